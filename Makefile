@@ -1,0 +1,35 @@
+# Set-up happens on first use: `make demo`, `make test`. uv is used where it is installed, else venv and pip.
+VENV ?= .venv
+PYTHON ?= python3
+READY := $(VENV)/.ready
+DEMO ?= runs/demo
+
+.PHONY: demo test lint bench clean
+
+demo: $(READY)
+	$(VENV)/bin/seqsearch cldyb --config benchmarks/demo.yaml --out $(DEMO)
+
+test: $(READY)
+	$(VENV)/bin/python -m pytest
+
+lint: $(READY)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+bench: $(READY)
+	$(VENV)/bin/python -m benchmarks.planning
+	$(VENV)/bin/python -m benchmarks.search
+
+$(READY): pyproject.toml constraints.txt
+	if command -v uv >/dev/null; then \
+	  uv venv -q --allow-existing --python $(PYTHON) $(VENV) && \
+	  VIRTUAL_ENV=$(VENV) uv pip install -q -c constraints.txt -e '.[dev]'; \
+	else \
+	  $(PYTHON) -m venv $(VENV) && $(VENV)/bin/pip install -q -c constraints.txt -e '.[dev]'; \
+	fi
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info
