@@ -1,0 +1,83 @@
+"""Find a method, pool, backbone or candidate sampler by name: one module each, one ``build`` in it."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from seqsearch.errors import UserError
+
+Kind = Literal["method", "pool", "backbone"]
+_PACKAGES: dict[Kind, str] = {
+    "method": "seqsearch.methods",
+    "pool": "seqsearch.pools",
+    "backbone": "seqsearch.backbones",
+}
+_NOT_ITEMS = {"base", "data", "pretrain", "glyphs_build"}
+
+
+def names(kind: Kind) -> list[str]:
+    """What there is of a kind, sorted, by listing its folder."""
+    package = importlib.import_module(_PACKAGES[kind])
+    found = (m.name for m in pkgutil.iter_modules(package.__path__))
+    return sorted(n for n in found if not n.startswith("_") and n not in _NOT_ITEMS)
+
+
+def load(kind: Kind, target: str) -> Any:
+    """The ``build`` of ``target``: a name, ``file.py:Object`` or ``package.module:Object``.
+
+    Raises:
+        UserError: there is no such thing, or its file does not load.
+    """
+    if ":" in target:
+        module_name, _, attribute = target.rpartition(":")
+        return _attribute(_user_module(kind, module_name), attribute, target, kind)
+    if target not in names(kind):
+        raise UserError(f"unknown {kind} {target!r}: there are {', '.join(names(kind))}; an own one is FILE.py:OBJECT")
+    return importlib.import_module(f"{_PACKAGES[kind]}.{target}").build
+
+
+def _user_module(kind: Kind, name: str) -> ModuleType:
+    if not name.endswith(".py"):
+        try:
+            return importlib.import_module(name)
+        except ImportError as error:
+            raise UserError(f"{kind} module {name!r} cannot be imported: {error}") from None
+    path = Path(name).expanduser().resolve()
+    if not path.is_file():
+        raise UserError(f"{kind} file {name!r} does not exist")
+    alias = f"seqsearch_user_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=4).hexdigest()}"
+    if alias in sys.modules:
+        return sys.modules[alias]
+    spec = importlib.util.spec_from_file_location(alias, path)
+    if spec is None or spec.loader is None:
+        raise UserError(f"{kind} file {name!r} cannot be loaded as Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[alias] = module  # dataclasses look their module up while it is being executed
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[alias]
+        raise UserError(f"{kind} file {name!r} does not load: {type(error).__name__}: {error}") from None
+    return module
+
+
+def _attribute(module: ModuleType, attribute: str, target: str, kind: Kind) -> Any:
+    if not hasattr(module, attribute):
+        there = [n for n, v in vars(module).items() if inspect.isclass(v) and v.__module__ == module.__name__]
+        raise UserError(f"{kind} {target!r}: no {attribute!r} in that file; it has: {', '.join(there) or 'no class'}")
+    return getattr(module, attribute)
+
+
+def source_digest(build: Any) -> str:
+    """Digest of the source file that ``build`` comes from: own code that changes makes new states."""
+    file = inspect.getsourcefile(build)
+    content = Path(file).read_bytes() if file else repr(build).encode()
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
