@@ -1,0 +1,36 @@
+"""What a backbone is: a pre-trained network, its exact weight tag and the view of images it wants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.pools.base import View
+
+if TYPE_CHECKING:
+    import torch
+
+
+class Backbone(Protocol):
+    """A pre-trained feature extractor. Implementations live one per file beside this one (``build(**config)``)."""
+
+    name: str
+    tag: str
+    """Exact weights, e.g. ``glyph_vit.r1-3f9a2c61d0b4``: written into every result."""
+    digest: str
+    """Identity of architecture, weights and preprocessing."""
+    dim: int
+    view: View
+
+    def module(self) -> torch.nn.Module:
+        """A fresh copy with the pre-trained weights: preprocessed images ``[n, 3, s, s]`` -> features ``[n, dim]``.
+
+        It is a timm model without head (``num_classes=0``), float32, on the CPU, in eval mode.
+        """
+        ...
+
+    def preprocess(self, images: NDArray[np.uint8]) -> torch.Tensor:
+        """``[n, 3, s, s]`` bytes -> normalised float32 of the same shape."""
+        ...
