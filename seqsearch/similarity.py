@@ -1,0 +1,186 @@
+"""How alike classes and tasks look to a model: cosines, pair potentials, k-nearest-neighbour likelihoods.
+
+Equations and figures are those of "CLDyB: Towards Dynamic Benchmarking for Continual Learning".
+
+FAISS does the arithmetic; beside each routine that uses it stands an exact numpy oracle of the same quantity.
+Shapes: ``N`` classes, ``n`` training images, ``m`` queries, ``d`` features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+
+_ROUNDING = 1e-6
+"""Cosines of float32 features that differ by less than this do not differ."""
+
+
+def cosine_matrix(x_ND: ArrayLike) -> Float32:
+    """Cosines ``[N, N]`` between the rows of ``x_ND`` ``[N, d]``; a zero row has cosine 0 with everything.
+
+    One matrix product (FAISS ``pairwise_distances``), never an index search: all pairs are wanted, none sorted.
+
+    Raises:
+        ValueError: ``x_ND`` is not a matrix of finite numbers.
+    """
+    import faiss
+
+    x_ND = unit_rows(x_ND)
+    cosines: Float32 = faiss.pairwise_distances(x_ND, x_ND, faiss.METRIC_INNER_PRODUCT)
+    return cosines
+
+
+def cosine_matrix_exact(x_ND: ArrayLike) -> Float64:
+    """The oracle of `cosine_matrix`: the same in float64 numpy."""
+    x = np.asarray(x_ND, dtype=np.float64)
+    norms = np.linalg.norm(x, axis=1, keepdims=True)
+    unit = np.divide(x, norms, out=np.zeros_like(x), where=norms > 0)
+    cosines: Float64 = unit @ unit.T
+    return cosines
+
+
+def potentials(prototypes: Sequence[ArrayLike]) -> Float64:
+    """Pair potentials Psi ``[N, N]`` in [0, 1] (Eq. 5).
+
+    ``prototypes`` holds one ``[N, d_m]`` per method: mean features of the same ``N`` classes. The paper's s() is read
+    as min-max over all pairs u != v of one method; the mean over methods comes after it. A method to which all pairs
+    look alike says 1 for each. The diagonal has no meaning and is 0.
+
+    Raises:
+        ValueError: no method, methods with different numbers of classes, or prototypes that are not finite.
+    """
+    if not prototypes:
+        raise ValueError("potentials need the prototypes of at least one method")
+    psi = np.zeros((len(np.asarray(prototypes[0])),) * 2)
+    for x_ND in prototypes:
+        scaled = _min_max(cosine_matrix(x_ND))
+        if scaled.shape != psi.shape:
+            raise ValueError(f"methods disagree on the number of classes: {len(psi)} and {len(scaled)}")
+        psi += scaled
+    psi /= len(prototypes)
+    np.fill_diagonal(psi, 0.0)
+    return psi
+
+
+def _min_max(cosines: Float32) -> Float32:
+    """Rescale off-diagonal entries to [0, 1] in place; constant entries to 1."""
+    if len(cosines) < 2:
+        return cosines
+    np.fill_diagonal(cosines, cosines[0, 1])  # any off-diagonal value: keeps the diagonal out of both extremes
+    low, high = cosines.min(), cosines.max()
+    if high - low < _ROUNDING:
+        cosines.fill(1.0)
+    else:
+        cosines -= low
+        cosines /= high - low
+    return cosines
+
+
+def knn_nll(
+    train: ArrayLike,
+    train_labels: ArrayLike,
+    queries: ArrayLike,
+    query_labels: ArrayLike,
+    k: int = 10,
+    temperature: float = 0.1,
+    smoothing: float = 1e-3,
+) -> float:
+    """Mean negative log-likelihood, in nats, of ``queries`` ``[m, d]`` under k-NN built from ``train`` ``[n, d]``.
+
+    The task feature of Algorithm 2, which leaves the classifier open. Here each of the ``min(k, n)`` nearest by cosine
+    votes for its label with weight exp(cos / temperature); a class's share ``v`` of the votes becomes
+    (v + smoothing) / (1 + smoothing C), with C the number of labels that occur, so that the result is finite. Labels
+    are any integers; a query's label need not occur in training. Of images equally near at rank k, FAISS picks.
+
+    Raises:
+        ValueError: nothing to vote or nothing to judge, sizes that disagree, features that are not finite.
+    """
+    import faiss
+
+    train_nd, query_md = unit_rows(train), unit_rows(queries)
+    labels_n, truth_m = _labels(train_labels, train_nd), _labels(query_labels, query_md)
+    cosines_mk, nearest_mk = faiss.knn(query_md, train_nd, _neighbours(k, train_nd), faiss.METRIC_INNER_PRODUCT)
+    return _vote(cosines_mk, labels_n[nearest_mk], labels_n, truth_m, temperature, smoothing)
+
+
+def knn_nll_exact(
+    train: ArrayLike,
+    train_labels: ArrayLike,
+    queries: ArrayLike,
+    query_labels: ArrayLike,
+    k: int = 10,
+    temperature: float = 0.1,
+    smoothing: float = 1e-3,
+) -> float:
+    """The oracle of `knn_nll`: every cosine in float64, a full sort, and one query and one class at a time."""
+    x, y = np.asarray(train, dtype=np.float64), np.asarray(train_labels)
+    classes = set(y.tolist()) | set(np.asarray(query_labels).tolist())
+    losses = []
+    for q, label in zip(np.asarray(queries, dtype=np.float64), np.asarray(query_labels).tolist(), strict=True):
+        norms = np.linalg.norm(x, axis=1) * np.linalg.norm(q)
+        cosines = np.divide(x @ q, norms, out=np.zeros(len(x)), where=norms > 0)
+        nearest = np.argsort(-cosines, kind="stable")[:k]
+        weights = np.exp((cosines[nearest] - cosines.max()) / temperature)
+        votes = {c: float(weights[y[nearest] == c].sum()) + smoothing * float(weights.sum()) for c in classes}
+        losses.append(-np.log(votes[label] / sum(votes.values())))
+    return float(np.mean(losses))
+
+
+def mean_cosine(x: ArrayLike, y: ArrayLike) -> float:
+    """Mean cosine over all pairs of a row of ``x`` ``[n, d]`` and a row of ``y`` ``[m, d]``.
+
+    The task similarity of Fig. 4. The mean over all pairs is the dot product of the mean unit features: n + m
+    operations on vectors in place of n m.
+    """
+    x_nd, y_md = unit_rows(x), unit_rows(y)
+    if not (len(x_nd) and len(y_md)):
+        raise ValueError("the mean cosine of no images is undefined")
+    return float(x_nd.mean(axis=0, dtype=np.float64) @ y_md.mean(axis=0, dtype=np.float64))
+
+
+def unit_rows(x: ArrayLike) -> Float32:
+    """Rows of ``x`` ``[n, d]`` at length one, in float32; zero rows stay zero."""
+    matrix = np.array(x, dtype=np.float32, order="C")
+    if matrix.ndim != 2:
+        raise ValueError(f"features must be a matrix [n, d], not of shape {matrix.shape}")
+    # A first division by the largest entry keeps the squares of very large or very small features inside float32.
+    largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
+    if not np.isfinite(largest).all():
+        raise ValueError("features are not finite")
+    matrix /= np.where(largest > 0, largest, 1)
+    norms = np.sqrt(np.einsum("nd,nd->n", matrix, matrix))[:, None]
+    matrix /= np.where(norms > 0, norms, 1)
+    return matrix
+
+
+def _labels(labels: ArrayLike, features: Float32) -> NDArray[np.int64]:
+    array = np.asarray(labels, dtype=np.int64)
+    if array.shape != (len(features),) or not len(array):
+        raise ValueError(f"{len(features)} feature vectors need as many labels, at least one; got shape {array.shape}")
+    return array
+
+
+def _neighbours(k: int, train_nd: Float32) -> int:
+    if k < 1:
+        raise ValueError(f"k-NN needs k of at least 1, not {k}")
+    return min(k, len(train_nd))
+
+
+def _vote(
+    cosines_mk: Float32,
+    labels_mk: NDArray[np.int64],
+    labels_n: NDArray[np.int64],
+    truth_m: NDArray[np.int64],
+    temperature: float,
+    smoothing: float,
+) -> float:
+    logits = cosines_mk.astype(np.float64) / temperature
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+    share = (weights * (labels_mk == truth_m[:, None])).sum(axis=1) / weights.sum(axis=1)
+    classes = np.union1d(labels_n, truth_m).size
+    return float(-np.log((share + smoothing) / (1 + smoothing * classes)).mean())
