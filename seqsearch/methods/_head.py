@@ -1,0 +1,71 @@
+"""A linear classifier that grows by a block of rows with every task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from seqsearch.methods._network import saved, saved_under
+
+
+@dataclass(frozen=True, eq=False)
+class Head:
+    """Scores ``x W^T + b`` with ``weight`` ``[C, d]`` and ``bias`` ``[C]``."""
+
+    weight: Tensor
+    bias: Tensor
+
+    def __call__(self, features: Tensor) -> Tensor:
+        """Features ``[n, d]`` -> scores ``[n, C]``."""
+        return functional.linear(features, self.weight, self.bias)
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def parameters(self) -> list[Tensor]:
+        return [self.weight, self.bias]
+
+    def grown(self, block: Head) -> Head:
+        """Own copies of these rows with those of ``block`` below."""
+        return Head(torch.cat([self.weight, block.weight]).detach(), torch.cat([self.bias, block.bias]).detach())
+
+    def trainable(self) -> Head:
+        """An own copy that takes gradients."""
+        return Head(*(p.detach().clone().requires_grad_(True) for p in self.parameters()))
+
+    def detached(self) -> Head:
+        """The same values without gradients."""
+        return Head(self.weight.detach(), self.bias.detach())
+
+    def state(self, prefix: str) -> dict[str, Any]:
+        return saved({"weight": self.weight, "bias": self.bias}, prefix)
+
+    @property
+    def bytes(self) -> int:
+        """Size as 32-bit floats."""
+        return 4 * (self.weight.numel() + self.bias.numel())
+
+
+def new_head(classes: int, dim: int, generator: torch.Generator, device: torch.device) -> Head:
+    """A trainable block for ``classes`` new classes: weights N(0, 0.01^2), bias 0.
+
+    Seeded by depth alone (``task.generator("head")``), so that sibling tasks start from the same values.
+    """
+    weight = 0.01 * torch.randn(classes, dim, generator=generator)
+    return Head(weight.to(device), torch.zeros(classes, device=device)).trainable()
+
+
+def empty_head(dim: int, device: torch.device) -> Head:
+    """A head that knows no class yet."""
+    return Head(torch.zeros(0, dim, device=device), torch.zeros(0, device=device))
+
+
+def load_head(state: Mapping[str, Any], prefix: str, device: torch.device) -> Head:
+    """The head that `Head.state` saved under ``prefix``."""
+    tensors = saved_under(state, prefix)
+    return Head(tensors["weight"].to(device, copy=True), tensors["bias"].to(device, copy=True))

@@ -1,0 +1,117 @@
+"""ER, experience replay: learn new images and a small uniform sample of the old ones together.
+
+"On Tiny Episodic Memories in Continual Learning".
+
+Each step draws a batch of the new task and as many images from the buffer, and descends the cross-entropy of both
+together over ALL classes seen so far. The buffer is a reservoir (`Reservoir`): a uniform sample of everything seen.
+
+Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``). Stored: backbone, head, and the
+buffer as pool rows and head columns (pixels stay in the pool).
+Departures from the public code: an image enters the reservoir once, when its task ends, not once an epoch, which
+would inflate the count and fill the buffer with duplicates; so replay is of older tasks only. The backbone learns
+slower than the head: at one common rate a pre-trained network loses more than it gains. Like there, no momentum: with
+the few steps of a small task it overshoots toward the new classes. No augmentation, cosine schedule, eval mode
+(`own_backbone`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from seqsearch.methods._head import empty_head, load_head, new_head
+from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods._reservoir import Reservoir, empty_reservoir
+from seqsearch.methods._training import Group, Sgd, descend
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, param
+from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.data import Batch, TaskData
+
+if TYPE_CHECKING:
+    from seqsearch.pools.base import Rows
+
+
+class ExperienceReplay(Method):
+    """Joint cross-entropy on new images and a reservoir; see the module."""
+
+    @dataclass(frozen=True)
+    class Config(BaseConfig):
+        buffer_size: int = param(500, "stored images", minimum=1)
+        epochs: int = param(3, "passes over a task's images", minimum=1)
+        lr: float = param(0.1, "learning rate of the head", minimum=0.0)
+        backbone_lr: float = param(0.005, "learning rate of the backbone", minimum=0.0)
+        batch_size: int = param(8, "new images per step; as many stored ones join them", minimum=1)
+        weight_decay: float = param(5e-4, "L2 penalty on what is trained", minimum=0.0)
+
+    config: Config
+    caps = Caps(needs_exemplars=True, design=("exemplar", "full"))
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.backbone = own_backbone(context)
+        self.head = empty_head(context.dim, context.device)
+        self.buffer = empty_reservoir(self.config.buffer_size)
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        config, device = self.config, self.context.device
+        train = held(task.train, self.context)
+        stored = self._stored(task)
+        block = new_head(len(task.columns), self.context.dim, task.generator("head"), device)
+        head = self.head.grown(block).trainable()
+        draw = task.generator("replay")
+
+        def loss_of(positions: Tensor) -> Tensor:
+            parts = [train.select(positions)]
+            if stored is not None:
+                parts.append(stored.select(torch.randperm(len(stored), generator=draw)[: len(positions)]))
+            images, targets = torch.cat([p.images for p in parts]), torch.cat([p.targets for p in parts])
+            return functional.cross_entropy(head(self.backbone(images)), targets)
+
+        groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
+        sgd = Sgd(config.epochs, config.batch_size, config.weight_decay, momentum=0.0)
+        report = descend(groups, len(train), sgd, task.generator("shuffle"), loss_of)
+        self.head = head.detached()
+        rows = torch.from_numpy(task.train.indices)
+        self.buffer = self.buffer.offer(rows, task.train.targets.cpu(), task.generator("reservoir"))
+        return report
+
+    def _stored(self, task: TaskData) -> Batch | None:
+        """The buffer's images; None while it is empty."""
+        if not len(self.buffer):
+            return None
+        return held(task.replay(self.buffer.rows.numpy(), self.buffer.columns.to(self.context.device)), self.context)
+
+    def predict(self, batch: Batch) -> Tensor:
+        return self.head(self.features(batch))
+
+    def features(self, batch: Batch) -> Tensor:
+        return embed(self.backbone, batch)
+
+    def exemplars(self) -> Rows:
+        return self.buffer.rows.numpy()
+
+    def state_dict(self) -> dict[str, Any]:
+        buffer = {"rows": self.buffer.rows, "columns": self.buffer.columns}
+        return (
+            saved(self.backbone.state_dict(), "backbone.")
+            | self.head.state("head.")
+            | saved(buffer, "buffer.")
+            | {"buffer.offered": self.buffer.offered}
+        )
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.backbone.load_state_dict(saved_under(state, "backbone."))
+        self.head = load_head(state, "head.", self.context.device)
+        rows, columns = state["buffer.rows"].clone(), state["buffer.columns"].clone()
+        self.buffer = Reservoir(self.config.buffer_size, rows, columns, int(state["buffer.offered"]))
+
+    def memory_footprint(self) -> Footprint:
+        return Footprint(params=self.head.bytes, exemplar_images=len(self.buffer) * self.context.image_bytes)
+
+
+build = ExperienceReplay

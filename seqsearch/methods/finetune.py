@@ -1,0 +1,78 @@
+"""Finetune: train everything on the new task and do nothing against forgetting. The lower baseline.
+
+The network and a new block of head rows descend the cross-entropy among the new classes only, ``-log softmax(W_new
+f(x) + b_new)[y]``; rows of old classes stay as they are but their features drift, and at prediction all rows compete.
+
+Trainable: the whole backbone (at ``backbone_lr``) and the new rows (at ``lr``). Stored: backbone and head.
+Departures: cosine schedule (the public code names milestones that lie beyond its last epoch), no augmentation, the
+network is trained in eval mode (`own_backbone` says why).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+from torch.nn import functional
+
+from seqsearch.methods._head import empty_head, load_head, new_head
+from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods._training import Group, Sgd, descend
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, param
+from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.data import Batch, TaskData
+
+
+class Finetune(Method):
+    """Cross-entropy on the new classes, whole network; see the module."""
+
+    @dataclass(frozen=True)
+    class Config(BaseConfig):
+        epochs: int = param(4, "passes over a task's images", minimum=1)
+        lr: float = param(0.05, "learning rate of the head", minimum=0.0)
+        backbone_lr: float = param(0.005, "learning rate of the backbone", minimum=0.0)
+        batch_size: int = param(32, "images per step", minimum=1)
+        weight_decay: float = param(5e-4, "L2 penalty on what is trained", minimum=0.0)
+
+    config: Config
+    caps = Caps(design=("full",))
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.backbone = own_backbone(context)
+        self.head = empty_head(context.dim, context.device)
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        config, train = self.config, held(task.train, self.context)
+        block = new_head(len(task.columns), self.context.dim, task.generator("head"), self.context.device)
+
+        def loss_of(positions: Tensor) -> Tensor:
+            part = train.select(positions)
+            return functional.cross_entropy(block(self.backbone(part.images)), part.targets - task.columns.start)
+
+        groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
+        sgd = Sgd(config.epochs, config.batch_size, config.weight_decay)
+        report = descend(groups, len(train), sgd, task.generator("shuffle"), loss_of)
+        self.head = self.head.grown(block)
+        return report
+
+    def predict(self, batch: Batch) -> Tensor:
+        return self.head(self.features(batch))
+
+    def features(self, batch: Batch) -> Tensor:
+        return embed(self.backbone, batch)
+
+    def state_dict(self) -> dict[str, Any]:
+        return saved(self.backbone.state_dict(), "backbone.") | self.head.state("head.")
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.backbone.load_state_dict(saved_under(state, "backbone."))
+        self.head = load_head(state, "head.", self.context.device)
+
+    def memory_footprint(self) -> Footprint:
+        return Footprint(params=self.head.bytes)
+
+
+build = Finetune

@@ -1,0 +1,61 @@
+"""SimpleCIL: nearest class mean in the frozen feature space, by cosine.
+
+"Revisiting Class-Incremental Learning with Pre-Trained Models: Generalizability and Adaptivity are All You Need".
+
+Idea: a pre-trained backbone may be good enough as it is. With ``f`` the frozen features, class c has the prototype
+``m_c = mean of f(x) over its training images`` and an image the scores ``cos(f(x), m_c)``.
+
+Trainable: nothing. Stored: one prototype per class. The final scores do not depend on the order of the tasks.
+No departure from the published method; like it, it leaves the validation images unused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from seqsearch.methods._network import saved
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.data import Batch, TaskData
+
+
+class SimpleCIL(Method):
+    """Cosine to frozen class means; see the module."""
+
+    caps = Caps(input="frozen", order_invariant_after=0, trains_backbone=False, design=("statistic",))
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.prototypes = torch.zeros(0, context.dim, device=context.device)
+        """``[C, d]``."""
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        features, columns = task.train.frozen, task.train.targets
+        means = torch.stack([features[columns == column].mean(0) for column in task.columns])
+        if not bool(torch.isfinite(means).all()):
+            return FitReport("diverged")
+        self.prototypes = torch.cat([self.prototypes, means])
+        return FitReport()
+
+    def predict(self, batch: Batch) -> Tensor:
+        return functional.normalize(batch.frozen) @ functional.normalize(self.prototypes).T
+
+    def features(self, batch: Batch) -> Tensor:
+        return batch.frozen
+
+    def state_dict(self) -> dict[str, Any]:
+        return saved({"prototypes": self.prototypes})
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.prototypes = state["prototypes"].to(self.context.device, copy=True)
+
+    def memory_footprint(self) -> Footprint:
+        return Footprint(statistics=4 * self.prototypes.numel())
+
+
+build = SimpleCIL

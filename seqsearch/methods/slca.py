@@ -1,0 +1,150 @@
+"""SLCA: a slow learner for the representation, then classifier alignment on Gaussians of past features.
+
+"SLCA: Slow Learner with Classifier Alignment for Continual Learning on a Pre-trained Model".
+
+Representation stage: the backbone learns at a rate far below the head's, by cross-entropy among the new classes only;
+head rows of old classes are frozen. Then each new class gets the mean and covariance (+1e-4 I) of its features.
+Alignment (from the second task on): draw from every class's Gaussian, with the mean of a class of task i scaled by
+``0.9 + 0.1 (i + 1) / (t + 1)`` at task t (old means count less: the backbone has moved since), and train a copy of
+all head rows on ``CE(z / (tau n(z)), y)`` where n(z) is the mean over tasks of the norm of that task's logits.
+
+Trainable: backbone and new rows, then all rows of the aligned copy. Stored: backbone, BOTH heads (the next task goes
+on from the unaligned one, predictions use the aligned one), the Gaussians, and the size of each task.
+Departures from the public code: task boundaries are kept, not computed from a common task size; covariances are held
+as exact low-rank roots (`Gaussians`), so that sampling cannot fail with few images; the rate of the backbone is a
+parameter of its own (by default the published hundredth of the head's: on the embedded network faster is worse); no
+augmentation, eval mode (`own_backbone`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from seqsearch.methods._gaussians import fit_gaussians, load_gaussians, no_gaussians
+from seqsearch.methods._head import Head, empty_head, load_head, new_head
+from seqsearch.methods._network import cut, embed, held, own_backbone, saved, saved_under
+from seqsearch.methods._training import Group, Sgd, descend, drop_at
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, param
+from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.data import Batch, TaskData
+
+
+class SLCA(Method):
+    """Slow backbone, aligned classifier; see the module."""
+
+    @dataclass(frozen=True)
+    class Config(BaseConfig):
+        epochs: int = param(4, "passes over a task's images", minimum=1)
+        lr: float = param(0.01, "learning rate of the head", minimum=0.0)
+        backbone_lr: float = param(0.0001, "learning rate of the backbone", minimum=0.0)
+        batch_size: int = param(32, "images per step", minimum=1)
+        weight_decay: float = param(5e-4, "L2 penalty on what is trained", minimum=0.0)
+        align_epochs: int = param(5, "passes over the drawn features", minimum=1)
+        align_lr: float = param(0.01, "learning rate of the alignment", minimum=0.0)
+        draws: int = param(256, "features drawn per class, and per step of the alignment", minimum=1)
+        temperature: float = param(0.1, "tau of the alignment loss", minimum=1e-6)
+
+    config: Config
+    caps = Caps(design=("statistic", "full"))
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.backbone = own_backbone(context)
+        self.head = empty_head(context.dim, context.device)
+        """Before alignment: what the next task goes on from."""
+        self.aligned = self.head
+        """What predicts."""
+        self.gaussians = no_gaussians(context.dim)
+        self.task_sizes: list[int] = []
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        block, report = self._represent(task)
+        if report.status != "ok":
+            return report
+        self.head = self.aligned = self.head.grown(block)
+        self.task_sizes.append(len(task.columns))
+        features = embed(self.backbone, task.train)
+        self.gaussians = self.gaussians.joined(fit_gaussians(features, task.train.targets, task.columns))
+        return self._align(task, report) if task.depth else report
+
+    def _represent(self, task: TaskData) -> tuple[Head, FitReport]:
+        """Train the backbone slowly, with new head rows on the new classes alone."""
+        config, train = self.config, held(task.train, self.context)
+        block = new_head(len(task.columns), self.context.dim, task.generator("head"), self.context.device)
+
+        def loss_of(positions: Tensor) -> Tensor:
+            part = train.select(positions)
+            return functional.cross_entropy(block(self.backbone(part.images)), part.targets - task.columns.start)
+
+        groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
+        sgd = Sgd(config.epochs, config.batch_size, config.weight_decay, rate=drop_at(0.9))
+        return block, descend(groups, len(train), sgd, task.generator("shuffle"), loss_of)
+
+    def _align(self, task: TaskData, report: FitReport) -> FitReport:
+        """Train a copy of the head on draws from all Gaussians; a fresh set of draws each epoch."""
+        config, device = self.config, self.context.device
+        head, draw, shuffle = self.head.trainable(), task.generator("draws"), task.generator("align")
+        scale = mean_scale(self.task_sizes)
+        labels = torch.arange(len(head)).repeat_interleave(config.draws).to(device)
+        drawn = torch.empty(0)
+
+        def redraw() -> None:
+            nonlocal drawn
+            drawn = self.gaussians.sample(config.draws, scale, draw).flatten(0, 1).to(device)
+
+        def loss_of(positions: Tensor) -> Tensor:
+            return alignment_loss(head(drawn[positions]), labels[positions], self.task_sizes, config.temperature)
+
+        sgd = Sgd(config.align_epochs, config.draws, config.weight_decay)
+        groups = [Group(head.parameters(), config.align_lr)]
+        aligned = descend(groups, len(labels), sgd, shuffle, loss_of, before_epoch=redraw)
+        self.aligned = head.detached()
+        notes = {"alignment_loss": aligned.losses[-1]} if aligned.losses else {}
+        return FitReport(aligned.status, report.losses, notes)
+
+    def predict(self, batch: Batch) -> Tensor:
+        return self.aligned(self.features(batch))
+
+    def features(self, batch: Batch) -> Tensor:
+        return embed(self.backbone, batch)
+
+    def state_dict(self) -> dict[str, Any]:
+        return (
+            saved(self.backbone.state_dict(), "backbone.")
+            | self.head.state("head.")
+            | self.aligned.state("aligned.")
+            | self.gaussians.state("gaussians.")
+            | {"task_sizes": torch.tensor(self.task_sizes, dtype=torch.int64)}
+        )
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.backbone.load_state_dict(saved_under(state, "backbone."))
+        self.head = load_head(state, "head.", self.context.device)
+        self.aligned = load_head(state, "aligned.", self.context.device)
+        self.gaussians = load_gaussians(state, "gaussians.")
+        self.task_sizes = state["task_sizes"].tolist()
+
+    def memory_footprint(self) -> Footprint:
+        return Footprint(params=self.head.bytes + self.aligned.bytes, statistics=self.gaussians.bytes)
+
+
+def mean_scale(task_sizes: list[int]) -> Tensor:
+    """Factor on each class's mean ``[C]``: 0.9 + 0.1 (i + 1) / (t + 1) for classes of task i, t being the last one."""
+    last = len(task_sizes)
+    return torch.cat([torch.full((size,), 0.9 + 0.1 * (i + 1) / last) for i, size in enumerate(task_sizes)])
+
+
+def alignment_loss(logits: Tensor, labels: Tensor, task_sizes: list[int], temperature: float) -> Tensor:
+    """Cross-entropy of logits ``[n, C]`` divided by ``temperature`` times the mean norm of the tasks' blocks."""
+    norms = [block.norm(dim=0) for block in cut(logits.T, task_sizes)]
+    mean_norm = torch.stack(norms).mean(0) + 1e-7
+    return functional.cross_entropy(logits / (temperature * mean_norm)[:, None], labels)
+
+
+build = SLCA
