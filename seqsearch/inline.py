@@ -1,0 +1,65 @@
+"""The in-process evaluator: ``--workers 0``, unit tests, trials of a tuner. Same results as on Ray, one job at a time."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import os
+from collections.abc import Iterable
+
+from seqsearch.search import Job, JobResult
+from seqsearch.types import Edge
+from seqsearch.workbench import Workbench
+from seqsearch.world import World
+
+
+class InlineEvaluator:
+    """Runs jobs in this process, pinned to one thread as workers are."""
+
+    workers: int = 0
+
+    def __init__(self, world: World) -> None:
+        pin_threads()
+        self.bench = Workbench(world)
+        self._queue: list[tuple[int, int, Job]] = []
+        self._ticket = itertools.count()
+
+    def submit(self, job: Job, priority: int) -> None:
+        heapq.heappush(self._queue, (priority, next(self._ticket), job))
+
+    def wait(self) -> list[tuple[Job, JobResult]]:
+        job = heapq.heappop(self._queue)[2]
+        return [(job, self.bench.train(job) if isinstance(job, Edge) else self.bench.probe(job))]
+
+    def extract(self, missing: Iterable[tuple[str, int]]) -> Iterable[None]:
+        """Compute shards of frozen features, one by one."""
+        for backbone, shard in missing:
+            self.bench.extract(backbone, shard)
+            yield
+
+    def drop(self, states: Iterable[str]) -> None:
+        self.bench.cache.drop(states)
+
+    def busy(self) -> int:
+        """Workers with something to do."""
+        return 1
+
+    def busy_share(self) -> float | None:
+        """Not measured: this process is planner and worker in one."""
+        return None
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def pin_threads() -> None:
+    """One thread for torch, BLAS, OpenMP and FAISS: the number of threads is part of what decides the last bits."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"  # for libraries that are loaded later
+    import faiss
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    torch.set_num_threads(1)
+    faiss.omp_set_num_threads(1)
+    threadpool_limits(1)

@@ -1,0 +1,100 @@
+"""What one step of the search holds: the pool in play, its geometry, the candidates as arms of a bandit, the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.similarity import potentials, unit_rows
+from seqsearch.types import ClassId, MethodSpec, Outcome, Task
+
+
+@dataclass(frozen=True)
+class PoolView:
+    """All that the planner knows of the pool: the classes in play, their groups, and the split."""
+
+    class_ids: tuple[ClassId, ...]
+    groups: tuple[str, ...]
+    split: str
+
+
+@dataclass
+class Arm:
+    """A candidate at the root of one step's tree."""
+
+    task: Task
+    nll: tuple[float, ...] = ()
+    asked: int = 0
+    values: list[float] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
+    invalid: str = ""
+    train_seconds: float = 0.0
+
+    @property
+    def visits(self) -> int:
+        return len(self.values)
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.values)) if self.values and not self.invalid else -np.inf
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One row of the trace: a candidate that was judged at a step, and what became of it."""
+
+    step: int
+    task: Task
+    value: float
+    reward: float
+    visits: int
+    nll: tuple[float, ...]
+    train_seconds: float
+    status: str
+    chosen: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """How the classes lie in the methods' feature spaces: means over methods.
+
+    ``psi`` ``[N, N]`` holds the pair potentials of the classes left (others 0), ``to_past`` ``[N, s]`` the cosines to the
+    prototypes of the ``s`` classes seen.
+    """
+
+    psi: NDArray[np.float64]
+    to_past: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, prototypes: Sequence[NDArray[np.float32]], left: NDArray[np.int64], seen: NDArray[np.int64]
+    ) -> Geometry:
+        """From prototypes ``[N, d_m]`` of each method, the positions of the classes left, and of those seen."""
+        n = len(prototypes[0])
+        psi = np.zeros((n, n))
+        psi[np.ix_(left, left)] = potentials([p[left] for p in prototypes])
+        units = [unit_rows(p) for p in prototypes]
+        return cls(psi, np.mean([u @ u[seen].T for u in units], axis=0, dtype=np.float64))
+
+
+class NoValidTask(Exception):
+    """Every candidate of a step failed in some method."""
+
+
+def first_problem(methods: Sequence[MethodSpec], outcomes: Sequence[Outcome]) -> str:
+    """The first trouble among the outcomes of one simulation, in one line; empty if all are well."""
+    for i, o in enumerate(outcomes):
+        if o.status != "ok":
+            return f"method {methods[i % len(methods)].label!r} {o.status}: {o.message}"
+    return ""
+
+
+def joints_by_step(joints: Sequence[Outcome], n_methods: int, n_steps: int) -> list[list[float | None]]:
+    """Joint accuracy by rewarded step and method; None where no joint training was asked for."""
+    if not joints:
+        return [[None] * n_methods for _ in range(n_steps)]
+    flat = [float(o.accuracy[0, 0]) for o in joints]
+    return [list(flat[i * n_methods : (i + 1) * n_methods]) for i in range(n_steps)]

@@ -1,0 +1,64 @@
+"""Answers to probes: class prototypes and kNN negative log-likelihoods, from the features of one state.
+
+Prototypes are asked for in fixed blocks of classes and kNN features are computed class by class, so that no bit of an answer
+depends on how the work was divided among workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.similarity import knn_nll
+from seqsearch.types import ClassId, Probe, Task
+
+if TYPE_CHECKING:
+    from seqsearch.pools.base import Rows
+    from seqsearch.world import World
+
+BLOCK_CLASSES = 128
+"""Classes in one prototype probe."""
+BLOCK_TASKS = 8
+"""Tasks in one kNN probe."""
+
+FeaturesOf = Callable[[int, str, "Rows"], NDArray[np.float32]]
+"""``(class index or block, part, rows [n]) -> [n, d]``."""
+
+
+def answer(probe: Probe, world: World, features: FeaturesOf) -> NDArray[np.float32]:
+    """Prototypes ``[C, d]`` of ``probe.classes`` or mean kNN NLL ``[n]`` of ``probe.tasks``."""
+    options = dict(probe.options)
+    if probe.kind == "prototypes":
+        return _prototypes(probe.classes, world, features, int(options["images"]))
+    nll = [_nll(task, probe.prefix, world, features, options) for task in probe.tasks]
+    return np.array(nll, dtype=np.float32)
+
+
+def _prototypes(classes: tuple[ClassId, ...], world: World, features: FeaturesOf, images: int) -> NDArray[np.float32]:
+    rows = [world.split.rows(world.class_index(c), "train")[:images] for c in classes]
+    found = features(-1 - world.class_index(classes[0]), "probe", np.concatenate(rows))
+    ends = np.cumsum([len(r) for r in rows])
+    return np.stack([part.mean(0) for part in np.split(found, ends[:-1])])
+
+
+def _nll(task: Task, prefix: tuple[Task, ...], world: World, features: FeaturesOf, options: dict[str, Any]) -> float:
+    """Algorithm 2, line 4: neighbours from training images, queries from reward images."""
+    neighbours = task.classes
+    if options["scope"] == "seen":
+        neighbours += tuple(c for t in prefix for c in t.classes)
+    train, train_labels = _of_classes(neighbours, "train", world, features)
+    queries, query_labels = _of_classes(task.classes, "reward", world, features)
+    return knn_nll(
+        train, train_labels, queries, query_labels, k=int(options["k"]), temperature=float(options["temperature"])
+    )
+
+
+def _of_classes(
+    classes: tuple[ClassId, ...], part: Any, world: World, features: FeaturesOf
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    indices = [world.class_index(c) for c in classes]
+    found = [features(i, part, world.split.rows(i, part)) for i in indices]
+    return np.concatenate(found), np.repeat(np.arange(len(found)), [len(f) for f in found])

@@ -1,0 +1,118 @@
+"""The columns of a run's Parquet files: name, type, unit, meaning. A test holds ``docs/schema.md`` to them.
+
+Types are plain (``string``, ``int64``, ``float64``, ``bool`` and lists of them), so that pandas, DuckDB and
+``datasets`` need no code of ours. ``?`` behind a type says that the value may be missing (null).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+VERSION = 1
+"""Raised when a column changes its meaning or goes; new columns do not raise it."""
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    type: str
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One file: its name in the run folder, its primary key (unique, tested) and its columns in order."""
+
+    file: str
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+
+_RUN = Column("run_id", "string", "-", "name of the run")
+_SEQUENCE = Column("sequence_id", "string", "-", "name of the sequence, unique within the run")
+_KIND = Column("kind", "string", "-", "how the sequence came about: searched, random, hard, easy or given")
+
+SEQUENCES = Layout(
+    "sequences.parquet",
+    ("run_id", "sequence_id", "step", "position"),
+    (
+        _RUN,
+        _SEQUENCE,
+        _KIND,
+        Column("method_ids", "list<string>", "-", "methods it was found for, or all that are judged on it"),
+        Column("seed", "int64", "-", "study seed behind the search or the draw"),
+        Column("step", "int64", "task", "place of the task in the sequence, from 1"),
+        Column("class_id", "int64", "class index", "index of the class within its pool"),
+        Column("class_name", "string?", "-", "name of the class; null for a class of another pool"),
+        Column("group", "string?", "-", "group of the class; null for a class of another pool"),
+        Column("pool_digest", "string", "-", "identity of the pool that class_id counts in"),
+        Column("value", "float64?", "accuracy", "J of the task when chosen (larger is harder), if it was judged"),
+        Column("position", "int64", "class", "place of the class within its task, from 0, in order of arrival"),
+        Column("split_digest", "string", "-", "identity of the split into train, val, reward and test images"),
+    ),
+)
+
+RESULTS = Layout(
+    "results.parquet",
+    ("run_id", "sequence_id", "role", "method_id", "seed", "split", "trained_step", "evaluated_step"),
+    (
+        _RUN,
+        _SEQUENCE,
+        _KIND,
+        Column("role", "string", "-", "search (biased by selection) or rescore (fresh seeds; headline figures)"),
+        Column("method_id", "string", "-", "label of the method"),
+        Column("config_digest", "string", "-", "identity of source, parameters, backbone weights, versions"),
+        Column("seed", "int64", "-", "training replicate"),
+        Column("trained_step", "int64", "task", "number of tasks trained, from 1 (row t of the accuracy matrix)"),
+        Column("evaluated_step", "int64", "task", "task that was judged, from 1 (column of the accuracy matrix)"),
+        Column("split", "string", "-", "images judged: reward (what searches look at) or test (reported)"),
+        Column("n", "int64?", "images", "images judged"),
+        Column("correct", "int64?", "images", "of these classified right, with scores over all classes seen"),
+        Column("accuracy", "float64?", "fraction", "correct / n; null where a failed rollout stopped"),
+        Column("masked_accuracy", "float64?", "fraction", "the same with scores restricted to the task's own classes"),
+        Column("status", "string", "-", "of the whole rollout, on all its rows: ok, diverged, oom, timeout or failed"),
+        Column("weight_tag", "string", "-", "backbone and weights that the method used"),
+        Column("train_seconds", "float64", "s", "training time of the whole rollout, on all its rows"),
+        Column("params_bytes", "int64?", "bytes", "parameters beyond the backbone at the end; null if it failed"),
+        Column("statistics_bytes", "int64?", "bytes", "stored statistics at the end; null if it failed"),
+        Column("exemplar_bytes", "int64?", "bytes", "stored 8-bit images at the end; null if it failed"),
+    ),
+)
+
+TRACE = Layout(
+    "trace.parquet",
+    ("run_id", "search_id", "step", "candidate"),
+    (
+        _RUN,
+        Column("search_id", "string", "-", "name of the search"),
+        Column("step", "int64", "task", "place in the sequence that the candidate stood for, from 1"),
+        Column("candidate", "int64", "-", "number of the candidate within its step, from 0"),
+        Column("class_ids", "list<int64>", "class index", "its classes, in order of arrival"),
+        Column("value", "float64?", "accuracy", "J: mean return of its simulations (larger is harder), if valid"),
+        Column("reward", "float64?", "accuracy", "the part of J that the candidate brought, without look-ahead"),
+        Column("visits", "int64", "simulations", "simulations spent on it"),
+        Column("nll", "list<float64>", "nat", "k-NN negative log-likelihood by method; empty without clustering"),
+        Column("train_seconds", "float64", "s", "training time behind its simulations"),
+        Column("status", "string", "-", "ok, or the first trouble in one line"),
+        Column("chosen", "bool", "-", "whether the search moved there"),
+    ),
+)
+
+TRAININGS = Layout(
+    "trainings.parquet",
+    ("run_id", "training"),
+    (
+        _RUN,
+        Column("training", "int64", "-", "number of the training, from 0, in order of arrival"),
+        Column("state", "string", "-", "identity of the state trained; unique unless a lost state came again"),
+        Column("method_id", "string", "-", "label of the method"),
+        Column("seed", "int64", "-", "training replicate"),
+        Column("depth", "int64", "tasks", "tasks that the state has learned; this training was the last of them"),
+        Column("seconds", "float64", "s", "wall time of the training; 0 for a lost state trained on the way"),
+        Column("worker", "string", "-", "who trained it"),
+        Column("session", "int64", "-", "1 for the first start of the run, one more for each resume"),
+    ),
+)
+
+LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS)

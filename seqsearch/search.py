@@ -1,0 +1,174 @@
+"""The main path: ask -> submit -> wait -> journal -> tell.
+
+Rollouts are broken into edges here. An edge that is journalled is not run again; one that is in flight is waited for by everyone
+who needs it (single-flight). So nothing is trained twice, and a resumed run replays its past in milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from seqsearch.journal import Journal
+from seqsearch.planners.base import Planner
+from seqsearch.types import Edge, EdgeResult, Outcome, Probe, ProbeResult, Request, Rollout
+
+Job = Edge | Probe
+JobResult = EdgeResult | ProbeResult
+
+
+class Evaluator(Protocol):
+    """Runs jobs somewhere. In process and on Ray it gives identical results."""
+
+    def submit(self, job: Job, priority: int) -> None:
+        """Take a job; lower priorities run first, then first come first served."""
+        ...
+
+    def wait(self) -> list[tuple[Job, JobResult]]:
+        """Block until something is finished. Not called with nothing in flight."""
+        ...
+
+    def drop(self, states: Iterable[str]) -> None:
+        """These states will not be extended any more."""
+        ...
+
+
+@dataclass
+class Counts:
+    """What was done so far, replayed results included; for progress and for the table at the end."""
+
+    trained: int = 0
+    """Trainings done."""
+    naive: int = 0
+    """Trainings that retraining every rollout from scratch would have taken."""
+    in_flight: int = 0
+    """Edges and probes under way."""
+    rollouts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    """Rollouts finished, by planner."""
+
+
+@dataclass(eq=False)
+class _Pending:
+    """A rollout on its way: who asked, and the edges it consists of."""
+
+    planner: Planner
+    priority: int
+    rollout: Rollout
+    edges: list[Edge]
+    results: list[EdgeResult] = field(default_factory=list)
+
+
+class Search:
+    """Drives planners with an evaluator.
+
+    Args:
+        observe: called after every change with the counts, for progress.
+    """
+
+    def __init__(
+        self, evaluator: Evaluator, journal: Journal, observe: Callable[[Counts], None] = lambda _: None
+    ) -> None:
+        self.evaluator, self.journal, self.observe = evaluator, journal, observe
+        self.counts = Counts()
+        self._waiting: dict[str, list[_Pending]] = {}
+        self._probing: dict[str, list[tuple[Planner, Probe]]] = {}
+        self.edges: dict[str, Edge] = {}
+        """Every edge that was asked for, by the state it trains."""
+        self.counts.trained = sum(
+            len(r["trained"]) for e in journal.entries for r in (e.get("edge") or e.get("probe"),) if r
+        )
+
+    def run(self, planners: Sequence[Planner]) -> None:
+        """Until every planner is done. Earlier planners have priority; later ones fill what is idle."""
+        while True:
+            asked = self._ask(planners)
+            if not asked and not self._in_flight():
+                break
+            if not asked:
+                for job, result in self.evaluator.wait():
+                    self._finish(job, result)
+            self.counts.in_flight = self._in_flight()
+            self.observe(self.counts)
+        stuck = [p.name for p in planners if not p.done]
+        if stuck:
+            raise RuntimeError(f"planners wait for answers that nobody is computing: {stuck}")
+
+    def _ask(self, planners: Sequence[Planner]) -> bool:
+        asked = False
+        for priority, planner in enumerate(planners):
+            for request in planner.ask():
+                asked = True
+                self._start(planner, priority, request)
+            if obsolete := planner.obsolete():
+                self.evaluator.drop(obsolete)
+        return asked
+
+    def _in_flight(self) -> int:
+        return len(self._waiting) + len(self._probing)
+
+    def _start(self, planner: Planner, priority: int, request: Request) -> None:
+        if isinstance(request, Rollout):
+            self._advance(_Pending(planner, priority, request, request.edges()))
+            return
+        known = self.journal.probe(request.digest)
+        if known is not None:
+            planner.tell(request, known)
+        elif request.digest in self._probing:
+            self._probing[request.digest].append((planner, request))
+        else:
+            self._probing[request.digest] = [(planner, request)]
+            self.evaluator.submit(request, priority)
+
+    def _advance(self, pending: _Pending) -> None:
+        """Move a rollout along its edges as far as results are known; submit or join the first unknown one."""
+        while len(pending.results) < len(pending.edges):
+            edge = pending.edges[len(pending.results)]
+            self.edges[edge.state] = edge
+            known = self.journal.edge(edge.digest)
+            if known is None:
+                if edge.digest in self._waiting:
+                    self._waiting[edge.digest].append(pending)
+                else:
+                    self._waiting[edge.digest] = [pending]
+                    self.evaluator.submit(edge, pending.priority)
+                return
+            pending.results.append(known)
+            if known.status != "ok":
+                break
+        self._conclude(pending)
+
+    def _finish(self, job: Job, result: JobResult) -> None:
+        self.journal.add(result)
+        self.counts.trained += len(result.trained)
+        if isinstance(job, Edge):
+            for pending in self._waiting.pop(job.digest):
+                self._advance(pending)
+        else:
+            assert isinstance(result, ProbeResult)
+            for planner, probe in self._probing.pop(job.digest):
+                planner.tell(probe, result)
+
+    def _conclude(self, pending: _Pending) -> None:
+        self.counts.naive += len(pending.results)
+        self.counts.rollouts[pending.planner.name] += 1
+        pending.planner.tell(pending.rollout, outcome(pending.rollout, pending.results))
+
+
+def outcome(rollout: Rollout, results: Sequence[EdgeResult]) -> Outcome:
+    """Assemble the accuracy matrices ``[T, T]`` of a rollout from the rows of its edges."""
+    n = len(rollout.tasks)
+    accuracy, masked = np.full((n, n), np.nan), np.full((n, n), np.nan)
+    for t, result in enumerate(results):
+        if result.status == "ok":
+            counts = np.array(result.counts)
+            accuracy[t, : t + 1] = np.array(result.correct) / counts
+            masked[t, : t + 1] = np.array(result.masked_correct) / counts
+    last = results[-1]
+    return Outcome(
+        rollout.digest, last.status, accuracy, masked, last.counts, last.feature_space, last.footprint,
+        sum(r.train_seconds for r in results), last.message,
+    )  # fmt: skip

@@ -1,0 +1,92 @@
+"""Settings of the CLDyB protocol: one record, one source for the flags, their help, the YAML keys and ``config.json``.
+
+Light on purpose: ``seqsearch --help`` imports this and nothing heavy.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from seqsearch.errors import UserError
+
+
+def setting(default: Any, help: str, *, minimum: float | None = None, maximum: float | None = None) -> Any:
+    """A flag: its default, its help (unit; the paper's symbol) and its bounds, both inclusive."""
+    return field(default=default, metadata={"help": help, "minimum": minimum, "maximum": maximum})
+
+
+@dataclass(frozen=True)
+class CldybSettings:
+    """All that decides what a run finds. Workers and addresses are no part of it.
+
+    Raises:
+        UserError: a value is out of bounds, or values contradict each other.
+    """
+
+    methods: str = setting(
+        "", "Methods, comma-separated: NAME or FILE.py:CLASS, then [@BACKBONE] and [:key=value,...]."
+    )
+    pool: str = setting("glyphs", "Pool of classes, NAME[:key=value,...].")
+    backbone: str = setting("glyph_vit", "Backbone of methods that name none.")
+    exclude_groups: str = setting("", "Groups of classes to leave out, comma-separated.")
+
+    tasks: int = setting(5, "Tasks in a sequence (N; the paper: 10).", minimum=1)
+    classes_per_task: int = setting(10, "Classes in a task (K; the paper: 20).", minimum=2)
+    candidates: int = setting(64, "Tasks proposed at each step (B~).", minimum=1)
+    condensed: int = setting(8, "Proposed tasks that are judged by training (B-).", minimum=1)
+    clusters: int = setting(4, "Functional clusters the judged tasks are drawn from (C).", minimum=1)
+    knn_k: int = setting(10, "Neighbours of the kNN classifier behind the clusters.", minimum=1)
+    knn_temperature: float = setting(0.1, "T in its votes exp(cosine / T).", minimum=1e-3)
+    knn_scope: Literal["task", "seen"] = setting(
+        "task", "Its neighbours: the task's own classes, or all seen ones too."
+    )
+    raw_features: bool = setting(False, "Cluster kNN losses as they are (the paper), not standardised per method.")
+    lookahead: int = setting(1, "Follow-up tasks trained after a candidate to judge it (L).", minimum=0)
+    followups: Literal["feasible", "greedy", "condensed"] = setting(
+        "feasible", "Follow-up tasks: any classes left (the paper), greedy ones, or other candidates."
+    )
+    simulations: int = setting(16, "Budget of a step in simulations; one is a rollout of every method.", minimum=1)
+    allocation: Literal["uniform", "halving", "uct"] = setting("halving", "How the budget is spent on the candidates.")
+    in_flight: int = setting(8, "Simulations under way at a time; decides the sequence, unlike --workers.", minimum=1)
+    temperature: float = setting(0.0, "Eq. 8's tau in sd of J within a step; 0: the hardest, inf: any.", minimum=0.0)
+    discount: float = setting(1.0, "Weight of each further step of a rollout (alpha).", minimum=0.0, maximum=1.0)
+    reward: Literal["paper", "forgetting", "gap-to-joint"] = setting(
+        "paper", "Reward R: AFM - ALA (Eq. 3), AFM alone, or accuracy lost against joint training."
+    )
+    reward_split: Literal["reward", "test"] = setting("reward", "Images the search is rewarded on (the paper: test).")
+    seed_class: Literal["uniform", "near-past"] = setting(
+        "uniform", "First class of a candidate: any, or near learned ones."
+    )
+    sampler: Literal["greedy", "group-uniform", "uniform"] = setting("greedy", "Where candidates come from (ablation).")
+    clustering: bool = setting(True, "Condense candidates by functional clustering (ablation: --no-clustering).")
+    selector: Literal["mcts", "similar-past", "random"] = setting("mcts", "How a candidate is chosen (ablation).")
+    probe_images: int = setting(5, "Training images per class behind a prototype.", minimum=1)
+
+    separate: bool = setting(False, "Search for each method alone instead of for all jointly.")
+    searches: int = setting(1, "Independent searches.", minimum=1)
+    score_seeds: int = setting(3, "Fresh training seeds that each final sequence is scored with.", minimum=1)
+    random_sequences: int = setting(5, "Random sequences to compare with, same first task; 0 for none.", minimum=0)
+    seed: int = setting(0, "Study seed: split, first task, candidates and training noise.", minimum=0)
+
+    def __post_init__(self) -> None:
+        for f in dataclasses.fields(self):
+            value, low, high = getattr(self, f.name), f.metadata["minimum"], f.metadata["maximum"]
+            if (low is not None and not value >= low) or (high is not None and not value <= high):
+                bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
+                raise UserError(f"{flag(f.name)} {value}: must be {bounds}")
+        if not self.methods.strip():
+            raise UserError("--methods is missing: name one or more, e.g. --methods ranpac,er (see: seqsearch methods)")
+        if math.isinf(self.discount):
+            raise UserError("--discount must be finite")
+        if self.random_sequences in range(1, 5):
+            raise UserError(
+                f"--random-sequences {self.random_sequences}: fewer than 5 give no usable interval; ask for 5 or more, or for 0"
+            )
+
+
+def flag(name: str) -> str:
+    """The command-line flag of a field."""
+    return "--" + name.replace("_", "-")

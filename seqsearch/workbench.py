@@ -1,0 +1,283 @@
+"""Where training happens: restore a parent state, learn one task, judge it. Knows no Ray; a Ray worker holds one of these."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from cachetools import LRUCache
+from numpy.typing import NDArray
+
+from seqsearch.backbones.base import Backbone
+from seqsearch.cache import State, StateCache
+from seqsearch.digests import seed_of
+from seqsearch.errors import UserError
+from seqsearch.features import FeatureStore
+from seqsearch.load import load
+from seqsearch.methods.base import Method, build_config
+from seqsearch.methods.data import Batch, TaskData
+from seqsearch.types import Edge, EdgeResult, MethodSpec, Prefix, Probe, ProbeResult, Status, Task, state_digest
+from seqsearch.world import World, build_backbone
+
+if TYPE_CHECKING:
+    from seqsearch.pools.base import Pool, Rows
+
+Features = NDArray[np.float32]
+
+CACHE_BYTES = 256 << 20
+"""Room for decoded images of a backbone's view, and for features of candidate classes."""
+
+
+class PoolSource:
+    """Pixels and frozen features of a pool for one backbone (`seqsearch.methods.data.Source`)."""
+
+    def __init__(self, pool: Pool, backbone: Backbone, features: FeatureStore, device: torch.device) -> None:
+        self.pool, self.backbone, self.features, self.device = pool, backbone, features, device
+        self._decoded: LRUCache[int, np.ndarray[Any, np.dtype[np.uint8]]] = LRUCache(
+            max(1, CACHE_BYTES // (3 * backbone.view.size**2))
+        )
+
+    def images(self, rows: Rows) -> torch.Tensor:
+        known = {r: self._decoded[r] for r in rows.tolist() if r in self._decoded}
+        missing = [r for r in rows.tolist() if r not in known]
+        if missing:
+            decoded = self.pool.images(np.array(missing), self.backbone.view)
+            known.update(zip(missing, decoded, strict=True))
+            self._decoded.update(zip(missing, decoded, strict=True))
+        return self.backbone.preprocess(np.stack([known[r] for r in rows.tolist()])).to(self.device)
+
+    def frozen(self, rows: Rows) -> torch.Tensor:
+        return torch.tensor(self.features.rows(rows), device=self.device)  # a copy in memory aligned as torch likes it
+
+
+@dataclass
+class WorkerContext:
+    """What a worker lends a method (`seqsearch.methods.base.Context`)."""
+
+    device: torch.device
+    dim: int
+    backbone_id: str
+    image_bytes: int
+    seed: int
+    replicate: int
+    pristine: torch.nn.Module = field(repr=False)
+
+    def fresh_backbone(self) -> torch.nn.Module:
+        return copy.deepcopy(self.pristine)
+
+    def generator(self, phase: str) -> torch.Generator:
+        return torch.Generator().manual_seed(seed_of("context", self.seed, self.replicate, phase))
+
+
+def task_data(world: World, source: PoolSource, task: Task, method: Method, seed: int, replicate: int) -> TaskData:
+    """One task's training and validation images, labelled by head column."""
+    columns = range(method.n_seen, method.n_seen + len(task.classes))
+    train_rows, train_at = world.rows(task.classes, "train")
+    val_rows, val_at = world.rows(task.classes, "val")
+    readable = frozenset(train_rows.tolist()) | frozenset(val_rows.tolist()) | frozenset(method.exemplars().tolist())
+
+    def labelled(rows: Rows, at: Rows) -> Batch:
+        return Batch(rows, source, torch.from_numpy(at + columns.start).to(source.device))
+
+    return TaskData(
+        labelled(train_rows, train_at), labelled(val_rows, val_at), columns, method.n_tasks, seed, replicate, readable
+    )
+
+
+class Diverged(Exception):
+    """Training gave NaN, said so itself, or scored with non-finite values: a result, not a crash."""
+
+
+class Workbench:
+    """Trains edges and answers probes, one at a time, for any method of a run.
+
+    Args:
+        world: what all processes of the run agree on.
+        name: who computed, written into every result.
+    """
+
+    def __init__(self, world: World, name: str = "inline", ram_bytes: int = 2 << 30) -> None:
+        self.world, self.name = world, name
+        self.device = torch.device(world.device)
+        self.cache = StateCache(Path(world.states), ram_bytes)
+        self._sources: dict[str, PoolSource] = {}
+        self._pristine: dict[str, torch.nn.Module] = {}
+        self._features: LRUCache[tuple[str, int, str], Features] = LRUCache(
+            CACHE_BYTES, getsizeof=lambda f: int(f.nbytes)
+        )
+        self._live: tuple[str, Method] | None = None
+
+    # ------------------------------------------------------------------------------------------------ jobs
+
+    def train(self, edge: Edge) -> EdgeResult:
+        """Train and judge one edge. What goes wrong inside the method is in the result's status and message."""
+        trained: list[str] = []
+        try:
+            start = time.perf_counter()
+            method = self._state(edge.method, edge.seed, edge.replicate, edge.prefix, trained, keep=edge.keep)
+            judged_at = time.perf_counter()
+            correct, masked, counts = self._judge(method, edge)
+            space = method.feature_space() or f"state:{edge.state}"
+            footprint = tuple(vars(method.memory_footprint()).items())
+        except UserError:
+            raise
+        except Exception as error:  # whatever a method does wrong is a result: the run goes on or stops in the driver
+            return EdgeResult(
+                edge.digest, edge.state, _status(error), trained=tuple(trained), message=_line(error), worker=self.name
+            )
+        return EdgeResult(
+            edge.digest, edge.state, "ok", correct, masked, counts, tuple(trained), space, footprint,
+            train_seconds=judged_at - start, judge_seconds=time.perf_counter() - judged_at, worker=self.name,
+        )  # fmt: skip
+
+    def probe(self, probe: Probe) -> ProbeResult:
+        """Answer one question about a state."""
+        from seqsearch.probing import answer
+
+        start = time.perf_counter()
+        trained: list[str] = []
+        method: list[Method] = []
+
+        def features(rows: Rows) -> Features:
+            if not method:
+                method.append(self._state(probe.method, probe.seed, probe.replicate, probe.prefix, trained, keep=False))
+            batch = Batch(rows, self._source(probe.method.backbone))
+            found: Features = method[0].features(batch).detach().float().cpu().numpy()
+            return found
+
+        values = answer(probe, self.world, self._memoised(probe.feature_space, features))
+        return ProbeResult(probe.digest, values, time.perf_counter() - start, tuple(trained), self.name)
+
+    def extract(self, backbone: str, shard: int) -> None:
+        """Compute one shard of a frozen backbone's features unless it is there."""
+        self._source(backbone).features.ensure(shard)
+
+    # ------------------------------------------------------------------------------------------------ states
+
+    def _state(
+        self, spec: MethodSpec, seed: int, replicate: int, prefix: Prefix, trained: list[str], *, keep: bool
+    ) -> Method:
+        """The method after ``prefix``: from RAM, from disk, or trained from its parent (recomputed if that is lost)."""
+        digest = state_digest(spec, seed, replicate, prefix)
+        if self._live and self._live[0] == digest:
+            return self._live[1]
+        state = self.cache.get(digest) if prefix else None
+        if state is not None:
+            method = self._restore(spec, seed, replicate, state)
+        elif not prefix:
+            return self._fresh(spec, seed, replicate)
+        else:
+            method = self._state(spec, seed, replicate, prefix[:-1], trained, keep=False)
+            self._live = None  # it is being changed
+            self._fit(method, spec, prefix[-1], seed, replicate)
+            trained.append(digest)
+            self.cache.put(
+                digest, {**method.state_dict(), "_n_seen": method.n_seen, "_n_tasks": method.n_tasks}, keep=keep
+            )
+        self._live = (digest, method)
+        return method
+
+    def _fit(self, method: Method, spec: MethodSpec, task: Task, seed: int, replicate: int) -> None:
+        report = method.fit_task(task_data(self.world, self._source(spec.backbone), task, method, seed, replicate))
+        if getattr(report, "status", None) not in ("ok", "diverged"):
+            raise TypeError("fit_task must return a FitReport")
+        if report.status == "diverged":
+            raise Diverged("training diverged (non-finite loss)")
+        method.n_seen += len(task.classes)
+        method.n_tasks += 1
+
+    def _fresh(self, spec: MethodSpec, seed: int, replicate: int) -> Method:
+        source, build = self._source(spec.backbone), load("method", spec.target)
+        backbone = source.backbone
+        if spec.backbone not in self._pristine:
+            self._pristine[spec.backbone] = backbone.module().to(self.device)
+        context = WorkerContext(
+            self.device, backbone.dim, source.features.digest, 3 * backbone.view.size**2, seed, replicate,
+            self._pristine[spec.backbone],
+        )  # fmt: skip
+        method: Method = build(context, build_config(build, dict(spec.params)))
+        return method
+
+    def _restore(self, spec: MethodSpec, seed: int, replicate: int, state: State) -> Method:
+        method = self._fresh(spec, seed, replicate)
+        own = dict(state)
+        method.n_seen, method.n_tasks = int(own.pop("_n_seen")), int(own.pop("_n_tasks"))
+        method.load_state_dict(own)
+        return method
+
+    def _source(self, backbone_name: str) -> PoolSource:
+        if backbone_name not in self._sources:
+            backbone = build_backbone(backbone_name)
+            store = FeatureStore(Path(self.world.cache), self.world.images, backbone, self.device)
+            self._sources[backbone_name] = PoolSource(self.world.images, backbone, store, self.device)
+        return self._sources[backbone_name]
+
+    # ------------------------------------------------------------------------------------------------ judging
+
+    def _judge(self, method: Method, edge: Edge) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """Correct, correct with scores masked to the task's own classes, and judged images, for each task ``[t]``."""
+        correct, masked, counts, first = [], [], [], 0
+        for task in edge.prefix:
+            rows, positions = self.world.rows(task.classes, edge.judged)
+            scores = _checked(method.predict(Batch(rows, self._source(edge.method.backbone))), len(rows), method.n_seen)
+            labels = torch.from_numpy(positions)
+            last = first + len(task.classes)
+            correct.append(int((scores.argmax(1) == labels + first).sum()))
+            masked.append(int((scores[:, first:last].argmax(1) == labels).sum()))
+            counts.append(len(rows))
+            first = last
+        return tuple(correct), tuple(masked), tuple(counts)
+
+    def _memoised(self, space: str, features: Callable[[Rows], Features]) -> Callable[[int, str, Rows], Features]:
+        """Features by (class, part): a class that stands in many candidate tasks is looked at once."""
+
+        def of_class(class_index: int, part: str, rows: Rows) -> Features:
+            key = (space, class_index, part)
+            found = self._features.get(key)
+            if found is None:
+                found = features(rows)
+                with contextlib.suppress(ValueError):  # larger than all the room there is
+                    self._features[key] = found
+            return found
+
+        return of_class
+
+
+def _checked(scores: Any, n: int, n_seen: int) -> torch.Tensor:
+    if not isinstance(scores, torch.Tensor) or tuple(scores.shape) != (n, n_seen):
+        shape = tuple(scores.shape) if hasattr(scores, "shape") else type(scores).__name__
+        raise ValueError(f"predict returned {shape}, must be ({n}, {n_seen}): one column for each class seen, no other")
+    if not bool(torch.isfinite(scores).all()):
+        raise Diverged("scores are not finite")
+    return scores.detach().cpu()
+
+
+def _status(error: Exception) -> Status:
+    if isinstance(error, Diverged):
+        return "diverged"
+    out_of_memory = isinstance(error, (MemoryError, torch.OutOfMemoryError))
+    return "oom" if out_of_memory else "failed"
+
+
+def _line(error: Exception) -> str:
+    """The error in one line, with the place in the method where it arose."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    where = (
+        f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames and not isinstance(error, Diverged) else ""
+    )
+    text = " ".join(str(error).split())
+    text = text if len(text) <= 300 else text[:297] + "..."
+    return (
+        f"{text or type(error).__name__}{where}"
+        if isinstance(error, Diverged)
+        else f"{type(error).__name__}: {text}{where}"
+    )

@@ -1,0 +1,148 @@
+"""A small world to put methods through: sixteen glyph classes, the embedded network, and the engine's own data path."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from seqsearch.features import FeatureStore
+from seqsearch.load import load, names
+from seqsearch.methods.base import FitReport, Method, build_config
+from seqsearch.methods.data import Batch, TaskData
+from seqsearch.pools.base import Part, Rows
+from seqsearch.workbench import PoolSource, WorkerContext, task_data
+from seqsearch.world import World, build_backbone
+
+EXAMPLE = str(Path(__file__).parents[2] / "docs" / "example_method.py") + ":ShrunkenMeans"
+
+TASKS: tuple[tuple[int, ...], ...] = ((0, 5, 10, 14), (2, 7, 12), (4, 9, 11, 15))
+"""Class indices of three tasks, of unequal sizes."""
+
+QUICK: dict[str, Any] = {"epochs": 3, "batch_size": 8, "M": 300, "buffer_size": 12, "align_epochs": 2, "draws": 32}
+"""Overrides for whatever method has a parameter of that name."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A method with parameters, as the tests are parametrised by it."""
+
+    label: str
+    target: str
+    params: dict[str, Any] = field(default_factory=dict)
+
+
+def cases() -> list[Case]:
+    """Every method there is, some with further settings, and the documented example."""
+    found = [Case(name, name) for name in names("method")]
+    more = [Case("ranpac, adapted", "ranpac", {"adapt": "full"}), Case("ranpac, sums", "ranpac", {"M": 50})]
+    return [*found, *more, Case("example", EXAMPLE)]
+
+
+class Recorder:
+    """A source that notes which rows were read, and can spoil what it gives."""
+
+    def __init__(self, inner: PoolSource) -> None:
+        self.inner, self.device = inner, inner.device
+        self.decoded: set[int] = set()
+        self.read: set[int] = set()
+        self.spoil = False
+
+    def images(self, rows: Rows) -> torch.Tensor:
+        self.decoded.update(rows.tolist())
+        return self._spoilt(self.inner.images(rows))
+
+    def frozen(self, rows: Rows) -> torch.Tensor:
+        self.read.update(rows.tolist())
+        return self._spoilt(self.inner.frozen(rows))
+
+    def _spoilt(self, values: torch.Tensor) -> torch.Tensor:
+        return torch.full_like(values, torch.nan) if self.spoil else values
+
+
+class Lab:
+    """Makes, trains and judges methods; does the engine's book-keeping."""
+
+    def __init__(self, folder: Path) -> None:
+        pool = "glyphs:classes=16,train=10,reward=4,test=8"
+        self.world = World(pool, 0, str(folder / "cache"), str(folder / "states"))
+        device = torch.device("cpu")
+        self.backbone = build_backbone("glyph_vit")
+        self.store = FeatureStore(Path(self.world.cache), self.world.images, self.backbone, device)
+        self.store.ensure(0)  # sixteen classes are one shard
+        self.source = Recorder(PoolSource(self.world.images, self.backbone, self.store, device))
+        self._pristine = self.backbone.module()
+        self._states: dict[Any, dict[str, Any]] = {}
+
+    def fresh(self, case: Case, seed: int = 0, **params: Any) -> Method:
+        """An untrained method with quick settings."""
+        build = load("method", case.target)
+        quick = {f.name: QUICK[f.name] for f in dataclasses.fields(build.Config) if f.name in QUICK}
+        context = WorkerContext(
+            torch.device("cpu"), self.backbone.dim, self.store.digest, 3 * 32 * 32, seed, 0, self._pristine
+        )
+        method: Method = build(context, build_config(build, {**quick, **case.params, **params}))
+        return method
+
+    def data(self, method: Method, classes: tuple[int, ...], seed: int = 0) -> TaskData:
+        """What ``method`` would be given to learn ``classes`` next."""
+        return task_data(self.world, self.source, self.world.task(classes), method, seed, 0)  # type: ignore[arg-type]
+
+    def fit(self, method: Method, *tasks: tuple[int, ...], seed: int = 0) -> FitReport:
+        """Learn tasks one after the other; the last report."""
+        report = FitReport()
+        for classes in tasks:
+            report = method.fit_task(self.data(method, classes, seed))
+            assert report.status == "ok", report
+            method.n_seen += len(classes)
+            method.n_tasks += 1
+        return report
+
+    def restored(self, case: Case, state: dict[str, Any], *tasks: tuple[int, ...]) -> Method:
+        """A fresh instance with the state it had after ``tasks``."""
+        method = self.fresh(case)
+        method.n_seen, method.n_tasks = sum(map(len, tasks)), len(tasks)
+        method.load_state_dict(state)
+        return method
+
+    def trained(self, case: Case, *tasks: tuple[int, ...]) -> Method:
+        """A method of one's own after ``tasks``; trained once, then restored."""
+        key = (case.label, tasks)
+        if key not in self._states:
+            method = self.trained(case, *tasks[:-1]) if tasks else self.fresh(case)
+            self.fit(method, *tasks[-1:])
+            self._states[key] = method.state_dict() if tasks else {}
+        return self.restored(case, self._states[key], *tasks) if tasks else self.fresh(case)
+
+    def batch(self, classes: tuple[int, ...], part: Part = "test") -> Batch:
+        """Images of ``classes`` to predict, in class order."""
+        rows, _ = self.world.rows(self.world.class_ids(classes), part)
+        return Batch(rows, self.source)  # type: ignore[arg-type]
+
+    def accuracy(self, method: Method, tasks: tuple[tuple[int, ...], ...], t: int) -> float:
+        """Test accuracy on task ``t`` of ``tasks``, all of which were learned."""
+        rows, positions = self.world.rows(self.world.class_ids(tasks[t]), "test")
+        scores = method.predict(Batch(rows, self.source))  # type: ignore[arg-type]
+        first = sum(map(len, tasks[:t]))
+        return float((scores.argmax(1).numpy() == positions + first).mean())
+
+
+def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether two states agree in every bit."""
+    return a.keys() == b.keys() and all(_bits(a[k]) == _bits(b[k]) for k in a)
+
+
+def _bits(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        array = value.detach().cpu().contiguous().numpy()
+        return str(array.dtype), array.shape, array.tobytes()
+    return type(value), value
+
+
+def rows_of(lab: Lab, classes: tuple[int, ...], *parts: Part) -> set[int]:
+    """All rows of some parts of some classes."""
+    return set(np.concatenate([lab.world.rows(lab.world.class_ids(classes), p)[0] for p in parts]).tolist())

@@ -1,0 +1,23 @@
+"""Shared set-up: every test has its own cache and run folders, and one thread, as workers have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Frozen features are computed once per test session, never in the user's cache."""
+    from seqsearch.inline import pin_threads
+
+    root = tmp_path_factory.mktemp("cache")
+    os.environ["SEQSEARCH_CACHE"] = str(root)
+    pin_threads()
+    yield root
+    del os.environ["SEQSEARCH_CACHE"]

@@ -1,0 +1,118 @@
+"""The memory of a run: replay, torn lines, hand edits, altered arrays, a full disk."""
+
+from __future__ import annotations
+
+import errno
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seqsearch.errors import UserError
+from seqsearch.journal import Journal
+from seqsearch.types import EdgeResult, ProbeResult
+
+
+def edge(name: str, status: Any = "ok") -> EdgeResult:
+    return EdgeResult(
+        name, f"state-{name}", status, (3, 2), (4, 4), (4, 4), (f"state-{name}",), "space", (("params", 8),), 1.5, 0.5
+    )
+
+
+def probe(name: str) -> ProbeResult:
+    return ProbeResult(name, np.arange(6, dtype=np.float32).reshape(2, 3), 0.25, (), "w")
+
+
+def test_what_was_written_comes_back(tmp_path: Path) -> None:
+    first = Journal(tmp_path)
+    first.add(edge("a"))
+    first.add(probe("p"))
+    first.note(session="begin")
+    first.close()
+    second = Journal(tmp_path)
+    assert second.edge("a") == edge("a")
+    again = second.probe("p")
+    assert again is not None
+    np.testing.assert_array_equal(again.values, probe("p").values)
+    assert second.edge("b") is None
+    assert second.probe("q") is None
+    assert second.replayed == 1
+    assert len(second.entries) == 3
+
+
+def test_a_torn_last_line_is_dropped_wherever_it_tears(tmp_path: Path) -> None:
+    whole = Journal(tmp_path)
+    whole.add(edge("a"))
+    size = whole.path.stat().st_size
+    whole.add(edge("b"))
+    whole.close()
+    data = whole.path.read_bytes()
+    for cut in range(size, len(data)):
+        whole.path.write_bytes(data[:cut])
+        torn = Journal(tmp_path)
+        assert torn.edge("a") == edge("a")
+        assert torn.edge("b") is None
+        torn.add(edge("c"))
+        torn.close()
+        assert Journal(tmp_path).edge("c") == edge("c")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["not json", "[]", '{"edge": {}}', '{"edge": {"digest": "x", "surprise": 1}}', "3", '{"probe": {"digest": 1}}'],
+)
+def test_a_line_edited_by_hand_is_named(tmp_path: Path, line: str) -> None:
+    journal = Journal(tmp_path)
+    journal.add(edge("a"))
+    journal.close()
+    with journal.path.open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(UserError, match=r"journal\.jsonl, line 2: not a line of a journal"):
+        Journal(tmp_path)
+
+
+def test_an_altered_or_missing_array_is_computed_again(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.add(probe("p"))
+    array = next((tmp_path / "arrays").iterdir())
+    array.write_bytes(array.read_bytes()[:-1] + b"x")
+    assert journal.probe("p") is None
+    array.unlink()
+    assert journal.probe("p") is None
+
+
+def test_failures_are_tried_again_and_divergence_is_not(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.add(edge("failed", "failed"))
+    journal.add(edge("diverged", "diverged"))
+    journal.close()
+    again = Journal(tmp_path)
+    assert again.edge("failed") is None
+    assert again.edge("diverged") is not None
+
+
+class FullDisk:
+    """A file on a disk that takes half of what is written."""
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+    def write(self, data: bytes) -> int:
+        self.file.write(data[: len(data) // 2])
+        self.file.flush()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal(tmp_path)
+    journal.add(edge("a"))
+    monkeypatch.setattr(journal, "_file", FullDisk(journal._file))
+    with pytest.raises(UserError, match=r"the disk is full: could not write .*journal\.jsonl; free some space"):
+        journal.add(edge("b"))
+    lines = journal.path.read_text().splitlines()
+    assert [json.loads(line)["edge"]["digest"] for line in lines] == ["a"]

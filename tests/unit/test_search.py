@@ -1,0 +1,178 @@
+"""The main path in process: nothing trained twice, replay, order of arrival, failures."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seqsearch.inline import InlineEvaluator
+from seqsearch.journal import Journal
+from seqsearch.planners.step import NoValidTask
+from seqsearch.search import Job, JobResult, Search
+from seqsearch.types import Edge
+from seqsearch.world import World
+from tests.studies import Finished, run_small, small_settings
+
+TWO = "simplecil,ranpac:M=64"
+
+
+class Shuffled(InlineEvaluator):
+    """Finishes jobs in an order of its own, as many workers of unequal speed would."""
+
+    def __init__(self, world: World, seed: int) -> None:
+        super().__init__(world)
+        self.random = random.Random(seed)
+
+    def wait(self) -> list[tuple[Job, JobResult]]:
+        self.random.shuffle(self._queue)
+        done = [super(Shuffled, self).wait()[0] for _ in range(min(len(self._queue), self.random.randint(1, 3)))]
+        self.random.shuffle(done)
+        return done
+
+
+def trained(finished: Finished) -> Counter[str]:
+    results = (e.get("edge") or e.get("probe") or {} for e in finished.journal.entries)
+    return Counter(state for r in results for state in r.get("trained", ()))
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    return run_small(tmp_path_factory.mktemp("run"), methods=TWO)
+
+
+def test_no_edge_is_trained_twice_and_every_edge_is(small: Finished) -> None:
+    counts = trained(small)
+    assert set(counts.values()) == {1}
+    assert set(counts) == set(small.search.edges)
+    assert small.search.counts.trained == len(counts)
+    assert small.search.counts.naive > 1.5 * small.search.counts.trained
+
+
+def test_the_sequence_has_the_asked_shape_and_disjoint_classes(small: Finished) -> None:
+    for tasks in [*small.found, *small.plans.baseline[0].sequences]:
+        classes = [c for t in tasks for c in t.classes]
+        assert [len(t.classes) for t in tasks] == [3, 3, 3]
+        assert len(set(classes)) == 9
+        assert tasks[0] == small.study.first
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_arrival_changes_nothing(small: Finished, tmp_path: Path, seed: int) -> None:
+    again = run_small(tmp_path, partial(Shuffled, seed=seed), methods=TWO)
+    assert again.found == small.found
+    assert [p.trace[0].value for p in again.plans.searches] == [p.trace[0].value for p in small.plans.searches]
+    assert set(trained(again)) == set(trained(small))
+
+
+class Dies(Exception):
+    """Stands for a kill of the driver."""
+
+
+class Mortal(InlineEvaluator):
+    """Dies after some results."""
+
+    def __init__(self, world: World, lives: int) -> None:
+        super().__init__(world)
+        self.lives = lives
+
+    def wait(self) -> list[tuple[Job, JobResult]]:
+        if self.lives == 0:
+            raise Dies
+        self.lives -= 1
+        return super().wait()
+
+
+@pytest.mark.parametrize("lives", [1, 7, 23, 60])
+def test_a_killed_run_resumes_to_the_same_end(small: Finished, tmp_path: Path, lives: int) -> None:
+    with pytest.raises(Dies):
+        run_small(tmp_path, partial(Mortal, lives=lives), methods=TWO)
+    again = run_small(tmp_path, methods=TWO)
+    assert again.found == small.found
+    assert again.journal.replayed > 0 or lives < 3
+    np.testing.assert_array_equal(
+        again.plans.scorers[0].outcomes["simplecil"][0][0].accuracy,
+        small.plans.scorers[0].outcomes["simplecil"][0][0].accuracy,
+    )
+
+
+def test_resuming_a_finished_run_trains_nothing(small: Finished) -> None:
+    class Idle(InlineEvaluator):
+        def submit(self, job: Job, priority: int) -> None:
+            raise AssertionError(f"{job} was submitted")
+
+    small.journal.close()
+    again = run_small(small.journal.folder, Idle, methods=TWO)
+    assert again.found == small.found
+
+
+class Failing(InlineEvaluator):
+    """Turns the results of some edges into failures."""
+
+    def __init__(self, world: World, fails: Iterable[int], depth: int) -> None:
+        super().__init__(world)
+        self.fails, self.depth, self.seen = set(fails), depth, 0
+
+    def wait(self) -> list[tuple[Job, JobResult]]:
+        job, result = super().wait()[0]
+        if isinstance(job, Edge) and len(job.prefix) == self.depth and job.judged == "reward":
+            self.seen += 1
+            if self.seen in self.fails:
+                result = replace(result, status="diverged", message="NaN at step 3")  # type: ignore[type-var]
+        return [(job, result)]
+
+
+def test_a_candidate_that_fails_is_reported_and_never_selected(small: Finished, tmp_path: Path) -> None:
+    again = run_small(tmp_path, partial(Failing, fails=[1, 3], depth=2), methods=TWO)
+    rows = [j for j in again.plans.searches[0].trace if j.step == 2]
+    assert sum("diverged: NaN at step 3" in j.status for j in rows) == 2
+    assert all(j.status == "ok" for j in rows if j.chosen)
+    assert again.plans.searches[0].done
+
+
+def test_if_no_candidate_is_valid_the_search_stops_and_resumes(small: Finished, tmp_path: Path) -> None:
+    with pytest.raises(NoValidTask, match=r"step 2: no candidate could be judged: method 'simplecil' diverged"):
+        run_small(tmp_path, partial(Failing, fails=range(99), depth=2), methods=TWO)
+
+
+def test_states_that_lie_off_the_way_are_removed(small: Finished) -> None:
+    kept = {p.stem for p in (small.journal.folder / "states").glob("*.safetensors")}
+    depths = {len(small.search.edges[k].prefix) for k in kept}
+    assert depths == {1}  # first tasks: shared by all searches and baselines
+    assert len(kept) < len(small.search.edges) / 3
+
+
+def test_a_planner_that_waits_for_nothing_is_a_bug_not_a_hang(small: Finished, tmp_path: Path) -> None:
+    class Stuck:
+        name, done = "stuck", False
+
+        def ask(self) -> list[object]:
+            return []
+
+        def tell(self, request: object, result: object) -> None: ...
+
+        def obsolete(self) -> list[str]:
+            return []
+
+    with pytest.raises(RuntimeError, match="stuck"):
+        Search(InlineEvaluator(small.study.world), Journal(tmp_path)).run([Stuck()])  # type: ignore[list-item]
+
+
+def test_settings_are_checked_before_anything_else() -> None:
+    from seqsearch.errors import UserError
+
+    for change, says in [
+        ({"classes_per_task": 1}, "--classes-per-task 1: must be at least 2"),
+        ({"discount": 1.5}, "--discount 1.5: must be between 0 and 1"),
+        ({"methods": " "}, "--methods is missing"),
+        ({"random_sequences": 2}, "fewer than 5"),
+        ({"temperature": float("nan")}, "--temperature nan"),
+    ]:
+        with pytest.raises(UserError, match=says.replace("(", r"\(")):
+            small_settings(**change)
