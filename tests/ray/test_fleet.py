@@ -1,0 +1,131 @@
+"""The fleet on real Ray: same results as in process, deaths of workers, poison."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from actors.cluster import connect, disconnect
+from actors.fleet import Fleet
+from seqsearch.search import Job, JobResult
+from seqsearch.types import Edge
+from seqsearch.world import World
+from tests.studies import Finished, run_small
+
+METHODS = "simplecil,er:epochs=1"
+KILLER = """
+import os
+from seqsearch.methods.simplecil import build as SimpleCIL
+
+class Killer(SimpleCIL):
+    def fit_task(self, task):
+        if task.depth == 1 and {condition}:
+            os.kill(os.getpid(), 9)
+        return super().fit_task(task)
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ray() -> Iterator[None]:
+    connect(None, 2)
+    yield
+    disconnect()
+
+
+@pytest.fixture(scope="module")
+def inline(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    return run_small(tmp_path_factory.mktemp("inline"), methods=METHODS)
+
+
+class KillsAWorker(Fleet):
+    """Kills one of its workers after some results."""
+
+    def __init__(self, world: World, after: int) -> None:
+        super().__init__(world, 2)
+        self.after = after
+
+    def wait(self) -> list[tuple[Job, JobResult]]:
+        done = super().wait()
+        self.after -= len(done)
+        if self.after <= 0 and not self.replaced:
+            os.kill(self.pids()[0], signal.SIGKILL)
+            self.after = 10**9
+        return done
+
+
+def test_results_are_those_of_the_process(inline: Finished, tmp_path: Path) -> None:
+    fleets: list[Fleet] = []
+
+    def two_workers(world: World) -> Fleet:
+        fleets.append(Fleet(world, 2))
+        return fleets[0]
+
+    found = run_small(tmp_path, two_workers, methods=METHODS)
+    assert found.found == inline.found
+    trained = [s for e in found.journal.entries for s in e.get("edge", {}).get("trained", ())]
+    assert len(trained) == len(set(trained)) == len(found.search.edges)
+    workers = {e["edge"]["worker"] for e in found.journal.entries if "edge" in e}
+    assert len(workers) == 2
+    same = {e["edge"]["digest"]: e["edge"]["correct"] for e in inline.journal.entries if "edge" in e}
+    assert {e["edge"]["digest"]: e["edge"]["correct"] for e in found.journal.entries if "edge" in e} == same
+    assert 0 < (fleets[0].busy_share() or 0) <= 1
+    fleets[0].close()
+
+
+@pytest.mark.parametrize("after", [3, 40])
+def test_a_killed_worker_costs_nothing_but_time(inline: Finished, tmp_path: Path, after: int) -> None:
+    fleets: list[Fleet] = []
+
+    def mortal(world: World) -> Fleet:
+        fleets.append(KillsAWorker(world, after))
+        return fleets[0]
+
+    found = run_small(tmp_path, mortal, methods=METHODS)
+    assert fleets[0].replaced == 1
+    assert found.found == inline.found
+    fleets[0].close()
+
+
+def test_a_training_that_kills_every_worker_is_a_result(tmp_path: Path) -> None:
+    """One candidate in two kills its process: it is reported after its retries, the search goes on without it."""
+    mine = tmp_path / "killer.py"
+    mine.write_text(KILLER.format(condition="int(task.train.indices[0]) % 2"))
+    fleets: list[Fleet] = []
+
+    def two_workers(world: World) -> Fleet:
+        fleets.append(Fleet(world, 2))
+        return fleets[0]
+
+    found = run_small(
+        tmp_path / "run", two_workers, methods=f"{mine}:Killer", tasks=2, score_seeds=1, random_sequences=0, lookahead=0
+    )
+    status = [j.status for j in found.plans.searches[0].trace]
+    assert any("killed its worker 3 times" in s for s in status)
+    assert next(j.status for j in found.plans.searches[0].trace if j.chosen) == "ok"
+    fleets[0].close()
+
+
+def test_a_worker_that_cannot_be_placed_is_said(tmp_path: Path, inline: Finished) -> None:
+    from seqsearch.errors import UserError
+
+    with pytest.raises(UserError, match=r"no worker could start within 3 s: each needs 1 CPU and 4 GPU"):
+        partial(Fleet, count=1, gpus_per_worker=4, start_timeout=3)(inline.study.world)
+
+
+def test_a_lost_state_is_recomputed_by_whoever_needs_it(inline: Finished, tmp_path: Path) -> None:
+    """A worker that never saw the parent, with an empty state folder, gives the same row, and says what it retrained."""
+    fleet = Fleet(World(inline.study.world.pool, 0, inline.study.world.cache, str(tmp_path / "empty")), 1)
+    edge = max((e for e in inline.search.edges.values() if e.judged == "test"), key=lambda e: len(e.prefix))
+    fleet.submit(edge, 0)
+    [(job, result)] = fleet.wait()
+    assert isinstance(job, Edge)
+    assert len(result.trained) == len(edge.prefix) == 3
+    known = inline.journal.edge(edge.digest)
+    assert known is not None
+    assert result.correct == known.correct  # type: ignore[union-attr]
+    fleet.close()
