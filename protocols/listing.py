@@ -1,0 +1,49 @@
+"""The methods there are, with their parameters: read from the code, for the terminal and for the docs."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Any
+
+from seqsearch.load import load, names
+
+
+def methods_json() -> list[dict[str, Any]]:
+    """One record per method: name, what it is, capabilities, parameters (name, default, help, bounds)."""
+    return [_describe(name) for name in names("method")]
+
+
+def _describe(name: str) -> dict[str, Any]:
+    method = load("method", name)
+    parameters = [{"name": f.name, "default": f.default, **f.metadata} for f in dataclasses.fields(method.Config)]
+    about = (inspect.getdoc(method) or inspect.getdoc(inspect.getmodule(method)) or "").split("\n\n")[0]
+    return {
+        "name": name,
+        "about": " ".join(about.split()),
+        "caps": dataclasses.asdict(method.caps),
+        "parameters": parameters,
+    }
+
+
+def method_table() -> str:
+    """All methods as plain text."""
+    blocks = []
+    for m in methods_json():
+        lines = [f"{m['name']}: {m['about']}"]
+        for p in m["parameters"]:
+            bounds = (
+                ", ".join(map(str, p["choices"])) if p.get("choices") else _bounds(p.get("minimum"), p.get("maximum"))
+            )
+            lines.append(f"    {p['name']}={p['default']}  {p['help']}" + (f" ({bounds})" if bounds else ""))
+        blocks.append("\n".join(lines))
+    return (
+        "\n\n".join(blocks)
+        + "\n\nParameters are set as in --methods ranpac:M=500,er. An own method: --methods FILE.py:CLASS."
+    )
+
+
+def _bounds(low: float | None, high: float | None) -> str:
+    if low is not None and high is not None:
+        return f"{low:g} to {high:g}"
+    return f"at least {low:g}" if low is not None else f"at most {high:g}" if high is not None else ""

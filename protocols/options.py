@@ -1,0 +1,92 @@
+"""Command-line options made from a settings record: same names as its fields, as the YAML keys and as ``config.json``."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from seqsearch.errors import UserError
+from seqsearch.settings import flag
+
+Command = Callable[..., Any]
+
+
+def settings_options(record: type) -> Callable[[Command], Command]:
+    """Decorate a command with one option for each field of ``record``."""
+    hints = typing.get_type_hints(record)
+
+    def decorate(command: Command) -> Command:
+        for f in reversed(dataclasses.fields(record)):
+            command = _option(f, hints[f.name])(command)
+        return command
+
+    return decorate
+
+
+def _option(f: dataclasses.Field[Any], kind: Any) -> Callable[[Command], Command]:
+    text, shown = f.metadata["help"], f.default not in ("", False)
+    if typing.get_origin(kind) is typing.Literal:
+        return click.option(
+            flag(f.name), type=click.Choice(typing.get_args(kind)), default=f.default, show_default=shown, help=text
+        )
+    if kind is bool and f.default:
+        return click.option(f"{flag(f.name)}/--no-{f.name}", default=True, show_default=True, help=text)
+    if kind is bool:
+        return click.option(flag(f.name), is_flag=True, default=False, help=text)
+    return click.option(flag(f.name), type=kind, default=f.default, show_default=shown, help=text)
+
+
+def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    """Callback of ``--config``: the file's keys become defaults of the options of the same name.
+
+    Raises:
+        click.BadParameter: not a mapping, or a key that is no option.
+    """
+    if value is None:
+        return None
+    import yaml
+
+    try:
+        content = yaml.safe_load(value.read_text())
+    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{value} cannot be read as YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise click.BadParameter(f"{value} must hold `option: value` lines")
+    names = {p.name for p in context.command.params if isinstance(p, click.Option)} - {parameter.name}
+    keys = {str(k).replace("-", "_"): v for k, v in content.items()}
+    for key in ("no_" + n for n in names):
+        if key in keys and key not in names:
+            keys[key.removeprefix("no_")] = not keys.pop(key)
+    if unknown := sorted(set(keys) - names):
+        raise click.BadParameter(
+            f"{value}: unknown key {unknown[0]!r}; keys are the option names, e.g. classes_per_task"
+        )
+    context.default_map = {
+        **(context.default_map or {}),
+        **{k: ",".join(v) if isinstance(v, list) else v for k, v in keys.items()},
+    }
+    return value
+
+
+def given(context: click.Context, names: set[str]) -> set[str]:
+    """Those of ``names`` that the user set, on the command line or in the YAML file."""
+    default = (click.core.ParameterSource.DEFAULT, None)
+    return {n for n in names if context.get_parameter_source(n) not in default}
+
+
+def merge_difficulty(context: click.Context, values: dict[str, Any], difficulty: str | None) -> None:
+    """``--difficulty`` is a name for a ``--temperature``.
+
+    Raises:
+        UserError: both were given.
+    """
+    if difficulty is None:
+        return
+    if given(context, {"temperature"}):
+        raise UserError("--difficulty and --temperature set the same thing: give one of them")
+    values["temperature"] = {"hard": 0.0, "medium": 1.0, "easy": float("inf")}[difficulty]

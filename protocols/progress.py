@@ -1,0 +1,89 @@
+"""What a running study shows: one live line on a terminal, a plain line now and then elsewhere, nothing when quiet."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+
+from protocols.estimate import rollouts_expected
+from protocols.study import Study
+from seqsearch.planners.base import Planner
+from seqsearch.planners.mcts import CldybPlanner
+from seqsearch.search import Counts
+
+PLAIN_EVERY = 10.0
+"""Seconds between plain lines."""
+
+
+class Busy(Protocol):
+    """The part of an evaluator that progress looks at."""
+
+    @property
+    def workers(self) -> int: ...
+
+    def busy(self) -> int: ...
+
+
+class Progress:
+    """Context manager; `update` is cheap and may be called after every result."""
+
+    def __init__(self, study: Study, planners: Sequence[Planner], evaluator: Busy, *, quiet: bool) -> None:
+        self._planners, self._evaluator, self._quiet = planners, evaluator, quiet
+        self._searches = [p for p in planners if isinstance(p, CldybPlanner)]
+        self._steps = study.settings.tasks
+        self._total = rollouts_expected(study.settings, len(study.methods))
+        self._console = Console(stderr=True)
+        self._live = self._console.is_terminal and not quiet
+        self._bars = Bars(
+            TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"), console=self._console, transient=True,
+        )  # fmt: skip
+        self._task = self._bars.add_task("starting", total=None, note="")
+        self._features = [0, 0]
+        self._said = 0.0
+
+    def __enter__(self) -> Progress:
+        if self._live:
+            self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live:
+            self._bars.stop()
+
+    def features(self, total: int) -> None:
+        """So many shards of frozen features will be computed first."""
+        self._features = [0, total]
+
+    def feature_done(self) -> None:
+        """One shard of frozen features more is there."""
+        self._features[0] += 1
+        done, total = self._features
+        self._say("features of the frozen backbone (once per pool)", done, total, "", last=done == total)
+
+    def update(self, counts: Counts) -> None:
+        """Show how far the study is."""
+        done = sum(counts.rollouts.values())
+        step = min((len(p.sequence) for p in self._searches if not p.done), default=self._steps)
+        judged = sum(len(p.trace) for p in self._searches)
+        what = f"step {step}/{self._steps}" if any(not p.done for p in self._searches) else "scoring"
+        saved = max(0, counts.naive - counts.trained)
+        note = f"{judged} candidates judged, {counts.trained} trainings ({saved} saved)"
+        if self._evaluator.workers:
+            note += f", {self._evaluator.busy()}/{self._evaluator.workers} workers busy"
+        self._say(what, done, max(done, self._total), note)
+
+    def _say(self, what: str, done: int, total: int, note: str, *, last: bool = False) -> None:
+        if self._quiet:
+            return
+        if self._live:
+            self._bars.update(self._task, description=what, completed=done, total=total, note=note)
+        elif last or time.monotonic() - self._said > PLAIN_EVERY:
+            self._said = time.monotonic()
+            print(f"{what}: {done}/{total}" + (f", {note}" if note else ""), file=sys.stderr, flush=True)

@@ -1,0 +1,131 @@
+"""The re-scored rollouts of a run folder: accuracy matrices by (sequence, method, training seed)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.errors import UserError
+from seqsearch.schema import RESULTS, SEQUENCES
+from seqsearch.sequences import Row, TaskSequence, read_rows, read_sequences
+
+Matrix = NDArray[np.float64]
+FOUND = ("searched", "hard")
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """One rollout: accuracy and masked accuracy ``[T, T]``, NaN where not judged, and bytes beyond the backbone."""
+
+    status: str
+    accuracy: Matrix
+    masked: Matrix
+    footprint: int | None
+
+    @property
+    def complete(self) -> bool:
+        lower = np.tril_indices(len(self.accuracy))
+        judged = np.isfinite(self.accuracy[lower]) & np.isfinite(self.masked[lower])
+        return self.status == "ok" and bool(judged.all())
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """What a run's headline figures come from: role ``rescore``, split ``test``, nothing else."""
+
+    config: dict[str, Any]
+    stats: dict[str, Any] | None
+    methods: tuple[str, ...]
+    sequences: tuple[TaskSequence, ...]
+    seeds: tuple[int, ...]
+    rollouts: dict[tuple[str, str, int], Scored]
+
+    def found(self, method: str) -> list[TaskSequence]:
+        """The sequences that were searched for this method, alone or jointly with others."""
+        return [s for s in self.sequences if s.kind in FOUND and method in s.method_ids]
+
+    def random(self) -> list[TaskSequence]:
+        return [s for s in self.sequences if s.kind == "random"]
+
+    def complete(self, method: str, sequences: Sequence[TaskSequence]) -> set[int]:
+        """Training seeds with which every one of the sequences was judged to its end."""
+        return {r for r in self.seeds if sequences and all(self._is_complete(s, method, r) for s in sequences)}
+
+    def _is_complete(self, s: TaskSequence, method: str, seed: int) -> bool:
+        rollout = self.rollouts.get((s.sequence_id, method, seed))
+        return rollout is not None and rollout.complete
+
+
+def read_run(run: Path) -> Rescored:
+    """Read a finished run.
+
+    Raises:
+        UserError: no run folder, a run that is not finished, or a damaged file.
+    """
+    config = read_config(run)
+    for name in (SEQUENCES.file, RESULTS.file):
+        if not (run / name).is_file():
+            resume = f"seqsearch {config.get('protocol', 'cldyb')} --resume {run}"
+            raise UserError(f"run {run} is not finished (no {name} yet): finish it with {resume}")
+    sequences = tuple(read_sequences(run / SEQUENCES.file))
+    rows = [r for r in read_rows(run / RESULTS.file, RESULTS) if (r["role"], r["split"]) == ("rescore", "test")]
+    lengths = {s.sequence_id: len(s.tasks) for s in sequences}
+    grouped: dict[tuple[str, str, int], list[Row]] = {}
+    for row in rows:
+        if row["sequence_id"] not in lengths:
+            raise UserError(f"{run / RESULTS.file}: sequence {row['sequence_id']!r} is not in {SEQUENCES.file}")
+        grouped.setdefault((row["sequence_id"], row["method_id"], row["seed"]), []).append(row)
+    named = tuple(_mapping(_mapping(config.get("identity")).get("methods")))
+    searched = [m for s in sequences if s.kind in FOUND for m in s.method_ids]
+    methods = tuple(dict.fromkeys((*named, *searched, *(r["method_id"] for r in rows))))
+    if not methods:
+        raise UserError(f"run {run} holds no method and no sequence: nothing can be summarised")
+    return Rescored(
+        config=config,
+        stats=_json(run / "stats.json") if (run / "stats.json").is_file() else None,
+        methods=methods,
+        sequences=sequences,
+        seeds=tuple(sorted({r["seed"] for r in rows})),
+        rollouts={key: _scored(part, lengths[key[0]]) for key, part in grouped.items()},
+    )
+
+
+def read_config(run: Path) -> dict[str, Any]:
+    """``config.json``.
+
+    Raises:
+        UserError: the folder is no run.
+    """
+    if not (run / "config.json").is_file():
+        raise UserError(f"{run} is no run folder: it has no config.json; name one that seqsearch wrote, e.g. runs/NAME")
+    return _json(run / "config.json")
+
+
+def _scored(rows: Sequence[Row], n: int) -> Scored:
+    accuracy, masked = np.full((n, n), np.nan), np.full((n, n), np.nan)
+    for row in rows:
+        at = row["trained_step"] - 1, row["evaluated_step"] - 1
+        accuracy[at] = np.nan if row["accuracy"] is None else row["accuracy"]
+        masked[at] = np.nan if row["masked_accuracy"] is None else row["masked_accuracy"]
+    parts = [rows[0][f"{name}_bytes"] for name in ("params", "statistics", "exemplar")]
+    return Scored(rows[0]["status"], accuracy, masked, None if None in parts else sum(parts))
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read ({error}): restore it") from None
+    if not isinstance(data, dict):
+        raise UserError(f"{path} does not hold a JSON object: restore it")
+    return data
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

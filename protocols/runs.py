@@ -1,0 +1,159 @@
+"""A run is a folder: made once, locked while in use, resumed with its own settings."""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import json
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from seqsearch.errors import UserError
+from seqsearch.files import atomic_path
+from seqsearch.settings import CldybSettings, flag
+
+
+class RunFolder:
+    """The folder of one run, locked by this process until it is closed or dies.
+
+    Use `create` or `resume`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config: dict[str, Any] = {}
+        self._lock = open(path / "lock", "a+")  # noqa: SIM115 - held as long as the run
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UserError(f"run {path} is in use by another process: wait for it, or stop it and resume") from None
+
+    @classmethod
+    def create(cls, path: Path | None, protocol: str, settings: CldybSettings) -> RunFolder:
+        """A new run; ``config.json`` is on disk when this returns.
+
+        Raises:
+            UserError: the folder exists and is not empty, or cannot be written.
+        """
+        path = path or _free_name(protocol)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if any(path.iterdir()):
+                known = (path / "config.json").exists()
+                mend = f"continue it with --resume {path}, or choose another --out" if known else "choose another --out"
+                raise UserError(f"{path} is not empty and is never overwritten: {mend}")
+            run = cls(path)
+        except OSError as error:
+            raise UserError(f"cannot create the run folder {path}: {error.strerror}; choose another --out") from None
+        run.config = {
+            "protocol": protocol,
+            "run_id": path.resolve().name,
+            "created": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+            "revision": _revision(),
+            "settings": dataclasses.asdict(settings),
+        }
+        run.save()
+        return run
+
+    @classmethod
+    def resume(cls, path: Path, protocol: str, given: Mapping[str, Any]) -> tuple[RunFolder, CldybSettings]:
+        """An existing run and its own settings.
+
+        Raises:
+            UserError: no run there, of another protocol, in use, or ``given`` settings that differ from its own.
+        """
+        if not (path / "config.json").is_file():
+            raise UserError(f"{path} is no run folder: it has no config.json")
+        run = cls(path)
+        try:
+            return run, run._own_settings(protocol, given)
+        except UserError:
+            run.close()
+            raise
+
+    def _own_settings(self, protocol: str, given: Mapping[str, Any]) -> CldybSettings:
+        try:
+            self.config = json.loads((self.path / "config.json").read_text())
+            own = dict(self.config["settings"])
+            settings = CldybSettings(**own)
+        except (ValueError, KeyError, TypeError) as error:
+            raise UserError(
+                f"{self.path}/config.json does not say how the run was made ({error}): restore it"
+            ) from None
+        if self.config.get("protocol") != protocol:
+            raise UserError(f"{self.path} is a run of {self.config.get('protocol')!r}, not of {protocol!r}")
+        for name, value in given.items():
+            if own[name] != value:
+                raise UserError(
+                    f"{flag(name)} {value} differs from {own[name]} of run {self.path}: a run continues with its own "
+                    "settings; leave the flag out, or start a new run"
+                )
+        return settings
+
+    def identify(self, identity: dict[str, Any]) -> None:
+        """Record what the names in the settings stand for, or make sure that on resume they still stand for the same.
+
+        Own methods may be mended between sessions: what they trained is trained again, the rest is kept.
+
+        Raises:
+            UserError: pool, backbone weights, library versions or device changed.
+        """
+        before = self.config.get("identity")
+        if before is not None:
+            for name in ("pool_digest", "split_digest", "weights", "versions", "device", "first_task"):
+                if before[name] != identity[name]:
+                    raise UserError(
+                        f"{name.replace('_', ' ')} changed since run {self.path} was made ({_brief(before[name])} -> "
+                        f"{_brief(identity[name])}): restore it, or start a new run"
+                    )
+        self.config["identity"] = identity
+        self.save()
+
+    def save(self) -> None:
+        with atomic_path(self.path / "config.json") as temporary:
+            temporary.write_text(json.dumps(self.config, indent=2) + "\n")
+
+    def discard_if_empty(self) -> None:
+        """Remove a run that was refused before it did anything."""
+        names = {p.name for p in self.path.iterdir()}
+        journal = self.path / "journal.jsonl"
+        if names <= {"config.json", "lock", "journal.jsonl"} and (not journal.exists() or journal.stat().st_size == 0):
+            for name in names:
+                (self.path / name).unlink()
+            self.path.rmdir()
+
+    def close(self) -> None:
+        self._lock.close()
+
+
+def _free_name(protocol: str) -> Path:
+    stem = time.strftime(f"{protocol}-%Y%m%d-%H%M%S")
+    path, number = Path("runs") / stem, 1
+    while path.exists():
+        number += 1
+        path = Path("runs") / f"{stem}-{number}"
+    return path
+
+
+def _revision() -> str | None:
+    """Git revision of the sources, if they are a checkout."""
+    here = Path(__file__).resolve().parent
+    try:
+        said = subprocess.run(
+            ["git", "-C", str(here), "describe", "--always", "--dirty"],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return said.stdout.strip() or None
+
+
+def _brief(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,124 @@
+"""Run folders made up for tests: chosen accuracies, the real glyph pool."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seqsearch.planners.step import Judgement
+from seqsearch.pools.base import ClassInfo, Pool
+from seqsearch.pools.glyphs import build
+from seqsearch.sequences import (
+    Judged,
+    RunInfo,
+    TaskSequence,
+    TraceRow,
+    Training,
+    write_results,
+    write_sequences,
+    write_trace,
+    write_trainings,
+)
+from seqsearch.types import ClassId, Outcome, Task
+
+SPLIT = "a-split"
+STATS = {"trained": 40, "naive": 100, "replayed": 3, "wall_seconds": 125.0, "busy_share": 0.9, "sessions": 2}
+
+
+@cache
+def glyphs(classes: int = 60) -> Pool:
+    return build(train=2, reward=1, test=1, classes=classes, size=32)
+
+
+class RenamedPool:
+    """A pool with other class names and groups."""
+
+    def __init__(self, pool: Pool, name: str, group: str) -> None:
+        self.name, self.digest, self.native_size, self.images = pool.name, pool.digest, pool.native_size, pool.images
+        self.classes = tuple(ClassInfo(name, group, c.count) for c in pool.classes)
+
+
+def triangle(rows: Sequence[Sequence[float]], steps: int | None = None) -> np.ndarray:
+    """``[T, T]`` from the judged rows, NaN elsewhere."""
+    n = steps or len(rows)
+    full = np.full((n, n), np.nan)
+    for t, row in enumerate(rows):
+        full[t, : t + 1] = row
+    return full
+
+
+def outcome(
+    rows: Sequence[Sequence[float]],
+    masked: Sequence[Sequence[float]] | None = None,
+    status: Any = "ok",
+    steps: int | None = None,
+    n: int = 100,
+    footprint: tuple[int, int, int] | None = (1_000_000, 500_000, 0),
+) -> Outcome:
+    sizes = () if footprint is None else tuple(zip(("params", "statistics", "exemplar_images"), footprint, strict=True))
+    counts = (n,) * (steps or len(rows)) if status == "ok" else ()
+    return Outcome(
+        "digest", status, triangle(rows, steps), triangle(masked or rows, steps), counts, "space", sizes, 2.5, "why"
+    )
+
+
+def sequence(
+    pool: Pool, name: str, kind: Any, methods: Sequence[str], indices: Sequence[Sequence[int]]
+) -> TaskSequence:
+    """A sequence of tasks given by class indices; a searched one has values from its second task on."""
+    tasks = tuple(Task(tuple(ClassId(pool.digest, i) for i in task), SPLIT) for task in indices)
+    values = tuple(None if kind == "random" or not t else -0.5 + 0.1 * t for t in range(len(tasks)))
+    return TaskSequence(name, kind, tuple(methods), 7, tasks, values)
+
+
+def rescored(s: TaskSequence, method: str, seed: int, result: Outcome) -> Judged:
+    return Judged(s.sequence_id, s.kind, "rescore", method, f"config of {method}", "weights", seed, "test", result)
+
+
+def traced(s: TaskSequence, others: int = 2) -> list[TraceRow]:
+    """The chosen task of each step and some that were not; the last of them failed."""
+    rows = []
+    for step, (task, value) in enumerate(zip(s.tasks, s.values, strict=True), 1):
+        if value is None:
+            continue
+        for i in range(others + 1):
+            bad = others > 1 and i == others
+            judged = Judgement(
+                step, task, -np.inf if bad else value - 0.05 * i, np.nan if bad else value, 4 - i, (1.0, 2.0), 3.0,
+                "method 'er' diverged: loss" if bad else "ok", i == 0,
+            )  # fmt: skip
+            rows.append(TraceRow(s.sequence_id, i, judged))
+    return rows
+
+
+def write_run(
+    path: Path,
+    pool: Pool,
+    sequences: Sequence[TaskSequence],
+    judged: Sequence[Judged],
+    methods: Sequence[str] = (),
+    stats: dict[str, Any] | None = STATS,
+) -> Path:
+    """All files of a finished run but its report."""
+    path.mkdir(parents=True, exist_ok=True)
+    config = {"protocol": "cldyb", "run_id": path.name, "settings": {"seed": 7, "tasks": len(sequences[0].tasks)},
+              "identity": {"pool_digest": pool.digest, "methods": {m: {"digest": m} for m in methods}}}  # fmt: skip
+    (path / "config.json").write_text(json.dumps(config))
+    if stats is not None:
+        (path / "stats.json").write_text(json.dumps(stats))
+    info = run_info(path, pool)
+    write_sequences(path / "sequences.parquet", info, sequences)
+    write_results(path / "results.parquet", info, judged)
+    write_trace(path / "trace.parquet", info, [r for s in sequences if s.kind == "searched" for r in traced(s)])
+    write_trainings(path / "trainings.parquet", info, [Training("state", "er", 0, 1, 2.0, "w0", 1)])
+    return path
+
+
+def run_info(path: Path, pool: Pool) -> RunInfo:
+    names, groups = tuple(c.name for c in pool.classes), tuple(c.group for c in pool.classes)
+    return RunInfo(path.name, "config", pool.digest, names, groups)
