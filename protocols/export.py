@@ -118,14 +118,16 @@ def _trainings(journal: Journal, search: Search) -> list[Training]:
         session += entry.get("note", {}).get("session") == "begin"
         result = entry.get("edge") or entry.get("probe") or {}
         for state in result.get("trained", ()):
-            edge = search.edges.get(state)
-            if edge is not None:
-                seconds = result["train_seconds"] if state == result.get("state") else 0.0
-                rows.append(
-                    Training(
-                        state, edge.method.label, edge.replicate, len(edge.prefix), seconds, result["worker"], session
-                    )
+            edge, own = search.edges.get(state), state == result.get("state")
+            if edge is None:  # of a method that has been mended since: its states are others now
+                continue
+            rows.append(
+                Training(
+                    state, edge.method.label, edge.replicate, len(edge.prefix),
+                    result["train_seconds"] if own else 0.0, result["peak_memory"] if own else None,
+                    json.dumps(dict(result["notes"]) if own else {}), result["worker"], session,
                 )
+            )  # fmt: skip
     return rows
 
 

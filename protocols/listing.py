@@ -21,7 +21,7 @@ def _describe(name: str) -> dict[str, Any]:
     return {
         "name": name,
         "about": " ".join(about.split()),
-        "caps": dataclasses.asdict(method.caps),
+        "caps": dataclasses.asdict(method.capabilities(method.Config())),
         "parameters": parameters,
     }
 

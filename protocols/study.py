@@ -12,6 +12,7 @@ from seqsearch.errors import UserError
 from seqsearch.features import FeatureStore, cache_root
 from seqsearch.grammar import parse_items
 from seqsearch.load import load
+from seqsearch.methods.base import Caps, build_config
 from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
 from seqsearch.settings import CldybSettings
@@ -77,9 +78,15 @@ def prepare(settings: CldybSettings, states: Path, device: str) -> Study:
     view = _classes_in_play(world, settings)
     methods = tuple(method_spec(item, settings.backbone, device) for item in items)
     tags = {m.backbone: build_backbone(m.backbone).tag for m in methods}
-    frozen = tuple(dict.fromkeys(m.backbone for m in methods if load("method", m.target).caps.input == "frozen"))
+    frozen = tuple(dict.fromkeys(m.backbone for m in methods if _capabilities(m).input == "frozen"))
     first = first_task(view.class_ids, settings.classes_per_task, view.split, settings.seed)
     return Study(settings, world, view, methods, first, tags, frozen)
+
+
+def _capabilities(method: MethodSpec) -> Caps:
+    build = load("method", method.target)
+    caps: Caps = build.capabilities(build_config(build, dict(method.params)))
+    return caps
 
 
 def _classes_in_play(world: World, settings: CldybSettings) -> PoolView:

@@ -64,7 +64,7 @@ class Journal:
             UserError: the disk is full.
         """
         if isinstance(result, EdgeResult):
-            entry = {"edge": {**dataclasses.asdict(result), "footprint": [list(f) for f in result.footprint]}}
+            entry = {"edge": dataclasses.asdict(result)}
             self._edges[result.digest] = result
         else:
             values = {f.name: getattr(result, f.name) for f in dataclasses.fields(result) if f.name != "values"}
@@ -110,10 +110,7 @@ class Journal:
     def _take(self, entry: dict[str, Any]) -> None:
         if "edge" in entry:
             values = entry["edge"]
-            lists = {k: tuple(v) for k, v in values.items() if isinstance(v, list)}
-            result = EdgeResult(
-                **{**values, **lists, "footprint": tuple((str(k), int(v)) for k, v in values["footprint"])}
-            )
+            result = EdgeResult(**{name: _tuples(value) for name, value in values.items()})
             if result.status != "failed":  # what failed may have been mended: it is tried again
                 self._edges[result.digest] = result
         elif "probe" in entry:
@@ -144,3 +141,7 @@ class Journal:
         if hashlib.blake2b(content, digest_size=16).hexdigest() != sha:
             return None
         return np.load(io.BytesIO(content), allow_pickle=False)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value

@@ -110,6 +110,15 @@ TRAININGS = Layout(
         Column("seed", "int64", "-", "training replicate"),
         Column("depth", "int64", "tasks", "tasks that the state has learned; this training was the last of them"),
         Column("seconds", "float64", "s", "wall time of the training; 0 for a lost state trained on the way"),
+        Column(
+            "peak_bytes",
+            "int64?",
+            "byte",
+            "peak memory: of the GPU, or of the worker's process so far; null if unknown",
+        ),
+        Column(
+            "notes", "string", "-", "JSON: what the method noted of this training, e.g. its last loss, RanPAC's lambda"
+        ),
         Column("worker", "string", "-", "who trained it"),
         Column("session", "int64", "-", "1 for the first start of the run, one more for each resume"),
     ),

@@ -82,6 +82,8 @@ class Training:
     seed: int
     depth: int
     seconds: float
+    peak_bytes: int | None
+    notes: str
     worker: str
     session: int
 

@@ -123,6 +123,8 @@ class EdgeResult:
     train_seconds: float = 0.0
     judge_seconds: float = 0.0
     peak_memory: int = 0
+    notes: tuple[tuple[str, float], ...] = ()
+    """What the method noted of its training (`FitReport.notes`), and ``loss``, that of its last epoch."""
     message: str = ""
     worker: str = ""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import resource
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,6 +31,7 @@ from seqsearch.world import World, build_backbone
 if TYPE_CHECKING:
     from seqsearch.pools.base import Pool, Rows
 
+Notes = tuple[tuple[str, float], ...]
 Features = NDArray[np.float32]
 
 CACHE_BYTES = 256 << 20
@@ -113,12 +116,15 @@ class Workbench:
             CACHE_BYTES, getsizeof=lambda f: int(f.nbytes)
         )
         self._live: tuple[str, Method] | None = None
+        self._notes: Notes = ()
+        """Of the training last done."""
 
     # ------------------------------------------------------------------------------------------------ jobs
 
     def train(self, edge: Edge) -> EdgeResult:
         """Train and judge one edge. What goes wrong inside the method is in the result's status and message."""
         trained: list[str] = []
+        self._notes = ()
         try:
             start = time.perf_counter()
             method = self._state(edge.method, edge.seed, edge.replicate, edge.prefix, trained, keep=edge.keep)
@@ -134,7 +140,8 @@ class Workbench:
             )
         return EdgeResult(
             edge.digest, edge.state, "ok", correct, masked, counts, tuple(trained), space, footprint,
-            train_seconds=judged_at - start, judge_seconds=time.perf_counter() - judged_at, worker=self.name,
+            train_seconds=judged_at - start, judge_seconds=time.perf_counter() - judged_at,
+            peak_memory=_peak_memory(self.device), notes=self._notes, worker=self.name,
         )  # fmt: skip
 
     def probe(self, probe: Probe) -> ProbeResult:
@@ -176,7 +183,7 @@ class Workbench:
         else:
             method = self._state(spec, seed, replicate, prefix[:-1], trained, keep=False)
             self._live = None  # it is being changed
-            self._fit(method, spec, prefix[-1], seed, replicate)
+            self._notes = self._fit(method, spec, prefix[-1], seed, replicate)
             trained.append(digest)
             self.cache.put(
                 digest, {**method.state_dict(), "_n_seen": method.n_seen, "_n_tasks": method.n_tasks}, keep=keep
@@ -184,7 +191,7 @@ class Workbench:
         self._live = (digest, method)
         return method
 
-    def _fit(self, method: Method, spec: MethodSpec, task: Task, seed: int, replicate: int) -> None:
+    def _fit(self, method: Method, spec: MethodSpec, task: Task, seed: int, replicate: int) -> Notes:
         report = method.fit_task(task_data(self.world, self._source(spec.backbone), task, method, seed, replicate))
         if getattr(report, "status", None) not in ("ok", "diverged"):
             raise TypeError("fit_task must return a FitReport")
@@ -192,6 +199,8 @@ class Workbench:
             raise Diverged("training diverged (non-finite loss)")
         method.n_seen += len(task.classes)
         method.n_tasks += 1
+        last = {"loss": report.losses[-1]} if report.losses else {}
+        return tuple((str(k), float(v)) for k, v in {**last, **report.notes}.items())
 
     def _fresh(self, spec: MethodSpec, seed: int, replicate: int) -> Method:
         source, build = self._source(spec.backbone), load("method", spec.target)
@@ -257,6 +266,15 @@ def _checked(scores: Any, n: int, n_seen: int) -> torch.Tensor:
     if not bool(torch.isfinite(scores).all()):
         raise Diverged("scores are not finite")
     return scores.detach().cpu()
+
+
+def _peak_memory(device: torch.device) -> int:
+    """Bytes: of the GPU since the last look, or of this process since its start."""
+    if device.type == "cuda":
+        peak = torch.cuda.max_memory_allocated(device)
+        torch.cuda.reset_peak_memory_stats(device)
+        return peak
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _status(error: Exception) -> Status:

@@ -134,11 +134,17 @@ class Method:
     caps: Caps = Caps()
 
     def __init__(self, context: Context, config: _AnyConfig) -> None:
+        self.caps = self.capabilities(config)
         self.context = context
         self.config = config
         self.n_seen = 0
         """Classes seen so far; the next task's first column. The engine sets it after each task and on load."""
         self.n_tasks = 0
+
+    @classmethod
+    def capabilities(cls, config: _AnyConfig) -> Caps:
+        """What an instance of this config can do; ``cls.caps`` unless a parameter decides it."""
+        return cls.caps
 
     def fit_task(self, task: TaskData) -> FitReport:
         """Learn one task. All randomness comes from ``task.generator(phase)`` or ``context.generator(phase)``."""

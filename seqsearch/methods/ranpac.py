@@ -60,16 +60,20 @@ class RanPAC(Method):
 
     config: Config
 
+    @classmethod
+    def capabilities(cls, config: BaseConfig) -> Caps:
+        adapts = getattr(config, "adapt", "none") == "full"
+        return Caps(
+            input="images" if adapts else "frozen",
+            order_invariant_after=1 if adapts else 0,
+            needs_val=True,
+            trains_backbone=adapts,
+            design=("statistic", "full") if adapts else ("statistic",),
+        )
+
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
         self.adapts = self.config.adapt == "full"
-        self.caps = Caps(
-            input="images" if self.adapts else "frozen",
-            order_invariant_after=1 if self.adapts else 0,
-            needs_val=True,
-            trains_backbone=self.adapts,
-            design=("statistic", "full") if self.adapts else ("statistic",),
-        )
         projection = torch.randn(context.dim, self.config.M, generator=context.generator("projection"))
         self.projection = projection.to(context.device)
         self.backbone: nn.Module | None = None

@@ -12,7 +12,7 @@ import torch
 
 from seqsearch.features import FeatureStore
 from seqsearch.load import load, names
-from seqsearch.methods.base import FitReport, Method, build_config
+from seqsearch.methods.base import Caps, FitReport, Method, build_config
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.pools.base import Part, Rows
 from seqsearch.workbench import PoolSource, WorkerContext, task_data
@@ -34,6 +34,12 @@ class Case:
     label: str
     target: str
     params: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def trains_backbone(self) -> bool:
+        build = load("method", self.target)
+        caps: Caps = build.capabilities(build_config(build, self.params))
+        return caps.trains_backbone
 
 
 def cases() -> list[Case]:

@@ -22,7 +22,7 @@ OTHER = (1, 6, 13)
 ER = Case("er", "er")
 every_method = pytest.mark.parametrize("case", cases(), ids=lambda c: c.label)
 every_gradient_method = pytest.mark.parametrize(
-    "case", [c for c in cases() if load("method", c.target).caps.trains_backbone], ids=lambda c: c.label
+    "case", [c for c in cases() if c.trains_backbone], ids=lambda c: c.label
 )
 
 

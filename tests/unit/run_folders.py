@@ -115,7 +115,7 @@ def write_run(
     write_sequences(path / "sequences.parquet", info, sequences)
     write_results(path / "results.parquet", info, judged)
     write_trace(path / "trace.parquet", info, [r for s in sequences if s.kind == "searched" for r in traced(s)])
-    write_trainings(path / "trainings.parquet", info, [Training("state", "er", 0, 1, 2.0, "w0", 1)])
+    write_trainings(path / "trainings.parquet", info, [Training("state", "er", 0, 1, 2.0, 10**9, "{}", "w0", 1)])
     return path
 
 
