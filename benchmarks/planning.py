@@ -10,12 +10,11 @@ and multiplied, as the table says. ``--write`` stores the figures under benchmar
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import time
 from collections.abc import Callable
-from pathlib import Path
+
+from benchmarks.tools import write_result
 
 CLASSES, WIDTH, METHODS, K, CANDIDATES = 2403, 768, 5, 20, 1000
 LITERAL_CLASSES, LITERAL_CANDIDATES = 150, 5
@@ -117,13 +116,7 @@ def main() -> None:
     for name, value in (seconds | ratios).items():
         print(f"{name:<62}{value:>12.3f}" + (" s" if name in seconds else ""))
     if options.write:
-        import numpy
-
-        machine = {"processor": platform.machine(), "cores": os.cpu_count(), "numpy": numpy.__version__}
-        path = Path(__file__).parent / "results" / "planning.json"
-        path.parent.mkdir(exist_ok=True)
-        figures = {"threads": options.threads, "machine": machine, "seconds": seconds, "ratios": ratios}
-        path.write_text(json.dumps(figures, indent=1) + "\n")
+        write_result("planning", {"threads": options.threads, "seconds": seconds, "ratios": ratios})
 
 
 if __name__ == "__main__":
