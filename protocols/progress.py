@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
 import time
 from collections.abc import Sequence
@@ -47,6 +48,7 @@ class Progress:
         self._task = self._bars.add_task("starting", total=None, note="")
         self._features = [0, 0]
         self._said = 0.0
+        self._begin = time.monotonic()
 
     def __enter__(self) -> Progress:
         if self._live:
@@ -65,12 +67,14 @@ class Progress:
         """One shard of frozen features more is there."""
         self._features[0] += 1
         done, total = self._features
+        if done == total:
+            self._begin = time.monotonic()
         self._say("features of the frozen backbone (once per pool)", done, total, "", last=done == total)
 
     def update(self, counts: Counts) -> None:
         """Show how far the study is."""
         done = sum(counts.rollouts.values())
-        step = min((len(p.sequence) for p in self._searches if not p.done), default=self._steps)
+        step = min((len(p.sequence) + 1 for p in self._searches if not p.done), default=self._steps)
         judged = sum(len(p.trace) for p in self._searches)
         what = f"step {step}/{self._steps}" if any(not p.done for p in self._searches) else "scoring"
         saved = max(0, counts.naive - counts.trained)
@@ -86,4 +90,6 @@ class Progress:
             self._bars.update(self._task, description=what, completed=done, total=total, note=note)
         elif last or time.monotonic() - self._said > PLAIN_EVERY:
             self._said = time.monotonic()
-            print(f"{what}: {done}/{total}" + (f", {note}" if note else ""), file=sys.stderr, flush=True)
+            left = (time.monotonic() - self._begin) * (total - done) / done if done else 0.0
+            parts = [f"{what}: {done}/{total}", note, f"{datetime.timedelta(seconds=round(left))} left" if left else ""]
+            print(", ".join(p for p in parts if p), file=sys.stderr, flush=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import copy
+import os
 import resource
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,81 +16,21 @@ import torch
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from seqsearch.backbones.base import Backbone
 from seqsearch.cache import State, StateCache
-from seqsearch.digests import seed_of
 from seqsearch.errors import UserError
 from seqsearch.features import FeatureStore
+from seqsearch.lending import CACHE_BYTES, PoolSource, WorkerContext, task_data
 from seqsearch.load import load
 from seqsearch.methods.base import Method, build_config
-from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.data import Batch
 from seqsearch.types import Edge, EdgeResult, MethodSpec, Prefix, Probe, ProbeResult, Status, Task, state_digest
 from seqsearch.world import World, build_backbone
 
 if TYPE_CHECKING:
-    from seqsearch.pools.base import Pool, Rows
+    from seqsearch.pools.base import Rows
 
 Notes = tuple[tuple[str, float], ...]
 Features = NDArray[np.float32]
-
-CACHE_BYTES = 256 << 20
-"""Room for decoded images of a backbone's view, and for features of candidate classes."""
-
-
-class PoolSource:
-    """Pixels and frozen features of a pool for one backbone (`seqsearch.methods.data.Source`)."""
-
-    def __init__(self, pool: Pool, backbone: Backbone, features: FeatureStore, device: torch.device) -> None:
-        self.pool, self.backbone, self.features, self.device = pool, backbone, features, device
-        self._decoded: LRUCache[int, np.ndarray[Any, np.dtype[np.uint8]]] = LRUCache(
-            max(1, CACHE_BYTES // (3 * backbone.view.size**2))
-        )
-
-    def images(self, rows: Rows) -> torch.Tensor:
-        known = {r: self._decoded[r] for r in rows.tolist() if r in self._decoded}
-        missing = [r for r in rows.tolist() if r not in known]
-        if missing:
-            decoded = self.pool.images(np.array(missing), self.backbone.view)
-            known.update(zip(missing, decoded, strict=True))
-            self._decoded.update(zip(missing, decoded, strict=True))
-        return self.backbone.preprocess(np.stack([known[r] for r in rows.tolist()])).to(self.device)
-
-    def frozen(self, rows: Rows) -> torch.Tensor:
-        return torch.tensor(self.features.rows(rows), device=self.device)  # a copy in memory aligned as torch likes it
-
-
-@dataclass
-class WorkerContext:
-    """What a worker lends a method (`seqsearch.methods.base.Context`)."""
-
-    device: torch.device
-    dim: int
-    backbone_id: str
-    image_bytes: int
-    seed: int
-    replicate: int
-    pristine: torch.nn.Module = field(repr=False)
-
-    def fresh_backbone(self) -> torch.nn.Module:
-        return copy.deepcopy(self.pristine)
-
-    def generator(self, phase: str) -> torch.Generator:
-        return torch.Generator().manual_seed(seed_of("context", self.seed, self.replicate, phase))
-
-
-def task_data(world: World, source: PoolSource, task: Task, method: Method, seed: int, replicate: int) -> TaskData:
-    """One task's training and validation images, labelled by head column."""
-    columns = range(method.n_seen, method.n_seen + len(task.classes))
-    train_rows, train_at = world.rows(task.classes, "train")
-    val_rows, val_at = world.rows(task.classes, "val")
-    readable = frozenset(train_rows.tolist()) | frozenset(val_rows.tolist()) | frozenset(method.exemplars().tolist())
-
-    def labelled(rows: Rows, at: Rows) -> Batch:
-        return Batch(rows, source, torch.from_numpy(at + columns.start).to(source.device))
-
-    return TaskData(
-        labelled(train_rows, train_at), labelled(val_rows, val_at), columns, method.n_tasks, seed, replicate, readable
-    )
 
 
 class Diverged(Exception):
@@ -109,6 +48,8 @@ class Workbench:
     def __init__(self, world: World, name: str = "inline", ram_bytes: int = 2 << 30) -> None:
         self.world, self.name = world, name
         self.device = torch.device(world.device)
+        if self.device.type == "cuda":
+            _deterministic_cuda()
         self.cache = StateCache(Path(world.states), ram_bytes)
         self._sources: dict[str, PoolSource] = {}
         self._pristine: dict[str, torch.nn.Module] = {}
@@ -266,6 +207,15 @@ def _checked(scores: Any, n: int, n_seen: int) -> torch.Tensor:
     if not bool(torch.isfinite(scores).all()):
         raise Diverged("scores are not finite")
     return scores.detach().cpu()
+
+
+def _deterministic_cuda() -> None:
+    """Deterministic kernels where they exist, full float32 precision everywhere."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.benchmark = False
 
 
 def _peak_memory(device: torch.device) -> int:

@@ -153,7 +153,5 @@ def versions() -> dict[str, str]:
 def engine_digest() -> str:
     """Digest of the sources that every method's training runs through."""
     here = Path(__file__).parent
-    shared = sorted(
-        [*(here / "methods").glob("_*.py"), here / "methods/base.py", here / "methods/data.py", here / "workbench.py"]
-    )
-    return digest_of([p.read_bytes() for p in shared])
+    names = ("methods/base.py", "methods/data.py", "lending.py", "workbench.py")
+    return digest_of([p.read_bytes() for p in [*sorted((here / "methods").glob("_*.py")), *(here / n for n in names)]])

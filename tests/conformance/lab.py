@@ -11,11 +11,11 @@ import numpy as np
 import torch
 
 from seqsearch.features import FeatureStore
+from seqsearch.lending import PoolSource, WorkerContext, task_data
 from seqsearch.load import load, names
 from seqsearch.methods.base import Caps, FitReport, Method, build_config
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.pools.base import Part, Rows
-from seqsearch.workbench import PoolSource, WorkerContext, task_data
 from seqsearch.world import World, build_backbone
 
 EXAMPLE = str(Path(__file__).parents[2] / "docs" / "example_method.py") + ":ShrunkenMeans"
