@@ -43,3 +43,8 @@ def seed_of(*parts: Any) -> int:
 def seeded_numpy(*parts: Any) -> np.random.Generator:
     """A counter-based numpy generator that is a function of ``parts`` alone."""
     return np.random.Generator(np.random.Philox(seed_of(*parts)))
+
+
+def depth_seed(seed: int, replicate: int, depth: int, phase: str) -> int:
+    """Seed of one phase of the training at ``depth`` (length of the prefix): never of the task, so siblings share noise."""
+    return seed_of("train", seed, replicate, depth, phase)

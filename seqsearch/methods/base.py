@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from seqsearch.digests import seed_of
 from seqsearch.errors import UserError
 
 if TYPE_CHECKING:
@@ -209,8 +208,3 @@ def _convert(name: str, raw: Any, default: Any) -> Any:
         return float(raw) if isinstance(default, float) else str(raw)
     except (ValueError, OverflowError):
         raise UserError(f"{name}={raw}: not a {type(default).__name__}") from None
-
-
-def depth_seed(seed: int, replicate: int, depth: int, phase: str) -> int:
-    """Seed of one phase of the training at ``depth`` (length of the prefix): never of the task, so siblings share noise."""
-    return seed_of("train", seed, replicate, depth, phase)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from seqsearch.digests import depth_seed
 from seqsearch.errors import AccessError
-from seqsearch.methods.base import depth_seed
 
 if TYPE_CHECKING:
     import torch

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqsearch.digests import digest_of, seed_of, seeded_numpy
-from seqsearch.methods.base import depth_seed
+from seqsearch.digests import depth_seed, digest_of, seed_of, seeded_numpy
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
