@@ -2,12 +2,11 @@
 VENV ?= .venv
 PYTHON ?= python3
 READY := $(VENV)/.ready
-DEMO ?= runs/demo
 
 .PHONY: demo test lint bench clean
 
 demo: $(READY)
-	$(VENV)/bin/seqsearch cldyb --config benchmarks/demo.yaml --out $(DEMO)
+	$(VENV)/bin/seqsearch cldyb --config benchmarks/demo.yaml
 
 test: $(READY)
 	$(VENV)/bin/python -m pytest

@@ -21,7 +21,7 @@ def connect(address: str | None, workers: int) -> None:
         return
     quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     if address is None:
-        ray.init(num_cpus=max(workers, os.cpu_count() or 1), include_dashboard=False, **quiet)
+        ray.init("local", num_cpus=max(workers, os.cpu_count() or 1), include_dashboard=False, **quiet)
         return
     try:
         ray.init(address=address, **quiet)

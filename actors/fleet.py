@@ -7,15 +7,17 @@ import itertools
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import ray
-from ray.exceptions import ActorDiedError, ActorUnavailableError, RayActorError, RayTaskError
+from ray.exceptions import RayError, RayTaskError
 
 from actors.worker import Worker
+from seqsearch.cache import StateCache
 from seqsearch.errors import UserError
 from seqsearch.inline import pin_threads
-from seqsearch.search import Job, JobResult
+from seqsearch.search import Job, JobResult, Priority
 from seqsearch.types import Edge, EdgeResult
 from seqsearch.world import World
 
@@ -32,7 +34,7 @@ class _Ticket:
     """A job on its way."""
 
     job: Any
-    priority: int
+    priority: Priority
     number: int
     tries: int = 0
 
@@ -55,12 +57,13 @@ class Fleet:
     """``count`` workers on a connected Ray.
 
     Raises:
-        UserError: Ray cannot place a single worker within ``start_timeout`` seconds.
+        UserError: Ray cannot place a single worker for ``start_timeout`` seconds, now or later.
     """
 
     def __init__(self, world: World, count: int, gpus_per_worker: float = 0.0, start_timeout: float = 120.0) -> None:
         pin_threads()  # the planner's arithmetic (potentials, k-means) happens in this process
         self.world, self.count, self._gpus = world, count, gpus_per_worker
+        self._disk, self._timeout = StateCache(Path(world.states)), start_timeout
         self._pending: list[_Ticket] = []
         self._tickets, self._names = itertools.count(), itertools.count()
         self._holders: dict[str, str] = {}
@@ -70,7 +73,8 @@ class Fleet:
         self._last_end = 0.0
         self.replaced = 0
         self._stillborn = 0
-        self._await_first(start_timeout)
+        self._alive_at = time.monotonic()
+        self._await_first()
 
     # ------------------------------------------------------------------------------------------------ evaluator
 
@@ -78,7 +82,7 @@ class Fleet:
     def workers(self) -> int:
         return self.count
 
-    def submit(self, job: Job, priority: int) -> None:
+    def submit(self, job: Job, priority: Priority) -> None:
         heapq.heappush(self._pending, _Ticket(job, priority, next(self._tickets)))
         self._dispatch()
 
@@ -92,7 +96,7 @@ class Fleet:
     def extract(self, missing: Iterable[tuple[str, int]]) -> Iterator[None]:
         """Compute shards of frozen features, many at a time; yields once for each."""
         for number, job in enumerate(missing):
-            heapq.heappush(self._pending, _Ticket(job, 0, number))
+            heapq.heappush(self._pending, _Ticket(job, (0, 0), number))
         left = len(self._pending)
         self._dispatch()
         while left:
@@ -105,6 +109,7 @@ class Fleet:
         gone = list(states)
         for digest in gone:
             self._holders.pop(digest, None)
+        self._disk.drop(gone)
         for member in self._members:
             member.handle.drop.remote(gone)
 
@@ -135,22 +140,16 @@ class Fleet:
         handle = Worker.options(num_cpus=1, num_gpus=self._gpus).remote(self.world, name)  # type: ignore[attr-defined]
         return _Member(name, handle, handle.pid.remote())
 
-    def _await_first(self, timeout: float) -> None:
-        ray.wait([m.hello for m in self._members], num_returns=self.count, timeout=timeout)
-        self._welcome()
-        if not any(m.hello is None for m in self._members):
-            have = {k: v for k, v in ray.cluster_resources().items() if k in ("CPU", "GPU")}
-            self.close()
-            raise UserError(
-                f"no worker could start within {timeout:.0f} s: each needs 1 CPU and {self._gpus:g} GPU, the cluster has {have}; "
-                "lower --workers or --gpus-per-worker"
-            )
+    def _await_first(self) -> None:
+        while not any(m.hello is None for m in self._members):
+            ray.wait([m.hello for m in self._members], num_returns=1, timeout=1.0)
+            self._welcome()
 
     def _welcome(self) -> None:
         """Workers that have come up since the last look.
 
         Raises:
-            UserError: workers die while they start, again and again.
+            UserError: no worker is up, and none has come up for a while; or they die while they start, again and again.
         """
         waiting = {m.hello: m for m in self._members if m.hello is not None}
         up, _ = ray.wait(list(waiting), num_returns=len(waiting), timeout=0) if waiting else ([], [])
@@ -159,12 +158,19 @@ class Fleet:
                 ray.get(hello)
                 waiting[hello].hello = None
                 self._stillborn = 0
-            except RayActorError as error:
+            except RayError as error:
                 self._stillborn += 1
                 if self._stillborn > MAX_RETRIES * self.count:
-                    line = " ".join(str(error).split())[:300]
-                    raise UserError(f"workers die while they start: {line}") from None
+                    raise UserError(f"workers die while they start: {' '.join(str(error).split())[:300]}") from None
                 self._replace(waiting[hello])
+        if any(m.hello is None for m in self._members):
+            self._alive_at = time.monotonic()
+        elif time.monotonic() - self._alive_at > self._timeout:
+            have = {k: v for k, v in ray.cluster_resources().items() if k in ("CPU", "GPU")}
+            raise UserError(
+                f"no worker could start within {self._timeout:.0f} s: each needs 1 CPU and {self._gpus:g} GPU, the cluster has "
+                f"{have}; lower --workers or --gpus-per-worker"
+            )
 
     def _dispatch(self) -> None:
         """Fill first every worker's running slot, then the queued ones."""
@@ -176,8 +182,8 @@ class Fleet:
     def _pick(self, member: _Member) -> _Ticket:
         """The first job in line, or one of the same priority whose parent state this worker holds."""
         ahead = heapq.nsmallest(LOOK_AHEAD, self._pending)
-        mine = (t for t in ahead if t.priority == ahead[0].priority and self._holder(t) == member.name)
-        free = (t for t in ahead if t.priority == ahead[0].priority and self._holder(t) is None)
+        mine = (t for t in ahead if t.priority[0] == ahead[0].priority[0] and self._holder(t) == member.name)
+        free = (t for t in ahead if t.priority[0] == ahead[0].priority[0] and self._holder(t) is None)
         chosen = next(mine, None) or next(free, None) or ahead[0]
         self._pending.remove(chosen)
         heapq.heapify(self._pending)
@@ -200,28 +206,30 @@ class Fleet:
         if ready:
             more, _ = ray.wait(list(owner), num_returns=len(owner), timeout=0)
             ready = list(dict.fromkeys([*ready, *more]))
-        finished = []
+        finished: list[tuple[Job, JobResult]] = []
+        died: dict[str, _Member] = {}
         for call in ready:
             member = owner[call]
-            if member not in self._members:
-                continue  # it died with an earlier call of this round; its tickets are in line again
             try:
                 result, seconds = ray.get(call)
-            except (ActorDiedError, ActorUnavailableError, RayActorError):
-                finished += self._replace(member)
-                continue
             except RayTaskError as error:
                 raise _cause(error) from None
+            except RayError:  # the process died, was killed for memory, or its node is gone
+                died[member.name] = member
+                continue
             ticket = member.calls.pop(call)
             self._busy_seconds += seconds
             self._last_end = time.perf_counter()
             if isinstance(ticket.job, Edge):
                 self._holders[ticket.job.state] = member.name
             finished.append((ticket.job, result))
+        for member in died.values():
+            finished += self._replace(member)
         return finished
 
     def _replace(self, member: _Member) -> list[tuple[Job, JobResult]]:
         """A worker is gone: hire another, put its calls in line again; the one that ran may be what killed it."""
+        ray.kill(member.handle)  # it may be unreachable only, and hold its CPU
         self._members.remove(member)
         self._holders = {state: name for state, name in self._holders.items() if name != member.name}
         self.replaced += 1
@@ -244,7 +252,7 @@ def _poison(job: Any) -> tuple[Job, JobResult]:
     """
     message = f"killed its worker {MAX_RETRIES + 1} times (out of memory, or a crash in compiled code)"
     if not isinstance(job, Edge):
-        raise UserError(f"a probe {message}; use fewer --workers or --probe-images, then resume")
+        raise UserError(f"a job that computes features {message}; use fewer --workers or --probe-images, then resume")
     return job, EdgeResult(job.digest, job.state, "failed", message=message)
 
 

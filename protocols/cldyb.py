@@ -58,17 +58,19 @@ class Plans:
 
 
 def make_plans(study: Study) -> Plans:
-    """One search per method group and independent search, one scorer for each, one random baseline for all."""
+    """One search per method group and independent search, one scorer per group, one random baseline for all."""
     s = study.settings
     groups = [(m,) for m in study.methods] if s.separate else [study.methods]
-    searches, scorers = [], []
+    searches: list[CldybPlanner] = []
+    scorers = []
     replicates = range(SCORE_REPLICATE, SCORE_REPLICATE + s.score_seeds)
     for group in groups:
         suffix = f"-{group[0].label}" if s.separate else ""
-        for number in range(s.searches):
-            search = CldybPlanner(f"search-{number}{suffix}", group, study.view, study.first, s, s.seed, number)
-            searches.append(search)
-            scorers.append(GivenPlanner(f"score-{number}{suffix}", partial(_found, search), group, s.seed, replicates))
+        own = [
+            CldybPlanner(f"search-{i}{suffix}", group, study.view, study.first, s, s.seed, i) for i in range(s.searches)
+        ]
+        searches += own
+        scorers.append(GivenPlanner(f"score{suffix}", partial(_found, own), group, s.seed, replicates))
     draw = partial(
         random_sequences, study.first, study.view.class_ids, s.tasks, s.classes_per_task, s.random_sequences, s.seed
     )
@@ -76,8 +78,9 @@ def make_plans(study: Study) -> Plans:
     return Plans(searches, scorers, baseline)
 
 
-def _found(search: CldybPlanner) -> list[Prefix] | None:
-    return [tuple(search.sequence)] if search.done else None
+def _found(searches: list[CldybPlanner]) -> list[Prefix] | None:
+    """What the searches found, once all are done: their sequences may share prefixes, which are then trained once."""
+    return [tuple(p.sequence) for p in searches] if all(p.done for p in searches) else None
 
 
 def run(folder: RunFolder, study: Study, runtime: Runtime) -> None:
@@ -115,4 +118,6 @@ def _say_what_failed(path: Path) -> Iterator[None]:
     try:
         yield
     except NoValidTask as error:
+        if error.diverged:
+            raise UserError(f"{error}. Give it other parameters in a new run; {path} keeps what was trained") from None
         raise UserError(f"{error}. Mend the method, then: seqsearch cldyb --resume {path}") from None

@@ -108,12 +108,13 @@ def _run(
         from protocols.cldyb import Runtime, run
         from protocols.study import prepare
 
-        study = prepare(settings, folder.path / "states", "cuda" if gpus > 0 else "cpu")
+        study = prepare(settings, folder.path / "states", _device(gpus, here=workers == 0))
         if not (quiet or as_json):
             click.echo(f"run {folder.path}", err=True)
         run(folder, study, Runtime(workers, gpus, address, quiet, as_json))
     except UserError:
-        folder.discard_if_empty()
+        if folder.created:
+            folder.discard_if_empty()
         raise
     except KeyboardInterrupt:
         click.echo(f"\nstopped; nothing is lost. Continue with: seqsearch cldyb --resume {folder.path}", err=True)
@@ -122,6 +123,26 @@ def _run(
     finally:
         folder.close()
     _print_summary(folder.path, as_json)
+    if not (quiet or as_json):
+        click.echo(f"report: {folder.path / 'report.html'}", err=True)
+
+
+def _device(gpus: float, here: bool) -> str:
+    """``cuda`` if workers get a share of a GPU.
+
+    Raises:
+        UserError: it is to be used in this process, which has none.
+    """
+    if not gpus > 0:
+        return "cpu"
+    if here:
+        import torch
+
+        if not torch.cuda.is_available():
+            raise UserError(
+                "--gpus-per-worker: this machine has no GPU that torch can use; leave it out to run on the CPU"
+            )
+    return "cuda"
 
 
 def _interrupt(*_: object) -> None:
@@ -144,9 +165,10 @@ def _print_estimate(settings: CldybSettings, workers: int | None, gpus: float, a
     from protocols.estimate import calibrate, estimate
     from seqsearch.grammar import parse_items
 
-    seconds, state_bytes = calibrate(settings, "cuda" if gpus > 0 else "cpu")
+    seconds, state_bytes, probe_bytes = calibrate(settings, _device(gpus, here=True))
     methods = len(parse_items(settings.methods, "method"))
-    cost = estimate(settings, methods, seconds, state_bytes, os.cpu_count() or 1 if workers is None else workers)
+    at_a_time = (os.cpu_count() or 1) if workers is None else max(1, workers)
+    cost = estimate(settings, methods, seconds, state_bytes, at_a_time, probe_bytes)
     if as_json:
         click.echo(
             json.dumps({**dataclasses.asdict(cost), "trainings": cost.trainings, "seconds_per_training": seconds})

@@ -13,12 +13,17 @@ from seqsearch.types import Edge
 
 @dataclass(frozen=True)
 class Estimate:
-    """Upper bounds. ``trainings`` counts one task of one method; ``naive`` is what retraining every prefix would take."""
+    """Upper bounds. A training is one task of one method; ``naive`` is what retraining every prefix would take.
+
+    ``states`` counts sets of one state per method that lie on the disk at a time, ``rollouts`` what `Search` counts as finished.
+    """
 
     search: int
     scoring: int
     random: int
     naive: int
+    rollouts: int
+    states: int
     hours: float
     disk_bytes: int
     workers: int
@@ -28,60 +33,54 @@ class Estimate:
         return self.search + self.scoring + self.random
 
 
-def simulations_per_step(s: CldybSettings) -> int:
-    """Simulations at most; without look-ahead every candidate is visited once."""
-    if s.selector != "mcts":
-        return s.simulations if s.lookahead else 1
-    return s.simulations if s.lookahead else min(s.condensed, s.simulations)
-
-
-def rollouts_expected(s: CldybSettings, methods: int) -> int:
-    """Rollouts of a whole study, at most, as `Search` counts them."""
-    joint = (1 + min(s.lookahead, 1)) if s.reward == "gap-to-joint" else 0
-    last = min(s.condensed, s.simulations) if s.selector == "mcts" else 1
-    steps = max(0, s.tasks - 2) * simulations_per_step(s) + (last if s.tasks > 1 else 0)
-    search = methods * s.searches * (1 + steps * (1 + joint) + (s.tasks - 1))
-    return search + methods * s.score_seeds * (s.searches + s.random_sequences)
-
-
-def estimate(s: CldybSettings, methods: int, seconds: float, state_bytes: int, workers: int) -> Estimate:
+def estimate(
+    s: CldybSettings, methods: int, seconds: float = 0.0, state_bytes: int = 0, workers: int = 1, probe_bytes: int = 0
+) -> Estimate:
     """Costs of a study.
 
     Args:
         seconds: mean seconds of one training, over the methods.
         state_bytes: bytes of one state, summed over the methods.
         workers: trainings at a time.
+        probe_bytes: bytes of the prototypes of a step, summed over the methods.
     """
-    judged = min(s.condensed, s.simulations) if s.selector == "mcts" else 1
-    search = naive = 1
+    arms = min(s.condensed, s.simulations) if s.selector == "mcts" else 1
+    search = naive = rollouts = 1
     for t in range(2, s.tasks + 1):
-        ahead = min(s.lookahead, s.tasks - t)
-        simulations = simulations_per_step(s) if ahead else judged
+        ahead = min(s.lookahead, s.tasks - t) if s.selector == "mcts" and s.condensed > 1 else 0
+        simulations = s.simulations if ahead else arms
         joints = simulations * (ahead + 1) if s.reward == "gap-to-joint" else 0
-        search += judged + simulations * ahead + joints
+        search += arms + simulations * ahead + joints
         naive += simulations * (t + ahead) + joints + t
-    search, naive = search * methods * s.searches, naive * methods * s.searches
+        rollouts += simulations + joints + 1
+    sequences = s.searches + s.random_sequences
     per_sequence = methods * s.score_seeds * (s.tasks - 1)
-    shared = methods * s.score_seeds
-    scoring, random = s.searches * per_sequence + shared, s.random_sequences * per_sequence
-    naive += methods * s.score_seeds * s.tasks * (s.searches + s.random_sequences)
-    total = search + scoring + random
+    scoring, random = s.searches * per_sequence + methods * s.score_seeds, s.random_sequences * per_sequence
+    total = search * methods * s.searches + scoring + random
+    kept_leaves = s.simulations if s.followups != "feasible" else 0
+    states = s.searches * (arms + 2 + kept_leaves) + s.score_seeds + 2 * workers + 2
     return Estimate(
-        search, scoring, random, naive,
+        search=search * methods * s.searches,
+        scoring=scoring,
+        random=random,
+        naive=methods * (naive * s.searches + s.score_seeds * s.tasks * sequences),
+        rollouts=methods * (rollouts * s.searches + s.score_seeds * sequences),
+        states=states,
         hours=total * seconds / 3600 / max(1, workers),
-        disk_bytes=state_bytes * s.searches * (judged + 2) + total * 1000,
+        disk_bytes=states * state_bytes + s.searches * (s.tasks - 1) * probe_bytes + total * 1500,
         workers=max(1, workers),
-    )  # fmt: skip
+    )
 
 
-def calibrate(settings: CldybSettings, device: str) -> tuple[float, int]:
-    """Train the first task once with each method: mean seconds of a training, and bytes of all their states.
+def calibrate(settings: CldybSettings, device: str) -> tuple[float, int, int]:
+    """Train the first task once with each method: mean seconds of a training, bytes of their states and of their prototypes.
 
     Raises:
         UserError: as `protocols.study.prepare`, or a method fails on its first task.
     """
     from protocols.study import prepare
     from seqsearch.inline import InlineEvaluator
+    from seqsearch.world import build_backbone
 
     with tempfile.TemporaryDirectory() as scratch:
         study = prepare(settings, Path(scratch), device)
@@ -95,4 +94,5 @@ def calibrate(settings: CldybSettings, device: str) -> tuple[float, int]:
                 raise UserError(f"method {method.label!r} {result.status} on the first task: {result.message}")
             seconds.append(result.train_seconds + result.judge_seconds * (settings.tasks + 1) / 2)
         states = sum(p.stat().st_size for p in Path(scratch).rglob("*.safetensors")) // 2
-    return sum(seconds) / len(seconds), states
+        dims = sum(build_backbone(m.backbone).dim for m in study.methods)
+    return sum(seconds) / len(seconds), states, 4 * dims * len(study.view.class_ids)

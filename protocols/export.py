@@ -96,7 +96,7 @@ def _judged(
             for m, outcome in zip(p.methods, p.outcomes, strict=True)
         ]  # fmt: skip
     names: list[tuple[GivenPlanner, list[str], Kind]] = [
-        (s, [p.name], "searched") for s, p in zip(scorers, searches, strict=True)
+        (s, [p.name for p in searches if set(p.methods) == set(s.methods)], "searched") for s in scorers
     ]
     names += [(b, [f"random-{i}" for i in range(len(b.sequences))], "random") for b in baseline]
     for scorer, sequence_ids, kind in names:
@@ -133,13 +133,15 @@ def _trainings(journal: Journal, search: Search) -> list[Training]:
 
 def _write_stats(folder: RunFolder, journal: Journal, search: Search, busy_share: float | None) -> None:
     notes = [e["note"] for e in journal.entries if "note" in e]
+    ends = [n["wall_seconds"] for n in notes if n.get("session") == "end"]
+    sessions = sum(n.get("session") == "begin" for n in notes)
     stats = {
         "trained": search.counts.trained,
         "naive": search.counts.naive,
         "replayed": journal.replayed,
-        "wall_seconds": sum(n.get("wall_seconds", 0.0) for n in notes),
-        "busy_share": busy_share,
-        "sessions": sum(n.get("session") == "begin" for n in notes),
+        "wall_seconds": sum(ends) if len(ends) == sessions else None,  # a killed session did not say
+        "busy_share": busy_share if sessions == 1 else None,
+        "sessions": sessions,
     }
     with atomic_path(folder.path / "stats.json") as temporary:
         temporary.write_text(json.dumps(stats, indent=2) + "\n")

@@ -57,20 +57,32 @@ def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | 
         raise click.BadParameter(f"{value} cannot be read as YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
         raise click.BadParameter(f"{value} must hold `option: value` lines")
-    names = {p.name for p in context.command.params if isinstance(p, click.Option)} - {parameter.name}
-    keys = {str(k).replace("-", "_"): v for k, v in content.items()}
-    for key in ("no_" + n for n in names):
-        if key in keys and key not in names:
-            keys[key.removeprefix("no_")] = not keys.pop(key)
-    if unknown := sorted(set(keys) - names):
-        raise click.BadParameter(
-            f"{value}: unknown key {unknown[0]!r}; keys are the option names, e.g. classes_per_task"
-        )
-    context.default_map = {
-        **(context.default_map or {}),
-        **{k: ",".join(v) if isinstance(v, list) else v for k, v in keys.items()},
-    }
+    options = {p.name: p for p in context.command.params if isinstance(p, click.Option) and p.name != parameter.name}
+    defaults = {}
+    for key, raw in content.items():
+        name = str(key).replace("-", "_")
+        negated = name.startswith("no_") and name not in options
+        option = options.get(name.removeprefix("no_") if negated else name)
+        if option is None or option.name is None:
+            raise click.BadParameter(f"{value}: unknown key {key!r}; keys are the option names, e.g. classes_per_task")
+        if not _fits(option, raw):
+            raise click.BadParameter(f"{value}: {key} is {raw!r}, must be a {option.type.name}")
+        defaults[option.name] = not raw if negated else ",".join(raw) if isinstance(raw, list) else raw
+    context.default_map = {**(context.default_map or {}), **defaults}
     return value
+
+
+def _fits(option: click.Option, raw: Any) -> bool:
+    """Whether a YAML value is of an option's type; nothing is rounded or guessed."""
+    if isinstance(option.type, click.types.BoolParamType):
+        return isinstance(raw, bool)
+    if isinstance(raw, bool) or raw is None:
+        return False
+    if isinstance(option.type, click.types.IntParamType):
+        return isinstance(raw, int)
+    if isinstance(option.type, click.types.FloatParamType):
+        return isinstance(raw, int | float)
+    return isinstance(raw, str) or (isinstance(raw, list) and all(isinstance(r, str) for r in raw))
 
 
 def given(context: click.Context, names: set[str]) -> set[str]:
@@ -89,4 +101,6 @@ def merge_difficulty(context: click.Context, values: dict[str, Any], difficulty:
         return
     if given(context, {"temperature"}):
         raise UserError("--difficulty and --temperature set the same thing: give one of them")
-    values["temperature"] = {"hard": 0.0, "medium": 1.0, "easy": float("inf")}[difficulty]
+    from seqsearch.allocation import DIFFICULTY
+
+    values["temperature"] = DIFFICULTY[difficulty]

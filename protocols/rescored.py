@@ -46,6 +46,10 @@ class Rescored:
     seeds: tuple[int, ...]
     rollouts: dict[tuple[str, str, int], Scored]
 
+    def setting(self, name: str) -> Any:
+        """A setting of the run, None if it has none of that name."""
+        return _mapping(self.config.get("settings")).get(name)
+
     def found(self, method: str) -> list[TaskSequence]:
         """The sequences that were searched for this method, alone or jointly with others."""
         return [s for s in self.sequences if s.kind in FOUND and method in s.method_ids]

@@ -24,6 +24,8 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.created = False
+        """Made by this process, not resumed."""
         self.config: dict[str, Any] = {}
         self._lock = open(path / "lock", "a+")  # noqa: SIM115 - held as long as the run
         try:
@@ -41,13 +43,14 @@ class RunFolder:
         path = path or _free_name(protocol)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            if any(path.iterdir()):
+            if any(p.name != "lock" for p in path.iterdir()):  # killed before it had settings: as good as new
                 known = (path / "config.json").exists()
                 mend = f"continue it with --resume {path}, or choose another --out" if known else "choose another --out"
                 raise UserError(f"{path} is not empty and is never overwritten: {mend}")
             run = cls(path)
         except OSError as error:
             raise UserError(f"cannot create the run folder {path}: {error.strerror}; choose another --out") from None
+        run.created = True
         run.config = {
             "protocol": protocol,
             "run_id": path.resolve().name,

@@ -11,13 +11,13 @@ from typing import Any
 from seqsearch.errors import UserError
 from seqsearch.features import FeatureStore, cache_root
 from seqsearch.grammar import parse_items
-from seqsearch.load import load
+from seqsearch.load import load, versions
 from seqsearch.methods.base import Caps, build_config
 from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
 from seqsearch.settings import CldybSettings
 from seqsearch.types import MethodSpec, Task
-from seqsearch.world import World, build_backbone, method_spec, versions
+from seqsearch.world import World, build_backbone, method_spec
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,12 @@ def prepare(settings: CldybSettings, states: Path, device: str) -> Study:
 
 def _capabilities(method: MethodSpec) -> Caps:
     build = load("method", method.target)
-    caps: Caps = build.capabilities(build_config(build, dict(method.params)))
+    try:
+        caps: Caps = build.capabilities(build_config(build, dict(method.params)))
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"method {method.label!r} failed in capabilities(): {type(error).__name__}: {error}") from None
     return caps
 
 

@@ -96,6 +96,10 @@ def summarise(run: Path) -> Summary:
     mean = _mean(rows, pairs) if len(rows) > 1 else None
     if mean and mean.drop is None and any(p.seeds for p in pairs):
         troubles.append("No drop of the mean over methods: they were not all scored on as many sequences and seeds.")
+    if data.setting("reward_split") == "test":
+        troubles.append(
+            "The search was rewarded on the test images that it is scored on (--reward-split test): biased."
+        )
     summary = Summary(
         run=str(data.config.get("run_id", run.resolve().name)),
         separate=len({s.method_ids for m in data.methods for s in data.found(m)}) > 1,
@@ -131,6 +135,10 @@ def render(summary: Summary) -> RenderableType:
 # ------------------------------------------------------------------------------------------------ figures
 
 
+FEWEST = 3
+"""Random sequences below which none is left out; training seeds are, instead."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Pair:
     """Complete rollouts ``[sequences][seeds]`` of one method, on the same ``seeds`` wherever both sides have some."""
@@ -143,6 +151,10 @@ class _Pair:
 
 def _pair(data: Rescored, method: str, troubles: list[str]) -> _Pair:
     found, random = data.found(method), data.random()
+    whole = [s for s in random if data.complete(method, [s]) == set(data.seeds)]
+    if len(whole) < len(random) and len(whole) >= FEWEST:
+        troubles.append(f"{method}: {len(random) - len(whole)} random sequence(s) left out, not judged to their end.")
+        random = whole
     seeds_found, seeds_random = data.complete(method, found), data.complete(method, random)
     both = seeds_found & seeds_random
     lost = _lost(data, method, [*found, *random]) if found else "no sequence was found for it"

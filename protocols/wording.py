@@ -32,10 +32,11 @@ def verdict(drop: Drop | None) -> str:
     if drop is None:
         return "Found and random sequences cannot be compared in this run"
     low, high = drop.relative_interval
+    found = "The found sequence is" if drop.conditional else "Found sequences are"
     if math.isfinite(low) and low > 0:
-        return "Found sequences are harder than random ones"
+        return f"{found} harder than random ones"
     if math.isfinite(high) and high < 0:
-        return "Found sequences are easier than random ones"
+        return f"{found} easier than random ones"
     return "Found and random sequences cannot be told apart"
 
 

@@ -34,23 +34,26 @@ class StateCache:
         self._lock = threading.Lock()  # a worker drops states from another thread while a job runs
 
     def get(self, digest: str) -> State | None:
-        """The state, or None if it is neither in RAM nor (readable) on disk."""
+        """A copy of the state, or None if it is neither in RAM nor (readable) on disk."""
         with self._lock:
-            if digest in self._ram:
-                return self._ram[digest]
-        state = self._read(self._path(digest))
-        if state is not None:
-            self._remember(digest, state)
-        return state
+            known = self._ram.get(digest)
+        if known is None:
+            known = self._read(self._path(digest))
+            if known is not None:
+                self._remember(digest, known)
+        return known and _copied(known)
 
     def put(self, digest: str, state: State, *, keep: bool) -> None:
-        """Hold a state in RAM, and on disk if it is to be kept."""
-        if keep:
-            self._write(self._path(digest), state)
-        self._remember(digest, state)
+        """Hold a copy of a state in RAM, and on disk if it is to be kept.
 
-    def has(self, digest: str) -> bool:
-        return digest in self._ram or self._path(digest).exists()
+        Raises:
+            TypeError: it holds something else than tensors and plain scalars.
+            UserError: the disk is full.
+        """
+        own = _copied(state)
+        if keep:
+            self._write(self._path(digest), own)
+        self._remember(digest, own)
 
     def drop(self, digests: Iterable[str]) -> None:
         """Forget states that nothing will extend."""
@@ -69,7 +72,7 @@ class StateCache:
     def _write(self, path: Path, state: State) -> None:
         from safetensors.torch import save
 
-        tensors, scalars = _divide(state)
+        tensors, scalars = _divided(state)
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_path(path) as temporary:
             temporary.write_bytes(save(tensors, {"scalars": json.dumps(scalars)}))
@@ -85,10 +88,16 @@ class StateCache:
             return None
 
 
-def _divide(state: State) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+def _copied(state: State) -> State:
+    """An own copy on the CPU: a method may train its tensors in place, before and after they were stored."""
+    tensors, scalars = _divided(state)
+    return {**{n: t.detach().cpu().clone().contiguous() for n, t in tensors.items()}, **scalars}
+
+
+def _divided(state: State) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     import torch
 
-    tensors = {n: v.detach().cpu().contiguous() for n, v in state.items() if isinstance(v, torch.Tensor)}
+    tensors = {n: v for n, v in state.items() if isinstance(v, torch.Tensor)}
     scalars = {n: v for n, v in state.items() if n not in tensors}
     for name, value in scalars.items():
         if not (value is None or isinstance(value, (str, int, float, bool))):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from seqsearch.digests import digest_of
 from seqsearch.files import atomic_path
+from seqsearch.load import versions
 
 if TYPE_CHECKING:
     import torch
@@ -38,7 +39,7 @@ class FeatureStore:
 
     def __init__(self, root: Path, pool: Pool, backbone: Backbone, device: torch.device) -> None:
         self.pool, self.backbone, self.device = pool, backbone, device
-        self.digest = digest_of("features", pool.digest, backbone.digest, device.type, BATCH, SHARD_CLASSES)
+        self.digest = digest_of("features", pool.digest, backbone.digest, device.type, BATCH, SHARD_CLASSES, versions())
         self.folder = root / "features" / self.digest
         counts = np.array([c.count for c in pool.classes], dtype=np.int64)
         self._offsets = np.concatenate([[0], np.cumsum(counts)])
@@ -78,9 +79,11 @@ class FeatureStore:
 
     def _shard(self, shard: int) -> NDArray[np.float32]:
         if shard not in self._open:
-            if not self._path(shard).exists():
+            try:
+                self._open[shard] = np.load(self._path(shard), mmap_mode="r")
+            except (FileNotFoundError, ValueError, EOFError):  # nobody has computed it yet, or the file is damaged
                 self._compute(shard)
-            self._open[shard] = np.load(self._path(shard), mmap_mode="r")
+                self._open[shard] = np.load(self._path(shard), mmap_mode="r")
         return self._open[shard]
 
     def _compute(self, shard: int) -> None:
@@ -102,4 +105,4 @@ class FeatureStore:
 
 def cache_root() -> Path:
     """``$SEQSEARCH_CACHE``, else ``~/.cache/seqsearch``."""
-    return Path(os.environ.get("SEQSEARCH_CACHE") or Path.home() / ".cache" / "seqsearch")
+    return Path(os.environ.get("SEQSEARCH_CACHE") or Path.home() / ".cache" / "seqsearch").resolve()

@@ -7,7 +7,7 @@ import itertools
 import os
 from collections.abc import Iterable
 
-from seqsearch.search import Job, JobResult
+from seqsearch.search import Job, JobResult, Priority
 from seqsearch.types import Edge
 from seqsearch.workbench import Workbench
 from seqsearch.world import World
@@ -21,10 +21,10 @@ class InlineEvaluator:
     def __init__(self, world: World) -> None:
         pin_threads()
         self.bench = Workbench(world)
-        self._queue: list[tuple[int, int, Job]] = []
+        self._queue: list[tuple[Priority, int, Job]] = []
         self._ticket = itertools.count()
 
-    def submit(self, job: Job, priority: int) -> None:
+    def submit(self, job: Job, priority: Priority) -> None:
         heapq.heappush(self._queue, (priority, next(self._ticket), job))
 
     def wait(self) -> list[tuple[Job, JobResult]]:

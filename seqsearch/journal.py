@@ -12,12 +12,12 @@ import io
 import json
 import os
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from seqsearch.errors import UserError
-from seqsearch.files import atomic_path, raise_if_full
+from seqsearch.files import atomic_path, cannot_write
 from seqsearch.types import EdgeResult, ProbeResult
 
 
@@ -40,7 +40,7 @@ class Journal:
             self._replay()
         self.replayed = len(self._edges)
         """Edges known from earlier sessions."""
-        self._file: BinaryIO = open(self.path, "ab")  # noqa: SIM115 - held for the life of the run
+        self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
     def edge(self, digest: str) -> EdgeResult | None:
         return self._edges.get(digest)
@@ -77,18 +77,18 @@ class Journal:
         self._append({"note": values})
 
     def close(self) -> None:
-        self._file.close()
+        os.close(self._file)
 
     def _append(self, entry: dict[str, Any]) -> None:
-        size = self._file.tell()
+        size = os.fstat(self._file).st_size
+        left = json.dumps(entry, separators=(",", ":")).encode() + b"\n"
         try:
-            self._file.write(json.dumps(entry, separators=(",", ":")).encode() + b"\n")
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            while left:  # unbuffered: what a full disk did not take must not turn up later
+                left = left[os.write(self._file, left) :]
+            os.fsync(self._file)
         except OSError as error:
             os.truncate(self.path, size)
-            raise_if_full(error, self.path)
-            raise
+            raise cannot_write(error, self.path) from error
         self.entries.append(entry)
 
     def _replay(self) -> None:
@@ -111,7 +111,7 @@ class Journal:
         if "edge" in entry:
             values = entry["edge"]
             result = EdgeResult(**{name: _tuples(value) for name, value in values.items()})
-            if result.status != "failed":  # what failed may have been mended: it is tried again
+            if result.status in ("ok", "diverged"):  # failures may have been mended: they are tried again
                 self._edges[result.digest] = result
         elif "probe" in entry:
             self._probes[entry["probe"]["digest"]] = entry["probe"]

@@ -71,7 +71,8 @@ def task_data(world: World, source: PoolSource, task: Task, method: Method, seed
     columns = range(method.n_seen, method.n_seen + len(task.classes))
     train_rows, train_at = world.rows(task.classes, "train")
     val_rows, val_at = world.rows(task.classes, "val")
-    readable = frozenset(train_rows.tolist()) | frozenset(val_rows.tolist()) | frozenset(method.exemplars().tolist())
+    stored = method.exemplars().tolist() if method.n_tasks else []  # a method that has seen nothing has stored nothing
+    readable = frozenset([*train_rows.tolist(), *val_rows.tolist(), *stored])
 
     def labelled(rows: Rows, at: Rows) -> Batch:
         return Batch(rows, source, torch.from_numpy(at + columns.start).to(source.device))

@@ -1,4 +1,4 @@
-"""Find a method, pool, backbone or candidate sampler by name: one module each, one ``build`` in it."""
+"""Find a method, pool or backbone by name: one module each, one ``build`` in it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
+import platform
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -81,3 +83,9 @@ def source_digest(build: Any) -> str:
     file = inspect.getsourcefile(build)
     content = Path(file).read_bytes() if file else repr(build).encode()
     return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Versions of the libraries whose arithmetic decides the numbers."""
+    faiss = "faiss-gpu" if sys.platform == "linux" and platform.machine() == "x86_64" else "faiss-cpu"
+    return {name: version(name) for name in ("seqsearch", "torch", "timm", "numpy", "scipy", "scikit-learn", faiss)}

@@ -7,6 +7,7 @@ for Continual Learning".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -217,16 +218,20 @@ class Drop:
 def bootstrap_drop(
     found: ArrayLike, random: ArrayLike, level: float = 0.95, draws: int = 10_000, seed: int = 0
 ) -> Drop:
-    """The drop of mean final accuracy from random to found sequences, with percentile bootstrap intervals.
+    """The drop of mean final accuracy from random to found sequences, with bootstrap intervals.
 
     ``found`` is ``[sequences, seeds]`` or ``[methods, sequences, seeds]``, ``random`` likewise with the same methods
     and seeds; methods are averaged first, never resampled. Sequences of the two sides are resampled independently;
-    training seeds once for both, since the same seed shares its noise across sequences. Percentile intervals of very
-    few sequences are narrow.
+    training seeds once for both, since the same seed shares its noise across sequences. The units are few, and percentiles of
+    few are too narrow: the interval is the estimate +- t s, s the bootstrap's standard deviation times sqrt(n / (n - 1)), t
+    Student's quantile with n - 1 degrees of freedom, n the smaller number of sequences above one (of seeds, if there is none).
+    It is NaN where nothing varies, at one sequence a side and one seed.
 
     Raises:
         ValueError: shapes that do not pair, or accuracies that are missing.
     """
+    from scipy import stats
+
     f, r = _mean_over_methods(found), _mean_over_methods(random)
     if np.ndim(found) != np.ndim(random) or np.shape(found)[:-2] != np.shape(random)[:-2] or f.shape[1] != r.shape[1]:
         raise ValueError(f"found {np.shape(found)} and random {np.shape(random)} must share methods and training seeds")
@@ -234,18 +239,19 @@ def bootstrap_drop(
     seeds_D = _resample(f.shape[1], draws, rng)
     found_D = ((_resample(len(f), draws, rng) @ f) * seeds_D).sum(axis=1)
     random_D = ((_resample(len(r), draws, rng) @ r) * seeds_D).sum(axis=1)
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    low, high = np.quantile(random_D - found_D, tails)
+    n = min((len(x) for x in (f, r) if len(x) > 1), default=f.shape[1])
+    reach = float(stats.t.ppf((1 + level) / 2, n - 1)) * math.sqrt(n / (n - 1)) if n > 1 else math.nan
+    absolute, s_absolute = float(r.mean() - f.mean()), float((random_D - found_D).std())
     with np.errstate(divide="ignore", invalid="ignore"):  # nothing can be said relative to an accuracy of zero: NaN
         relative = float((r.mean() - f.mean()) / r.mean())
-        rel_low, rel_high = np.quantile((random_D - found_D) / random_D, tails)
+        s_relative = float(((random_D - found_D) / random_D).std())
     return Drop(
         found=float(f.mean()),
         random=float(r.mean()),
-        absolute=float(r.mean() - f.mean()),
-        absolute_interval=(float(low), float(high)),
+        absolute=absolute,
+        absolute_interval=(absolute - reach * s_absolute, absolute + reach * s_absolute),
         relative=relative,
-        relative_interval=(float(rel_low), float(rel_high)),
+        relative_interval=(relative - reach * s_relative, relative + reach * s_relative),
         level=level,
         found_sequences=len(f),
         random_sequences=len(r),

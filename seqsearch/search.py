@@ -6,7 +6,8 @@ who needs it (single-flight). So nothing is trained twice, and a resumed run rep
 
 from __future__ import annotations
 
-from collections import defaultdict
+import itertools
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -18,13 +19,15 @@ from seqsearch.planners.base import Planner
 from seqsearch.types import Edge, EdgeResult, Outcome, Probe, ProbeResult, Request, Rollout
 
 Job = Edge | Probe
+Priority = tuple[int, int]
+"""Of the planner, then number of the request: what was begun first is finished first, so that few states are alive."""
 JobResult = EdgeResult | ProbeResult
 
 
 class Evaluator(Protocol):
     """Runs jobs somewhere. In process and on Ray it gives identical results."""
 
-    def submit(self, job: Job, priority: int) -> None:
+    def submit(self, job: Job, priority: Priority) -> None:
         """Take a job; lower priorities run first, then first come first served."""
         ...
 
@@ -56,7 +59,7 @@ class _Pending:
     """A rollout on its way: who asked, and the edges it consists of."""
 
     planner: Planner
-    priority: int
+    priority: Priority
     rollout: Rollout
     edges: list[Edge]
     results: list[EdgeResult] = field(default_factory=list)
@@ -76,6 +79,8 @@ class Search:
         self.counts = Counts()
         self._waiting: dict[str, list[_Pending]] = {}
         self._probing: dict[str, list[tuple[Planner, Probe]]] = {}
+        self._needed: Counter[str] = Counter()
+        self._numbers = itertools.count()
         self.edges: dict[str, Edge] = {}
         """Every edge that was asked for, by the state it trains."""
         self.counts.trained = sum(
@@ -93,16 +98,20 @@ class Search:
                     self._finish(job, result)
             self.counts.in_flight = self._in_flight()
             self.observe(self.counts)
+        self.evaluator.drop(self.edges)
         stuck = [p.name for p in planners if not p.done]
         if stuck:
             raise RuntimeError(f"planners wait for answers that nobody is computing: {stuck}")
 
     def _ask(self, planners: Sequence[Planner]) -> bool:
         asked = False
-        for priority, planner in enumerate(planners):
-            for request in planner.ask():
+        for rank, planner in enumerate(planners):
+            requests = planner.ask()
+            if planner.passes_on:
+                self._needed.update(e.parent for r in requests if isinstance(r, Rollout) for e in r.edges())
+            for request in requests:
                 asked = True
-                self._start(planner, priority, request)
+                self._start(planner, (rank, next(self._numbers)), request)
             if obsolete := planner.obsolete():
                 self.evaluator.drop(obsolete)
         return asked
@@ -110,7 +119,7 @@ class Search:
     def _in_flight(self) -> int:
         return len(self._waiting) + len(self._probing)
 
-    def _start(self, planner: Planner, priority: int, request: Request) -> None:
+    def _start(self, planner: Planner, priority: Priority, request: Request) -> None:
         if isinstance(request, Rollout):
             self._advance(_Pending(planner, priority, request, request.edges()))
             return
@@ -139,7 +148,15 @@ class Search:
             pending.results.append(known)
             if known.status != "ok":
                 break
+            if pending.planner.passes_on:
+                self._pass_on(edge)
         self._conclude(pending)
+
+    def _pass_on(self, edge: Edge) -> None:
+        """One rollout less needs the state that this edge started from. First tasks stay: later planners share them."""
+        self._needed[edge.parent] -= 1
+        if self._needed[edge.parent] <= 0 and len(edge.prefix) > 2:
+            self.evaluator.drop([edge.parent])
 
     def _finish(self, job: Job, result: JobResult) -> None:
         self.journal.add(result)
@@ -164,11 +181,12 @@ def outcome(rollout: Rollout, results: Sequence[EdgeResult]) -> Outcome:
     accuracy, masked = np.full((n, n), np.nan), np.full((n, n), np.nan)
     for t, result in enumerate(results):
         if result.status == "ok":
-            counts = np.array(result.counts)
-            accuracy[t, : t + 1] = np.array(result.correct) / counts
-            masked[t, : t + 1] = np.array(result.masked_correct) / counts
+            judged = np.array(result.counts)
+            accuracy[t, : t + 1] = np.array(result.correct) / judged
+            masked[t, : t + 1] = np.array(result.masked_correct) / judged
     last = results[-1]
+    counts = next((r.counts for r in reversed(results) if r.status == "ok"), ())
     return Outcome(
-        rollout.digest, last.status, accuracy, masked, last.counts, last.feature_space, last.footprint,
+        rollout.digest, last.status, accuracy, masked, counts, last.feature_space, last.footprint,
         sum(r.train_seconds for r in results), last.message,
     )  # fmt: skip

@@ -39,7 +39,7 @@ class CldybSettings:
     condensed: int = setting(8, "Proposed tasks that are judged by training (B-).", minimum=1)
     clusters: int = setting(4, "Functional clusters the judged tasks are drawn from (C).", minimum=1)
     knn_k: int = setting(10, "Neighbours of the kNN classifier behind the clusters.", minimum=1)
-    knn_temperature: float = setting(0.1, "T in its votes exp(cosine / T).", minimum=1e-3)
+    knn_temperature: float = setting(0.1, "T in its votes exp(cosine / T).", minimum=1e-3, maximum=1e3)
     knn_scope: Literal["task", "seen"] = setting(
         "task", "Its neighbours: the task's own classes, or all seen ones too."
     )
@@ -69,7 +69,9 @@ class CldybSettings:
     searches: int = setting(1, "Independent searches.", minimum=1)
     score_seeds: int = setting(3, "Fresh training seeds that each final sequence is scored with.", minimum=1)
     random_sequences: int = setting(5, "Random sequences to compare with, same first task; 0 for none.", minimum=0)
-    seed: int = setting(0, "Study seed: split, first task, candidates and training noise.", minimum=0)
+    seed: int = setting(
+        0, "Study seed: split, first task, candidates and training noise.", minimum=0, maximum=2**63 - 1
+    )
 
     def __post_init__(self) -> None:
         for f in dataclasses.fields(self):

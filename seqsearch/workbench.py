@@ -17,7 +17,7 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from seqsearch.cache import State, StateCache
-from seqsearch.errors import UserError
+from seqsearch.errors import AccessError, UserError
 from seqsearch.features import FeatureStore
 from seqsearch.lending import CACHE_BYTES, PoolSource, WorkerContext, task_data
 from seqsearch.load import load
@@ -97,10 +97,16 @@ class Workbench:
             if not method:
                 method.append(self._state(probe.method, probe.seed, probe.replicate, probe.prefix, trained, keep=False))
             batch = Batch(rows, self._source(probe.method.backbone))
-            found: Features = method[0].features(batch).detach().float().cpu().numpy()
-            return found
+            return _checked_features(method[0].features(batch), len(rows))
 
-        values = answer(probe, self.world, self._memoised(probe.feature_space, features))
+        try:
+            values = answer(probe, self.world, self._memoised(probe.feature_space, features))
+        except UserError:
+            raise
+        except Exception as error:
+            raise UserError(
+                f"method {probe.method.label!r} failed in features(): {_line(error)}; mend it, then resume"
+            ) from error
         return ProbeResult(probe.digest, values, time.perf_counter() - start, tuple(trained), self.name)
 
     def extract(self, backbone: str, shard: int) -> None:
@@ -133,11 +139,14 @@ class Workbench:
         return method
 
     def _fit(self, method: Method, spec: MethodSpec, task: Task, seed: int, replicate: int) -> Notes:
-        report = method.fit_task(task_data(self.world, self._source(spec.backbone), task, method, seed, replicate))
+        data = task_data(self.world, self._source(spec.backbone), task, method, seed, replicate)
+        report = method.fit_task(data)
         if getattr(report, "status", None) not in ("ok", "diverged"):
             raise TypeError("fit_task must return a FitReport")
         if report.status == "diverged":
             raise Diverged("training diverged (non-finite loss)")
+        if strange := set(method.exemplars().tolist()) - data.readable:
+            raise AccessError(f"exemplars() holds image {min(strange)}, which it never was given")
         method.n_seen += len(task.classes)
         method.n_tasks += 1
         last = {"loss": report.losses[-1]} if report.losses else {}
@@ -216,6 +225,16 @@ def _deterministic_cuda() -> None:
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = False
+
+
+def _checked_features(features: Any, n: int) -> Features:
+    if not isinstance(features, torch.Tensor) or features.ndim != 2 or len(features) != n:
+        shape = tuple(features.shape) if hasattr(features, "shape") else type(features).__name__
+        raise ValueError(f"features returned {shape}, must be ({n}, d)")
+    if not bool(torch.isfinite(features).all()):
+        raise ValueError("features are not finite")
+    found: Features = features.detach().float().cpu().numpy()
+    return found
 
 
 def _peak_memory(device: torch.device) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from seqsearch.digests import digest_of
 from seqsearch.errors import UserError
 from seqsearch.grammar import Item, parse_item
-from seqsearch.load import load, source_digest
+from seqsearch.load import load, source_digest, versions
 from seqsearch.pools.base import Part, Pool, Rows, Split, SplitSizes
 from seqsearch.types import ClassId, MethodSpec, Task
 
@@ -141,13 +141,6 @@ def _absolute(target: str) -> str:
     """``FILE.py:OBJ`` as workers find it, whatever folder they run in."""
     file, colon, name = target.rpartition(":")
     return f"{Path(file).expanduser().resolve()}:{name}" if colon and file.endswith(".py") else target
-
-
-def versions() -> dict[str, str]:
-    """Versions of the libraries whose arithmetic decides the numbers."""
-    from importlib.metadata import version
-
-    return {name: version(name) for name in ("seqsearch", "torch", "timm", "numpy", "scipy", "scikit-learn")}
 
 
 def engine_digest() -> str:

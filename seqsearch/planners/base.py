@@ -36,6 +36,9 @@ class Planner(Protocol):
 
     name: str
 
+    passes_on: bool
+    """Its rollouts need a state only until the next task is learned; else it says itself which states are `obsolete`."""
+
     @property
     def done(self) -> bool: ...
 
@@ -56,6 +59,7 @@ class CoroutinePlanner:
     """Runs a plan. Subclasses implement `plan`."""
 
     name = "planner"
+    passes_on = False
 
     def __init__(self) -> None:
         self.done = False

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqsearch.digests import seeded_numpy
 from seqsearch.planners.base import Ask, CoroutinePlanner, Need, Plan
-from seqsearch.types import ClassId, Judged, MethodSpec, Outcome, Prefix, Request, Rollout, Task, state_digest
+from seqsearch.types import ClassId, Judged, MethodSpec, Outcome, Prefix, Request, Rollout, Task
 
 
 class GivenPlanner(CoroutinePlanner):
@@ -16,10 +16,12 @@ class GivenPlanner(CoroutinePlanner):
 
     Args:
         sequences: called when the planner may start, None as long as it may not (a search is still running).
-        shared: number of first tasks that all sequences share; their states are kept until the end.
 
-    After it is done, ``outcomes[method label][sequence][replicate]`` are in the order given.
+    A state is passed on from task to task and then dropped. When it is done, ``outcomes[method label][sequence][replicate]`` are
+    in the order given.
     """
+
+    passes_on = True
 
     def __init__(
         self,
@@ -29,12 +31,11 @@ class GivenPlanner(CoroutinePlanner):
         seed: int,
         replicates: Sequence[int],
         judged: Judged = "test",
-        shared: int = 1,
     ) -> None:
         super().__init__()
         self.name = name
         self._sequences, self.methods, self._seed = sequences, tuple(methods), seed
-        self.replicates, self._judged, self._shared = tuple(replicates), judged, shared
+        self.replicates, self._judged = tuple(replicates), judged
         self.sequences: tuple[Prefix, ...] = ()
         self.outcomes: dict[str, list[list[Outcome]]] = {}
 
@@ -53,15 +54,10 @@ class GivenPlanner(CoroutinePlanner):
         }
         yield Ask(tuple(requests.values()))
         for m in self.methods:
-            rows = []
-            for s, tasks in enumerate(self.sequences):
-                rows.append((yield Need(tuple(requests[m.label, s, r] for r in self.replicates))))
-                self._obsolete += [
-                    state_digest(m, self._seed, r, tasks[:t])
-                    for r in self.replicates
-                    for t in range(self._shared + 1, len(tasks) + 1)
-                ]
-            self.outcomes[m.label] = rows
+            self.outcomes[m.label] = []
+            for s in range(len(self.sequences)):
+                answers = yield Need(tuple(requests[m.label, s, r] for r in self.replicates))
+                self.outcomes[m.label].append(answers)
 
 
 def random_sequences(

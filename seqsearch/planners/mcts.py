@@ -31,7 +31,7 @@ class CldybPlanner(CoroutinePlanner):
     """Searches one sequence for one or several methods jointly.
 
     Args:
-        name: identity of this search; together with ``seed`` it seeds all its draws.
+        name: of this search, in files and messages.
         methods: judged jointly: a simulation is a rollout of each, its value their mean.
         pool: classes in play.
         first: the first task, given from outside, since methods and random baselines share it.
@@ -179,7 +179,7 @@ class CldybPlanner(CoroutinePlanner):
         """Spend the budget on the arms, with a fixed number of simulations in flight, told in the order asked."""
         s = self.settings
         window: deque[tuple[Arm, list[Rollout], list[Rollout]]] = deque()
-        ahead = min(s.lookahead, s.tasks - t)
+        ahead = min(s.lookahead, s.tasks - t) if len(arms) > 1 else 0  # nothing to compare: one visit, to move on
         most = None if ahead else 1  # without look-ahead a second visit would return the same number
         while True:
             while len(window) < s.in_flight:
@@ -217,7 +217,7 @@ class CldybPlanner(CoroutinePlanner):
         joint = joints_by_step(joints, len(outcomes), len(steps))
         rewards = [self._reward(outcomes, joint[i], step) for i, step in enumerate(steps)]
         arm.rewards.append(rewards[0])
-        arm.values.append(float(sum(self.settings.discount**i * r for i, r in enumerate(rewards))))
+        arm.values.append(metrics.discounted_return(rewards, self.settings.discount))
 
     def _reward(self, outcomes: Sequence[Outcome], joint: Sequence[float | None], t: int) -> float:
         kind = self.settings.reward
@@ -251,7 +251,7 @@ class CldybPlanner(CoroutinePlanner):
         if s.reward != "gap-to-joint":
             return []
         unions = [
-            Task(tuple(c for task in tasks[:n] for c in task.classes), self.pool.split)
+            Task(tuple(sorted(c for task in tasks[:n] for c in task.classes)), self.pool.split)
             for n in range(t, len(tasks) + 1)
         ]
         return [

@@ -83,6 +83,11 @@ class Geometry:
 class NoValidTask(Exception):
     """Every candidate of a step failed in some method."""
 
+    @property
+    def diverged(self) -> bool:
+        """It was divergence, which would come again, and no failure that can be mended."""
+        return "diverged:" in str(self)
+
 
 def first_problem(methods: Sequence[MethodSpec], outcomes: Sequence[Outcome]) -> str:
     """The first trouble among the outcomes of one simulation, in one line; empty if all are well."""

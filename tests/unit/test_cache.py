@@ -32,7 +32,7 @@ def test_a_kept_state_survives_the_process(tmp_path: Path) -> None:
 def test_a_leaf_lives_in_ram_only(tmp_path: Path) -> None:
     cache = StateCache(tmp_path)
     cache.put("a", state(), keep=False)
-    assert cache.has("a")
+    assert cache.get("a") is not None
     assert StateCache(tmp_path).get("a") is None
 
 
@@ -49,7 +49,7 @@ def test_dropping_removes_both_copies(tmp_path: Path) -> None:
     cache = StateCache(tmp_path)
     cache.put("a", state(), keep=True)
     cache.drop(["a", "never there"])
-    assert not cache.has("a")
+    assert cache.get("a") is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -63,3 +63,16 @@ def test_a_corrupted_file_is_as_good_as_none(tmp_path: Path, damage: bytes) -> N
 def test_only_tensors_and_scalars_are_stored(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"state_dict\(\)\['buffer'\] is a list"):
         StateCache(tmp_path).put("a", {"buffer": [1, 2]}, keep=True)
+
+
+def test_what_is_held_does_not_change_with_the_tensors_it_came_from_or_was_given_as(tmp_path: Path) -> None:
+    """Plain torch style: a state_dict that is a view of the weights, trained in place afterwards."""
+    cache, weights = StateCache(tmp_path), torch.zeros(3)
+    cache.put("a", {"w": weights}, keep=False)
+    weights += 1
+    first = cache.get("a")
+    assert first is not None
+    first["w"] += 2
+    again = cache.get("a")
+    assert again is not None
+    assert torch.equal(again["w"], torch.zeros(3))

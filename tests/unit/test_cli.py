@@ -12,6 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli import main
+from protocols.runs import RunFolder
+from tests.studies import small_settings
 
 SMALL = [
     "cldyb",
@@ -62,6 +64,20 @@ class Peeks(SimpleCIL):
     def fit_task(self, task):
         task.replay([10**9], task.train.targets[:1])
         return super().fit_task(task)
+
+class BadFeatures(SimpleCIL):
+    def features(self, batch):
+        return super().features(batch) * float("nan")
+
+class Spoofs(SimpleCIL):
+    def exemplars(self):
+        import numpy as np
+        return np.arange(1000)
+
+class NoCapabilities(SimpleCIL):
+    @classmethod
+    def capabilities(cls, config):
+        raise KeyError("caps")
 
 class FailsLater(SimpleCIL):
     def fit_task(self, task):
@@ -115,6 +131,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--pool", "glyphs:train=1"], r"train=1 must be a whole number of at least 2"),
         (["--random-sequences", "3"], r"fewer than 5 give no usable interval"),
         (["--difficulty", "hard", "--temperature", "1"], r"--difficulty and --temperature set the same thing"),
+        (["--gpus-per-worker", "1"], r"--gpus-per-worker: this machine has no GPU that torch can use"),
+        (["--seed", "100000000000000000000"], r"--seed 100000000000000000000: must be between 0 and"),
+        (["--temperature", "nan"], r"--temperature nan: must be at least 0"),
         (["--address", "auto"], r"--workers 0 runs in this process and --address on a cluster"),
     ],
 )  # fmt: skip
@@ -152,6 +171,9 @@ def test_a_class_without_test_images_is_named(tmp_path: Path) -> None:
             "failed: ValueError: predict returned (12, 4), must be (12, 3): one column for each class seen, no other",
         ),
         ("Peeks", "failed: AccessError: image 1000000000 is neither of this task nor a stored exemplar"),
+        ("BadFeatures", "failed in features(): ValueError: features are not finite"),
+        ("Spoofs", "failed: AccessError: exemplars() holds image 0, which it never was given"),
+        ("NoCapabilities", "failed in capabilities(): KeyError: 'caps'"),
         ("NoMethod", "is no method: derive its class from seqsearch.methods.base.Method"),
         ("Nothing", "no 'Nothing' in that file; it has: Raises, Diverges"),
     ],
@@ -169,7 +191,7 @@ def test_what_other_trainings_found_is_kept_when_a_method_fails_and_is_mended(tm
     result = small("--methods", f"simplecil,{own}:FailsLater", "--out", run, "--quiet")
     assert result.exit_code == 2
     assert (
-        f"ValueError: second task (own.py:30). Mend the method, then: seqsearch cldyb --resume {run}" in result.stderr
+        f"ValueError: second task (own.py:44). Mend the method, then: seqsearch cldyb --resume {run}" in result.stderr
     )
     own.write_text(OWN.replace('raise ValueError("second task")', "pass"))
     for module in [m for m in sys.modules if m.startswith("seqsearch_user_own")]:
@@ -185,6 +207,24 @@ def test_a_run_is_never_overwritten(finished: Path) -> None:
     result = small("--out", finished)
     assert result.exit_code == 2
     assert f"{finished} is not empty and is never overwritten: continue it with --resume {finished}" in result.stderr
+
+
+def test_resuming_with_a_broken_method_file_keeps_the_run(tmp_path: Path, own: Path) -> None:
+    run = tmp_path / "run"
+    settings = small_settings(methods=f"{own}:Raises")
+    RunFolder.create(run, "cldyb", settings).close()  # as after a kill before the first result
+    own.write_text("def broken(:")
+    result = call("cldyb", "--resume", run, "--workers", 0)
+    assert result.exit_code == 2
+    assert "does not load: SyntaxError" in result.stderr
+    assert (run / "config.json").exists()
+
+
+def test_a_folder_that_holds_a_lock_only_is_as_good_as_new(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "lock").touch()
+    RunFolder.create(tmp_path / "run", "cldyb", small_settings()).close()
+    assert (tmp_path / "run" / "config.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -246,6 +286,19 @@ def test_yaml_sets_the_same_keys_and_flags_win(tmp_path: Path) -> None:
     assert "unknown key 'task'" in result.stderr
     (tmp_path / "study.yaml").write_text("[1, 2")
     assert "cannot be read as YAML" in call("cldyb", "--config", tmp_path / "study.yaml").stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["methods: [{a: 1}]", "methods: [3]", "tasks: five", "tasks: 1.7", "seed: true", "seed: null", "candidates: [1, 2]",
+     'no_clustering: "false"', "sampler: 3"],
+)  # fmt: skip
+def test_yaml_values_are_neither_rounded_nor_guessed(tmp_path: Path, line: str) -> None:
+    (tmp_path / "study.yaml").write_text(line + "\n")
+    result = call("cldyb", "--config", tmp_path / "study.yaml", "--methods", "er")
+    assert result.exit_code == 2
+    assert f"{line.split(':')[0]} is " in " ".join(result.stderr.split())
+    assert "must be a" in " ".join(result.stderr.split())
 
 
 def test_dry_run_counts_before_anything_is_spent(tmp_path: Path) -> None:

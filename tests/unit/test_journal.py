@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import errno
-import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -86,33 +86,43 @@ def test_an_altered_or_missing_array_is_computed_again(tmp_path: Path) -> None:
 def test_failures_are_tried_again_and_divergence_is_not(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.add(edge("failed", "failed"))
+    journal.add(edge("oom", "oom"))
     journal.add(edge("diverged", "diverged"))
     journal.close()
     again = Journal(tmp_path)
     assert again.edge("failed") is None
+    assert again.edge("oom") is None
     assert again.edge("diverged") is not None
 
 
-class FullDisk:
-    """A file on a disk that takes half of what is written."""
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+from tests.unit.test_journal import edge
+from seqsearch.errors import UserError
+from seqsearch.journal import Journal
+import seqsearch.files, errno
 
-    def __init__(self, file: Any) -> None:
-        self.file = file
+errno.ENOSPC = errno.EFBIG  # a file-size limit stands in for a full disk
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+journal = Journal(Path(sys.argv[1]))
+journal.add(edge("a"))
+size = journal.path.stat().st_size
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + int(sys.argv[2]), size + int(sys.argv[2])))
+try:
+    journal.add(edge("b"))
+except UserError as error:
+    print(error)
+journal.close()
+"""
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.file, name)
 
-    def write(self, data: bytes) -> int:
-        self.file.write(data[: len(data) // 2])
-        self.file.flush()
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    journal = Journal(tmp_path)
-    journal.add(edge("a"))
-    monkeypatch.setattr(journal, "_file", FullDisk(journal._file))
-    with pytest.raises(UserError, match=r"the disk is full: could not write .*journal\.jsonl; free some space"):
-        journal.add(edge("b"))
-    lines = journal.path.read_text().splitlines()
-    assert [json.loads(line)["edge"]["digest"] for line in lines] == ["a"]
+@pytest.mark.parametrize("room", [0, 1, 40, 200])
+def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path, room: int) -> None:
+    said = subprocess.run([sys.executable, "-c", FULL, tmp_path, str(room)], capture_output=True, text=True, check=True)
+    assert said.stdout.startswith("the disk is full: could not write ")
+    again = Journal(tmp_path)
+    assert again.edge("a") == edge("a")
+    assert again.edge("b") is None
+    again.add(edge("b"))
+    assert Journal(tmp_path).edge("b") == edge("b")

@@ -111,8 +111,24 @@ def test_drop_of_means_by_hand():
     assert drop.relative == pytest.approx(0.4)
     assert drop.conditional
     assert (drop.found_sequences, drop.random_sequences, drop.seeds) == (1, 2, 2)
-    assert drop.absolute_interval[0] == pytest.approx(0.2)
-    assert drop.absolute_interval[1] == pytest.approx(0.4)
+    half = 12.706 * 0.1  # Student's t(1) times the standard error of the mean of .85 and .65
+    assert drop.absolute_interval == pytest.approx((0.3 - half, 0.3 + half), rel=0.05)
+
+
+def test_five_random_sequences_give_an_interval_that_covers():
+    """The default of the protocol: one found sequence, five random ones, three seeds, at the level that it states."""
+    rng = np.random.default_rng(0)
+    hits = 0
+    for trial in range(400):
+        random = 0.7 + rng.normal(0, 0.03, (5, 1)) + rng.normal(0, 0.005, (5, 3))
+        found = 0.5 + rng.normal(0, 0.005, (1, 3))
+        low, high = metrics.bootstrap_drop(found, random, draws=300, seed=trial).absolute_interval
+        hits += low <= 0.2 <= high
+    assert 0.92 <= hits / 400 <= 0.99
+
+
+def test_nothing_is_said_where_nothing_varies():
+    assert np.isnan(metrics.bootstrap_drop([[0.4]], [[0.8]]).absolute_interval).all()
 
 
 def test_seeds_are_paired():
