@@ -75,7 +75,7 @@ class Progress:
         """Show how far the study is."""
         done = sum(counts.rollouts.values())
         step = min((len(p.sequence) + 1 for p in self._searches if not p.done), default=self._steps)
-        judged = sum(len(p.trace) for p in self._searches)
+        judged = sum(p.judged for p in self._searches)
         what = f"step {step}/{self._steps}" if any(not p.done for p in self._searches) else "scoring"
         saved = max(0, counts.naive - counts.trained)
         note = f"{judged} candidates judged, {counts.trained} trainings ({saved} saved)"

@@ -54,6 +54,8 @@ class CldybPlanner(CoroutinePlanner):
         self.seed, self.replicate = seed, replicate
         self.sequence: list[Task] = [first]
         self.trace: list[Judgement] = []
+        self.judged = 0
+        """Candidates judged so far, for progress."""
         self._spaces: tuple[str, ...] = ()
         self.outcomes: list[Outcome] = []
         """Of the sequence so far, one per method."""
@@ -209,6 +211,7 @@ class CldybPlanner(CoroutinePlanner):
         """Back up one simulation: J = R_t + sum_k alpha^k R_{t+k}, mean over methods (Eq. 7)."""
         problem = first_problem(self.methods, [*outcomes, *joints])
         arm.train_seconds += sum(o.train_seconds for o in outcomes)
+        self.judged += arm.visits == 0
         if problem:
             arm.invalid = problem
             arm.values.append(-np.inf)
