@@ -55,7 +55,7 @@ def main() -> None:
 @click.option(
     "--resume", type=click.Path(path_type=Path), metavar="RUN", help="Continue this run with its own settings."
 )
-@click.option("--dry-run", is_flag=True, help="Print trainings, hours and disk (timed on the first task), and stop.")
+@click.option("--dry-run", is_flag=True, help="Print trainings, hours and disk (timed on two tasks), and stop.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, and no progress.")
 @click.pass_context
@@ -165,19 +165,19 @@ def _print_estimate(settings: CldybSettings, workers: int | None, gpus: float, a
     from protocols.estimate import calibrate, estimate
     from seqsearch.grammar import parse_items
 
-    seconds, state_bytes, probe_bytes = calibrate(settings, _device(gpus, here=True))
+    unit = calibrate(settings, _device(gpus, here=True))
     methods = len(parse_items(settings.methods, "method"))
     at_a_time = (os.cpu_count() or 1) if workers is None else max(1, workers)
-    cost = estimate(settings, methods, seconds, state_bytes, at_a_time, probe_bytes)
+    cost = estimate(settings, methods, unit, at_a_time)
     if as_json:
         click.echo(
-            json.dumps({**dataclasses.asdict(cost), "trainings": cost.trainings, "seconds_per_training": seconds})
+            json.dumps({**dataclasses.asdict(cost), "trainings": cost.trainings, "seconds_per_training": unit.seconds})
         )
         return
     click.echo(
         f"{cost.trainings} trainings at most ({cost.search} search, {cost.scoring} scoring, {cost.random} random baseline; "
         f"naive retraining: {cost.naive})\n"
-        f"{cost.hours:.2g} hours with {cost.workers} worker(s), at {seconds:.2g} s a training on this machine\n"
+        f"{cost.hours:.2g} hours with {cost.workers} worker(s), at {unit.seconds:.2g} s a training on this machine\n"
         f"{cost.disk_bytes / 1e6:.0f} MB of disk at most\nnothing was run"
     )
 

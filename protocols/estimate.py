@@ -33,17 +33,19 @@ class Estimate:
         return self.search + self.scoring + self.random
 
 
-def estimate(
-    s: CldybSettings, methods: int, seconds: float = 0.0, state_bytes: int = 0, workers: int = 1, probe_bytes: int = 0
-) -> Estimate:
-    """Costs of a study.
+@dataclass(frozen=True)
+class UnitCosts:
+    """What was measured: ``seconds`` of one training (mean over methods); summed over methods ``state_bytes`` of one state, and
+    ``probe_seconds`` and ``probe_bytes`` of one step's prototypes and kNN features."""
 
-    Args:
-        seconds: mean seconds of one training, over the methods.
-        state_bytes: bytes of one state, summed over the methods.
-        workers: trainings at a time.
-        probe_bytes: bytes of the prototypes of a step, summed over the methods.
-    """
+    seconds: float = 0.0
+    state_bytes: int = 0
+    probe_seconds: float = 0.0
+    probe_bytes: int = 0
+
+
+def estimate(s: CldybSettings, methods: int, unit: UnitCosts, workers: int = 1) -> Estimate:
+    """Costs of a study with so many methods, ``workers`` jobs at a time."""
     arms = min(s.condensed, s.simulations) if s.selector == "mcts" else 1
     search = naive = rollouts = 1
     for t in range(2, s.tasks + 1):
@@ -66,33 +68,39 @@ def estimate(
         naive=methods * (naive * s.searches + s.score_seeds * s.tasks * sequences),
         rollouts=methods * (rollouts * s.searches + s.score_seeds * sequences),
         states=states,
-        hours=total * seconds / 3600 / max(1, workers),
-        disk_bytes=states * state_bytes + s.searches * (s.tasks - 1) * probe_bytes + total * 1500,
+        hours=(total * unit.seconds + s.searches * (s.tasks - 1) * unit.probe_seconds) / 3600 / max(1, workers),
+        disk_bytes=states * unit.state_bytes + s.searches * (s.tasks - 1) * unit.probe_bytes + total * 1500,
         workers=max(1, workers),
     )
 
 
-def calibrate(settings: CldybSettings, device: str) -> tuple[float, int, int]:
-    """Train the first task once with each method: mean seconds of a training, bytes of their states and of their prototypes.
+def calibrate(settings: CldybSettings, device: str) -> UnitCosts:
+    """Train one task, and a second on top of it, once with each method: the second is what is timed.
 
     Raises:
         UserError: as `protocols.study.prepare`, or a method fails on its first task.
     """
     from protocols.study import prepare
     from seqsearch.inline import InlineEvaluator
+    from seqsearch.planners.given import random_sequences
     from seqsearch.world import build_backbone
 
     with tempfile.TemporaryDirectory() as scratch:
         study = prepare(settings, Path(scratch), device)
         bench = InlineEvaluator(study.world).bench
-        seconds = []
+        seconds, probe_seconds = [], 0.0
+        classes, k = len(study.view.class_ids), settings.classes_per_task
+        [tasks] = random_sequences(study.first, study.view.class_ids, min(2, settings.tasks), k, 1, settings.seed)
+        per_class = sum(len(study.world.split.rows(0, part)) for part in ("train", "reward"))
+        looked_at = classes * settings.probe_images + min(settings.candidates * k, classes) * per_class
         for method in study.methods:
-            edge = Edge(method, settings.seed, 0, (study.first,), settings.reward_split)
-            bench.train(replace(edge, replicate=1))  # the first one also pays for loading and for frozen features
+            edge = Edge(method, settings.seed, 0, tasks, settings.reward_split)
+            bench.train(replace(edge, prefix=tasks[:1]))  # it also pays for loading and for frozen features
             result = bench.train(edge)
             if result.status != "ok":
-                raise UserError(f"method {method.label!r} {result.status} on the first task: {result.message}")
-            seconds.append(result.train_seconds + result.judge_seconds * (settings.tasks + 1) / 2)
-        states = sum(p.stat().st_size for p in Path(scratch).rglob("*.safetensors")) // 2
+                raise UserError(f"method {method.label!r} {result.status} on its first tasks: {result.message}")
+            probe_seconds += looked_at * result.judge_seconds / sum(result.counts)
+            seconds.append(result.train_seconds + result.judge_seconds * (settings.tasks + 1) / 2 / len(tasks))
+        states = sum(p.stat().st_size for p in Path(scratch).rglob("*.safetensors")) // len(tasks)
         dims = sum(build_backbone(m.backbone).dim for m in study.methods)
-    return sum(seconds) / len(seconds), states, 4 * dims * len(study.view.class_ids)
+    return UnitCosts(sum(seconds) / len(seconds), states, probe_seconds, 4 * dims * classes)

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
-from protocols.estimate import estimate
+from protocols.estimate import UnitCosts, estimate
 from protocols.study import Study
 from seqsearch.planners.base import Planner
 from seqsearch.planners.mcts import CldybPlanner
@@ -38,7 +38,7 @@ class Progress:
         self._planners, self._evaluator, self._quiet = planners, evaluator, quiet
         self._searches = [p for p in planners if isinstance(p, CldybPlanner)]
         self._steps = study.settings.tasks
-        self._total = estimate(study.settings, len(study.methods)).rollouts
+        self._total = estimate(study.settings, len(study.methods), UnitCosts()).rollouts
         self._console = Console(stderr=True)
         self._live = self._console.is_terminal and not quiet
         self._bars = Bars(

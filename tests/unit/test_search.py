@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protocols.estimate import estimate
+from protocols.estimate import UnitCosts, estimate
 from seqsearch.inline import InlineEvaluator
 from seqsearch.journal import Journal
 from seqsearch.planners.step import NoValidTask
@@ -155,7 +155,7 @@ class Counting(InlineEvaluator):
 
 def test_few_states_are_alive_at_a_time_and_none_at_the_end(tmp_path: Path) -> None:
     done = run_small(tmp_path, Counting, tasks=5, score_seeds=3)
-    s, cost = done.study.settings, estimate(done.study.settings, 1, seconds=1.0, state_bytes=1, workers=1)
+    s, cost = done.study.settings, estimate(done.study.settings, 1, UnitCosts())
     assert Counting.peak <= cost.states <= s.condensed + s.score_seeds + 8
     assert len(done.search.edges) > 5 * Counting.peak
     assert list((tmp_path / "states").glob("*")) == []
