@@ -17,7 +17,7 @@ def methods_json() -> list[dict[str, Any]]:
 def _describe(name: str) -> dict[str, Any]:
     method = load("method", name)
     parameters = [{"name": f.name, "default": f.default, **f.metadata} for f in dataclasses.fields(method.Config)]
-    about = (inspect.getdoc(method) or inspect.getdoc(inspect.getmodule(method)) or "").split("\n\n")[0]
+    about = (inspect.getdoc(inspect.getmodule(method)) or inspect.getdoc(method) or "").split("\n\n")[0]
     return {
         "name": name,
         "about": " ".join(about.split()),
@@ -30,7 +30,7 @@ def method_table() -> str:
     """All methods as plain text."""
     blocks = []
     for m in methods_json():
-        lines = [f"{m['name']}: {m['about']}"]
+        lines = [f"{m['name']}\n  {m['about']}"]
         for p in m["parameters"]:
             bounds = (
                 ", ".join(map(str, p["choices"])) if p.get("choices") else _bounds(p.get("minimum"), p.get("maximum"))
