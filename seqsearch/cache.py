@@ -43,8 +43,8 @@ class StateCache:
                 self._remember(digest, known)
         return known and _copied(known)
 
-    def put(self, digest: str, state: State, *, keep: bool) -> None:
-        """Hold a copy of a state in RAM, and on disk if it is to be kept.
+    def put(self, digest: str, state: State, *, keep: bool) -> State:
+        """Hold a copy of a state in RAM, and on disk if it is to be kept; another copy comes back, as from `get`.
 
         Raises:
             TypeError: it holds something else than tensors and plain scalars.
@@ -54,6 +54,7 @@ class StateCache:
         if keep:
             self._write(self._path(digest), own)
         self._remember(digest, own)
+        return _copied(own)
 
     def drop(self, digests: Iterable[str]) -> None:
         """Forget states that nothing will extend."""

@@ -56,7 +56,6 @@ class Workbench:
         self._features: LRUCache[tuple[str, int, str], Features] = LRUCache(
             CACHE_BYTES, getsizeof=lambda f: int(f.nbytes)
         )
-        self._live: tuple[str, Method] | None = None
         self._notes: Notes = ()
         """Of the training last done."""
 
@@ -118,25 +117,22 @@ class Workbench:
     def _state(
         self, spec: MethodSpec, seed: int, replicate: int, prefix: Prefix, trained: list[str], *, keep: bool
     ) -> Method:
-        """The method after ``prefix``: from RAM, from disk, or trained from its parent (recomputed if that is lost)."""
-        digest = state_digest(spec, seed, replicate, prefix)
-        if self._live and self._live[0] == digest:
-            return self._live[1]
-        state = self.cache.get(digest) if prefix else None
-        if state is not None:
-            method = self._restore(spec, seed, replicate, state)
-        elif not prefix:
+        """The method after ``prefix``: from RAM, from disk, or trained from its parent (recomputed if that is lost).
+
+        It is always a fresh instance that was given the state, also right after training: whatever a method keeps outside its
+        state is lost in every case alike, and cannot make results depend on which worker had trained what.
+        """
+        if not prefix:
             return self._fresh(spec, seed, replicate)
-        else:
+        digest = state_digest(spec, seed, replicate, prefix)
+        state = self.cache.get(digest)
+        if state is None:
             method = self._state(spec, seed, replicate, prefix[:-1], trained, keep=False)
-            self._live = None  # it is being changed
             self._notes = self._fit(method, spec, prefix[-1], seed, replicate)
             trained.append(digest)
-            self.cache.put(
-                digest, {**method.state_dict(), "_n_seen": method.n_seen, "_n_tasks": method.n_tasks}, keep=keep
-            )
-        self._live = (digest, method)
-        return method
+            learned = {**method.state_dict(), "_n_seen": method.n_seen, "_n_tasks": method.n_tasks}
+            state = self.cache.put(digest, learned, keep=keep)
+        return self._restore(spec, seed, replicate, state)
 
     def _fit(self, method: Method, spec: MethodSpec, task: Task, seed: int, replicate: int) -> Notes:
         data = task_data(self.world, self._source(spec.backbone), task, method, seed, replicate)

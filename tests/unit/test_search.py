@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from protocols.estimate import UnitCosts, estimate
+from seqsearch.cache import StateCache
 from seqsearch.inline import InlineEvaluator
 from seqsearch.journal import Journal
 from seqsearch.planners.step import NoValidTask
@@ -140,6 +141,60 @@ def test_a_candidate_that_fails_is_reported_and_never_selected(small: Finished, 
 def test_if_no_candidate_is_valid_the_search_stops_and_resumes(small: Finished, tmp_path: Path) -> None:
     with pytest.raises(NoValidTask, match=r"step 2: no candidate could be judged: method 'simplecil' diverged"):
         run_small(tmp_path, partial(Failing, fails=range(99), depth=2), methods=TWO)
+
+
+SLOPPY = """
+import torch
+from seqsearch.methods.base import Caps, FitReport, Footprint, Method
+
+class Sloppy(Method):
+    caps = Caps(input="frozen", trains_backbone=False)
+
+    def __init__(self, context, config):
+        super().__init__(context, config)
+        self.w, self.hidden = torch.zeros(64, context.dim), 0
+
+    def fit_task(self, task):
+        self.hidden += 1  # kept outside the state
+        for c in task.columns:
+            self.w[c] = task.train.frozen[task.train.targets == c].mean(0)
+        self.w[: task.columns.start] += 0.3 * self.hidden * torch.randn(1, generator=task.generator("x"))  # in place
+        return FitReport()
+
+    def predict(self, batch):
+        return batch.frozen @ self.w[: self.n_seen].T + 0.01 * self.hidden
+
+    def features(self, batch):
+        return batch.frozen
+
+    def state_dict(self):
+        return {"w": self.w}  # the very tensor that is trained
+
+    def load_state_dict(self, state):
+        self.w = state["w"]
+
+    def memory_footprint(self):
+        return Footprint()
+"""
+
+
+class DiskOnly(InlineEvaluator):
+    """Has no room for states in RAM, as a worker that never saw the parent."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.bench.cache = StateCache(Path(world.states), ram_bytes=1)
+
+
+def test_a_sloppy_method_gives_the_same_whatever_is_cached(tmp_path: Path) -> None:
+    """It returns its own tensors as state, trains in place, and hides a counter: results must not depend on cache hits."""
+    (tmp_path / "sloppy.py").write_text(SLOPPY)
+    runs = [
+        run_small(tmp_path / k.__name__, k, methods=f"{tmp_path}/sloppy.py:Sloppy") for k in (InlineEvaluator, DiskOnly)
+    ]
+    rows = [{e["edge"]["digest"]: e["edge"]["correct"] for e in r.journal.entries if "edge" in e} for r in runs]
+    assert rows[0] == rows[1]
+    assert runs[0].found == runs[1].found
 
 
 class Counting(InlineEvaluator):
