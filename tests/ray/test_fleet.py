@@ -121,7 +121,7 @@ def test_a_lost_state_is_recomputed_by_whoever_needs_it(inline: Finished, tmp_pa
     """A worker that never saw the parent, with an empty state folder, gives the same row, and says what it retrained."""
     fleet = Fleet(World(inline.study.world.pool, 0, inline.study.world.cache, str(tmp_path / "empty")), 1)
     edge = max((e for e in inline.search.edges.values() if e.judged == "test"), key=lambda e: len(e.prefix))
-    fleet.submit(edge, 0)
+    fleet.submit(edge, (0, 0))
     [(job, result)] = fleet.wait()
     assert isinstance(job, Edge)
     assert len(result.trained) == len(edge.prefix) == 3
