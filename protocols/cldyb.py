@@ -8,6 +8,7 @@ training seeds, since a selected extreme is biased.
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -89,7 +90,9 @@ def run(folder: RunFolder, study: Study, runtime: Runtime) -> None:
     Raises:
         UserError: a method fails on all candidates of a step, the disk is full, workers cannot be placed.
     """
-    folder.identify(study.identity())
+    changed = folder.identify(study.identity())
+    if changed and not runtime.quiet:
+        print(f"changed since the last session, hence trained again: {', '.join(changed)}", file=sys.stderr)
     with contextlib.closing(Journal(folder.path)) as journal:
         begin = time.time()
         journal.note(session="begin", at=begin, workers=runtime.workers)

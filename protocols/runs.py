@@ -96,16 +96,17 @@ class RunFolder:
                 )
         return settings
 
-    def identify(self, identity: dict[str, Any]) -> None:
+    def identify(self, identity: dict[str, Any]) -> list[str]:
         """Record what the names in the settings stand for, or make sure that on resume they still stand for the same.
 
-        Own methods may be mended between sessions: what they trained is trained again, the rest is kept.
+        Methods may be mended between sessions: what they trained is trained again, the rest is kept. Returns their labels.
 
         Raises:
             UserError: pool, backbone weights, library versions or device changed.
         """
-        before = self.config.get("identity")
+        before, changed = self.config.get("identity"), []
         if before is not None:
+            changed = [m for m in identity["methods"] if identity["methods"][m] != before["methods"].get(m)]
             for name in ("pool_digest", "split_digest", "weights", "versions", "device", "first_task"):
                 if before[name] != identity[name]:
                     raise UserError(
@@ -114,6 +115,7 @@ class RunFolder:
                     )
         self.config["identity"] = identity
         self.save()
+        return changed
 
     def save(self) -> None:
         with atomic_path(self.path / "config.json") as temporary:

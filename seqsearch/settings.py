@@ -66,7 +66,7 @@ class CldybSettings:
     probe_images: int = setting(5, "Training images per class behind a prototype.", minimum=1)
 
     separate: bool = setting(False, "Search for each method alone instead of for all jointly.")
-    searches: int = setting(1, "Independent searches.", minimum=1)
+    searches: int = setting(1, "Independent searches.", minimum=1, maximum=1000)
     score_seeds: int = setting(3, "Fresh training seeds that each final sequence is scored with.", minimum=1)
     random_sequences: int = setting(5, "Random sequences to compare with, same first task; 0 for none.", minimum=0)
     seed: int = setting(

@@ -196,8 +196,9 @@ def test_what_other_trainings_found_is_kept_when_a_method_fails_and_is_mended(tm
     own.write_text(OWN.replace('raise ValueError("second task")', "pass"))
     for module in [m for m in sys.modules if m.startswith("seqsearch_user_own")]:
         del sys.modules[module]  # a new process would import the mended file
-    again = call("cldyb", "--resume", run, "--workers", 0, "--quiet", "--json")
+    again = call("cldyb", "--resume", run, "--workers", 0, "--json")
     assert again.exit_code == 0, again.stderr
+    assert f"changed since the last session, hence trained again: {own}:FailsLater" in again.stderr
     stats = json.loads((run / "stats.json").read_text())
     assert stats["sessions"] == 2
     assert stats["replayed"] >= 2
