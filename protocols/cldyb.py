@@ -85,12 +85,14 @@ def _found(searches: list[CldybPlanner]) -> list[Prefix] | None:
 
 
 def run(folder: RunFolder, study: Study, runtime: Runtime) -> None:
-    """Search, score, export. What is known already is replayed from the journal.
+    """Search, score, export. What is known already is replayed from the journal; a finished run is left as it is.
 
     Raises:
         UserError: a method fails on all candidates of a step, the disk is full, workers cannot be placed.
     """
     changed = folder.identify(study.identity())
+    if folder.finished:
+        return
     if changed and not runtime.quiet:
         print(f"changed since the last session, hence trained again: {', '.join(changed)}", file=sys.stderr)
     with contextlib.closing(Journal(folder.path)) as journal:

@@ -1,4 +1,4 @@
-"""The command line: ``seqsearch cldyb | show | methods``. Heavy imports happen inside commands."""
+"""The command line: ``seqsearch cldyb | show | methods | check``. Heavy imports happen inside commands."""
 
 from __future__ import annotations
 
@@ -108,7 +108,12 @@ def _run(
         from protocols.cldyb import Runtime, run
         from protocols.study import prepare
 
-        study = prepare(settings, folder.path / "states", _device(gpus, here=workers == 0))
+        study = prepare(
+            settings,
+            folder.path / "states",
+            _device(gpus, here=workers == 0),
+            Path(folder.config.get("directory", ".")),
+        )
         if not (quiet or as_json):
             click.echo(f"run {folder.path}", err=True)
         run(folder, study, Runtime(workers, gpus, address, quiet, as_json))
@@ -200,6 +205,21 @@ def methods(as_json: bool) -> None:
         click.echo(json.dumps(methods_json()))
     else:
         click.echo(method_table())
+
+
+@main.command()
+@click.argument("method")
+@click.option("--backbone", default="glyph_vit", show_default=True, help="Backbone to check it on.")
+def check(method: str, backbone: str) -> None:
+    """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and tell whether its results can be trusted."""
+    from protocols.check import check as findings_of
+
+    findings = findings_of(method, backbone)
+    for f in findings:
+        click.echo(f"{f.contract} {f.asks}: {f.wrong or 'ok'}")
+    broken = [f.contract for f in findings if f.wrong]
+    if broken:
+        raise UserError(f"{method} breaks {', '.join(broken)} (docs/methods.md): its results would not repeat")
 
 
 if __name__ == "__main__":

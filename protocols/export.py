@@ -52,8 +52,9 @@ def export(
     write_sequences(folder.path / "sequences.parquet", info, _sequences(study, searches, baseline))
     write_results(folder.path / "results.parquet", info, _judged(study, searches, scorers, baseline))
     write_trace(folder.path / "trace.parquet", info, [row for p in searches for row in _traced(p)])
-    write_trainings(folder.path / "trainings.parquet", info, _trainings(journal, search))
-    _write_stats(folder, journal, search, busy_share)
+    trainings = _trainings(journal, search)
+    write_trainings(folder.path / "trainings.parquet", info, trainings)
+    _write_stats(folder, journal, search, len(trainings), busy_share)
     write_report(folder.path, study.world.images)
 
 
@@ -131,12 +132,12 @@ def _trainings(journal: Journal, search: Search) -> list[Training]:
     return rows
 
 
-def _write_stats(folder: RunFolder, journal: Journal, search: Search, busy_share: float | None) -> None:
+def _write_stats(folder: RunFolder, journal: Journal, search: Search, trained: int, busy_share: float | None) -> None:
     notes = [e["note"] for e in journal.entries if "note" in e]
     ends = [n["wall_seconds"] for n in notes if n.get("session") == "end"]
     sessions = sum(n.get("session") == "begin" for n in notes)
     stats = {
-        "trained": search.counts.trained,
+        "trained": trained,
         "naive": search.counts.naive,
         "replayed": journal.replayed,
         "wall_seconds": sum(ends) if len(ends) == sessions else None,  # a killed session did not say

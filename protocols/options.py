@@ -66,7 +66,7 @@ def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | 
         if option is None or option.name is None:
             raise click.BadParameter(f"{value}: unknown key {key!r}; keys are the option names, e.g. classes_per_task")
         if not _fits(option, raw):
-            raise click.BadParameter(f"{value}: {key} is {raw!r}, must be a {option.type.name}")
+            raise click.BadParameter(f"{value}: {key} is {raw!r}, must be of type {option.type.name}")
         defaults[option.name] = not raw if negated else ",".join(raw) if isinstance(raw, list) else raw
     context.default_map = {**(context.default_map or {}), **defaults}
     return value

@@ -47,7 +47,7 @@ class Progress:
         )  # fmt: skip
         self._task = self._bars.add_task("starting", total=None, note="")
         self._features = [0, 0]
-        self._said = 0.0
+        self._said, self._troubles = 0.0, 0
         self._begin = time.monotonic()
 
     def __enter__(self) -> Progress:
@@ -69,10 +69,14 @@ class Progress:
         done, total = self._features
         if done == total:
             self._begin = time.monotonic()
-        self._say("features of the frozen backbone (once per pool)", done, total, "", last=done == total)
+        self._say("features of the frozen backbone (once per pool)", done, total, "", unit="shards", last=done == total)
 
     def update(self, counts: Counts) -> None:
         """Show how far the study is."""
+        for trouble in list(counts.troubles)[self._troubles :]:
+            self._troubles += 1
+            if not self._quiet:
+                self._console.print(f"a training went wrong: {trouble}", markup=False, highlight=False)
         done = sum(counts.rollouts.values())
         step = min((len(p.sequence) + 1 for p in self._searches if not p.done), default=self._steps)
         judged = sum(p.judged for p in self._searches)
@@ -83,13 +87,20 @@ class Progress:
             note += f", {self._evaluator.busy()}/{self._evaluator.workers} workers busy"
         self._say(what, done, max(done, self._total), note)
 
-    def _say(self, what: str, done: int, total: int, note: str, *, last: bool = False) -> None:
+    def _say(
+        self, what: str, done: int, total: int, note: str, *, unit: str = "rollouts in all", last: bool = False
+    ) -> None:
         if self._quiet:
             return
         if self._live:
             self._bars.update(self._task, description=what, completed=done, total=total, note=note)
         elif last or time.monotonic() - self._said > PLAIN_EVERY:
             self._said = time.monotonic()
-            left = (time.monotonic() - self._begin) * (total - done) / done if done else 0.0
-            parts = [f"{what}: {done}/{total}", note, f"{datetime.timedelta(seconds=round(left))} left" if left else ""]
+            spent = time.monotonic() - self._begin
+            left = spent * (total - done) / done if done >= 5 and spent > PLAIN_EVERY else 0.0  # no guess before that
+            parts = [
+                f"{what}: {done}/{total} {unit}",
+                note,
+                f"{datetime.timedelta(seconds=round(left))} left" if left else "",
+            ]
             print(", ".join(p for p in parts if p), file=sys.stderr, flush=True)

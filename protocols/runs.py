@@ -56,6 +56,7 @@ class RunFolder:
             "run_id": path.resolve().name,
             "created": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
             "revision": _revision(),
+            "directory": str(Path.cwd()),
             "settings": dataclasses.asdict(settings),
         }
         run.save()
@@ -113,9 +114,18 @@ class RunFolder:
                         f"{name.replace('_', ' ')} changed since run {self.path} was made ({_brief(before[name])} -> "
                         f"{_brief(identity[name])}): restore it, or start a new run"
                     )
+        if changed and self.finished:
+            raise UserError(
+                f"{changed[0]} changed since run {self.path} was finished: restore its file, or start a new run"
+            )
         self.config["identity"] = identity
         self.save()
         return changed
+
+    @property
+    def finished(self) -> bool:
+        """Everything is exported; the report is what is written last."""
+        return (self.path / "report.html").exists()
 
     def save(self) -> None:
         with atomic_path(self.path / "config.json") as temporary:

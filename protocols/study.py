@@ -17,7 +17,7 @@ from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
 from seqsearch.settings import CldybSettings
 from seqsearch.types import MethodSpec, Task
-from seqsearch.world import World, build_backbone, method_spec
+from seqsearch.world import World, build_backbone, located, method_spec
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ class Study:
         }
 
 
-def prepare(settings: CldybSettings, states: Path, device: str) -> Study:
-    """Resolve and check all names.
+def prepare(settings: CldybSettings, states: Path, device: str, directory: Path | None = None) -> Study:
+    """Resolve and check all names; files of own methods are looked for in ``directory`` (default: the current one).
 
     Raises:
         UserError: an unknown name, too few classes, a class too small to split.
     """
-    items = parse_items(settings.methods, "method")
+    items = [located(item, directory or Path.cwd()) for item in parse_items(settings.methods, "method")]
     world = World(settings.pool, settings.seed, str(cache_root()), str(states.resolve()), device)
     view = _classes_in_play(world, settings)
     methods = tuple(method_spec(item, settings.backbone, device) for item in items)
@@ -99,8 +99,9 @@ def _classes_in_play(world: World, settings: CldybSettings) -> PoolView:
     excluded = {g.strip() for g in settings.exclude_groups.split(",") if g.strip()}
     there = {c.group for c in classes}
     if unknown := sorted(excluded - there):
-        some = ", ".join(sorted(there)[:8]) + (", ..." if len(there) > 8 else "")
-        raise UserError(f"--exclude-groups {unknown[0]!r}: pool {world.pool!r} has no such group; it has {some}")
+        raise UserError(
+            f"--exclude-groups {unknown[0]!r}: pool {world.pool!r} has no such group; it has {', '.join(sorted(there))}"
+        )
     kept = [i for i, c in enumerate(classes) if c.group not in excluded]
     need = settings.tasks * settings.classes_per_task
     if len(kept) < need:

@@ -41,6 +41,8 @@ def load(kind: Kind, target: str) -> Any:
     if ":" in target:
         module_name, _, attribute = target.rpartition(":")
         return _attribute(_user_module(kind, module_name), attribute, target, kind)
+    if target.endswith(".py"):
+        raise UserError(f"{kind} {target!r}: name the class in it too, {target}:CLASS")
     if target not in names(kind):
         raise UserError(f"unknown {kind} {target!r}: there are {', '.join(names(kind))}; an own one is FILE.py:OBJECT")
     return importlib.import_module(f"{_PACKAGES[kind]}.{target}").build

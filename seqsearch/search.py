@@ -50,6 +50,8 @@ class Counts:
     """Trainings that retraining every rollout from scratch would have taken."""
     in_flight: int = 0
     """Edges and probes under way."""
+    troubles: dict[str, None] = field(default_factory=dict)
+    """What went wrong in methods, each once, in order."""
     rollouts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     """Rollouts finished, by planner."""
 
@@ -171,6 +173,9 @@ class Search:
 
     def _conclude(self, pending: _Pending) -> None:
         self.counts.naive += len(pending.results)
+        last = pending.results[-1]
+        if last.status != "ok":
+            self.counts.troubles[f"method {pending.rollout.method.label!r} {last.status}: {last.message}"] = None
         self.counts.rollouts[pending.planner.name] += 1
         pending.planner.tell(pending.rollout, outcome(pending.rollout, pending.results))
 

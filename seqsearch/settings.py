@@ -68,7 +68,7 @@ class CldybSettings:
     separate: bool = setting(False, "Search for each method alone instead of for all jointly.")
     searches: int = setting(1, "Independent searches.", minimum=1, maximum=1000)
     score_seeds: int = setting(3, "Fresh training seeds that each final sequence is scored with.", minimum=1)
-    random_sequences: int = setting(5, "Random sequences to compare with, same first task; 0 for none.", minimum=0)
+    random_sequences: int = setting(5, "Random sequences to compare with, same first task: 5 or more, or 0.", minimum=0)
     seed: int = setting(
         0, "Study seed: split, first task, candidates and training noise.", minimum=0, maximum=2**63 - 1
     )

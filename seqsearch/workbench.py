@@ -95,7 +95,7 @@ class Workbench:
         def features(rows: Rows) -> Features:
             if not method:
                 method.append(self._state(probe.method, probe.seed, probe.replicate, probe.prefix, trained, keep=False))
-            batch = Batch(rows, self._source(probe.method.backbone))
+            batch = Batch(rows, self.source(probe.method.backbone))
             return _checked_features(method[0].features(batch), len(rows))
 
         try:
@@ -110,7 +110,7 @@ class Workbench:
 
     def extract(self, backbone: str, shard: int) -> None:
         """Compute one shard of a frozen backbone's features unless it is there."""
-        self._source(backbone).features.ensure(shard)
+        self.source(backbone).features.ensure(shard)
 
     # ------------------------------------------------------------------------------------------------ states
 
@@ -123,19 +123,23 @@ class Workbench:
         state is lost in every case alike, and cannot make results depend on which worker had trained what.
         """
         if not prefix:
-            return self._fresh(spec, seed, replicate)
+            return self.fresh(spec, seed, replicate)
         digest = state_digest(spec, seed, replicate, prefix)
         state = self.cache.get(digest)
         if state is None:
             method = self._state(spec, seed, replicate, prefix[:-1], trained, keep=False)
-            self._notes = self._fit(method, spec, prefix[-1], seed, replicate)
+            self._notes = self.fit(method, spec, prefix[-1], seed, replicate)
             trained.append(digest)
-            learned = {**method.state_dict(), "_n_seen": method.n_seen, "_n_tasks": method.n_tasks}
-            state = self.cache.put(digest, learned, keep=keep)
-        return self._restore(spec, seed, replicate, state)
+            state = self.cache.put(digest, learned(method), keep=keep)
+        return self.restore(spec, seed, replicate, state)
 
-    def _fit(self, method: Method, spec: MethodSpec, task: Task, seed: int, replicate: int) -> Notes:
-        data = task_data(self.world, self._source(spec.backbone), task, method, seed, replicate)
+    def fit(self, method: Method, spec: MethodSpec, task: Task, seed: int, replicate: int) -> Notes:
+        """Let a live method learn one task; what it noted.
+
+        Raises:
+            Diverged: it says so. Whatever it raises itself is passed on.
+        """
+        data = task_data(self.world, self.source(spec.backbone), task, method, seed, replicate)
         report = method.fit_task(data)
         if getattr(report, "status", None) not in ("ok", "diverged"):
             raise TypeError("fit_task must return a FitReport")
@@ -148,8 +152,9 @@ class Workbench:
         last = {"loss": report.losses[-1]} if report.losses else {}
         return tuple((str(k), float(v)) for k, v in {**last, **report.notes}.items())
 
-    def _fresh(self, spec: MethodSpec, seed: int, replicate: int) -> Method:
-        source, build = self._source(spec.backbone), load("method", spec.target)
+    def fresh(self, spec: MethodSpec, seed: int, replicate: int) -> Method:
+        """A method that has seen nothing."""
+        source, build = self.source(spec.backbone), load("method", spec.target)
         backbone = source.backbone
         if spec.backbone not in self._pristine:
             self._pristine[spec.backbone] = backbone.module().to(self.device)
@@ -160,14 +165,16 @@ class Workbench:
         method: Method = build(context, build_config(build, dict(spec.params)))
         return method
 
-    def _restore(self, spec: MethodSpec, seed: int, replicate: int, state: State) -> Method:
-        method = self._fresh(spec, seed, replicate)
+    def restore(self, spec: MethodSpec, seed: int, replicate: int, state: State) -> Method:
+        """A fresh instance that is given a state as it comes from `learned`."""
+        method = self.fresh(spec, seed, replicate)
         own = dict(state)
         method.n_seen, method.n_tasks = int(own.pop("_n_seen")), int(own.pop("_n_tasks"))
         method.load_state_dict(own)
         return method
 
-    def _source(self, backbone_name: str) -> PoolSource:
+    def source(self, backbone_name: str) -> PoolSource:
+        """Pixels and frozen features for one backbone."""
         if backbone_name not in self._sources:
             backbone = build_backbone(backbone_name)
             store = FeatureStore(Path(self.world.cache), self.world.images, backbone, self.device)
@@ -181,7 +188,9 @@ class Workbench:
         correct, masked, counts, first = [], [], [], 0
         for task in edge.prefix:
             rows, positions = self.world.rows(task.classes, edge.judged)
-            scores = _checked(method.predict(Batch(rows, self._source(edge.method.backbone))), len(rows), method.n_seen)
+            scores = checked_scores(
+                method.predict(Batch(rows, self.source(edge.method.backbone))), len(rows), method.n_seen
+            )
             labels = torch.from_numpy(positions)
             last = first + len(task.classes)
             correct.append(int((scores.argmax(1) == labels + first).sum()))
@@ -205,7 +214,12 @@ class Workbench:
         return of_class
 
 
-def _checked(scores: Any, n: int, n_seen: int) -> torch.Tensor:
+def learned(method: Method) -> State:
+    """All that a method has learned, and how many classes and tasks that were."""
+    return {**method.state_dict(), "_n_seen": method.n_seen, "_n_tasks": method.n_tasks}
+
+
+def checked_scores(scores: Any, n: int, n_seen: int) -> torch.Tensor:
     if not isinstance(scores, torch.Tensor) or tuple(scores.shape) != (n, n_seen):
         shape = tuple(scores.shape) if hasattr(scores, "shape") else type(scores).__name__
         raise ValueError(f"predict returned {shape}, must be ({n}, {n_seen}): one column for each class seen, no other")

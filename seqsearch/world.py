@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import inspect
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -110,7 +111,10 @@ def _call(kind: Literal["pool", "backbone"], item: Item) -> Any:
     try:
         return build(**dict(item.params))
     except TypeError as error:
-        raise UserError(f"{kind} {item.text!r}: {error}") from None
+        known = list(inspect.signature(build).parameters)
+        unknown = [n for n, _ in item.params if n not in known]
+        wrong = f"no option {unknown[0]!r}; it has {', '.join(known) or 'none'}" if unknown else str(error)
+        raise UserError(f"{kind} {item.text!r}: {wrong}") from None
 
 
 def method_spec(item: Item, default_backbone: str, device: str) -> MethodSpec:
@@ -119,11 +123,14 @@ def method_spec(item: Item, default_backbone: str, device: str) -> MethodSpec:
     Raises:
         UserError: unknown method, parameter, value or backbone.
     """
-    from seqsearch.methods.base import build_config
+    from seqsearch.methods.base import Method, build_config
 
     build = load("method", item.target)
     if not hasattr(build, "Config") or not hasattr(build, "fit_task"):
-        raise UserError(f"method {item.target!r} is no method: derive its class from seqsearch.methods.base.Method")
+        raise UserError(f"method {item.text!r} is no method: derive its class from seqsearch.methods.base.Method")
+    for hook in ("fit_task", "predict", "features", "state_dict", "load_state_dict", "memory_footprint"):
+        if getattr(build, hook, None) is getattr(Method, hook):
+            raise UserError(f"method {item.text!r} does not define {hook} (docs/methods.md says what it is for)")
     try:
         config = build_config(build, dict(item.params))
     except UserError as error:
@@ -134,13 +141,16 @@ def method_spec(item: Item, default_backbone: str, device: str) -> MethodSpec:
         "method", config, source_digest(build), engine_digest(), backbone.digest, "float32", device, 1, versions()
     )
     params = tuple((name, value) for name, value in item.params)
-    return MethodSpec(item.text, _absolute(item.target), backbone_name, params, digest)
+    return MethodSpec(item.text, item.target, backbone_name, params, digest)
 
 
-def _absolute(target: str) -> str:
-    """``FILE.py:OBJ`` as workers find it, whatever folder they run in."""
-    file, colon, name = target.rpartition(":")
-    return f"{Path(file).expanduser().resolve()}:{name}" if colon and file.endswith(".py") else target
+def located(item: Item, directory: Path) -> Item:
+    """The item with ``FILE.py:OBJ`` as workers find it, whatever folder they run in; its label keeps the file's name only."""
+    file, colon, name = item.target.rpartition(":")
+    if not (colon and file.endswith(".py")):
+        return item
+    path = (directory / Path(file).expanduser()).resolve()
+    return replace(item, target=f"{path}:{name}", text=item.text.replace(file, path.name, 1))
 
 
 def engine_digest() -> str:

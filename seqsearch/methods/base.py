@@ -207,4 +207,4 @@ def _convert(name: str, raw: Any, default: Any) -> Any:
             return int(number)
         return float(raw) if isinstance(default, float) else str(raw)
     except (ValueError, OverflowError):
-        raise UserError(f"{name}={raw}: not a {type(default).__name__}") from None
+        raise UserError(f"{name}={raw}: must be of type {type(default).__name__}") from None

@@ -87,6 +87,11 @@ class FailsLater(SimpleCIL):
 
 class NoMethod:
     pass
+
+from seqsearch.methods.base import Method
+
+class Unloadable(Method):
+    fit_task = predict = features = state_dict = memory_footprint = lambda self, *given: None
 """
 
 
@@ -117,13 +122,14 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("arguments", "says"),
     [
         (["--pool", "cifar"], r"unknown pool 'cifar': there are glyphs"),
-        (["--pool", "glyphs:colour=3"], r"pool 'glyphs:colour=3'.*colour"),
+        (["--pool", "glyphs:colour=3"], r"pool 'glyphs:colour=3': no option 'colour'; it has train, reward, test, classes"),
+        (["--methods", "mine.py"], r"name the class in it too, mine.py:CLASS"),
         (["--methods", "ranpak"], r"unknown method 'ranpak': there are er, finetune, ranpac, simplecil, slca; an own one is"),
         (["--methods", "ranpac:m=5"], r"method 'ranpac:m=5'.*no parameter 'm'; it has: M"),
         (["--methods", "ranpac:M=0"], r"M=0: must be at least 1"),
-        (["--methods", "ranpac:M=many"], r"M=many: not a int"),
+        (["--methods", "ranpac:M=many"], r"M=many: must be of type int"),
         (["--methods", "simplecil,simplecil"], r"method 'simplecil' is named twice"),
-        (["--methods", "nowhere.py:Mine"], r"method file 'nowhere.py' does not exist"),
+        (["--methods", "nowhere.py:Mine"], r"method file '.*/nowhere.py' does not exist"),
         (["--backbone", "vit_xxl"], r"unknown backbone 'vit_xxl': there are glyph_vit"),
         (["--tasks", "20"], r"has 48 classes in play, 20 tasks of 3 need 60: lower --tasks or --classes-per-task"),
         (["--exclude-groups", "Klingon"], r"--exclude-groups 'Klingon': pool .* has no such group; it has"),
@@ -174,6 +180,7 @@ def test_a_class_without_test_images_is_named(tmp_path: Path) -> None:
         ("BadFeatures", "failed in features(): ValueError: features are not finite"),
         ("Spoofs", "failed: AccessError: exemplars() holds image 0, which it never was given"),
         ("NoCapabilities", "failed in capabilities(): KeyError: 'caps'"),
+        ("Unloadable", "does not define load_state_dict (docs/methods.md says what it is for)"),
         ("NoMethod", "is no method: derive its class from seqsearch.methods.base.Method"),
         ("Nothing", "no 'Nothing' in that file; it has: Raises, Diverges"),
     ],
@@ -181,7 +188,7 @@ def test_a_class_without_test_images_is_named(tmp_path: Path) -> None:
 def test_a_faulty_method_is_named_in_one_line(tmp_path: Path, own: Path, name: str, says: str) -> None:
     result = small("--methods", f"{own}:{name}", "--out", tmp_path / "run", "--quiet")
     assert result.exit_code == 2
-    assert says.format(own=own) in result.stderr
+    assert says.format(own=own.name) in result.stderr
     assert result.stderr.count("\n") == 1
     assert "Traceback" not in result.output
 
@@ -198,7 +205,7 @@ def test_what_other_trainings_found_is_kept_when_a_method_fails_and_is_mended(tm
         del sys.modules[module]  # a new process would import the mended file
     again = call("cldyb", "--resume", run, "--workers", 0, "--json")
     assert again.exit_code == 0, again.stderr
-    assert f"changed since the last session, hence trained again: {own}:FailsLater" in again.stderr
+    assert f"changed since the last session, hence trained again: {own.name}:FailsLater" in again.stderr
     stats = json.loads((run / "stats.json").read_text())
     assert stats["sessions"] == 2
     assert stats["replayed"] >= 2
@@ -208,6 +215,26 @@ def test_a_run_is_never_overwritten(finished: Path) -> None:
     result = small("--out", finished)
     assert result.exit_code == 2
     assert f"{finished} is not empty and is never overwritten: continue it with --resume {finished}" in result.stderr
+
+
+def test_a_finished_run_is_left_alone_and_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from seqsearch.methods.simplecil import build as SimpleCIL\nclass Mine(SimpleCIL):\n    pass\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert small("--methods", "mine.py:Mine", "--out", "run", "--quiet").exit_code == 0
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    files = {p: p.stat().st_mtime_ns for p in (tmp_path / "run").glob("*.parquet")}
+    again = call("cldyb", "--resume", tmp_path / "run", "--workers", 0)
+    assert again.exit_code == 0, again.stderr
+    assert "Mine" in again.stdout
+    with (tmp_path / "mine.py").open("a") as file:
+        file.write("# edited\n")
+    changed = call("cldyb", "--resume", tmp_path / "run", "--workers", 0)
+    assert changed.exit_code == 2
+    assert "mine.py:Mine changed since run" in changed.stderr
+    assert {p: p.stat().st_mtime_ns for p in (tmp_path / "run").glob("*.parquet")} == files
 
 
 def test_resuming_with_a_broken_method_file_keeps_the_run(tmp_path: Path, own: Path) -> None:
@@ -299,7 +326,7 @@ def test_yaml_values_are_neither_rounded_nor_guessed(tmp_path: Path, line: str) 
     result = call("cldyb", "--config", tmp_path / "study.yaml", "--methods", "er")
     assert result.exit_code == 2
     assert f"{line.split(':')[0]} is " in " ".join(result.stderr.split())
-    assert "must be a" in " ".join(result.stderr.split())
+    assert "must be of type" in " ".join(result.stderr.split())
 
 
 def test_dry_run_counts_before_anything_is_spent(tmp_path: Path) -> None:
