@@ -7,6 +7,7 @@ position in the order of arrival, so that labels, scores and exemplars of one pr
 from __future__ import annotations
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
@@ -122,7 +123,7 @@ class Context(Protocol):
         ...
 
 
-class Method:
+class Method(ABC):
     """Base class of methods. Contracts C1-C9 (``docs/methods.md``) are tested for every one of them.
 
     A subclass sets ``Config`` and ``caps``, and implements `fit_task`, `predict`, `features`, `state_dict` and
@@ -145,25 +146,25 @@ class Method:
         """What an instance of this config can do; ``cls.caps`` unless a parameter decides it."""
         return cls.caps
 
+    @abstractmethod
     def fit_task(self, task: TaskData) -> FitReport:
         """Learn one task. All randomness comes from ``task.generator(phase)`` or ``context.generator(phase)``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def predict(self, batch: Batch) -> torch.Tensor:
         """Scores ``[B, n_seen]``: one column per class seen, finite, each row a function of its own image alone."""
-        raise NotImplementedError
 
+    @abstractmethod
     def features(self, batch: Batch) -> torch.Tensor:
         """Features ``[B, d]`` before any random projection; side-effect free."""
-        raise NotImplementedError
 
+    @abstractmethod
     def state_dict(self) -> dict[str, Any]:
         """The learned delta: tensors and plain scalars (str, int, float, bool). The frozen backbone is not part of it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore into a fresh instance of the same config; the tensors given are not modified later (copy them)."""
-        raise NotImplementedError
+        """Restore into a fresh instance of the same config; the tensors given are its own (the engine copies)."""
 
     def feature_space(self) -> str | None:
         """Identity of the space of `features`; None if it changes with every training."""
@@ -173,9 +174,9 @@ class Method:
         """Rows ``[n]`` of stored training images: they stay readable through `TaskData.replay`."""
         return np.empty(0, dtype=np.int64)
 
+    @abstractmethod
     def memory_footprint(self) -> Footprint:
         """Bytes beyond the backbone by the rules of CLDyB B.3."""
-        raise NotImplementedError
 
 
 def build_config(kind: type[Method], params: Mapping[str, str | int | float | bool]) -> Config:

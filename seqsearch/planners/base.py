@@ -7,6 +7,7 @@ what it asks does not depend on the order of arrival.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -55,7 +56,7 @@ class Planner(Protocol):
         ...
 
 
-class CoroutinePlanner:
+class CoroutinePlanner(ABC):
     """Runs a plan. Subclasses implement `plan`."""
 
     name = "planner"
@@ -68,9 +69,9 @@ class CoroutinePlanner:
         self._need: tuple[Request, ...] | None = None
         self._obsolete: list[str] = []
 
+    @abstractmethod
     def plan(self) -> Plan:
         """The algorithm."""
-        raise NotImplementedError
 
     def ask(self) -> list[Request]:
         asked: list[Request] = []

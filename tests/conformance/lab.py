@@ -96,7 +96,7 @@ class Lab:
 
     def data(self, method: Method, classes: tuple[int, ...], seed: int = 0) -> TaskData:
         """What ``method`` would be given to learn ``classes`` next."""
-        return task_data(self.world, self.source, self.world.task(classes), method, seed, 0)  # type: ignore[arg-type]
+        return task_data(self.world, self.source, self.world.task(classes), method, seed, 0)
 
     def fit(self, method: Method, *tasks: tuple[int, ...], seed: int = 0) -> FitReport:
         """Learn tasks one after the other; the last report."""
@@ -127,12 +127,12 @@ class Lab:
     def batch(self, classes: tuple[int, ...], part: Part = "test") -> Batch:
         """Images of ``classes`` to predict, in class order."""
         rows, _ = self.world.rows(self.world.class_ids(classes), part)
-        return Batch(rows, self.source)  # type: ignore[arg-type]
+        return Batch(rows, self.source)
 
     def accuracy(self, method: Method, tasks: tuple[tuple[int, ...], ...], t: int) -> float:
         """Test accuracy on task ``t`` of ``tasks``, all of which were learned."""
         rows, positions = self.world.rows(self.world.class_ids(tasks[t]), "test")
-        scores = method.predict(Batch(rows, self.source))  # type: ignore[arg-type]
+        scores = method.predict(Batch(rows, self.source))
         first = sum(map(len, tasks[:t]))
         return float((scores.argmax(1).numpy() == positions + first).mean())
 

@@ -127,5 +127,5 @@ def test_a_lost_state_is_recomputed_by_whoever_needs_it(inline: Finished, tmp_pa
     assert len(result.trained) == len(edge.prefix) == 3
     known = inline.journal.edge(edge.digest)
     assert known is not None
-    assert result.correct == known.correct  # type: ignore[union-attr]
+    assert result.correct == known.correct
     fleet.close()

@@ -104,7 +104,10 @@ def test_every_sampler_returns_distinct_tasks_of_available_classes(data):
     classes = np.sort(rng.permutation(40)[:total])
     k, count = data.draw(st.integers(1, total)), data.draw(st.integers(1, 12))
     groups = rng.integers(0, 5, total)
-    ask = lambda: request(classes, k, count, 5, psi=symmetric(np.random.default_rng(0), 40), groups=groups)  # noqa: E731
+
+    def ask():
+        return request(classes, k, count, 5, psi=symmetric(np.random.default_rng(0), 40), groups=groups)
+
     tasks = sampler.propose(ask())
     assert 1 <= len(tasks) <= count
     assert len({frozenset(t) for t in tasks}) == len(tasks)

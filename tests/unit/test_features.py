@@ -28,7 +28,7 @@ def test_features_are_those_of_the_backbone_and_need_no_second_pass(tmp_path: Pa
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
     again = store(tmp_path)
-    again._compute = None  # type: ignore[assignment] - everything it needs is there
+    again._compute = None  # everything it needs is there
     np.testing.assert_array_equal(again.rows(rows), found)
 
 

@@ -126,7 +126,7 @@ class Failing(InlineEvaluator):
         if isinstance(job, Edge) and len(job.prefix) == self.depth and job.judged == "reward":
             self.seen += 1
             if self.seen in self.fails:
-                result = replace(result, status="diverged", message="NaN at step 3")  # type: ignore[type-var]
+                result = replace(result, status="diverged", message="NaN at step 3")
         return [(job, result)]
 
 
@@ -244,7 +244,7 @@ def test_a_planner_that_waits_for_nothing_is_a_bug_not_a_hang(small: Finished, t
             return []
 
     with pytest.raises(RuntimeError, match="stuck"):
-        Search(InlineEvaluator(small.study.world), Journal(tmp_path)).run([Stuck()])  # type: ignore[list-item]
+        Search(InlineEvaluator(small.study.world), Journal(tmp_path)).run([Stuck()])
 
 
 def test_settings_are_checked_before_anything_else() -> None:
