@@ -16,6 +16,7 @@ from ray.exceptions import RayError, RayTaskError
 from actors.worker import Worker
 from seqsearch.cache import StateCache
 from seqsearch.errors import UserError
+from seqsearch.features import Shard
 from seqsearch.inline import pin_threads
 from seqsearch.search import Job, JobResult, Priority
 from seqsearch.types import Edge, EdgeResult
@@ -93,7 +94,7 @@ class Fleet:
             if finished:
                 return finished
 
-    def extract(self, missing: Iterable[tuple[str, int]]) -> Iterator[None]:
+    def extract(self, missing: Iterable[tuple[str, int, Shard]]) -> Iterator[None]:
         """Compute shards of frozen features, many at a time; yields once for each."""
         for number, job in enumerate(missing):
             heapq.heappush(self._pending, _Ticket(job, (0, 0), number))

@@ -8,6 +8,7 @@ from typing import Any
 
 import ray
 
+from seqsearch.features import Shard
 from seqsearch.types import Edge, Probe
 from seqsearch.world import World
 
@@ -28,7 +29,7 @@ class Worker:
         """Process id; answers while a job runs."""
         return os.getpid()
 
-    def run(self, job: Edge | Probe | tuple[str, int]) -> tuple[Any, float]:
+    def run(self, job: Edge | Probe | tuple[str, int, Shard]) -> tuple[Any, float]:
         """The result, and the seconds it took. A tuple names a shard of frozen features to be computed."""
         start = time.perf_counter()
         result: Any = None

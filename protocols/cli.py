@@ -1,4 +1,4 @@
-"""The command line: ``seqsearch cldyb | show | methods | check``. Heavy imports happen inside commands."""
+"""The command line: ``seqsearch cldyb | show | pool | methods | check``. Heavy imports happen inside commands."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from protocols.options import given, merge_difficulty, read_yaml, settings_options
+from protocols.pools import pool
 from seqsearch.errors import UserError
 from seqsearch.settings import CldybSettings
 
@@ -35,6 +36,9 @@ class Main(click.Group):
 @click.version_option(version("seqsearch"), package_name="seqsearch")
 def main() -> None:
     """Search for the task sequences that are hardest for continual-learning methods, and score them fairly."""
+
+
+main.add_command(pool)
 
 
 @main.command()

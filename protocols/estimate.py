@@ -83,15 +83,14 @@ def calibrate(settings: CldybSettings, device: str) -> UnitCosts:
     from protocols.study import prepare
     from seqsearch.inline import InlineEvaluator
     from seqsearch.planners.given import random_sequences
-    from seqsearch.world import build_backbone
 
     with tempfile.TemporaryDirectory() as scratch:
         study = prepare(settings, Path(scratch), device)
         bench = InlineEvaluator(study.world).bench
         seconds, probe_seconds = [], 0.0
         classes, k = len(study.view.class_ids), settings.classes_per_task
-        [tasks] = random_sequences(study.first, study.view.class_ids, min(2, settings.tasks), k, 1, settings.seed)
-        per_class = sum(len(study.world.split.rows(0, part)) for part in ("train", "reward"))
+        [tasks] = random_sequences(study.first, study.view, min(2, settings.tasks), k, 1, settings.seed)
+        per_class = sum(min(len(study.world.split.rows(0, part)), settings.knn_images) for part in ("train", "reward"))
         looked_at = classes * settings.probe_images + min(settings.candidates * k, classes) * per_class
         for method in study.methods:
             edge = Edge(method, settings.seed, 0, tasks, settings.reward_split)
@@ -102,5 +101,5 @@ def calibrate(settings: CldybSettings, device: str) -> UnitCosts:
             probe_seconds += looked_at * result.judge_seconds / sum(result.counts)
             seconds.append(result.train_seconds + result.judge_seconds * (settings.tasks + 1) / 2 / len(tasks))
         states = sum(p.stat().st_size for p in Path(scratch).rglob("*.safetensors")) // len(tasks)
-        dims = sum(build_backbone(m.backbone).dim for m in study.methods)
+        dims = sum(study.world.backbone(m.backbone).dim for m in study.methods)
     return UnitCosts(sum(seconds) / len(seconds), states, probe_seconds, 4 * dims * classes)

@@ -7,6 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 
+from protocols.plans import Plans
 from protocols.report import write_report
 from protocols.runs import RunFolder
 from protocols.study import Study
@@ -19,6 +20,7 @@ from seqsearch.search import Search
 from seqsearch.sequences import (
     Judged,
     Kind,
+    Row,
     RunInfo,
     TaskSequence,
     TraceRow,
@@ -27,35 +29,40 @@ from seqsearch.sequences import (
     write_sequences,
     write_trace,
     write_trainings,
+    write_trials,
 )
 
 
 def export(
     folder: RunFolder,
     study: Study,
-    searches: Sequence[CldybPlanner],
-    scorers: Sequence[GivenPlanner],
-    baseline: Sequence[GivenPlanner],
+    plans: Plans,
+    trials: list[Row],
     journal: Journal,
     search: Search,
     busy_share: float | None,
 ) -> None:
-    """Write ``sequences``, ``results``, ``trace`` and ``trainings.parquet``, ``stats.json`` and ``report.html``."""
+    """Write ``sequences``, ``results``, ``trace`` and ``trainings.parquet``, ``stats.json`` and ``report.html``.
+
+    ``trials``, if there were any, go to ``trials.parquet``.
+    """
+    searches, scorers, baseline = plans.searches, plans.scorers, plans.baseline
     classes = study.world.images.classes
+    ids = study.world.class_ids(range(len(classes)))
     info = RunInfo(
         folder.config["run_id"],
         digest_of(folder.config["settings"]),
-        study.world.images.digest,
-        tuple(c.name for c in classes),
-        tuple(c.group for c in classes),
+        {i: (c.name, c.group) for i, c in zip(ids, classes, strict=True)},
     )
     write_sequences(folder.path / "sequences.parquet", info, _sequences(study, searches, baseline))
     write_results(folder.path / "results.parquet", info, _judged(study, searches, scorers, baseline))
     write_trace(folder.path / "trace.parquet", info, [row for p in searches for row in _traced(p)])
+    if trials:
+        write_trials(folder.path / "trials.parquet", info, trials)
     trainings = _trainings(journal, search)
     write_trainings(folder.path / "trainings.parquet", info, trainings)
     _write_stats(folder, journal, search, len(trainings), busy_share)
-    write_report(folder.path, study.world.images)
+    write_report(folder.path, *study.world.images.parts)
 
 
 def _sequences(study: Study, searches: Sequence[CldybPlanner], baseline: Sequence[GivenPlanner]) -> list[TaskSequence]:

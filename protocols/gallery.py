@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 
 from protocols.rescored import FOUND, Rescored
-from seqsearch.pools.base import Pool, View
+from seqsearch.pools.base import Pool, View, row_offsets
 from seqsearch.sequences import TaskSequence
 from seqsearch.types import ClassId
 
@@ -19,19 +19,19 @@ TILE = 64
 """Side of a sample image in pixels, at most."""
 
 
-def gallery(data: Rescored, pool: Pool) -> str:
+def gallery(data: Rescored, pools: Sequence[Pool]) -> str:
     """The found sequences, task by task, with an image of every class."""
     found = [s for s in data.sequences if s.kind in FOUND]
     if not found:
         return "<h2>The tasks found</h2>\n<p>No sequence was found in this run.</p>"
     lead = "One sample image per class. J is what the search saw when it chose the task: larger is harder."
     return f'<h2>The tasks found</h2>\n<p class="lead">{lead}</p>\n' + "\n".join(
-        _sequence(s, pool, unfolded=i < 2) for i, s in enumerate(found)
+        _sequence(s, pools, unfolded=i < 2) for i, s in enumerate(found)
     )
 
 
-def _sequence(s: TaskSequence, pool: Pool, unfolded: bool) -> str:
-    tiles = _tiles([c for task in s.tasks for c in task.classes], pool)
+def _sequence(s: TaskSequence, pools: Sequence[Pool], unfolded: bool) -> str:
+    tiles = _tiles([c for task in s.tasks for c in task.classes], pools)
     steps = []
     for number, (task, value) in enumerate(zip(s.tasks, s.values, strict=True), 1):
         judged = "drawn at random" if value is None else f"J = {value:.3f}"
@@ -42,18 +42,20 @@ def _sequence(s: TaskSequence, pool: Pool, unfolded: bool) -> str:
     return f"<details{' open' if unfolded else ''}><summary>{escape(title)}</summary>{''.join(steps)}</details>"
 
 
-def _tiles(classes: Sequence[ClassId], pool: Pool) -> dict[ClassId, str]:
-    """A captioned sample image of each class: the first row of the class; a blank for classes of another pool."""
-    ours = [c for c in classes if c.pool == pool.digest]
-    first = np.concatenate([[0], np.cumsum([c.count for c in pool.classes])]).astype(np.int64)
-    view = View(size=min(pool.native_size or TILE, TILE))
-    images: Iterable[Any] = pool.images(first[[c.index for c in ours]], view) if ours else ()
+def _tiles(classes: Sequence[ClassId], pools: Sequence[Pool]) -> dict[ClassId, str]:
+    """A captioned sample image of each class: its first; a blank for classes of other pools."""
     blank = '<figure><div class="none"></div><figcaption>class {} of another pool</figcaption></figure>'
     tiles = {c: blank.format(c.index) for c in classes}
-    for c, image in zip(ours, images, strict=True):
-        name, group = escape(pool.classes[c.index].name), escape(pool.classes[c.index].group)
-        caption = f"<figcaption><span>{name}</span><i>{group}</i></figcaption>"
-        tiles[c] = f'<figure title="{name} ({group})"><img alt="" src="{_data_uri(image)}">{caption}</figure>'
+    for pool in pools:
+        ours = [c for c in classes if c.pool == pool.digest]
+        if not ours:
+            continue
+        view = View(size=min(pool.native_size or TILE, TILE))
+        first = row_offsets(pool.classes)[[c.index for c in ours]]
+        for c, image in zip(ours, pool.images(first, view), strict=True):
+            name, group = escape(pool.classes[c.index].name), escape(pool.classes[c.index].group)
+            caption = f"<figcaption><span>{name}</span><i>{group}</i></figcaption>"
+            tiles[c] = f'<figure title="{name} ({group})"><img alt="" src="{_data_uri(image)}">{caption}</figure>'
     return tiles
 
 

@@ -7,6 +7,7 @@ import inspect
 from typing import Any
 
 from seqsearch.load import load, names
+from seqsearch.methods.base import LogUniform
 
 
 def methods_json() -> list[dict[str, Any]]:
@@ -16,7 +17,10 @@ def methods_json() -> list[dict[str, Any]]:
 
 def _describe(name: str) -> dict[str, Any]:
     method = load("method", name)
-    parameters = [{"name": f.name, "default": f.default, **f.metadata} for f in dataclasses.fields(method.Config)]
+    parameters = [
+        {"name": f.name, "default": f.default, **f.metadata, "search": _space(f.metadata.get("search"))}
+        for f in dataclasses.fields(method.Config)
+    ]
     about = (inspect.getdoc(inspect.getmodule(method)) or inspect.getdoc(method) or "").split("\n\n")[0]
     return {
         "name": name,
@@ -35,12 +39,22 @@ def method_table() -> str:
             bounds = (
                 ", ".join(map(str, p["choices"])) if p.get("choices") else _bounds(p.get("minimum"), p.get("maximum"))
             )
-            lines.append(f"    {p['name']}={p['default']}  {p['help']}" + (f" ({bounds})" if bounds else ""))
+            tuned = f"; tuned over {_range(p['search'])}" if p["search"] else ""
+            lines.append(f"    {p['name']}={p['default']}  {p['help']}" + (f" ({bounds})" if bounds else "") + tuned)
         blocks.append("\n".join(lines))
     return (
         "\n\n".join(blocks)
         + "\n\nParameters are set as in --methods ranpac:M=500,er. An own method: --methods FILE.py:CLASS."
     )
+
+
+def _space(search: Any) -> Any:
+    """A search space in plain values."""
+    return dataclasses.asdict(search) if isinstance(search, LogUniform) else search
+
+
+def _range(search: Any) -> str:
+    return f"{search['low']:g} to {search['high']:g}" if isinstance(search, dict) else ", ".join(map(str, search))
 
 
 def _bounds(low: float | None, high: float | None) -> str:

@@ -29,7 +29,9 @@ def settings_options(record: type) -> Callable[[Command], Command]:
 
 
 def _option(f: dataclasses.Field[Any], kind: Any) -> Callable[[Command], Command]:
-    text, shown = f.metadata["help"], f.default not in ("", False)
+    text, shown = f.metadata["help"], f.default not in ("", False, ())
+    if typing.get_origin(kind) is tuple:
+        return click.option(flag(f.name), multiple=True, help=text)
     if typing.get_origin(kind) is typing.Literal:
         return click.option(
             flag(f.name), type=click.Choice(typing.get_args(kind)), default=f.default, show_default=shown, help=text
@@ -67,7 +69,10 @@ def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | 
             raise click.BadParameter(f"{value}: unknown key {key!r}; keys are the option names, e.g. classes_per_task")
         if not _fits(option, raw):
             raise click.BadParameter(f"{value}: {key} is {raw!r}, must be of type {option.type.name}")
-        defaults[option.name] = not raw if negated else ",".join(raw) if isinstance(raw, list) else raw
+        if option.multiple:
+            defaults[option.name] = [raw] if isinstance(raw, str) else raw
+        else:
+            defaults[option.name] = not raw if negated else ",".join(raw) if isinstance(raw, list) else raw
     context.default_map = {**(context.default_map or {}), **defaults}
     return value
 

@@ -34,11 +34,13 @@ class Busy(Protocol):
 class Progress:
     """Context manager; `update` is cheap and may be called after every result."""
 
-    def __init__(self, study: Study, planners: Sequence[Planner], evaluator: Busy, *, quiet: bool) -> None:
-        self._planners, self._evaluator, self._quiet = planners, evaluator, quiet
-        self._searches = [p for p in planners if isinstance(p, CldybPlanner)]
+    def __init__(self, study: Study, evaluator: Busy, *, quiet: bool) -> None:
+        self._evaluator, self._quiet = evaluator, quiet
+        self._planners: Sequence[Planner] = ()
+        self._phase: str | None = None
         self._steps = study.settings.tasks
-        self._total = estimate(study.settings, len(study.methods), UnitCosts()).rollouts
+        self._estimate = estimate(study.settings, len(study.methods), UnitCosts()).rollouts
+        self._total = self._estimate
         self._console = Console(stderr=True)
         self._live = self._console.is_terminal and not quiet
         self._bars = Bars(
@@ -59,6 +61,17 @@ class Progress:
         if self._live:
             self._bars.stop()
 
+    def watch(self, planners: Sequence[Planner], phase: str | None = None, total: int | None = None) -> None:
+        """These planners come now; ``phase`` and ``total`` rollouts say what they do if it is not a search and its scoring."""
+        self._planners, self._phase = planners, phase
+        self._total = self._estimate if total is None else total
+        self._begin = time.monotonic()
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        if not self._quiet:
+            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
     def features(self, total: int) -> None:
         """So many shards of frozen features will be computed first."""
         self._features = [0, total]
@@ -75,12 +88,12 @@ class Progress:
         """Show how far the study is."""
         for trouble in list(counts.troubles)[self._troubles :]:
             self._troubles += 1
-            if not self._quiet:
-                self._console.print(f"a training went wrong: {trouble}", markup=False, highlight=False)
-        done = sum(counts.rollouts.values())
-        step = min((len(p.sequence) + 1 for p in self._searches if not p.done), default=self._steps)
-        judged = sum(p.judged for p in self._searches)
-        what = f"step {step}/{self._steps}" if any(not p.done for p in self._searches) else "scoring"
+            self.say(f"a training went wrong: {trouble}")
+        searches = [p for p in self._planners if isinstance(p, CldybPlanner)]
+        done = sum(counts.rollouts[p.name] for p in self._planners)
+        step = min((len(p.sequence) + 1 for p in searches if not p.done), default=self._steps)
+        judged = sum(p.judged for p in searches)
+        what = self._phase or (f"step {step}/{self._steps}" if any(not p.done for p in searches) else "scoring")
         saved = max(0, counts.naive - counts.trained)
         note = f"{judged} candidates judged, {counts.trained} trainings ({saved} saved)"
         if self._evaluator.workers:

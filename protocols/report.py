@@ -12,6 +12,7 @@ from typing import Any
 from protocols import wording
 from protocols.charts import Line, bounds, line_chart, strip
 from protocols.gallery import gallery
+from protocols.origins import origins
 from protocols.page import page
 from protocols.rescored import read_run
 from protocols.summary import MethodSummary, Side, Summary, summarise
@@ -23,8 +24,8 @@ from seqsearch.sequences import Row, read_rows
 PAPER = "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models"
 
 
-def write_report(run: Path, pool: Pool) -> Path:
-    """Write ``report.html`` into a finished run and return its path; the sample images come from ``pool``.
+def write_report(run: Path, *pools: Pool) -> Path:
+    """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``.
 
     Raises:
         UserError: not a run, or not finished.
@@ -32,7 +33,7 @@ def write_report(run: Path, pool: Pool) -> Path:
     data, summary = read_run(run), summarise(run)
     trace = read_rows(run / TRACE.file, TRACE) if (run / TRACE.file).is_file() else []
     sections = [
-        _head(summary), _table(summary), _curves(summary), _masked(summary), gallery(data, pool), _trace(trace),
+        _head(summary), _table(summary), _curves(summary), _masked(summary), gallery(data, pools), _trace(trace),
         _how(data.config), _identity(data.config),
     ]  # fmt: skip
     path = run / "report.html"
@@ -160,7 +161,8 @@ def _how(config: dict[str, Any]) -> str:
         "<h2>How it was computed</h2>\n<p>Task by task, candidates were proposed from the classes left and judged "
         "by training the methods on them, and the search moved on with one of them, as in "
         f"<cite>{escape(PAPER)}</cite>. The sequence it arrived at was then trained again with fresh training seeds "
-        f"and scored on test images {images}, exactly like random sequences that share its first task.</p>"
+        f"and scored on test images {images}, exactly like random sequences that share its first task.</p>\n"
+        + "".join(f"<p>{escape(line)}</p>\n" for line in origins(config))
     )
 
 

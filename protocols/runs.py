@@ -90,10 +90,10 @@ class RunFolder:
         if self.config.get("protocol") != protocol:
             raise UserError(f"{self.path} is a run of {self.config.get('protocol')!r}, not of {protocol!r}")
         for name, value in given.items():
-            if own[name] != value:
+            if getattr(settings, name) != value:
                 raise UserError(
-                    f"{flag(name)} {value} differs from {own[name]} of run {self.path}: a run continues with its own "
-                    "settings; leave the flag out, or start a new run"
+                    f"{flag(name)} {value} differs from {getattr(settings, name)} of run {self.path}: a run continues with "
+                    "its own settings; leave the flag out, or start a new run"
                 )
         return settings
 

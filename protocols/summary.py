@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from protocols import wording
+from protocols import origins, wording
 from protocols.rescored import Matrix, Rescored, Scored, read_run
 from seqsearch import metrics
 from seqsearch.metrics import Drop
@@ -100,6 +100,7 @@ def summarise(run: Path) -> Summary:
         troubles.append(
             "The search was rewarded on the test images that it is scored on (--reward-split test): biased."
         )
+    troubles += origins.caveats(data.config)
     summary = Summary(
         run=str(data.config.get("run_id", run.resolve().name)),
         separate=len({s.method_ids for m in data.methods for s in data.found(m)}) > 1,

@@ -7,6 +7,7 @@ import itertools
 import os
 from collections.abc import Iterable
 
+from seqsearch.features import Shard
 from seqsearch.search import Job, JobResult, Priority
 from seqsearch.types import Edge
 from seqsearch.workbench import Workbench
@@ -31,10 +32,10 @@ class InlineEvaluator:
         job = heapq.heappop(self._queue)[2]
         return [(job, self.bench.train(job) if isinstance(job, Edge) else self.bench.probe(job))]
 
-    def extract(self, missing: Iterable[tuple[str, int]]) -> Iterable[None]:
+    def extract(self, missing: Iterable[tuple[str, int, Shard]]) -> Iterable[None]:
         """Compute shards of frozen features, one by one."""
-        for backbone, shard in missing:
-            self.bench.extract(backbone, shard)
+        for backbone, pool, shard in missing:
+            self.bench.extract(backbone, pool, shard)
             yield
 
     def drop(self, states: Iterable[str]) -> None:

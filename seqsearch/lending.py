@@ -12,24 +12,25 @@ from cachetools import LRUCache
 
 from seqsearch.backbones.base import Backbone
 from seqsearch.digests import seed_of
-from seqsearch.features import FeatureStore
+from seqsearch.features import UnionFeatures
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.types import Task
 from seqsearch.world import World
 
 if TYPE_CHECKING:
-    from seqsearch.pools.base import Pool, Rows
+    from seqsearch.pools.base import Rows
+    from seqsearch.pools.union import Union
 
 CACHE_BYTES = 256 << 20
 """Room for decoded images, per backbone and worker."""
 
 
 class PoolSource:
-    """Pixels and frozen features of a pool for one backbone (`seqsearch.methods.data.Source`)."""
+    """Pixels and frozen features of a run's pools for one backbone (`seqsearch.methods.data.Source`)."""
 
-    def __init__(self, pool: Pool, backbone: Backbone, features: FeatureStore, device: torch.device) -> None:
-        self.pool, self.backbone, self.features, self.device = pool, backbone, features, device
+    def __init__(self, pools: Union, backbone: Backbone, features: UnionFeatures, device: torch.device) -> None:
+        self.pools, self.backbone, self.features, self.device = pools, backbone, features, device
         self._decoded: LRUCache[int, np.ndarray[Any, np.dtype[np.uint8]]] = LRUCache(
             max(1, CACHE_BYTES // (3 * backbone.view.size**2))
         )
@@ -38,7 +39,7 @@ class PoolSource:
         known = {r: self._decoded[r] for r in rows.tolist() if r in self._decoded}
         missing = [r for r in rows.tolist() if r not in known]
         if missing:
-            decoded = self.pool.images(np.array(missing), self.backbone.view)
+            decoded = self.pools.images(np.array(missing), self.backbone.view)
             known.update(zip(missing, decoded, strict=True))
             self._decoded.update(zip(missing, decoded, strict=True))
         return self.backbone.preprocess(np.stack([known[r] for r in rows.tolist()])).to(self.device)

@@ -22,7 +22,7 @@ _PACKAGES: dict[Kind, str] = {
     "pool": "seqsearch.pools",
     "backbone": "seqsearch.backbones",
 }
-_NOT_ITEMS = {"base", "data", "pretrain", "glyphs_build"}
+_NOT_ITEMS = {"base", "data", "pretrain", "glyphs_build", "union", "building", "aliases", "timm_model"}
 
 
 def names(kind: Kind) -> list[str]:

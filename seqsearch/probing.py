@@ -49,16 +49,17 @@ def _nll(task: Task, prefix: tuple[Task, ...], world: World, features: FeaturesO
     neighbours = task.classes
     if options["scope"] == "seen":
         neighbours += tuple(c for t in prefix for c in t.classes)
-    train, train_labels = _of_classes(neighbours, "train", world, features)
-    queries, query_labels = _of_classes(task.classes, "reward", world, features)
+    images = int(options["images"])
+    train, train_labels = _of_classes(neighbours, "train", world, features, images)
+    queries, query_labels = _of_classes(task.classes, "reward", world, features, images)
     return knn_nll(
         train, train_labels, queries, query_labels, k=int(options["k"]), temperature=float(options["temperature"])
     )
 
 
 def _of_classes(
-    classes: tuple[ClassId, ...], part: Any, world: World, features: FeaturesOf
+    classes: tuple[ClassId, ...], part: Any, world: World, features: FeaturesOf, images: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     indices = [world.class_index(c) for c in classes]
-    found = [features(i, part, world.split.rows(i, part)) for i in indices]
+    found = [features(i, part, world.split.rows(i, part)[:images]) for i in indices]
     return np.concatenate(found), np.repeat(np.arange(len(found)), [len(f) for f in found])

@@ -89,6 +89,7 @@ TRACE = Layout(
         Column("step", "int64", "task", "place in the sequence that the candidate stood for, from 1"),
         Column("candidate", "int64", "-", "number of the candidate within its step, from 0"),
         Column("class_ids", "list<int64>", "class index", "its classes, in order of arrival"),
+        Column("pool_digests", "list<string>", "-", "identity of the pool that each class id counts in"),
         Column("value", "float64?", "accuracy", "J: mean return of its simulations (larger is harder), if valid"),
         Column("reward", "float64?", "accuracy", "the part of J that the candidate brought, without look-ahead"),
         Column("visits", "int64", "simulations", "simulations spent on it"),
@@ -124,4 +125,23 @@ TRAININGS = Layout(
     ),
 )
 
-LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS)
+TRIALS = Layout(
+    "trials.parquet",
+    ("run_id", "method_id", "trial"),
+    (
+        _RUN,
+        Column("method_id", "string", "-", "label of the method that was tuned (--tune-tasks)"),
+        Column(
+            "trial", "int64", "-", "number of the setting, from 0, which is what the user gave and else the defaults"
+        ),
+        Column("config_digest", "string", "-", "identity of source, parameters, backbone weights, versions"),
+        Column("params", "string", "-", "JSON: its parameters, as far as they differ from the defaults"),
+        Column("accuracy", "float64?", "fraction", "final accuracy on the reward images of the tasks tuned on"),
+        Column("status", "string", "-", "ok, diverged, oom, timeout or failed"),
+        Column("train_seconds", "float64", "s", "training time of the whole trial"),
+        Column("trainings", "int64", "-", "trainings of the trial: tasks learned"),
+        Column("chosen", "bool", "-", "whether the run goes on with it"),
+    ),
+)
+
+LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS)

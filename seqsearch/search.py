@@ -89,8 +89,11 @@ class Search:
             len(r["trained"]) for e in journal.entries for r in (e.get("edge") or e.get("probe"),) if r
         )
 
-    def run(self, planners: Sequence[Planner]) -> None:
-        """Until every planner is done. Earlier planners have priority; later ones fill what is idle."""
+    def run(self, planners: Sequence[Planner], *, more: bool = False) -> None:
+        """Until every planner is done. Earlier planners have priority; later ones fill what is idle.
+
+        ``more`` says that other planners will follow, so that states are not yet dropped.
+        """
         while True:
             asked = self._ask(planners)
             if not asked and not self._in_flight():
@@ -100,7 +103,8 @@ class Search:
                     self._finish(job, result)
             self.counts.in_flight = self._in_flight()
             self.observe(self.counts)
-        self.evaluator.drop(self.edges)
+        if not more:
+            self.evaluator.drop(self.edges)
         stuck = [p.name for p in planners if not p.done]
         if stuck:
             raise RuntimeError(f"planners wait for answers that nobody is computing: {stuck}")

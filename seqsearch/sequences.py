@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seqsearch.errors import UserError
 from seqsearch.files import atomic_path
-from seqsearch.schema import RESULTS, SEQUENCES, TRACE, TRAININGS, VERSION, Layout
+from seqsearch.schema import RESULTS, SEQUENCES, TRACE, TRAININGS, TRIALS, VERSION, Layout
 from seqsearch.types import ClassId, Outcome, Task
 
 if TYPE_CHECKING:
@@ -28,13 +28,11 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class RunInfo:
-    """What every file of a run says of the run; ``class_names`` and ``groups`` ``[N]`` are indexed by class index."""
+    """What every file of a run says of the run; ``classes`` holds name and group of every class of its pools."""
 
     run_id: str
     config_digest: str
-    pool_digest: str
-    class_names: tuple[str, ...]
-    groups: tuple[str, ...]
+    classes: Mapping[ClassId, tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -119,15 +117,19 @@ def write_trainings(path: Path, info: RunInfo, trainings: Iterable[Training]) ->
     _write(path, TRAININGS, info, [{"training": i, **vars(t)} for i, t in enumerate(trainings)])
 
 
+def write_trials(path: Path, info: RunInfo, rows: list[Row]) -> None:
+    """One row per (method, setting tried)."""
+    _write(path, TRIALS, info, rows)
+
+
 def _sequence_rows(info: RunInfo, s: TaskSequence) -> Iterator[Row]:
     for step, (task, value) in enumerate(zip(s.tasks, s.values, strict=True), 1):
         for position, c in enumerate(task.classes):
-            ours = c.pool == info.pool_digest
+            name, group = info.classes.get(c, (None, None))
             yield {
                 "sequence_id": s.sequence_id, "kind": s.kind, "method_ids": list(s.method_ids), "seed": s.seed,
-                "step": step, "class_id": c.index, "class_name": info.class_names[c.index] if ours else None,
-                "group": info.groups[c.index] if ours else None, "pool_digest": c.pool, "value": _finite(value),
-                "position": position, "split_digest": task.split,
+                "step": step, "class_id": c.index, "class_name": name, "group": group, "pool_digest": c.pool,
+                "value": _finite(value), "position": position, "split_digest": task.split,
             }  # fmt: skip
 
 
@@ -157,7 +159,8 @@ def _trace_row(row: TraceRow) -> Row:
     j = row.judgement
     return {
         "search_id": row.search_id, "step": j.step, "candidate": row.candidate,
-        "class_ids": [c.index for c in j.task.classes], "value": _finite(j.value), "reward": _finite(j.reward),
+        "class_ids": [c.index for c in j.task.classes], "pool_digests": [c.pool for c in j.task.classes],
+        "value": _finite(j.value), "reward": _finite(j.reward),
         "visits": j.visits, "nll": [float(x) for x in j.nll],
         "train_seconds": float(j.train_seconds), "status": j.status, "chosen": bool(j.chosen),
     }  # fmt: skip

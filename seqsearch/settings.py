@@ -29,9 +29,14 @@ class CldybSettings:
     methods: str = setting(
         "", "Methods, comma-separated: NAME or FILE.py:CLASS, then [@BACKBONE] and [:key=value,...]."
     )
-    pool: str = setting("glyphs", "Pool of classes, NAME[:key=value,...].")
-    backbone: str = setting("glyph_vit", "Backbone of methods that name none.")
+    pool: str = setting(
+        "glyphs",
+        "Pool of classes: glyphs, a folder of images, a .parquet file, then [:key=value,...]; several: commas.",
+    )
+    grow: tuple[str, ...] = setting((), "STEP:POOL: further classes, there from that task on; repeatable.")
     exclude_groups: str = setting("", "Groups of classes to leave out, comma-separated.")
+    backbone: str = setting("glyph_vit", "Backbone of methods that name none: glyph_vit or any timm model.")
+    weights: tuple[str, ...] = setting((), "BACKBONE=FILE: its weights (safetensors or state dict); repeatable.")
 
     tasks: int = setting(5, "Tasks in a sequence (N; the paper: 10).", minimum=1)
     classes_per_task: int = setting(10, "Classes in a task (K; the paper: 20).", minimum=2)
@@ -43,6 +48,7 @@ class CldybSettings:
     knn_scope: Literal["task", "seen"] = setting(
         "task", "Its neighbours: the task's own classes, or all seen ones too."
     )
+    knn_images: int = setting(50, "Images of a class and part behind its votes and its losses, at most.", minimum=1)
     raw_features: bool = setting(False, "Cluster kNN losses as they are (the paper), not standardised per method.")
     lookahead: int = setting(1, "Follow-up tasks trained after a candidate to judge it (L).", minimum=0)
     followups: Literal["feasible", "greedy", "condensed"] = setting(
@@ -65,6 +71,13 @@ class CldybSettings:
     selector: Literal["mcts", "similar-past", "random"] = setting("mcts", "How a candidate is chosen (ablation).")
     probe_images: int = setting(5, "Training images per class behind a prototype.", minimum=1)
 
+    tune_tasks: int = setting(0, "Tune each method's hyperparameters on so many tasks first (the paper: 3).", minimum=0)
+    tune_trials: int = setting(8, "Settings tried per method, its own defaults first.", minimum=2, maximum=10_000)
+    tune_on: Literal["outside", "first"] = setting(
+        "outside",
+        "Classes to tune on: drawn and kept out of the run, or the first tasks of a search (the paper; circular).",
+    )
+
     separate: bool = setting(False, "Search for each method alone instead of for all jointly.")
     searches: int = setting(1, "Independent searches.", minimum=1, maximum=1000)
     score_seeds: int = setting(3, "Fresh training seeds that each final sequence is scored with.", minimum=1)
@@ -81,12 +94,51 @@ class CldybSettings:
                 raise UserError(f"{flag(f.name)} {value}: must be {bounds}")
         if not self.methods.strip():
             raise UserError("--methods is missing: name one or more, e.g. --methods ranpac,er (see: seqsearch methods)")
+        for f in dataclasses.fields(self):
+            if isinstance(value := getattr(self, f.name), list):  # as JSON has it
+                object.__setattr__(self, f.name, tuple(value))
+        self.growth()
+        self.weight_files()
+        if self.tune_on == "first" and self.tune_tasks > self.tasks:
+            raise UserError(f"--tune-tasks {self.tune_tasks} --tune-on first: a sequence has {self.tasks} tasks only")
         if math.isinf(self.discount):
             raise UserError("--discount must be finite")
         if self.random_sequences in range(1, 5):
             raise UserError(
                 f"--random-sequences {self.random_sequences}: fewer than 5 give no usable interval; ask for 5 or more, or for 0"
             )
+
+    def growth(self) -> list[tuple[int, str]]:
+        """Step and pool item of each ``--grow``, in order of steps.
+
+        Raises:
+            UserError: not STEP:POOL, or no step of this run after the first.
+        """
+        found = []
+        for text in self.grow:
+            step, colon, pool = text.partition(":")
+            if not (step.strip().isdigit() and colon and pool.strip()):
+                raise UserError(f"--grow {text}: write STEP:POOL, e.g. --grow 3:more.parquet")
+            if not 2 <= int(step) <= self.tasks:
+                raise UserError(f"--grow {text}: the step must be from 2 to --tasks {self.tasks}")
+            found.append((int(step), pool.strip()))
+        return sorted(found, key=lambda pair: pair[0])
+
+    def weight_files(self) -> dict[str, str]:
+        """File of each backbone named in ``--weights``.
+
+        Raises:
+            UserError: not BACKBONE=FILE, or a backbone twice.
+        """
+        found: dict[str, str] = {}
+        for text in self.weights:
+            backbone, equals, file = (part.strip() for part in text.partition("="))
+            if not (backbone and equals and file):
+                raise UserError(f"--weights {text}: write BACKBONE=FILE, e.g. --weights resnet50=weights.safetensors")
+            if backbone in found:
+                raise UserError(f"--weights {text}: {backbone} has a file already")
+            found[backbone] = file
+        return found
 
 
 def flag(name: str) -> str:

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from seqsearch.cache import State, StateCache
 from seqsearch.errors import AccessError, UserError
-from seqsearch.features import FeatureStore
+from seqsearch.features import Shard, UnionFeatures
 from seqsearch.lending import CACHE_BYTES, PoolSource, WorkerContext, task_data
 from seqsearch.load import load
 from seqsearch.methods.base import Method, build_config
 from seqsearch.methods.data import Batch
 from seqsearch.types import Edge, EdgeResult, MethodSpec, Prefix, Probe, ProbeResult, Status, Task, state_digest
-from seqsearch.world import World, build_backbone
+from seqsearch.world import World
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
@@ -108,9 +108,9 @@ class Workbench:
             ) from error
         return ProbeResult(probe.digest, values, time.perf_counter() - start, tuple(trained), self.name)
 
-    def extract(self, backbone: str, shard: int) -> None:
-        """Compute one shard of a frozen backbone's features unless it is there."""
-        self.source(backbone).features.ensure(shard)
+    def extract(self, backbone: str, pool: int, shard: Shard) -> None:
+        """Compute one shard of a frozen backbone's features of a pool (by number) unless it is there."""
+        self.source(backbone).features.ensure(pool, shard)
 
     # ------------------------------------------------------------------------------------------------ states
 
@@ -159,7 +159,7 @@ class Workbench:
         if spec.backbone not in self._pristine:
             self._pristine[spec.backbone] = backbone.module().to(self.device)
         context = WorkerContext(
-            self.device, backbone.dim, source.features.digest, 3 * backbone.view.size**2, seed, replicate,
+            self.device, backbone.dim, source.features.space, 3 * backbone.view.size**2, seed, replicate,
             self._pristine[spec.backbone],
         )  # fmt: skip
         method: Method = build(context, build_config(build, dict(spec.params)))
@@ -176,9 +176,9 @@ class Workbench:
     def source(self, backbone_name: str) -> PoolSource:
         """Pixels and frozen features for one backbone."""
         if backbone_name not in self._sources:
-            backbone = build_backbone(backbone_name)
-            store = FeatureStore(Path(self.world.cache), self.world.images, backbone, self.device)
-            self._sources[backbone_name] = PoolSource(self.world.images, backbone, store, self.device)
+            backbone = self.world.backbone(backbone_name)
+            features = UnionFeatures(Path(self.world.cache), self.world.images, backbone, self.device)
+            self._sources[backbone_name] = PoolSource(self.world.images, backbone, features, self.device)
         return self._sources[backbone_name]
 
     # ------------------------------------------------------------------------------------------------ judging

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,13 +13,17 @@ import numpy as np
 
 from seqsearch.digests import digest_of
 from seqsearch.errors import UserError
-from seqsearch.grammar import Item, parse_item
-from seqsearch.load import load, source_digest, versions
-from seqsearch.pools.base import Part, Pool, Rows, Split, SplitSizes
+from seqsearch.grammar import Item, parse_item, parse_items
+from seqsearch.load import load, names, source_digest, versions
+from seqsearch.pools.base import Part, Pool, Rows
+from seqsearch.pools.union import Union, UnionSplit, joint_digest
 from seqsearch.types import ClassId, MethodSpec, Task
 
 if TYPE_CHECKING:
     from seqsearch.backbones.base import Backbone
+
+PATH_KINDS = ("folder", "parquet")
+"""Kinds of pools that are named by their path."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +31,13 @@ class World:
     """Names only, so that it can be sent to a worker and written into ``config.json``; what they name is made when asked for.
 
     Attributes:
-        pool: item grammar, e.g. ``glyphs:classes=400``.
+        pool: items, comma-separated: ``glyphs:classes=400``, a folder, a Parquet file; several are one pool.
         seed: of the split and of all training.
         cache: folder of frozen features.
         states: folder of prefix states.
         device: ``cpu`` or ``cuda``.
+        grow: (step, pool item): pools whose classes are there from that step on.
+        weights: (backbone, file): weights that do not come from timm's hub.
     """
 
     pool: str
@@ -38,44 +45,71 @@ class World:
     cache: str
     states: str
     device: str = "cpu"
+    grow: tuple[tuple[int, str], ...] = ()
+    weights: tuple[tuple[str, str], ...] = ()
 
     def __reduce__(self) -> Any:
-        return World, (
-            self.pool,
-            self.seed,
-            self.cache,
-            self.states,
-            self.device,
-        )  # names travel, the pool itself does not
+        # names travel, the pools themselves do not
+        return World, (self.pool, self.seed, self.cache, self.states, self.device, self.grow, self.weights)
 
     @cached_property
-    def images(self) -> Pool:
-        """The pool."""
-        return build_pool(self.pool)
+    def images(self) -> Union:
+        """All pools, those that a run begins with first.
+
+        Raises:
+            UserError: a pool cannot be opened, or comes twice.
+        """
+        texts = [*(i.text for i in parse_items(self.pool, "pool")), *(text for _, text in self.grow)]
+        parts = [build_pool(text) for text in texts]
+        digests = [p.digest for p in parts]
+        for number, digest in enumerate(digests):
+            if digest in digests[:number]:
+                raise UserError(
+                    f"pools {texts[digests.index(digest)]!r} and {texts[number]!r} are the same: name it once"
+                )
+        return Union(parts)
+
+    @property
+    def arrivals(self) -> tuple[int, ...]:
+        """The step from which the classes of each pool are there ``[pools]``."""
+        begins_with = len(self.images.parts) - len(self.grow)
+        return (1,) * begins_with + tuple(step for step, _ in self.grow)
 
     @cached_property
-    def split(self) -> Split:
-        sizes = getattr(self.images, "split_sizes", None) or SplitSizes()
-        return Split(self.images, self.seed, sizes)
+    def split(self) -> UnionSplit:
+        return UnionSplit(self.images, self.seed)
+
+    def backbone(self, name: str) -> Backbone:
+        """See `build_backbone`."""
+        return build_backbone(name, dict(self.weights))
+
+    def method(self, spec: MethodSpec, params: Mapping[str, Any], label: str) -> MethodSpec:
+        """The same method with other parameters."""
+        item = Item(label, spec.target, spec.backbone, tuple(params.items()))
+        return method_spec(item, spec.backbone, self.device, dict(self.weights))
 
     def class_ids(self, indices: Any) -> tuple[ClassId, ...]:
-        return tuple(ClassId(self.images.digest, int(i)) for i in indices)
+        places = [self.images.part_of_class(int(i)) for i in indices]
+        return tuple(ClassId(self.images.parts[part].digest, own) for part, own in places)
 
     def task(self, indices: Any) -> Task:
         """The task of these class indices, in this order."""
-        return Task(self.class_ids(indices), self.split.digest)
+        ids = self.class_ids(indices)
+        splits = self.split.digests()
+        return Task(ids, joint_digest(splits[c.pool] for c in ids))
 
     def class_index(self, class_id: ClassId) -> int:
-        """Index in the pool.
+        """Index among the classes of all pools.
 
         Raises:
             UserError: the class is of another pool.
         """
-        if class_id.pool != self.images.digest:
+        digests = [p.digest for p in self.images.parts]
+        if class_id.pool not in digests:
             raise UserError(
                 f"class {class_id.index} belongs to pool {class_id.pool[:12]}, not to {self.pool!r}: its content changed"
             )
-        return class_id.index
+        return self.images.class_index(digests.index(class_id.pool), class_id.index)
 
     def rows(self, class_ids: tuple[ClassId, ...], part: Part) -> tuple[Rows, Rows]:
         """Rows ``[n]`` of a part of some classes, and the position ``[n]`` in ``class_ids`` of each one's class."""
@@ -85,25 +119,45 @@ class World:
 
 
 def build_pool(text: str) -> Pool:
-    """A pool from the item grammar.
+    """A pool from the item grammar: a name, a folder of images, a Parquet file, or ``FILE.py:OBJECT``.
 
     Raises:
         UserError: unknown pool or option.
     """
     item = parse_item(text, "pool")
-    pool: Pool = _call("pool", item)
-    return pool
+    if item.target in names("pool") or ":" in item.target:
+        pool: Pool = _call("pool", item)
+        return pool
+    path = Path(item.target).expanduser()
+    if not path.exists():
+        raise UserError(
+            f"pool {item.target!r} does not exist: name a folder of images, a .parquet file, or one of "
+            f"{', '.join(n for n in names('pool') if n not in PATH_KINDS)}"
+        )
+    kind = "parquet" if path.suffix == ".parquet" or (path.is_dir() and any(path.glob("*.parquet"))) else "folder"
+    opened: Pool = _call("pool", replace(item, target=kind, params=(("path", str(path)), *item.params)))
+    return opened
 
 
-def build_backbone(text: str) -> Backbone:
-    """A backbone from the item grammar.
+def build_backbone(text: str, weights: Mapping[str, str] | None = None) -> Backbone:
+    """A backbone from the item grammar: a name, any timm model, or ``FILE.py:OBJECT``; ``weights``: files by backbone.
 
     Raises:
-        UserError: unknown backbone or option.
+        UserError: unknown backbone or option, weights that do not load.
     """
-    item = parse_item(text, "backbone")
-    backbone: Backbone = _call("backbone", item)
-    return backbone
+    item, file = parse_item(text, "backbone"), (weights or {}).get(text)
+    if item.target in names("backbone") or ":" in item.target:
+        if file:
+            raise UserError(
+                f"--weights {text}={file}: this backbone brings its own weights, only timm models take a file"
+            )
+        backbone: Backbone = _call("backbone", item)
+        return backbone
+    if item.params:
+        raise UserError(f"backbone {item.text!r}: a timm model takes no options here")
+    from seqsearch.backbones import timm_model
+
+    return timm_model.build(item.target, file)
 
 
 def _call(kind: Literal["pool", "backbone"], item: Item) -> Any:
@@ -117,8 +171,8 @@ def _call(kind: Literal["pool", "backbone"], item: Item) -> Any:
         raise UserError(f"{kind} {item.text!r}: {wrong}") from None
 
 
-def method_spec(item: Item, default_backbone: str, device: str) -> MethodSpec:
-    """Check a method before any compute is spent, and give it its identity.
+def method_spec(item: Item, default_backbone: str, device: str, weights: Mapping[str, str] | None = None) -> MethodSpec:
+    """Check a method before any compute is spent, and give it its identity; ``weights``: files by backbone.
 
     Raises:
         UserError: unknown method, parameter, value or backbone.
@@ -136,7 +190,7 @@ def method_spec(item: Item, default_backbone: str, device: str) -> MethodSpec:
     except UserError as error:
         raise UserError(f"method {item.text!r}: {error}") from None
     backbone_name = item.backbone or default_backbone
-    backbone = build_backbone(backbone_name)
+    backbone = build_backbone(backbone_name, weights)
     digest = digest_of(
         "method", config, source_digest(build), engine_digest(), backbone.digest, "float32", device, 1, versions()
     )
@@ -151,6 +205,19 @@ def located(item: Item, directory: Path) -> Item:
         return item
     path = (directory / Path(file).expanduser()).resolve()
     return replace(item, target=f"{path}:{name}", text=item.text.replace(file, path.name, 1))
+
+
+def located_text(text: str, kind: Literal["pool", "backbone"], directory: Path) -> str:
+    """A pool or backbone item as workers find it: paths in it made absolute."""
+    item = parse_item(text, kind)
+    file, colon, name = item.target.rpartition(":")
+    if colon and file.endswith(".py"):
+        target = f"{(directory / Path(file).expanduser()).resolve()}:{name}"
+    elif kind == "pool" and not colon and item.target not in names(kind):
+        target = str((directory / Path(item.target).expanduser()).absolute())
+    else:
+        target = item.target
+    return target + item.text[len(item.target) :]
 
 
 def engine_digest() -> str:

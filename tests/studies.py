@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from protocols.cldyb import Plans, make_plans
+from protocols.plans import Plans, make_plans
 from protocols.study import Study, prepare
 from seqsearch.inline import InlineEvaluator
 from seqsearch.journal import Journal

@@ -66,6 +66,14 @@ class Footprint:
     exemplar_images: int = 0
 
 
+@dataclass(frozen=True)
+class LogUniform:
+    """Values between two positive bounds whose logarithms are equally likely."""
+
+    low: float
+    high: float
+
+
 def param(
     default: Any,
     help: str,
@@ -73,9 +81,14 @@ def param(
     minimum: float | None = None,
     maximum: float | None = None,
     choices: tuple[Any, ...] | None = None,
+    search: LogUniform | tuple[Any, ...] | None = None,
 ) -> Any:
-    """A hyperparameter of a `Config`: its default, one line of help and its bounds (both inclusive)."""
-    return field(default=default, metadata={"help": help, "minimum": minimum, "maximum": maximum, "choices": choices})
+    """A hyperparameter of a `Config`: its default, one line of help, its bounds (both inclusive), and where to tune it.
+
+    ``search`` is what ``--tune-tasks`` draws from: a range, or a list of values; without it the parameter is not tuned.
+    """
+    known = {"help": help, "minimum": minimum, "maximum": maximum, "choices": choices, "search": search}
+    return field(default=default, metadata=known)
 
 
 @dataclass(frozen=True)

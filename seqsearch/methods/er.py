@@ -28,7 +28,7 @@ from seqsearch.methods._head import empty_head, load_head, new_head
 from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
 from seqsearch.methods._reservoir import Reservoir, empty_reservoir
 from seqsearch.methods._training import Group, Sgd, descend
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, param
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
 
@@ -42,9 +42,9 @@ class ExperienceReplay(Method):
     @dataclass(frozen=True)
     class Config(BaseConfig):
         buffer_size: int = param(500, "stored images", minimum=1)
-        epochs: int = param(3, "passes over a task's images", minimum=1)
-        lr: float = param(0.1, "learning rate of the head", minimum=0.0)
-        backbone_lr: float = param(0.005, "learning rate of the backbone", minimum=0.0)
+        epochs: int = param(3, "passes over a task's images", minimum=1, search=(1, 3, 5, 10))
+        lr: float = param(0.1, "learning rate of the head", minimum=0.0, search=LogUniform(0.01, 0.5))
+        backbone_lr: float = param(0.005, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-4, 0.02))
         batch_size: int = param(8, "new images per step; as many stored ones join them", minimum=1)
         weight_decay: float = param(5e-4, "L2 penalty on what is trained", minimum=0.0)
 

@@ -20,7 +20,7 @@ from torch.nn import functional
 from seqsearch.methods._head import empty_head, load_head, new_head
 from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
 from seqsearch.methods._training import Group, Sgd, descend
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, param
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
 
@@ -30,9 +30,9 @@ class Finetune(Method):
 
     @dataclass(frozen=True)
     class Config(BaseConfig):
-        epochs: int = param(4, "passes over a task's images", minimum=1)
-        lr: float = param(0.05, "learning rate of the head", minimum=0.0)
-        backbone_lr: float = param(0.005, "learning rate of the backbone", minimum=0.0)
+        epochs: int = param(4, "passes over a task's images", minimum=1, search=(1, 2, 4, 8))
+        lr: float = param(0.05, "learning rate of the head", minimum=0.0, search=LogUniform(0.005, 0.5))
+        backbone_lr: float = param(0.005, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-4, 0.02))
         batch_size: int = param(32, "images per step", minimum=1)
         weight_decay: float = param(5e-4, "L2 penalty on what is trained", minimum=0.0)
 

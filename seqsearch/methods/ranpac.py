@@ -37,7 +37,7 @@ from seqsearch.methods._head import new_head
 from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
 from seqsearch.methods._ridge import Dual, Primal
 from seqsearch.methods._training import Group, Sgd, descend
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, param
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
 
@@ -50,11 +50,17 @@ class RanPAC(Method):
 
     @dataclass(frozen=True)
     class Config(BaseConfig):
-        M: int = param(2000, "width of the random projection", minimum=1)
-        adapt: str = param("none", "training of the backbone on the first task", choices=("none", "full"))
+        M: int = param(2000, "width of the random projection", minimum=1, search=(500, 1000, 2000, 5000))
+        adapt: str = param(
+            "none", "training of the backbone on the first task", choices=("none", "full"), search=("none", "full")
+        )
         epochs: int = param(5, "passes over the first task's images (adapt=full)", minimum=1)
-        lr: float = param(0.05, "learning rate of the cosine head (adapt=full)", minimum=0.0)
-        backbone_lr: float = param(0.001, "learning rate of the backbone (adapt=full)", minimum=0.0)
+        lr: float = param(
+            0.05, "learning rate of the cosine head (adapt=full)", minimum=0.0, search=LogUniform(0.005, 0.2)
+        )
+        backbone_lr: float = param(
+            0.001, "learning rate of the backbone (adapt=full)", minimum=0.0, search=LogUniform(1e-4, 0.01)
+        )
         batch_size: int = param(32, "images per step (adapt=full)", minimum=1)
         weight_decay: float = param(5e-4, "L2 penalty on what is trained (adapt=full)", minimum=0.0)
 

@@ -30,7 +30,7 @@ from seqsearch.methods._gaussians import fit_gaussians, load_gaussians, no_gauss
 from seqsearch.methods._head import Head, empty_head, load_head, new_head
 from seqsearch.methods._network import cut, embed, held, own_backbone, saved, saved_under
 from seqsearch.methods._training import Group, Sgd, descend, drop_at
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, param
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
 
@@ -40,15 +40,15 @@ class SLCA(Method):
 
     @dataclass(frozen=True)
     class Config(BaseConfig):
-        epochs: int = param(4, "passes over a task's images", minimum=1)
-        lr: float = param(0.01, "learning rate of the head", minimum=0.0)
-        backbone_lr: float = param(0.0001, "learning rate of the backbone", minimum=0.0)
+        epochs: int = param(4, "passes over a task's images", minimum=1, search=(2, 4, 8))
+        lr: float = param(0.01, "learning rate of the head", minimum=0.0, search=LogUniform(1e-3, 0.1))
+        backbone_lr: float = param(0.0001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 2e-3))
         batch_size: int = param(32, "images per step", minimum=1)
         weight_decay: float = param(5e-4, "L2 penalty on what is trained", minimum=0.0)
         align_epochs: int = param(5, "passes over the drawn features", minimum=1)
-        align_lr: float = param(0.01, "learning rate of the alignment", minimum=0.0)
+        align_lr: float = param(0.01, "learning rate of the alignment", minimum=0.0, search=LogUniform(1e-3, 0.1))
         draws: int = param(256, "features drawn per class, and per step of the alignment", minimum=1)
-        temperature: float = param(0.1, "tau of the alignment loss", minimum=1e-6)
+        temperature: float = param(0.1, "tau of the alignment loss", minimum=1e-6, search=(0.05, 0.1, 0.2))
 
     config: Config
     caps = Caps(design=("statistic", "full"))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from seqsearch.digests import seeded_numpy
 from seqsearch.planners.base import Ask, CoroutinePlanner, Need, Plan
-from seqsearch.types import ClassId, Judged, MethodSpec, Outcome, Prefix, Request, Rollout, Task
+from seqsearch.planners.step import PoolView
+from seqsearch.types import Judged, MethodSpec, Outcome, Prefix, Request, Rollout, Task
 
 
 class GivenPlanner(CoroutinePlanner):
@@ -60,24 +59,26 @@ class GivenPlanner(CoroutinePlanner):
                 self.outcomes[m.label].append(answers)
 
 
-def random_sequences(
-    first: Task, classes: Sequence[ClassId], n_tasks: int, k: int, count: int, seed: int
-) -> list[Prefix]:
-    """``count`` sequences that share the first task; the other classes are drawn uniformly without replacement."""
-    rest = [c for c in classes if c not in set(first.classes)]
+def random_sequences(first: Task, pool: PoolView, n_tasks: int, k: int, count: int, seed: int) -> list[Prefix]:
+    """``count`` sequences that share the first task; the other classes are drawn uniformly without replacement.
+
+    Task ``t`` is drawn from the classes that are there at step ``t``.
+    """
+    taken = set(first.classes)
+    rest = [i for i, c in enumerate(pool.class_ids) if c not in taken]
     found = []
     for number in range(count):
-        order = seeded_numpy("random-sequence", seed, number).permutation(len(rest))[: (n_tasks - 1) * k]
-        tasks = (
-            [Task(tuple(rest[i] for i in sorted(part)), first.split) for part in np.split(order, n_tasks - 1)]
-            if n_tasks > 1
-            else []
-        )
-        found.append((first, *tasks))
+        order = [rest[i] for i in seeded_numpy("random-sequence", seed, number).permutation(len(rest))]
+        tasks = [first]
+        for t in range(2, n_tasks + 1):
+            drawn = [i for i in order if i < pool.known(t)][:k]
+            order = [i for i in order if i not in set(drawn)]
+            tasks.append(pool.task(pool.class_ids[i] for i in drawn))
+        found.append(tuple(tasks))
     return found
 
 
-def first_task(classes: Sequence[ClassId], k: int, split: str, seed: int) -> Task:
+def first_task(pool: PoolView, k: int, seed: int) -> Task:
     """The first task of a study: random and fixed, shared by every method and by the random baseline."""
-    drawn = seeded_numpy("first-task", seed).choice(len(classes), size=k, replace=False)
-    return Task(tuple(classes[i] for i in sorted(drawn)), split)
+    drawn = seeded_numpy("first-task", seed).choice(pool.known(1), size=k, replace=False)
+    return pool.task(pool.class_ids[i] for i in drawn)

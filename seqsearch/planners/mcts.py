@@ -114,10 +114,10 @@ class CldybPlanner(CoroutinePlanner):
 
     def _propose(self, prefix: Prefix, t: int) -> Steps:
         """Candidate tasks, and the geometry that they come from (None if the settings ask for none)."""
-        s, left = self.settings, self._left(prefix)
+        s, left = self.settings, self._left(prefix, t)
         geometry = None
         if "greedy" in (s.sampler, s.followups) or s.seed_class == "near-past" or s.selector == "similar-past":
-            prototypes = yield from self._prototypes(prefix)
+            prototypes = yield from self._prototypes(prefix, t)
             geometry = Geometry.of(prototypes, left, self._positions(prefix))
         request = CandidateRequest(
             classes=left,
@@ -133,12 +133,12 @@ class CldybPlanner(CoroutinePlanner):
         ]
         return [self._task(p) for p in sampler(request)], geometry
 
-    def _prototypes(self, prefix: Prefix) -> Steps:
-        """Class prototypes ``[N, d]`` of each method in its present feature space."""
+    def _prototypes(self, prefix: Prefix, t: int) -> Steps:
+        """Prototypes ``[N, d]`` of the classes that are there at step ``t``, for each method in its present feature space."""
         options = (("images", self.settings.probe_images),)
-        blocks: dict[int, list[ClassId]] = {}
-        for c in self.pool.class_ids:
-            blocks.setdefault(c.index // BLOCK_CLASSES, []).append(c)
+        blocks: dict[tuple[str, int], list[ClassId]] = {}
+        for c in self.pool.class_ids[: self.pool.known(t)]:
+            blocks.setdefault((c.pool, c.index // BLOCK_CLASSES), []).append(c)
         probes = [
             Probe("prototypes", m, self.seed, self.replicate, prefix, space, classes=tuple(block), options=options)
             for m, space in zip(self.methods, self._spaces, strict=True)
@@ -161,7 +161,9 @@ class CldybPlanner(CoroutinePlanner):
         if not s.clustering:
             drawn = rng.choice(len(proposals), s.condensed, replace=False)
             return [Arm(proposals[int(i)]) for i in drawn]
-        options = (("k", s.knn_k), ("scope", s.knn_scope), ("temperature", s.knn_temperature))
+        options = (
+            ("images", s.knn_images), ("k", s.knn_k), ("scope", s.knn_scope), ("temperature", s.knn_temperature)
+        )  # fmt: skip
         shards = [tuple(proposals[i : i + BLOCK_TASKS]) for i in range(0, len(proposals), BLOCK_TASKS)]
         probes = [
             Probe("nll", m, self.seed, self.replicate, prefix, space, tasks=shard, options=options)
@@ -232,10 +234,10 @@ class CldybPlanner(CoroutinePlanner):
         """Look-ahead tasks. Draw ``n`` is the same for every sibling as far as their classes allow (common random numbers)."""
         s, found = self.settings, list[Task]()
         rng = self._rng(t, "followups", draw)
-        class_order, arm_order = rng.permutation(len(self.pool.class_ids)), rng.permutation(len(arms))
+        class_order, arm_order = rng.permutation(self.pool.known(t)), rng.permutation(len(arms))
         for _ in range(count):
             known = (*prefix, task, *found)
-            left = self._left(known)
+            left = self._left(known, t)
             gone = {c for other in known for c in other.classes}
             whole = [arms[i].task for i in arm_order if gone.isdisjoint(arms[i].task.classes)]
             if s.followups == "condensed" and whole:
@@ -253,10 +255,7 @@ class CldybPlanner(CoroutinePlanner):
         s = self.settings
         if s.reward != "gap-to-joint":
             return []
-        unions = [
-            Task(tuple(sorted(c for task in tasks[:n] for c in task.classes)), self.pool.split)
-            for n in range(t, len(tasks) + 1)
-        ]
+        unions = [self.pool.task(c for task in tasks[:n] for c in task.classes) for n in range(t, len(tasks) + 1)]
         return [
             Rollout(m, self.seed, self.replicate, (u,), s.reward_split, leaf=True) for u in unions for m in self.methods
         ]
@@ -283,13 +282,14 @@ class CldybPlanner(CoroutinePlanner):
         return [Rollout(m, self.seed, self.replicate, tasks, s.reward_split, leaf) for m in self.methods]
 
     def _task(self, positions: Sequence[int]) -> Task:
-        return Task(tuple(self.pool.class_ids[p] for p in sorted(positions)), self.pool.split)
+        return self.pool.task(self.pool.class_ids[p] for p in positions)
 
     def _positions(self, tasks: Sequence[Task]) -> NDArray[np.int64]:
         return np.array([self._position[c] for t in tasks for c in t.classes], dtype=np.int64)
 
-    def _left(self, prefix: Prefix) -> NDArray[np.int64]:
-        return np.setdiff1d(np.arange(len(self.pool.class_ids)), self._positions(prefix))
+    def _left(self, prefix: Prefix, t: int) -> NDArray[np.int64]:
+        """Classes that are there at step ``t`` and not in ``prefix``; the search does not know what will come later."""
+        return np.setdiff1d(np.arange(self.pool.known(t)), self._positions(prefix))
 
     def _rng(self, *phase: Any) -> np.random.Generator:
         return seeded_numpy("search", self.seed, self.replicate, *phase)

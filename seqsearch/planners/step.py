@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.pools.union import joint_digest
 from seqsearch.similarity import potentials, unit_rows
 from seqsearch.types import ClassId, MethodSpec, Outcome, Task
 
 
 @dataclass(frozen=True)
 class PoolView:
-    """All that the planner knows of the pool: the classes in play, their groups, and the split."""
+    """All that the planner knows of the pool: the classes in play, their groups, when they come, and how they are split.
+
+    Attributes:
+        class_ids: in the order in which they come.
+        groups: of each class.
+        splits: split digest by pool digest.
+        arrivals: the step from which each class is there, ascending; all 1 unless the pool grows.
+    """
 
     class_ids: tuple[ClassId, ...]
     groups: tuple[str, ...]
-    split: str
+    splits: Mapping[str, str]
+    arrivals: tuple[int, ...]
+
+    def known(self, t: int) -> int:
+        """Classes that are there at step ``t``: the first so many."""
+        return bisect_right(self.arrivals, t)
+
+    def task(self, classes: Iterable[ClassId]) -> Task:
+        """The task of these classes."""
+        ordered = tuple(sorted(classes))
+        return Task(ordered, joint_digest(self.splits[c.pool] for c in ordered))
 
 
 @dataclass

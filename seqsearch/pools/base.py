@@ -6,7 +6,7 @@ A *row* is the address of one image: rows of class ``c`` are the consecutive int
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
@@ -18,6 +18,9 @@ from seqsearch.errors import UserError
 
 Part = Literal["train", "val", "reward", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)
+
+GIVEN: tuple[Part, ...] = ("train", "reward", "test")
+"""Parts that a data set's own split can name; its validation images are our reward part, ``val`` is carved out of train."""
 
 Rows = NDArray[np.int64]
 """Image addresses ``[n]``."""
@@ -34,26 +37,19 @@ class ClassInfo:
 
 @dataclass(frozen=True)
 class View:
-    """How a backbone wants to see an image; ``size`` is the side in pixels."""
+    """How a backbone wants to see an image: the geometry of timm's evaluation transform.
+
+    Attributes:
+        size: side in pixels.
+        crop_pct: the image is scaled to ``floor(size / crop_pct)`` and its middle is cut out.
+        crop_mode: ``center`` scales the shorter side, ``border`` the longer one and pads with ``fill``, ``squash`` both.
+    """
 
     size: int
     crop_pct: float = 1.0
-    interpolation: Literal["nearest", "bilinear", "bicubic"] = "bicubic"
-
-
-class Pool(Protocol):
-    """Images by class. Implementations live one per file beside this one and are built by ``build(**config)``."""
-
-    name: str
-    digest: str
-    """Identity of the content: the same images under the same rows have the same digest."""
-    classes: tuple[ClassInfo, ...]
-    native_size: int
-    """Side in pixels of the images as stored; 0 when it varies."""
-
-    def images(self, rows: Rows, view: View) -> NDArray[np.uint8]:
-        """Decode ``rows`` to ``[n, 3, view.size, view.size]`` RGB."""
-        ...
+    interpolation: Literal["nearest", "bilinear", "bicubic", "lanczos", "box", "hamming"] = "bicubic"
+    crop_mode: Literal["center", "border", "squash"] = "center"
+    fill: tuple[int, int, int] = (0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -66,20 +62,40 @@ class SplitSizes:
     val_of_train: float = 0.2
 
 
+class Pool(Protocol):
+    """Images by class. Implementations live one per file beside this one and are built by ``build(**config)``."""
+
+    name: str
+    digest: str
+    """Identity of the content: the same images under the same rows have the same digest."""
+    classes: tuple[ClassInfo, ...]
+    native_size: int
+    """Side in pixels of the images as stored; 0 when it varies."""
+    split_sizes: SplitSizes
+    """How a class of this pool is meant to be split, where `given` does not say it."""
+    given: NDArray[np.uint8] | None
+    """The split that came with the images: for each row ``[n]`` a position in `GIVEN`; None if none did."""
+
+    def images(self, rows: Rows, view: View) -> NDArray[np.uint8]:
+        """Decode ``rows`` to ``[n, 3, view.size, view.size]`` RGB."""
+        ...
+
+
 class Split:
-    """The four disjoint parts of every class, stratified by class and fixed by ``(pool, seed, sizes)``.
+    """The four disjoint parts of every class, stratified by class and fixed by ``(seed, sizes)`` and the class itself.
 
     ``train`` is what a method learns from, ``val`` is its own validation part (carved out of train),
-    ``reward`` is what a search is rewarded on, ``test`` is only ever reported.
+    ``reward`` is what a search is rewarded on, ``test`` is only ever reported. A class is known by its name and number of images:
+    the same images in a folder and in a Parquet file are split alike. A split that came with the images
+    (`Pool.given`) is kept; a class of it without reward images gets some out of train.
     """
 
-    def __init__(self, pool: Pool, seed: int, sizes: SplitSizes | None = None) -> None:
-        self.sizes = sizes or SplitSizes()
+    def __init__(self, pool: Pool, seed: int) -> None:
+        self.sizes = pool.split_sizes
         self.seed = seed
-        self.digest = digest_of("split", pool.digest, seed, self.sizes)
-        counts = np.array([c.count for c in pool.classes], dtype=np.int64)
-        self.offsets: Rows = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self.digest = digest_of("split", pool.digest, seed, self.sizes, pool.given is not None)
         self._pool = pool
+        self._offsets = row_offsets(pool.classes)
 
     def rows(self, class_index: int, part: Part) -> Rows:
         """Rows ``[n]`` of one part of one class, in increasing order.
@@ -88,10 +104,9 @@ class Split:
             UserError: the class is too small to give every part an image.
         """
         info = self._pool.classes[class_index]
-        ends = self._ends(info)
-        order = seeded_numpy("split", self.seed, self._pool.digest, class_index).permutation(info.count)
-        low, high = ends[part]
-        rows: Rows = self.offsets[class_index] + np.sort(order[low:high])
+        order = seeded_numpy("split", self.seed, info.name, info.count).permutation(info.count)
+        parts = self._drawn(info, order) if self._pool.given is None else self._given(class_index, info, order)
+        rows: Rows = self._offsets[class_index] + np.sort(parts[part])
         return rows
 
     def check(self, class_indices: Iterable[int]) -> None:
@@ -101,13 +116,18 @@ class Split:
             UserError: names the first that has not.
         """
         for index in class_indices:
-            self._ends(self._pool.classes[index])
+            info = self._pool.classes[index]
+            if self._pool.given is None:
+                self._sizes(info)
+            else:
+                self._given(index, info, np.arange(info.count))
 
-    def class_of(self, rows: Rows) -> NDArray[np.int64]:
-        """Class index ``[n]`` of each row."""
-        return np.asarray(np.searchsorted(self.offsets, rows, side="right") - 1, dtype=np.int64)
+    def _drawn(self, info: ClassInfo, order: Rows) -> dict[Part, Rows]:
+        n_test, n_reward, n_val = self._sizes(info)
+        test, reward, val, train = np.split(order, np.cumsum([n_test, n_reward, n_val]))
+        return {"train": train, "val": val, "reward": reward, "test": test}
 
-    def _ends(self, info: ClassInfo) -> dict[Part, tuple[int, int]]:
+    def _sizes(self, info: ClassInfo) -> tuple[int, int, int]:
         n_test = max(1, round(info.count * self.sizes.test))
         n_reward = max(1, round(info.count * self.sizes.reward))
         n_fit = info.count - n_test - n_reward
@@ -117,6 +137,39 @@ class Split:
                 f"class {info.name!r} of pool {self._pool.name!r} has {info.count} image(s), too few to give train, "
                 "validation, reward and test one each: drop the class or give it at least 4 images"
             )
-        ends = np.cumsum([0, n_test, n_reward, n_val, n_fit - n_val]).tolist()
-        parts: tuple[Part, ...] = ("test", "reward", "val", "train")
-        return {part: (ends[i], ends[i + 1]) for i, part in enumerate(parts)}
+        return n_test, n_reward, n_val
+
+    def _given(self, class_index: int, info: ClassInfo, order: Rows) -> dict[Part, Rows]:
+        """The given split of one class; reward where it has none, and val always, are drawn from train."""
+        assert self._pool.given is not None
+        first = self._offsets[class_index]
+        said = self._pool.given[first : first + info.count][order]
+        fit, reward, test = (order[said == code] for code in range(len(GIVEN)))
+        if not len(reward):
+            share = self.sizes.reward / (self.sizes.reward + self.sizes.train)
+            reward, fit = np.split(fit, [max(1, round(len(fit) * share))])
+        val, train = np.split(fit, [max(1, round(len(fit) * self.sizes.val_of_train))])
+        if not (len(train) and len(reward) and len(test)):
+            raise UserError(
+                f"class {info.name!r} of pool {self._pool.name!r}: the given split leaves it without images to train, "
+                "validate, reward and test on: drop the class, or let the split be drawn (split=random)"
+            )
+        return {"train": train, "val": val, "reward": reward, "test": test}
+
+
+def checked_rows(rows: Rows, name: str, total: int) -> Rows:
+    """``rows``, all of which are in the pool of this name and size.
+
+    Raises:
+        UserError: one is not.
+    """
+    rows = np.asarray(rows, dtype=np.int64)
+    if len(rows) and not (rows.min() >= 0 and rows.max() < total):
+        raise UserError(f"pool {name!r} has rows 0 to {total - 1}, asked for {rows.min()} to {rows.max()}")
+    return rows
+
+
+def row_offsets(classes: Sequence[ClassInfo]) -> Rows:
+    """First row of every class, and the number of all rows ``[C + 1]``."""
+    counts = np.array([c.count for c in classes], dtype=np.int64)
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from seqsearch.digests import digest_of, seed_of
 from seqsearch.errors import UserError
 from seqsearch.pools import _glyph_render as render
+from seqsearch.pools._decode import fitted
 from seqsearch.pools._glyph_atlas import Atlas, load_atlas
-from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View
+from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows
 
 SIZES = (32, 64, 224)
 PARTS = ("pool", "pretrain")
@@ -55,7 +56,7 @@ class GlyphPool:
         self.native_size = size
         self.strength = strength
         self.split_sizes = split_sizes
-        """How a class of this pool is meant to be split: hand it to ``Split``."""
+        self.given: NDArray[np.uint8] | None = None
         self.codes = atlas.codes[chosen]
         """Code point [n] of every class."""
         self.classes = tuple(ClassInfo(atlas.names[c], atlas.groups[c], count) for c in chosen)
@@ -69,11 +70,7 @@ class GlyphPool:
         Raises:
             UserError: a row is not in the pool.
         """
-        rows = np.asarray(rows, dtype=np.int64)
-        total = self._count * len(self.classes)
-        if len(rows) and not (rows.min() >= 0 and rows.max() < total):
-            raise UserError(f"pool {self.name!r} has rows 0 to {total - 1}, asked for {rows.min()} to {rows.max()}")
-        local, index = np.divmod(rows, self._count)
+        local, index = np.divmod(checked_rows(rows, self.name, self._count * len(self.classes)), self._count)
         keys = render.image_keys(self._key, self.codes[local], index)
         drawn = render.draw(
             load_atlas(self._part).tiles, self._first[local], self._fonts[local], keys, self.native_size, self.strength
@@ -168,18 +165,10 @@ def _spread(members: list[int]) -> list[int]:
 
 
 def _resized(images: NDArray[np.uint8], view: View) -> NDArray[np.uint8]:
-    """Resize and crop the centre, one image at a time so that the batch cannot matter."""
+    """One image at a time, so that the batch cannot matter."""
     from PIL import Image
 
-    resample = {
-        "nearest": Image.Resampling.NEAREST,
-        "bilinear": Image.Resampling.BILINEAR,
-        "bicubic": Image.Resampling.BICUBIC,
-    }[view.interpolation]
-    margin = images.shape[-1] * (1 - view.crop_pct) / 2
-    box = (margin, margin, images.shape[-1] - margin, images.shape[-1] - margin)
     out = np.empty((len(images), 3, view.size, view.size), dtype=np.uint8)
     for target, image in zip(out, images, strict=True):
-        picture = Image.fromarray(np.ascontiguousarray(image.transpose(1, 2, 0)))
-        target[:] = np.asarray(picture.resize((view.size, view.size), resample, box=box)).transpose(2, 0, 1)
+        target[:] = np.asarray(fitted(Image.fromarray(image.transpose(1, 2, 0).copy()), view)).transpose(2, 0, 1)
     return out

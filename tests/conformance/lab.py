@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqsearch.features import FeatureStore
+from seqsearch.features import UnionFeatures
 from seqsearch.lending import PoolSource, WorkerContext, task_data
 from seqsearch.load import load, names
 from seqsearch.methods.base import Caps, FitReport, Method, build_config
@@ -78,8 +78,8 @@ class Lab:
         self.world = World(pool, 0, str(folder / "cache"), str(folder / "states"))
         device = torch.device("cpu")
         self.backbone = build_backbone("glyph_vit")
-        self.store = FeatureStore(Path(self.world.cache), self.world.images, self.backbone, device)
-        self.store.ensure(0)  # sixteen classes are one shard
+        self.store = UnionFeatures(Path(self.world.cache), self.world.images, self.backbone, device)
+        self.store.ensure(0, (0, 0))  # sixteen classes are one shard
         self.source = Recorder(PoolSource(self.world.images, self.backbone, self.store, device))
         self._pristine = self.backbone.module()
         self._states: dict[Any, dict[str, Any]] = {}
@@ -89,7 +89,7 @@ class Lab:
         build = load("method", case.target)
         quick = {f.name: QUICK[f.name] for f in dataclasses.fields(build.Config) if f.name in QUICK}
         context = WorkerContext(
-            torch.device("cpu"), self.backbone.dim, self.store.digest, 3 * 32 * 32, seed, 0, self._pristine
+            torch.device("cpu"), self.backbone.dim, self.store.space, 3 * 32 * 32, seed, 0, self._pristine
         )
         method: Method = build(context, build_config(build, {**quick, **case.params, **params}))
         return method

@@ -234,7 +234,7 @@ def test_feature_space_names_the_features(lab: Lab, case: Case) -> None:
         assert unchanged
         assert early.feature_space() == late.feature_space()
     frozen = torch.equal(early.features(batch), batch.frozen)
-    assert frozen == (early.feature_space() == lab.store.digest) == (not early.caps.trains_backbone)
+    assert frozen == (early.feature_space() == lab.store.space) == (not early.caps.trains_backbone)
 
 
 @every_method

@@ -23,6 +23,7 @@ from seqsearch.sequences import (
     write_sequences,
     write_trace,
     write_trainings,
+    write_trials,
 )
 from seqsearch.types import ClassId, Outcome, Task
 
@@ -116,9 +117,19 @@ def write_run(
     write_results(path / "results.parquet", info, judged)
     write_trace(path / "trace.parquet", info, [r for s in sequences if s.kind == "searched" for r in traced(s)])
     write_trainings(path / "trainings.parquet", info, [Training("state", "er", 0, 1, 2.0, 10**9, "{}", "w0", 1)])
+    trial = {
+        "config_digest": "d",
+        "params": "{}",
+        "accuracy": 0.5,
+        "status": "ok",
+        "train_seconds": 1.0,
+        "trainings": 3,
+    }
+    trials = [{"method_id": "er", "trial": i, **trial, "chosen": i == 0} for i in range(2)]
+    write_trials(path / "trials.parquet", info, trials)
     return path
 
 
 def run_info(path: Path, pool: Pool) -> RunInfo:
-    names, groups = tuple(c.name for c in pool.classes), tuple(c.group for c in pool.classes)
-    return RunInfo(path.name, "config", pool.digest, names, groups)
+    names = {ClassId(pool.digest, i): (c.name, c.group) for i, c in enumerate(pool.classes)}
+    return RunInfo(path.name, "config", names)

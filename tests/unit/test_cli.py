@@ -121,7 +121,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--pool", "cifar"], r"unknown pool 'cifar': there are glyphs"),
+        (["--pool", "cifar"], r"pool '.*cifar' does not exist: name a folder of images, a .parquet file, or one of glyphs"),
         (["--pool", "glyphs:colour=3"], r"pool 'glyphs:colour=3': no option 'colour'; it has train, reward, test, classes"),
         (["--methods", "mine.py"], r"name the class in it too, mine.py:CLASS"),
         (["--methods", "ranpak"], r"unknown method 'ranpak': there are er, finetune, ranpac, simplecil, slca; an own one is"),
@@ -130,7 +130,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--methods", "ranpac:M=many"], r"M=many: must be of type int"),
         (["--methods", "simplecil,simplecil"], r"method 'simplecil' is named twice"),
         (["--methods", "nowhere.py:Mine"], r"method file '.*/nowhere.py' does not exist"),
-        (["--backbone", "vit_xxl"], r"unknown backbone 'vit_xxl': there are glyph_vit"),
+        (["--backbone", "vit_xxl"], r"unknown backbone 'vit_xxl': it is neither glyph_vit nor a timm model"),
         (["--tasks", "20"], r"has 48 classes in play, 20 tasks of 3 need 60: lower --tasks or --classes-per-task"),
         (["--exclude-groups", "Klingon"], r"--exclude-groups 'Klingon': pool .* has no such group; it has"),
         (["--classes-per-task", "1"], r"--classes-per-task 1: must be at least 2"),

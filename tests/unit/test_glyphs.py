@@ -121,7 +121,7 @@ def test_digest_changes_with_every_setting() -> None:
 
 def test_split_sizes_give_the_parts_asked_for() -> None:
     pool = build(train=30, reward=7, test=5, classes=3)
-    split = Split(pool, seed=0, sizes=pool.split_sizes)
+    split = Split(pool, seed=0)
     assert [len(split.rows(2, part)) for part in ("train", "val", "reward", "test")] == [24, 6, 7, 5]
 
 

@@ -27,7 +27,7 @@ from seqsearch.types import ClassId, Task
 from tests.unit.run_folders import glyphs, outcome, rescored, run_info, sequence, traced, write_run
 
 DOCS = Path(__file__).parents[2] / "docs/schema.md"
-INFO = RunInfo("run", "config", "pool", tuple(f"class {i}" for i in range(40)), ("group",) * 40)
+INFO = RunInfo("run", "config", {ClassId("pool", i): (f"class {i}", "group") for i in range(40)})
 
 
 @st.composite

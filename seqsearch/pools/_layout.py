@@ -1,0 +1,65 @@
+"""The Parquet layout of a pool: what ``seqsearch pool build`` writes, and ``--pool FILE.parquet`` reads.
+
+It is the layout of image data sets on the Hugging Face hub, so that ``datasets`` loads it as it is, with three liberties that
+let a pool of millions of images open in seconds and give any image without reading its neighbours: images lie verbatim,
+neither compressed nor dictionary-encoded, one page to a row group; ``image_bytes`` says how long each is; rows of a class are
+adjacent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+MAX_ROWS = 1000
+"""Rows in a row group, at most."""
+MAX_BYTES = 64 << 20
+"""Image bytes in a row group, at most (one image may be larger)."""
+METADATA = b"seqsearch.pool"
+"""Key of our own metadata: JSON with ``version``, ``content`` (digest of all images and labels) and ``classes``."""
+VERSION = 1
+SPLITS = {
+    "train": 0, "training": 0,
+    "reward": 1, "validation": 1, "valid": 1, "val": 1, "dev": 1,
+    "test": 2, "testing": 2,
+}  # fmt: skip
+"""Names that a split column may hold, and what they mean: positions in `seqsearch.pools.base.GIVEN`."""
+
+
+def schema() -> Any:
+    """The ``pyarrow.Schema``."""
+    import pyarrow as pa
+
+    text = pa.string()
+    return pa.schema(
+        [
+            pa.field("image", pa.struct([pa.field("bytes", pa.binary()), pa.field("path", text)])),
+            pa.field("label", pa.int64()),
+            pa.field("class_name", text),
+            pa.field("group", text),
+            pa.field("split", text),
+            pa.field("caption", text),
+            pa.field("image_bytes", pa.int32()),
+        ]
+    )
+
+
+def metadata(classes: Sequence[tuple[str, str, int]], content: str) -> dict[str, str]:
+    """What is said of the file when all is written: ``classes`` (group, name, images), and the digest of the content.
+
+    The entry ``huggingface`` tells ``datasets`` that ``image`` is an Image and ``label`` a ClassLabel, whose names must be
+    distinct: a name that occurs in several groups is ``group/name``.
+    """
+    names = Counter(name for _, name, _ in classes)
+    labels = [name if names[name] == 1 else f"{group}/{name}" for group, name, _ in classes]
+    texts = {name: {"dtype": "string", "_type": "Value"} for name in ("class_name", "group", "split", "caption")}
+    features = {
+        "image": {"_type": "Image"},
+        "label": {"names": labels, "_type": "ClassLabel"},
+        **texts,
+        "image_bytes": {"dtype": "int32", "_type": "Value"},
+    }
+    own = {"version": VERSION, "content": content, "classes": [list(c) for c in classes]}
+    return {"huggingface": json.dumps({"info": {"features": features}}), METADATA.decode(): json.dumps(own)}

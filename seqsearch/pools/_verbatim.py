@@ -1,0 +1,131 @@
+"""Any image out of a Parquet file: by its place in the file where images lie verbatim, else through its row group."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cachetools import LRUCache
+from numpy.typing import NDArray
+
+from seqsearch.errors import UserError
+
+CACHE_BYTES = 128 << 20
+"""Room for row groups of a file whose images do not lie verbatim."""
+PREFIX = 4
+"""Bytes before a value: its length, little-endian."""
+
+
+class ImageColumn:
+    """The image bytes of one file by row.
+
+    Args:
+        lengths: bytes of each image ``[n]`` if the file says them (`seqsearch.pools._layout`).
+    """
+
+    def __init__(self, path: Path, column: str, lengths: NDArray[np.int32] | None) -> None:
+        import pyarrow.parquet as pq
+
+        self.path, self._column = path, column
+        metadata = pq.read_metadata(path)
+        counts = [metadata.row_group(g).num_rows for g in range(metadata.num_row_groups)]
+        self._starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self._lengths = lengths
+        self._places = None if lengths is None else _places(metadata, column, lengths, self._starts)
+        self._file: int | None = None
+        self._groups = _cache()
+        if self._places is not None and not self._is_verbatim():
+            self._places = None
+
+    @property
+    def verbatim(self) -> bool:
+        """An image is read without its neighbours."""
+        return self._places is not None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {n: v for n, v in self.__dict__.items() if n != "_groups"} | {"_file": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._groups = _cache()
+
+    def read(self, rows: NDArray[np.int64]) -> list[bytes | None]:
+        """The image files at ``rows`` ``[n]``; None where there is none.
+
+        Raises:
+            UserError: the file is gone or has been changed.
+        """
+        try:
+            return self._pread(rows) if self._places is not None else self._through_groups(rows)
+        except (OSError, ValueError) as error:
+            said = getattr(error, "strerror", None) or " ".join(str(error).split())[:120]
+            raise UserError(
+                f"pool {str(self.path)!r} cannot be read any more ({said}): restore it, then resume"
+            ) from None
+
+    def _pread(self, rows: NDArray[np.int64]) -> list[bytes | None]:
+        assert self._places is not None
+        assert self._lengths is not None
+        if self._file is None:
+            self._file = os.open(self.path, os.O_RDONLY)
+        file, found = self._file, list[bytes | None]()
+        for place, length in zip(self._places[rows].tolist(), self._lengths[rows].tolist(), strict=True):
+            data = os.pread(file, PREFIX + length, place)
+            if len(data) != PREFIX + length or int.from_bytes(data[:PREFIX], "little") != length:
+                raise ValueError("it has been changed")
+            found.append(data[PREFIX:])
+        return found
+
+    def _through_groups(self, rows: NDArray[np.int64]) -> list[bytes | None]:
+        groups = np.searchsorted(self._starts, rows, side="right") - 1
+        found: list[bytes | None] = [None] * len(rows)
+        for at in np.argsort(groups, kind="stable").tolist():
+            values = self._group(int(groups[at]))
+            found[at] = values[int(rows[at] - self._starts[groups[at]])].as_py()
+        return found
+
+    def _group(self, number: int) -> Any:
+        import pyarrow.parquet as pq
+
+        if number in self._groups:
+            return self._groups[number]
+        with pq.ParquetFile(self.path) as file:
+            column = file.read_row_group(number, columns=[self._column]).column(0).combine_chunks()
+        values = column.field("bytes") if "." in self._column else column
+        if values.nbytes <= CACHE_BYTES:
+            self._groups[number] = values
+        return values
+
+    def _is_verbatim(self) -> bool:
+        """The first and the last image of every row group are where they should be."""
+        ends = np.unique(np.concatenate([self._starts[:-1], self._starts[1:] - 1]))
+        try:
+            self._pread(ends[(ends >= 0) & (ends < self._starts[-1])])
+        except (OSError, ValueError):
+            return False
+        return True
+
+
+def _cache() -> LRUCache[int, Any]:
+    return LRUCache(CACHE_BYTES, getsizeof=lambda values: int(values.nbytes))
+
+
+def _places(
+    metadata: Any, column: str, lengths: NDArray[np.int32], starts: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Offset in the file of each value's length prefix ``[n]``, if values lie uncompressed in one page per row group.
+
+    Values end where their column chunk ends, one after the other, so a value begins at that end less all lengths from its own on.
+    """
+    ends = np.empty(metadata.num_row_groups, dtype=np.int64)
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        chunk = next(c for c in map(group.column, range(group.num_columns)) if c.path_in_schema == column)
+        if chunk.compression != "UNCOMPRESSED" or chunk.has_dictionary_page:
+            return None
+        ends[number] = chunk.data_page_offset + chunk.total_compressed_size
+    before = np.concatenate([[0], np.cumsum(lengths.astype(np.int64) + PREFIX)])
+    chunk_ends = np.repeat(ends - before[starts[1:]], np.diff(starts))
+    return np.asarray(chunk_ends + before[:-1], dtype=np.int64)

@@ -1,0 +1,380 @@
+"""A Parquet file of images as a pool, or a folder of such files: what ``seqsearch pool build`` writes, and Hugging Face's layout.
+
+Columns: ``image`` (struct with ``bytes``, or plain bytes), ``label`` (integers or strings), and if they are there
+``class_name``, ``group``, ``split``, ``caption`` and ``image_bytes``. Classes come in the order of labels; a label that occurs in
+several groups is a class in each. Only the small columns are read when the pool is opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.digests import digest_of
+from seqsearch.errors import UserError
+from seqsearch.features import cache_root
+from seqsearch.files import atomic_path
+from seqsearch.pools._decode import decoded
+from seqsearch.pools._layout import METADATA, SPLITS
+from seqsearch.pools._verbatim import ImageColumn
+from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
+from seqsearch.pools.folder import check_options
+
+TEXTS = ("class_name", "group", "split")
+
+
+@dataclass
+class _Columns:
+    """The small columns of all files ``[n]``: integer codes, and what they stand for."""
+
+    label: NDArray[np.int64]
+    names: list[str]
+    group: NDArray[np.int64]
+    groups: list[str]
+    split: NDArray[np.uint8] | None
+    lengths: NDArray[np.int32] | None
+
+
+class ParquetPool:
+    """Images by class; see ``seqsearch.pools.base.Pool``."""
+
+    native_size = 0
+
+    def __init__(
+        self, name: str, files: list[Path], columns: _Columns, content: str, split: str, min_images: int
+    ) -> None:
+        self.name = name
+        self.split_sizes = SplitSizes()
+        if split == "given" and columns.split is None:
+            raise UserError(f"pool {name!r} has no split of its own (split=given): leave it out")
+        key = columns.label * len(columns.groups) + columns.group
+        keys, counts = np.unique(key, return_counts=True)
+        keys = keys[counts >= min_images]
+        if not len(keys):
+            raise UserError(f"pool {name!r}: no class has {min_images} images or more (min_images)")
+        order = np.argsort(key, kind="stable").astype(np.int64)
+        order = order[np.isin(key[order], keys)]
+        label, group = keys // len(columns.groups), keys % len(columns.groups)
+        sizes = counts[counts >= min_images].tolist()
+        self.classes = tuple(
+            ClassInfo(columns.names[i], columns.groups[g], n)
+            for i, g, n in zip(label.tolist(), group.tolist(), sizes, strict=True)
+        )
+        self._offsets = row_offsets(self.classes)
+        self._order = None if np.array_equal(order, np.arange(len(order))) else order
+        self.given = None if columns.split is None or split == "random" else columns.split[order]
+        self._files, self._columns = files, list[ImageColumn]()
+        ends = [_rows_of(f) for f in files]
+        self._file_starts = np.concatenate([[0], np.cumsum(ends)]).astype(np.int64)
+        for file, low, high in zip(files, self._file_starts[:-1], self._file_starts[1:], strict=True):
+            lengths = None if columns.lengths is None else columns.lengths[low:high]
+            self._columns.append(ImageColumn(file, _image_column(file), lengths))
+        said = [(c.name, c.group, c.count) for c in self.classes]
+        parts = [order if self._order is not None else len(order), columns.lengths, columns.split]
+        self.digest = digest_of("parquet", content, said, [_short(p) for p in parts])
+
+    @property
+    def verbatim(self) -> bool:
+        """Any image is read without its neighbours."""
+        return all(c.verbatim for c in self._columns)
+
+    def images(self, rows: Rows, view: View) -> NDArray[np.uint8]:
+        """Decode ``rows`` as ``[n, 3, view.size, view.size]`` RGB.
+
+        Raises:
+            UserError: a row is not in the pool, the file is gone or was changed, an image is corrupt.
+        """
+        return decoded(self, rows, view)
+
+    def encoded(self, rows: Rows) -> list[bytes]:
+        """The image files of ``rows`` as they are.
+
+        Raises:
+            UserError: one is missing, or the file is gone or was changed.
+        """
+        places = self._places(checked_rows(rows, self.name, int(self._offsets[-1])))
+        files = np.searchsorted(self._file_starts, places, side="right") - 1
+        found: list[bytes | None] = [None] * len(places)
+        for number in np.unique(files).tolist():
+            at = np.flatnonzero(files == number)
+            for i, data in zip(at, self._columns[number].read(places[at] - self._file_starts[number]), strict=True):
+                found[i] = data
+        for row, data in zip(rows, found, strict=True):
+            if data is None:
+                raise UserError(
+                    f"pool {self.name!r}: {self.where(int(row))} has no image bytes: embed the images, not their paths"
+                )
+        return [data for data in found if data is not None]
+
+    def where(self, row: int) -> str:
+        """File and row of an image."""
+        place = int(self._places(np.array([row]))[0])
+        number = int(np.searchsorted(self._file_starts, place, side="right") - 1)
+        return f"{self._files[number].name}, row {place - int(self._file_starts[number])}"
+
+    def captions(self, rows: Rows) -> list[str | None]:
+        """What the column ``caption`` says, None where there is none."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        tables = [pq.read_table(f, columns=["caption"]) for f in self._files if "caption" in pq.read_schema(f).names]
+        if len(tables) != len(self._files):
+            return [None] * len(rows)
+        said: list[str | None] = pa.concat_tables(tables).column(0).take(self._places(np.asarray(rows))).to_pylist()
+        return said
+
+    def _places(self, rows: Rows) -> Rows:
+        """Rows of the files, numbered through."""
+        return rows if self._order is None else self._order[rows]
+
+
+def build(path: str, split: str = "auto", min_images: int = 1) -> ParquetPool:
+    """The pool of a Parquet file or of a folder of them; its images are looked at when they are asked for.
+
+    Args:
+        path: the file; of a folder ``train-*``, ``validation-*`` and ``test-*`` are a given split.
+        split: ``auto`` keeps a given split if there is one, ``given`` asks for one, ``random`` draws it in any case.
+        min_images: classes with fewer are left out.
+
+    Raises:
+        UserError: not a Parquet file of labelled images, unknown splits, labels that are missing or have no name.
+    """
+    check_options(path, split, min_images)
+    root = Path(path)
+    files = sorted(root.glob("*.parquet"), key=lambda f: (_split_of_name(f) or 0, f.name)) if root.is_dir() else [root]
+    if not files:
+        raise UserError(f"pool {path!r} has no .parquet files")
+    parts = [_read(f, in_folder=root.is_dir()) for f in files]
+    columns = _joined(files, parts)
+    return ParquetPool(path, files, columns, digest_of([_content(f) for f in files]), split, min_images)
+
+
+# ------------------------------------------------------------------------------------------------ reading
+
+
+def _read(file: Path, in_folder: bool) -> dict[str, Any]:
+    """The small columns of one file, checked: codes ``[n]`` and texts by column name."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.read_schema(file)
+        _image_column(file)
+        if "label" not in schema.names:
+            raise UserError(f"pool {str(file)!r} has no column 'label'; it has {', '.join(schema.names)}")
+        wanted = [n for n in ("label", *TEXTS, "image_bytes") if n in schema.names]
+        dictionaries = [n for n in wanted if pa.types.is_string(schema.field(n).type)]
+        table = pq.read_table(file, columns=wanted, read_dictionary=dictionaries)
+    except (pa.ArrowException, OSError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())[:120]
+        raise UserError(f"pool {str(file)!r} is no readable Parquet file ({said})") from None
+    if not table.num_rows:
+        raise UserError(f"pool {str(file)!r} has no rows")
+    found: dict[str, Any] = {n: _codes(file, n, table.column(n)) for n in ("label", *TEXTS) if n in wanted}
+    found["rows"] = table.num_rows
+    found["names"] = _label_names(schema)
+    if "split" not in found and in_folder and (code := _split_of_name(file)) is not None:
+        found["file_split"] = code
+    if "image_bytes" in wanted and not table.column("image_bytes").null_count:
+        found["lengths"] = table.column("image_bytes").to_numpy().astype(np.int32)
+    return found
+
+
+def _codes(file: Path, name: str, column: Any) -> tuple[NDArray[np.int64], list[str] | None] | None:
+    """Integers ``[n]`` and, for a column of text, what they stand for; None for a column without any value."""
+    import pyarrow as pa
+
+    if column.null_count == len(column) and name != "label":
+        return None
+    if column.null_count:
+        first = int(np.flatnonzero(column.is_null().to_numpy())[0])
+        raise UserError(
+            f"pool {str(file)!r}: column {name!r} is null in {column.null_count} row(s), the first is {first}"
+        )
+    kind = column.type
+    if pa.types.is_integer(kind) and name == "label":
+        return column.to_numpy().astype(np.int64), None
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind):
+        whole = column.combine_chunks()
+        whole = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+        whole = whole.unify_dictionaries().combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
+        texts = [str(t) for t in whole.dictionary.to_pylist()]
+        order = np.argsort(np.array(texts, dtype=object), kind="stable")
+        rank = np.empty(len(texts), dtype=np.int64)
+        rank[order] = np.arange(len(texts))
+        return rank[whole.indices.to_numpy()], [texts[i] for i in order]
+    raise UserError(
+        f"pool {str(file)!r}: column {name!r} is of type {kind}, must be {'integers or ' * (name == 'label')}text"
+    )
+
+
+def _joined(files: list[Path], parts: list[dict[str, Any]]) -> _Columns:
+    """One set of columns of all files."""
+    labels, names = _labels(files, parts)
+    group, groups = _texts(parts, "group", [files[0].stem if len(files) == 1 else files[0].parent.name])
+    named, own = _texts(parts, "class_name", [])
+    if own:
+        names = _own_names(files[0], labels, names, named, own)
+    lengths = [p["lengths"] for p in parts if "lengths" in p]
+    return _Columns(
+        labels,
+        names,
+        group,
+        groups,
+        _split(files, parts),
+        np.concatenate(lengths) if len(lengths) == len(parts) else None,
+    )
+
+
+def _labels(files: list[Path], parts: list[dict[str, Any]]) -> tuple[NDArray[np.int64], list[str]]:
+    """Labels ``[n]`` and the name of each: of the files' metadata, the texts themselves, or the numbers."""
+    if any((p["label"][1] is None) != (parts[0]["label"][1] is None) for p in parts):
+        raise UserError(f"pool {str(files[0].parent)!r}: some files have integer labels, others text")
+    if parts[0]["label"][1] is not None:
+        return _texts(parts, "label", [])
+    for file, part in zip(files, parts, strict=True):
+        if part["names"] != parts[0]["names"]:
+            raise UserError(f"pool: {file} names its labels otherwise than {files[0]}: they are no one data set")
+    labels = np.concatenate([p["label"][0] for p in parts])
+    if (low := int(labels.min())) < 0:
+        raise UserError(
+            f"pool {str(files[0])!r} has label {low}: images without a label (as in hidden test sets) cannot be used, leave "
+            "them out"
+        )
+    high = int(labels.max())
+    names = parts[0]["names"] or [str(i) for i in range(high + 1)]
+    if high >= len(names):
+        raise UserError(f"pool {str(files[0])!r} has label {high}, but names for {len(names)} labels only")
+    return labels, names
+
+
+def _texts(parts: list[dict[str, Any]], name: str, default: list[str]) -> tuple[NDArray[np.int64], list[str]]:
+    """Codes ``[n]`` into one sorted list of texts; ``default`` where a file does not have the column."""
+    texts = sorted({t for p in parts for t in ((p.get(name) or (None, default))[1] or default)})
+    place = {t: i for i, t in enumerate(texts)}
+    codes = []
+    for p in parts:
+        if p.get(name) is None:
+            codes.append(np.zeros(p["rows"], dtype=np.int64) + (place[default[0]] if default else 0))
+        else:
+            own, said = p[name]
+            codes.append(np.array([place[t] for t in said], dtype=np.int64)[own])
+    return np.concatenate(codes), texts
+
+
+def _own_names(
+    file: Path, labels: NDArray[np.int64], names: list[str], named: NDArray[np.int64], own: list[str]
+) -> list[str]:
+    """Names of labels by the column ``class_name``, which must say one thing of each."""
+    found = list(names)
+    keys, first = np.unique(labels, return_index=True)
+    of_label = np.zeros(int(labels.max()) + 1, dtype=np.int64)
+    of_label[keys] = named[first]
+    if not np.array_equal(of_label[labels], named):
+        row = int(np.flatnonzero(of_label[labels] != named)[0])
+        raise UserError(f"pool {str(file)!r}: row {row} names its label otherwise than an earlier row (class_name)")
+    for key in keys.tolist():
+        found[key] = own[of_label[key]]
+    return found
+
+
+def _split(files: list[Path], parts: list[dict[str, Any]]) -> NDArray[np.uint8] | None:
+    """The given split ``[n]``: positions in `seqsearch.pools.base.GIVEN`; None if there is none, or one part only."""
+    codes = []
+    for file, p in zip(files, parts, strict=True):
+        if p.get("split") is not None:
+            own, said = p["split"]
+            if unknown := sorted(t for t in said if t.lower() not in SPLITS):
+                raise UserError(
+                    f"pool {str(file)!r}: unknown split {', '.join(map(repr, unknown[:5]))}: the column must hold train, "
+                    "validation and test"
+                )
+            codes.append(np.array([SPLITS[t.lower()] for t in said], dtype=np.uint8)[own])
+        elif "file_split" in p:
+            codes.append(np.full(p["rows"], p["file_split"], dtype=np.uint8))
+    if len(codes) != len(parts):
+        return None
+    found = np.concatenate(codes)
+    return found if len(np.unique(found)) > 1 else None
+
+
+def _label_names(schema: Any) -> list[str] | None:
+    """Names of a Hugging Face ``ClassLabel``."""
+    try:
+        said = json.loads((schema.metadata or {})[b"huggingface"])
+        names = said["info"]["features"]["label"]["names"]
+    except (KeyError, ValueError, TypeError):
+        return None
+    return [str(n) for n in names] if isinstance(names, list) else None
+
+
+def _image_column(file: Path) -> str:
+    """Path of the column that holds image bytes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pq.read_schema(file)
+    if "image" not in schema.names:
+        raise UserError(f"pool {str(file)!r} has no column 'image'; it has {', '.join(schema.names)}")
+    kind = schema.field("image").type
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return "image"
+    if pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0:
+        return "image.bytes"
+    raise UserError(f"pool {str(file)!r}: column 'image' is of type {kind}, must hold the bytes of image files")
+
+
+def _split_of_name(file: Path) -> int | None:
+    """Of a file name like ``train-00000-of-00003.parquet``."""
+    head = file.stem.replace("_", "-").replace(".", "-").partition("-")[0]
+    return SPLITS.get(head.lower())
+
+
+def _rows_of(file: Path) -> int:
+    import pyarrow.parquet as pq
+
+    return int(pq.read_metadata(file).num_rows)
+
+
+# ------------------------------------------------------------------------------------------------ identity
+
+
+def _content(file: Path) -> str:
+    """Digest of a file's images: as our builder noted it, else of the whole file, computed once per machine."""
+    import pyarrow.parquet as pq
+
+    noted = (pq.read_metadata(file).metadata or {}).get(METADATA)
+    if noted is not None:
+        try:
+            return str(json.loads(noted)["content"])
+        except (ValueError, KeyError, TypeError):
+            pass  # not ours
+    state, path = file.stat(), file.resolve()
+    memo = cache_root() / "pools" / f"{digest_of(str(path))}.json"
+    mark = [state.st_size, state.st_mtime_ns]
+    try:
+        known = json.loads(memo.read_text())
+        if known["mark"] == mark:
+            return str(known["digest"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # not known yet
+    with open(file, "rb") as opened:
+        digest = hashlib.file_digest(opened, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+    try:
+        memo.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(memo) as temporary:
+            temporary.write_text(json.dumps({"mark": mark, "digest": digest}))
+    except (OSError, UserError):
+        pass  # it is computed again next time
+    return digest
+
+
+def _short(value: Any) -> Any:
+    """An array by its digest."""
+    return hashlib.blake2b(value.tobytes(), digest_size=16).hexdigest() if isinstance(value, np.ndarray) else value
