@@ -10,7 +10,9 @@ from seqsearch.methods import base
 class ShrunkenMeans(base.Method):
     @dataclass(frozen=True)
     class Config(base.Config):
-        shrinkage: float = base.param(0.1, "0: class means, 1: one common centre", minimum=0.0, maximum=1.0)
+        shrinkage: float = base.param(
+            0.1, "0: class means, 1: one common centre", minimum=0.0, maximum=1.0, search=(0.0, 0.1, 0.3)
+        )
 
     caps = base.Caps(input="frozen", order_invariant_after=0, trains_backbone=False, design=("statistic",))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import random
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,8 +38,8 @@ class Finding:
     wrong: str
 
 
-def check(text: str, backbone: str) -> list[Finding]:
-    """Check one method, given in the item grammar.
+def check(text: str, backbone: str, weights: Mapping[str, str] | None = None) -> list[Finding]:
+    """Check one method, given in the item grammar; ``weights``: files by backbone.
 
     Raises:
         UserError: it cannot be loaded.
@@ -47,8 +47,8 @@ def check(text: str, backbone: str) -> list[Finding]:
     pin_threads()
     item = located(parse_item(text, "method"), Path.cwd())
     with tempfile.TemporaryDirectory() as scratch:
-        world = World(POOL, 0, str(cache_root()), scratch)
-        return _Subject(world, method_spec(item, backbone, "cpu")).findings()
+        world = World(POOL, 0, str(cache_root()), scratch, weights=tuple((weights or {}).items()))
+        return _Subject(world, method_spec(item, backbone, "cpu", weights)).findings()
 
 
 class _Subject:

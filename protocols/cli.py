@@ -184,7 +184,8 @@ def _print_estimate(settings: CldybSettings, workers: int | None, gpus: float, a
         )
         return
     click.echo(
-        f"{cost.trainings} trainings at most ({cost.search} search, {cost.scoring} scoring, {cost.random} random baseline; "
+        f"{cost.trainings} trainings at most ({cost.search} search, {cost.scoring} scoring, {cost.random} random baseline"
+        f"{f', {cost.tuning} tuning' if cost.tuning else ''}; "
         f"naive retraining: {cost.naive})\n"
         f"{cost.hours:.2g} hours with {cost.workers} worker(s), at {unit.seconds:.2g} s a training on this machine\n"
         f"{cost.disk_bytes / 1e6:.0f} MB of disk at most\nnothing was run"
@@ -214,11 +215,12 @@ def methods(as_json: bool) -> None:
 @main.command()
 @click.argument("method")
 @click.option("--backbone", default="glyph_vit", show_default=True, help="Backbone to check it on.")
-def check(method: str, backbone: str) -> None:
+@click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model.")
+def check(method: str, backbone: str, weights: str | None) -> None:
     """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and tell whether its results can be trusted."""
     from protocols.check import check as findings_of
 
-    findings = findings_of(method, backbone)
+    findings = findings_of(method, backbone, {backbone: weights} if weights else None)
     for f in findings:
         click.echo(f"{f.contract} {f.asks}: {f.wrong or 'ok'}")
     broken = [f.contract for f in findings if f.wrong]

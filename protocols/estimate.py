@@ -21,6 +21,7 @@ class Estimate:
     search: int
     scoring: int
     random: int
+    tuning: int
     naive: int
     rollouts: int
     states: int
@@ -30,7 +31,7 @@ class Estimate:
 
     @property
     def trainings(self) -> int:
-        return self.search + self.scoring + self.random
+        return self.search + self.scoring + self.random + self.tuning
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,18 @@ def estimate(s: CldybSettings, methods: int, unit: UnitCosts, workers: int = 1) 
     sequences = s.searches + s.random_sequences
     per_sequence = methods * s.score_seeds * (s.tasks - 1)
     scoring, random = s.searches * per_sequence + methods * s.score_seeds, s.random_sequences * per_sequence
-    total = search * methods * s.searches + scoring + random
+    tuning = methods * s.tune_trials * s.tune_tasks
+    if s.tune_tasks and s.tune_on == "first":  # a search for the tasks to tune on comes first
+        tuning += estimate(replace(s, tasks=s.tune_tasks, tune_tasks=0, searches=1, grow=()), methods, unit).search
+    total = search * methods * s.searches + scoring + random + tuning
     kept_leaves = s.simulations if s.followups != "feasible" else 0
     states = s.searches * (arms + 2 + kept_leaves) + s.score_seeds + 2 * workers + 2
     return Estimate(
         search=search * methods * s.searches,
         scoring=scoring,
         random=random,
-        naive=methods * (naive * s.searches + s.score_seeds * s.tasks * sequences),
+        tuning=tuning,
+        naive=tuning + methods * (naive * s.searches + s.score_seeds * s.tasks * sequences),
         rollouts=methods * (rollouts * s.searches + s.score_seeds * sequences),
         states=states,
         hours=(total * unit.seconds + s.searches * (s.tasks - 1) * unit.probe_seconds) / 3600 / max(1, workers),

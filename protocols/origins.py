@@ -21,9 +21,8 @@ def origins(config: Mapping[str, Any]) -> list[str]:
 
 def caveats(config: Mapping[str, Any]) -> list[str]:
     """What a reader of the figures must know of it."""
-    said = [_pool(p) for p in (config.get("identity") or {}).get("pools", ()) if p["from_step"] > 1]
-    circular = "tuned" in config and config["settings"].get("tune_on") == "first"
-    return said + ([CIRCULAR] if circular else [])
+    grown = [_pool(p) for p in (config.get("identity") or {}).get("pools", ()) if p["from_step"] > 1]
+    return grown + _tuning(config)
 
 
 def _pool(p: Mapping[str, Any]) -> str:

@@ -155,7 +155,8 @@ def _classes_in_play(world: World, settings: CldybSettings) -> tuple[PoolView, P
     kept = [i for i, c in enumerate(classes) if c.group not in excluded]
     arrivals = [world.arrivals[world.images.part_of_class(i)[0]] for i in kept]
     drawn = _drawn_to_tune(settings, [i for i, step in zip(kept, arrivals, strict=True) if step == 1])
-    rest = [(i, step) for i, step in zip(kept, arrivals, strict=True) if i not in set(drawn)]
+    out = set(drawn)
+    rest = [(i, step) for i, step in zip(kept, arrivals, strict=True) if i not in out]
     view = PoolView(
         world.class_ids(i for i, _ in rest),
         tuple(classes[i].group for i, _ in rest),

@@ -3,7 +3,7 @@
 A pool's features are a folder of shards. A missing one is computed by whoever needs it first and renamed into place. Shards are
 fixed by the pool alone, hence so is every bit in them, however many workers there are and whatever was asked first.
 
-The rows of a class are cut into slabs, each longer than the one before, and a shard is one slab of some consecutive classes:
+The rows of a class are cut into slabs, each longer than the one before. A shard is one slab of a class, or the first of some:
 prototypes and nearest neighbours need the first images of very many classes, training needs all images of a few. So of a pool
 of millions of images only what a search looks at is ever computed.
 """
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 SLABS = (0, 64, 256, 1024, 4096)
 """Where the slabs of a class begin; from the last on they are all as long as the one before it."""
-CLASSES = (16, 4, 1, 1, 1)
-"""Classes in a shard, by slab."""
+CLASSES = 16
+"""Classes in a shard of the first slab; one in those of later slabs, which few classes are looked at for."""
 BATCH = 256
 """Images per forward pass; part of a shard's identity, since rounding may depend on it."""
 
@@ -218,4 +218,4 @@ def _slab_end(starts: list[int]) -> int:
 
 
 def _classes(slab: int) -> int:
-    return CLASSES[min(slab, len(CLASSES) - 1)]
+    return 1 if slab else CLASSES

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 PATH_KINDS = ("folder", "parquet")
 """Kinds of pools that are named by their path."""
 
+MEMBERS: dict[str, tuple[str, ...]] = {
+    "pool": ("name", "digest", "classes", "native_size", "split_sizes", "given", "images"),
+    "backbone": ("name", "tag", "digest", "dim", "view", "module", "preprocess"),
+}
+"""What an own pool or backbone must have."""
+
 
 @dataclass(frozen=True)
 class World:
@@ -163,12 +169,15 @@ def build_backbone(text: str, weights: Mapping[str, str] | None = None) -> Backb
 def _call(kind: Literal["pool", "backbone"], item: Item) -> Any:
     build = load(kind, item.target)
     try:
-        return build(**dict(item.params))
+        made = build(**dict(item.params))
     except TypeError as error:
         known = list(inspect.signature(build).parameters)
         unknown = [n for n, _ in item.params if n not in known]
         wrong = f"no option {unknown[0]!r}; it has {', '.join(known) or 'none'}" if unknown else str(error)
         raise UserError(f"{kind} {item.text!r}: {wrong}") from None
+    if lacking := [n for n in MEMBERS[kind] if not hasattr(made, n)]:
+        raise UserError(f"{kind} {item.text!r} has no {', '.join(lacking)}: see seqsearch/{kind}s/base.py")
+    return made
 
 
 def method_spec(item: Item, default_backbone: str, device: str, weights: Mapping[str, str] | None = None) -> MethodSpec:

@@ -71,8 +71,10 @@ def random_sequences(first: Task, pool: PoolView, n_tasks: int, k: int, count: i
         order = [rest[i] for i in seeded_numpy("random-sequence", seed, number).permutation(len(rest))]
         tasks = [first]
         for t in range(2, n_tasks + 1):
-            drawn = [i for i in order if i < pool.known(t)][:k]
-            order = [i for i in order if i not in set(drawn)]
+            there = pool.known(t)
+            drawn = [i for i in order if i < there][:k]
+            used = set(drawn)
+            order = [i for i in order if i not in used]
             tasks.append(pool.task(pool.class_ids[i] for i in drawn))
         found.append(tuple(tasks))
     return found

@@ -75,6 +75,7 @@ def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path: Path) -> None:
     driver = subprocess.Popen(
         [sys.executable, "-m", "protocols.cli", "cldyb", *ARGUMENTS, "--workers", "1", "--out", str(run)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # shells ignore it in background jobs
     )  # fmt: skip
     journal = run / "journal.jsonl"
     until = time.monotonic() + 120
