@@ -170,19 +170,25 @@ def _read(file: Path, in_folder: bool) -> dict[str, Any]:
             raise UserError(f"pool {str(file)!r} has no column 'label'; it has {', '.join(schema.names)}")
         wanted = [n for n in ("label", *TEXTS, "image_bytes") if n in schema.names]
         dictionaries = [n for n in wanted if pa.types.is_string(schema.field(n).type)]
-        table = pq.read_table(file, columns=wanted, read_dictionary=dictionaries)
+        rows = _rows_of(file)
+        # One column after the other: of millions of rows each is some megabytes, and Arrow would keep the room of all.
+        columns = ((n, pq.read_table(file, columns=[n], read_dictionary=dictionaries).column(0)) for n in wanted)
+        if not rows:
+            raise UserError(f"pool {str(file)!r} has no rows")
+        found: dict[str, Any] = {}
+        for name, column in columns:
+            if name != "image_bytes":
+                found[name] = _codes(file, name, column)
+            elif not column.null_count:
+                found["lengths"] = column.to_numpy().astype(np.int32)
+            del column
+            pa.default_memory_pool().release_unused()
     except (pa.ArrowException, OSError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())[:120]
         raise UserError(f"pool {str(file)!r} is no readable Parquet file ({said})") from None
-    if not table.num_rows:
-        raise UserError(f"pool {str(file)!r} has no rows")
-    found: dict[str, Any] = {n: _codes(file, n, table.column(n)) for n in ("label", *TEXTS) if n in wanted}
-    found["rows"] = table.num_rows
-    found["names"] = _label_names(schema)
+    found |= {"rows": rows, "names": _label_names(schema)}
     if "split" not in found and in_folder and (code := _split_of_name(file)) is not None:
         found["file_split"] = code
-    if "image_bytes" in wanted and not table.column("image_bytes").null_count:
-        found["lengths"] = table.column("image_bytes").to_numpy().astype(np.int32)
     return found
 
 
