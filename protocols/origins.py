@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from protocols.wording import count
+
 CIRCULAR = (
     "Hyperparameters were tuned on the first tasks of a searched sequence (--tune-on first, the paper's way): the methods are "
     "judged on tasks that they were tuned on, and all tasks but the first had been chosen to be hard for their defaults."
@@ -50,6 +52,6 @@ def _tuning(config: Mapping[str, Any]) -> list[str]:
     how = (
         CIRCULAR
         if settings.get("tune_on") == "first"
-        else f"Hyperparameters were tuned on {settings['tune_tasks']} random tasks of classes outside the run (reward images)."
+        else f"Hyperparameters were tuned on {count(settings['tune_tasks'], 'random task')} of classes outside the run."
     )
     return [f"{how} Chosen: {values}. All trials are in trials.parquet."]
