@@ -7,6 +7,7 @@ import os
 import platform
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -24,3 +25,43 @@ def write_result(name: str, result: dict[str, Any]) -> None:
     RESULTS.mkdir(exist_ok=True)
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version()}
     (RESULTS / f"{name}.json").write_text(json.dumps({"machine": machine, **result}, indent=2) + "\n")
+
+
+class Memory:
+    """Peak memory [bytes] of this process and all its children, sampled while the block runs; shared pages count once."""
+
+    def __init__(self, every: float = 0.2) -> None:
+        self.peak, self._every, self._stop = 0, every, threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Memory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(self._every):
+            self.peak = max(self.peak, sum(map(_proportional, _family(os.getpid()))))
+
+
+def _family(pid: int) -> list[int]:
+    found = [pid]
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            children = task.read_text().split()
+        except OSError:
+            continue
+        found += [p for child in children for p in _family(int(child))]
+    return found
+
+
+def _proportional(pid: int) -> int:
+    """Bytes of a process, what it shares with others divided among them (Linux)."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:  # it has ended
+        return 0
+    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:"))

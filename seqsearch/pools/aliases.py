@@ -7,14 +7,25 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.pools.base import Pool, row_offsets
+
+if TYPE_CHECKING:
+    from seqsearch.backbones.base import Backbone
+
 SHARED = 0.1
 """Two classes are aliases when this part of the smaller one's images is in the other."""
+SAME_NAME = "the same name"
+LOOKED_AT = 5
+"""Images of a class that its prototype is the mean of."""
+ALIKE, UNUSUAL = 0.95, 0.999
+"""Classes look alike from this cosine on, or when it is above this part of all pairs."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +39,7 @@ class Alias:
 
 def plain(name: str) -> str:
     """A name without case, separators, punctuation and plural: ``hot_dogs``, ``Hot dog`` and ``hotdog`` are one."""
-    letters = re.sub(r"[\W_]+", "", name.casefold())
+    letters = re.sub(r"[\W_]+", "", name.casefold()) or name  # a sign alone is itself
     return letters[:-1] if len(letters) > 3 and letters.endswith("s") and not letters.endswith("ss") else letters
 
 
@@ -38,7 +49,7 @@ def by_name(classes: Sequence[tuple[str, str]]) -> list[Alias]:
     for group, name in classes:
         same[plain(name)].append((group, name))
     return [
-        Alias(members[0], other, "the same name")
+        Alias(members[0], other, SAME_NAME)
         for members in same.values()
         for other in members[1:]
         if other[0] != members[0][0]
@@ -66,3 +77,54 @@ def by_images(classes: Sequence[tuple[str, str]], prints: Sequence[NDArray[np.ui
         if number >= SHARED * min(len(prints[a]), len(prints[b])):
             found.append(Alias(classes[a], classes[b], f"{number} images in both"))
     return found
+
+
+def in_several(prints: Sequence[NDArray[np.uint64]]) -> int:
+    """How many different images are in more than one class."""
+    if not prints:
+        return 0
+    return int((np.unique(np.concatenate(prints), return_counts=True)[1] > 1).sum())
+
+
+def by_looks(
+    pool: Pool, backbone: Backbone, observe: Callable[[int, int], None] = lambda done, total: None
+) -> list[Alias]:
+    """Classes of different groups that are each other's nearest by the cosine of their prototypes, and unusually near.
+
+    Args:
+        observe: called with classes done, and all.
+    """
+    codes = np.unique([c.group for c in pool.classes], return_inverse=True)[1]
+    if codes.max(initial=0) == 0:
+        return []
+    unit = _prototypes(pool, backbone, observe)
+    nearest, cosines = np.empty(len(unit), dtype=np.int64), np.empty(len(unit), dtype=np.float32)
+    for low in range(0, len(unit), 1000):  # not all pairs at once: there may be ten thousands of classes
+        block = unit[low : low + 1000] @ unit.T
+        block[codes[low : low + 1000, None] == codes[None]] = -2
+        nearest[low : low + 1000], cosines[low : low + 1000] = block.argmax(axis=1), block.max(axis=1)
+    a, b = np.random.default_rng(0).integers(len(unit), size=(2, 100_000))
+    apart = codes[a] != codes[b]
+    usual = np.einsum("nd,nd->n", unit[a[apart]], unit[b[apart]])
+    enough = min(ALIKE, float(np.quantile(usual, UNUSUAL)))
+    names = [(c.group, c.name) for c in pool.classes]
+    return [
+        Alias(names[i], names[j], f"look alike, cosine {cosines[i]:.3f}")
+        for i, j in enumerate(nearest.tolist())
+        if i < j and nearest[j] == i and cosines[i] >= enough
+    ]
+
+
+def _prototypes(pool: Pool, backbone: Backbone, observe: Callable[[int, int], None]) -> NDArray[np.float32]:
+    """Mean features of the first images of each class ``[C, d]``, of length 1."""
+    import torch
+
+    module, offsets, found = backbone.module(), row_offsets(pool.classes), []
+    for index, c in enumerate(pool.classes):
+        rows = offsets[index] + np.arange(min(LOOKED_AT, c.count))
+        with torch.inference_mode():
+            found.append(module(backbone.preprocess(pool.images(rows, backbone.view))).mean(dim=0).numpy())
+        observe(index + 1, len(pool.classes))
+    means = np.stack(found).astype(np.float32)
+    unit: NDArray[np.float32] = means / np.linalg.norm(means, axis=1, keepdims=True).clip(1e-12)
+    return unit

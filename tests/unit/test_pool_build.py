@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import multiprocessing
+import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -15,12 +20,14 @@ from PIL import Image
 
 from protocols.cli import main
 from seqsearch.errors import UserError
-from seqsearch.pools import building
-from seqsearch.pools.aliases import by_images, by_name, plain
+from seqsearch.pools import _checking, _writing, building
+from seqsearch.pools import _layout as layout
+from seqsearch.pools._decode import BadImage, picture
+from seqsearch.pools.aliases import by_images, by_looks, by_name, in_several, plain
 from seqsearch.pools.base import Pool, View
 from seqsearch.pools.building import Options, build_parquet
 from seqsearch.world import build_pool
-from tests.photos import write_digits, write_hub_layout, write_photos
+from tests.photos import photographs, write_digits, write_hub_layout, write_photos
 from tests.unit.test_decode import PHOTO, bomb, encoded
 
 
@@ -79,7 +86,7 @@ def test_bad_images_are_listed_and_skipped(tmp_path: Path) -> None:
     reasons = dict(report.skipped)
     assert reasons["good/empty.png"] == "the file is empty"
     assert reasons["good/text.png"] == "not an image that Pillow reads"
-    assert reasons["good/tiny.png"] == "7 x 20 pixels (--min-side 8)"
+    assert reasons["good/tiny.png"] == "tiny (7 x 20 pixels, --min-side 8)"
     assert reasons["good/corrupt.jpg"].startswith("corrupt")
     assert "million" in reasons["good/huge.png"]
 
@@ -94,7 +101,7 @@ def test_small_classes_are_dropped_and_large_ones_capped(tmp_path: Path) -> None
     other, _ = build(tmp_path / "other.parquet", root, max_images=12, seed=1)
     again, _ = build(tmp_path / "again.parquet", root, max_images=12)
     assert again.digest == pool.digest != other.digest
-    with pytest.raises(UserError, match=r"no class is left: none has 50 usable images \(--min-images\); 0 of 32"):
+    with pytest.raises(UserError, match=r"no class is left: none has 50 usable images \(--min-images\); 0 images were"):
         build(tmp_path / "none.parquet", root, min_images=50)
     assert not (tmp_path / "none.parquet").exists()
 
@@ -135,9 +142,11 @@ def test_names_that_mean_the_same() -> None:
     assert len({plain(n) for n in ("hot dog", "Hot_Dogs", "hotdog", "hot-dog")}) == 1
     assert plain("glass") != plain("glas")
     assert by_name([("a", "cat"), ("a", "cats"), ("b", "dog")]) == []  # within one source they are different
+    assert plain("!") != plain("?")
     prints = [np.arange(0, 20, dtype=np.uint64), np.arange(19, 40, dtype=np.uint64), np.arange(18, 22, dtype=np.uint64)]
     found = by_images([("a", "x"), ("b", "y"), ("c", "z")], prints)
     assert {(a.first[1], a.second[1]) for a in found} == {("x", "z"), ("y", "z")}
+    assert in_several(prints) == 4
 
 
 def test_splits_and_captions_are_carried_over(tmp_path: Path) -> None:
@@ -183,7 +192,7 @@ def test_a_file_of_the_hub_can_be_a_source(tmp_path: Path) -> None:
 def test_an_interrupted_build_leaves_nothing(tmp_path: Path) -> None:
     write_digits(tmp_path / "digits", 40)
 
-    def stop(done: int, total: int, skipped: int) -> None:
+    def stop(what: str, done: int, total: int, skipped: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -199,7 +208,8 @@ def test_the_command_says_what_it_did(tmp_path: Path) -> None:
     result = run("build", str(root), str(out), "--workers", "1")
     assert result.exit_code == 0, result.output
     for line in (
-        f"{out}: 12 images of 1 classes in 1 group(s)", "skipped: 1 image(s)", "  a/bad.png: not an image",
+        f"{out}: 12 images of 1 class(es) in 1 group(s)", "skipped: 1 image(s): 1 not an image that Pillow reads",
+        "  a/bad.png: not an image",
         "dropped (--min-images): 1 class(es)", "  data/bb, 3 images", "1 file(s) are no images by their names, e.g. a/notes.txt",
         f"all of it is in {out}.report.json", f"use it: seqsearch cldyb --pool {out}",
     ):  # fmt: skip
@@ -219,6 +229,13 @@ def test_the_command_says_what_it_did(tmp_path: Path) -> None:
         (["data", "nowhere/out.parquet"], "folder nowhere of nowhere/out.parquet does not exist"),
         (["nothing", "out.parquet"], "pool 'nothing' does not exist"),
         (["data", "other=data", "out.parquet"], "sources 'data' and 'other' are the same"),
+        (["data", "data", "out.parquet"], "sources 'data' and 'data' are the same"),
+        (["data", "data/out.parquet"], "data/out.parquet would lie in its own source data: write it to another folder"),
+        (["data", "data"], "data must end in .parquet"),
+        (["data", "folder.parquet"], "folder.parquet is a folder: name a file to be made"),
+        (["data", "out.parquet", "--report", "nowhere/x.json"], "folder nowhere of nowhere/x.json does not exist"),
+        (["data", "out.parquet", "--max-images", "5"], "--max-images 5 is below --min-images 10: no class would be"),
+        (["data", "out.parquet", "--aliases-with", "file.py:X"], "backbone file 'file.py' does not exist"),
         (["data", "sub/data", "out.parquet"], "two sources are called 'data': name them, as in data2=sub/data"),
     ],
 )
@@ -226,32 +243,242 @@ def test_bad_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argument
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "data", {"a": 4})
     write(tmp_path / "sub" / "data", {"a": 4}, 9)
+    (tmp_path / "folder.parquet").mkdir()
     result = run("build", *arguments)
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1), result.stderr
     assert said in result.stderr
 
 
-def test_show_counts_groups_and_parts(tmp_path: Path) -> None:
-    write_photos(tmp_path / "photos", 8)
-    text = run("show", str(tmp_path / "photos"))
-    assert "(by path, size and time of its files), split drawn" in text.output
-    assert "12 classes in 3 group(s), 96 images: train 36, val 12, reward 24, test 24" in text.output
-    shown = json.loads(run("show", f"{tmp_path / 'photos'},glyphs:classes=4", "--json").output)
-    assert (shown["classes"], len(shown["pools"])) == (16, 2)
-    assert shown["groups"][0] == {"group": "china", "classes": 4, "images": 32, "smallest": 8, "largest": 8}
+# ------------------------------------------------------------------------------------------------ checking images
 
 
-def test_show_names_classes_too_small_to_split(tmp_path: Path) -> None:
-    write(tmp_path / "data", {"a": 3, "bb": 9})
-    assert "too small to be split (min_images=4 leaves them out): a (3)" in run("show", str(tmp_path / "data")).output
+def damaged(data: bytes, kind: int, rng: np.random.Generator) -> bytes:
+    """Cut off, with a byte changed, or with a piece missing."""
+    at, out = int(rng.integers(2, len(data))), bytearray(data)
+    if kind == 0:
+        return data[:at]
+    if kind == 1:
+        out[at] = rng.integers(256)
+    else:
+        del out[at : at + int(rng.integers(1, 200))]
+    return bytes(out)
 
 
-def test_the_contact_sheet_has_a_row_per_group(tmp_path: Path) -> None:
-    write_photos(tmp_path / "photos", 4)
-    sheet = tmp_path / "sheet.png"
-    assert run("show", str(tmp_path / "photos"), "--sheet", str(sheet)).exit_code == 0
-    image = Image.open(sheet)
-    assert image.size == (6 + 4 * 86, 6 + 3 * 114)
-    assert run("show", "glyphs", "--sheet", str(sheet)).exit_code == 0
-    assert Image.open(sheet).size == (6 + 10 * 86, 6 + 12 * 114)
-    assert "must end in .png" in run("show", "glyphs", "--sheet", "x.jpg").stderr
+@pytest.mark.filterwarnings("ignore:::PIL")
+def test_jpeg_files_are_judged_as_by_decoding_them_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_checking, "_min_side", 1)
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    rng, seen = np.random.default_rng(0), set()
+    for number, photo in enumerate(photographs().values()):
+        photo = photo.resize((64, 41 + number))
+        for options in ({}, {"progressive": True}, {"exif": turned}, {"restart_marker_blocks": 3}):
+            good = encoded(photo, "JPEG", quality=80, **options)
+            for kind in (0, 1, 2) * 40:
+                data = damaged(good, kind, rng)
+                try:
+                    picture(data)
+                    said = ""
+                except BadImage as error:
+                    said = str(error)
+                assert _checking._problem(data) == said
+                seen.add(said[:7])
+    assert seen == {"", "corrupt", "not an "}
+
+
+def test_large_images_come_in_small_chunks(tmp_path: Path) -> None:
+    rng, root = np.random.default_rng(0), tmp_path / "noise"
+    (root / "a").mkdir(parents=True)
+    for i in range(24):  # a first chunk of 16 is far more than CHUNK_BYTES
+        Image.fromarray(rng.integers(0, 256, (300, 300, 3), dtype=np.uint8)).save(root / "a" / f"{i:02d}.png")
+    source = build_pool(str(root))
+    first = pieces_checked(source, np.arange(24))
+    assert 8 <= len(first) < 24
+    pool, _ = build(tmp_path / "out.parquet", root)
+    assert pool.encoded(np.arange(24)) == source.encoded(np.arange(24))
+
+
+def pieces_checked(pool: Pool, rows: np.ndarray) -> list[Any]:
+    """What a process does."""
+    _checking._pools[:] = [pool]
+    return _checking._check([(0, rows)])
+
+
+def test_a_process_that_dies_is_said(tmp_path: Path) -> None:
+    write_digits(tmp_path / "digits", 100)
+
+    def kill(what: str, done: int, total: int, skipped: int) -> None:
+        for process in multiprocessing.active_children():
+            process.kill()
+            process.join()
+
+    sources = [("digits", build_pool(str(tmp_path / "digits")))]
+    with pytest.raises(UserError, match="a process that reads images died, most likely for lack of memory"):
+        build_parquet([(n, p) for n, p in sources], tmp_path / "out.parquet", Options(min_images=100), 1, kill)
+    assert [p.name for p in tmp_path.iterdir()] == ["digits"]
+
+
+def test_unusable_images_are_replaced_under_a_cap(tmp_path: Path) -> None:
+    root = write(tmp_path / "data", {"a": 12})
+    for i in range(30):
+        (root / "a" / f"bad {i}.png").write_bytes(b"x%d" % i)
+    pool, report = build(tmp_path / "out.parquet", root, max_images=10)
+    assert [c.count for c in pool.classes] == [10]
+    assert 0 < len(report.skipped) <= 30
+    pool, report = build(tmp_path / "all.parquet", root, max_images=20)
+    assert [c.count for c in pool.classes] == [12]
+    assert len(report.skipped) == 30
+
+
+# ------------------------------------------------------------------------------------------------ sources
+
+
+def test_files_of_others_are_copied_once_and_read_by_class(tmp_path: Path) -> None:
+    images: list[Any] = [encoded(Image.new("RGB", (9, 9), (i % 256, i // 256, 7)), "PNG") for i in range(600)]
+    images[5] = None
+    labels = [i * 7 % 3 for i in range(600)]
+    source = write_hub_layout(tmp_path / "hub.parquet", images, labels, ["x", "y", "z"], compression="ZSTD")
+    said = []
+    pools = [("hub", build_pool(str(source)))]
+    report = build_parquet(pools, tmp_path / "out.parquet", Options(), 2, lambda *state: said.append(state))
+    pool = build_pool(str(tmp_path / "out.parquet"))
+    assert pool.encoded(np.arange(599)) == [
+        images[i] for k in range(3) for i in range(600) if i * 7 % 3 == k and i != 5
+    ]
+    assert report.skipped == [("hub.parquet, row 5", "unreadable (no image bytes: embed the images, not their paths)")]
+    assert ("copying", 600, 600, 0) in said
+    assert said[-1] == ("checking", 600, 600, 1)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["hub.parquet", "out.parquet"]
+
+
+def test_captions_splits_and_groups_of_a_pool_stay(tmp_path: Path) -> None:
+    rows = [(0, "cat", "pets", "train"), (0, "cat", "pets", "test"), (1, "dog", "pets", "train")] * 4
+    writer = _writing.Writer(tmp_path / "in.parquet")
+    for i, (label, name, group, split) in sorted(enumerate(rows), key=lambda r: r[1][0]):
+        data = encoded(Image.new("RGB", (9, 9), (i, label, 3)), "PNG")
+        writer.add(label, group, name, _writing.Image(data, f"{i}.png", split, None if i == 3 else f"no. {i}"))
+    writer.close([("pets", "cat", 8), ("pets", "dog", 4)])
+    pool, report = build(tmp_path / "out.parquet", tmp_path / "in.parquet")
+    columns = ["caption", "split", "group", "image_bytes"]
+    one, other = (pq.read_table(tmp_path / f"{n}.parquet", columns=columns) for n in ("in", "out"))
+    assert one.equals(other)
+    assert one.column("caption").null_count == 1
+    assert [(c.group, c.name, c.count) for c in pool.classes] == [("pets", "cat", 8), ("pets", "dog", 4)]
+    assert json.loads(pq.read_metadata(tmp_path / "in.parquet").metadata[layout.METADATA])["content"] == report.content
+
+
+def test_drawn_pools_and_own_ones_are_stored_as_png(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import numpy as np\n"
+        "from seqsearch.pools.base import ClassInfo, SplitSizes\n"
+        "class Mine:\n"
+        f"    name, digest, native_size, given = {str(tmp_path / 'mine.py:Mine')!r}, 'mine', 12, None\n"
+        "    classes, split_sizes = (ClassInfo('a', 'g', 5), ClassInfo('b', 'h', 5)), SplitSizes()\n"
+        "    def images(self, rows, view):\n"
+        "        return np.stack([np.full((3, view.size, view.size), r, dtype=np.uint8) for r in rows])\n"
+    )
+    out, mine = tmp_path / "out.parquet", f"my={tmp_path / 'mine.py'}:Mine"
+    options = ["--min-images", "4", "--workers", "1"]
+    result = run("build", mine, "glyphs:classes=3,train=4,reward=2,test=2", str(out), *options)
+    assert result.exit_code == 0, result.output
+    pool, glyphs = build_pool(str(out)), build_pool("glyphs:classes=3,train=4,reward=2,test=2")
+    assert {c.group for c in pool.classes} == {"my/g", "my/h"} | {f"glyphs/{c.group}" for c in glyphs.classes}
+    for index, c in enumerate(pool.classes):
+        if c.group.startswith("glyphs"):
+            own = [g.name for g in glyphs.classes].index(c.name)
+            rows = np.arange(8)
+            stored = pool.images(rows + sum(k.count for k in pool.classes[:index]), View(32))
+            np.testing.assert_array_equal(stored, glyphs.images(rows + 8 * own, View(32)))
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file names are UTF-8")
+def test_names_that_are_no_utf8(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path / "data") + b"/caf\xe9"
+    os.makedirs(folder)
+    for i in range(5):
+        with open(folder + b"/%d\xfe.png" % i, "wb") as file:
+            file.write(encoded(Image.new("RGB", (9, 9), (i, 0, 0)), "PNG") if i else b"no image")
+    result = run("build", str(tmp_path / "data"), str(tmp_path / "out.parquet"), "--min-images", "4", "--workers", "1")
+    assert result.exit_code == 0, result.output
+    assert r"caf\xe9/0\xfe.png: not an image" in result.output
+    assert [c.name for c in build_pool(str(tmp_path / "out.parquet")).classes] == [r"caf\xe9"]
+
+
+def test_classes_that_look_alike(tmp_path: Path) -> None:
+    import torch
+
+    one = write(tmp_path / "one", {"a": 5, "c": 5})
+    other = write(tmp_path / "two", {"x": 5, "wwwwww": 5})  # the length of a class's name is its green
+    pool, _ = build(tmp_path / "out.parquet", one, other)
+
+    class Mean(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.mean(dim=(2, 3))[:, 1:] ** 4 + 1e-3
+
+    plain_mean = SimpleNamespace(view=View(8), module=Mean, preprocess=lambda x: torch.from_numpy(x).float())
+    found = by_looks(pool, plain_mean)
+    assert [(a.first, a.second) for a in found] == [(("one", "a"), ("two", "x"))]
+    assert found[0].why == "look alike, cosine 1.000"
+    assert by_looks(build(tmp_path / "alone.parquet", one)[0], plain_mean) == []
+
+
+# ------------------------------------------------------------------------------------------------ the file
+
+
+def test_images_lie_verbatim_in_one_page_per_row_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "MAX_ROWS", 100)
+    monkeypatch.setattr(layout, "MAX_BYTES", 10_000)
+    sizes = [10, 5000, 5000, 20_000, 1] + [30] * 250
+    images, path = [bytes([i % 251]) * n for i, n in enumerate(sizes)], tmp_path / "out.parquet"
+    writer = _writing.Writer(path)
+    for image in images:
+        writer.add(0, "g", "c", _writing.Image(image, "x", None, None))
+    content = writer.close([("g", "c", len(images))])
+    metadata, data = pq.read_metadata(path), path.read_bytes()
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    assert [g.num_rows for g in groups] == [2, 1, 1, 100, 100, 51]
+    done = 0
+    for group in groups:
+        chunk = group.column(0)
+        assert (chunk.path_in_schema, chunk.compression, chunk.statistics) == ("image.bytes", "UNCOMPRESSED", None)
+        values = b"".join(len(d).to_bytes(4, "little") + d for d in images[done : done + group.num_rows])
+        end = chunk.data_page_offset + chunk.total_compressed_size
+        assert data[end - len(values) : end] == values
+        assert chunk.total_compressed_size - len(values) < 60  # a page has a header: there is one
+        assert {group.column(i).compression for i in range(1, 8)} == {"ZSTD"}
+        done += group.num_rows
+    said = json.loads(metadata.metadata[layout.METADATA])
+    assert said == {"version": 1, "content": content, "classes": [["g", "c", 255]]}
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "data", {"a": 12})
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(_writing.Writer, "_flush", full)
+    result = run("build", str(tmp_path / "data"), str(tmp_path / "out.parquet"), "--workers", "1")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "the disk is full: could not write" in result.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["data"]
+
+
+def test_the_report_is_written_where_asked_and_removed_when_outdated(tmp_path: Path) -> None:
+    root, out = write(tmp_path / "data", {"a": 12}), tmp_path / "out.parquet"
+    (root / "a" / "bad.png").write_bytes(b"x")
+    flags = ["--workers", "1", "--force"]
+    assert run("build", str(root), str(out), *flags, "--report", str(tmp_path / "said.json")).exit_code == 0
+    assert json.loads((tmp_path / "said.json").read_text())["skipped"] == [
+        ["a/bad.png", "not an image that Pillow reads"]
+    ]
+    assert not Path(f"{out}.report.json").exists()
+    assert run("build", str(root), str(out), *flags).exit_code == 0
+    assert Path(f"{out}.report.json").exists()
+    (root / "a" / "bad.png").unlink()
+    result = run("build", str(root), str(out), *flags)
+    assert not Path(f"{out}.report.json").exists()
+    assert "all of it is in" not in result.output
+    said = json.loads(run("build", f"{root}", str(out), *flags, "--json").stdout)
+    assert (said["images"], said["classes"], said["bytes"]) == (12, [["data", "a", 12]], out.stat().st_size)
+    assert said["digest"] == build_pool(str(out)).digest
