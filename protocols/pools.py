@@ -116,7 +116,8 @@ def _opened(sources: Sequence[str], out: Path) -> list[tuple[str, Pool]]:
         name, equals, source = text.partition("=")
         if not equals or ":" in name or "/" in name or Path(text).exists():  # glyphs:classes=3 is no name
             name, source = "", text
-        opened, target = build_pool(source), parse_item(source, "pool").target
+        opened = build_pool(source)
+        target = source if Path(source).exists() else parse_item(source, "pool").target
         name = name or (Path(target).resolve() if Path(target).exists() else Path(target)).stem
         if twin := next((n for n, p in found if p.digest == opened.digest), None):
             raise UserError(f"sources {twin!r} and {name!r} are the same: name it once")
@@ -200,13 +201,12 @@ def show(name: str, sheet: Path | None, all_groups: bool, as_json: bool) -> None
     """Print groups, classes and split sizes of POOL: glyphs, a folder, a .parquet file; several with commas."""
     from protocols.contact_sheet import check_sheet, write_sheet
     from protocols.pool_text import described, show_lines
-    from seqsearch.grammar import parse_items
     from seqsearch.pools.union import Union
-    from seqsearch.world import build_pool
+    from seqsearch.world import build_pool, pool_texts
 
     if sheet is not None:
         check_sheet(sheet)
-    pools = Union([build_pool(i.text) for i in parse_items(name, "pool")])
+    pools = Union([build_pool(text) for text in pool_texts(name)])
     record = described(pools)
     if sheet is not None:
         record |= {"sheet": str(sheet), "unusable": write_sheet(pools, sheet)}

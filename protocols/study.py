@@ -20,7 +20,7 @@ from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
 from seqsearch.settings import CldybSettings
 from seqsearch.types import MethodSpec, Prefix, Task
-from seqsearch.world import World, located, located_text, method_spec
+from seqsearch.world import World, located, located_text, method_spec, pool_texts
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def prepare(settings: CldybSettings, states: Path, device: str, directory: Path 
     items = [located(item, directory) for item in parse_items(settings.methods, "method")]
     files = {b: str((directory / Path(f).expanduser()).absolute()) for b, f in settings.weight_files().items()}
     world = World(
-        ",".join(located_text(i.text, "pool", directory) for i in parse_items(settings.pool, "pool")),
+        ",".join(located_text(text, "pool", directory) for text in pool_texts(settings.pool, directory)),
         settings.seed,
         str(cache_root()),
         str(states.resolve()),

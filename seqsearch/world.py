@@ -65,7 +65,7 @@ class World:
         Raises:
             UserError: a pool cannot be opened, or comes twice.
         """
-        texts = [*(i.text for i in parse_items(self.pool, "pool")), *(text for _, text in self.grow)]
+        texts = [*pool_texts(self.pool), *(text for _, text in self.grow)]
         parts = [build_pool(text) for text in texts]
         digests = [p.digest for p in parts]
         for number, digest in enumerate(digests):
@@ -130,8 +130,8 @@ def build_pool(text: str) -> Pool:
     Raises:
         UserError: unknown pool or option.
     """
-    item = parse_item(text, "pool")
-    if item.target in names("pool") or ":" in item.target:
+    item = _path_item(text) if Path(text).expanduser().exists() else parse_item(text, "pool")
+    if item.target in names("pool") or (":" in item.target and not Path(item.target).expanduser().exists()):
         pool: Pool = _call("pool", item)
         return pool
     path = Path(item.target).expanduser()
@@ -216,8 +216,20 @@ def located(item: Item, directory: Path) -> Item:
     return replace(item, target=f"{path}:{name}", text=item.text.replace(file, path.name, 1))
 
 
+def pool_texts(text: str, directory: Path | None = None) -> list[str]:
+    """The items of ``--pool``; a path that is there is one item, whatever is in its name."""
+    there = ((directory or Path()) / Path(text).expanduser()).exists()
+    return [text] if there and text.strip() else [i.text for i in parse_items(text, "pool")]
+
+
+def _path_item(text: str) -> Item:
+    return Item(text, text, None, ())
+
+
 def located_text(text: str, kind: Literal["pool", "backbone"], directory: Path) -> str:
     """A pool or backbone item as workers find it: paths in it made absolute."""
+    if kind == "pool" and (path := directory / Path(text).expanduser()).exists() and text not in names(kind):
+        return str(path.absolute())
     item = parse_item(text, kind)
     file, colon, name = item.target.rpartition(":")
     if colon and file.endswith(".py"):

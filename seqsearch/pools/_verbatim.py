@@ -36,6 +36,7 @@ class ImageColumn:
         self._places = None if lengths is None else _places(metadata, column, lengths, self._starts)
         self._file: int | None = None
         self._groups = _cache()
+        self._last: tuple[int, Any] | None = None
         if self._places is not None and not self._is_verbatim():
             self._places = None
 
@@ -45,7 +46,7 @@ class ImageColumn:
         return self._places is not None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {n: v for n, v in self.__dict__.items() if n != "_groups"} | {"_file": None}
+        return {n: v for n, v in self.__dict__.items() if n != "_groups"} | {"_file": None, "_last": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -91,11 +92,15 @@ class ImageColumn:
 
         if number in self._groups:
             return self._groups[number]
+        if self._last is not None and self._last[0] == number:
+            return self._last[1]
         with pq.ParquetFile(self.path) as file:
             column = file.read_row_group(number, columns=[self._column]).column(0).combine_chunks()
         values = column.field("bytes") if "." in self._column else column
         if values.nbytes <= CACHE_BYTES:
             self._groups[number] = values
+        else:  # larger than all the room there is: it stays until the next one
+            self._last = number, values
         return values
 
     def _is_verbatim(self) -> bool:

@@ -99,8 +99,8 @@ class FolderPool:
 
     def _read(self, path: str) -> bytes:
         try:
-            with open(self.root / path, "rb") as file:
-                return file.read()
+            with open(os.path.join(self.root, path), "rb", buffering=0) as file:
+                return file.readall()
         except OSError as error:
             raise UserError(
                 f"pool {self.name!r}: {path} cannot be read any more ({error.strerror}): restore it, then resume"
@@ -158,10 +158,13 @@ def _walk(
     real = os.path.realpath(folder)
     if real in seen:
         raise UserError(f"pool {str(root)!r}: {folder} links back to a folder above it: remove the link")
+    below = os.path.relpath(folder, root)
+    prefix = "" if below == "." else below + os.sep
+    group = above[0] if len(above) == 2 else root.resolve().name
     for entry in _entries(folder):
         if entry.name.startswith("."):
             continue
-        path = os.path.relpath(entry.path, root)
+        path = prefix + entry.name
         if entry.is_dir():
             _walk(root, Path(entry.path), [*above, entry.name], found, code, depths, seen | {real})
         elif os.path.splitext(entry.name)[1].lower() not in _extensions():
@@ -177,7 +180,6 @@ def _walk(
         else:
             state = _stat(root, entry)
             depths.setdefault(len(above), path)
-            group = above[0] if len(above) == 2 else root.resolve().name
             found.files.setdefault((group, above[-1]), []).append((path, state.st_size, state.st_mtime_ns, code))
 
 

@@ -123,7 +123,9 @@ class ParquetPool:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        tables = [pq.read_table(f, columns=["caption"]) for f in self._files if "caption" in pq.read_schema(f).names]
+        tables = [
+            pq.ParquetFile(f).read(columns=["caption"]) for f in self._files if "caption" in pq.read_schema(f).names
+        ]
         if len(tables) != len(self._files):
             return [None] * len(rows)
         said: list[str | None] = pa.concat_tables(tables).column(0).take(self._places(np.asarray(rows))).to_pylist()
@@ -172,7 +174,9 @@ def _read(file: Path, in_folder: bool) -> dict[str, Any]:
         dictionaries = [n for n in wanted if pa.types.is_string(schema.field(n).type)]
         rows = _rows_of(file)
         # One column after the other: of millions of rows each is some megabytes, and Arrow would keep the room of all.
-        columns = ((n, pq.read_table(file, columns=[n], read_dictionary=dictionaries).column(0)) for n in wanted)
+        # ParquetFile, since read_table imports pandas where it is installed: half a second.
+        opened = pq.ParquetFile(file, read_dictionary=dictionaries)
+        columns = ((n, opened.read(columns=[n]).column(0)) for n in wanted)
         if not rows:
             raise UserError(f"pool {str(file)!r} has no rows")
         found: dict[str, Any] = {}
@@ -180,7 +184,7 @@ def _read(file: Path, in_folder: bool) -> dict[str, Any]:
             if name != "image_bytes":
                 found[name] = _codes(file, name, column)
             elif not column.null_count:
-                found["lengths"] = column.to_numpy().astype(np.int32)
+                found["lengths"] = _numbers(column).astype(np.int32)
             del column
             pa.default_memory_pool().release_unused()
     except (pa.ArrowException, OSError) as error:
@@ -205,7 +209,7 @@ def _codes(file: Path, name: str, column: Any) -> tuple[NDArray[np.int64], list[
         )
     kind = column.type
     if pa.types.is_integer(kind) and name == "label":
-        return column.to_numpy().astype(np.int64), None
+        return _numbers(column).astype(np.int64), None
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind):
         whole = column.combine_chunks()
         whole = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
@@ -214,10 +218,18 @@ def _codes(file: Path, name: str, column: Any) -> tuple[NDArray[np.int64], list[
         order = np.argsort(np.array(texts, dtype=object), kind="stable")
         rank = np.empty(len(texts), dtype=np.int64)
         rank[order] = np.arange(len(texts))
-        return rank[whole.indices.to_numpy()], [texts[i] for i in order]
+        return rank[_numbers(whole.indices)], [texts[i] for i in order]
     raise UserError(
         f"pool {str(file)!r}: column {name!r} is of type {kind}, must be {'integers or ' * (name == 'label')}text"
     )
+
+
+def _numbers(column: Any) -> NDArray[Any]:
+    """Integers ``[n]`` of a column without nulls; not by its to_numpy, which imports pandas where it is installed."""
+    parts = [column] if not hasattr(column, "chunks") else column.chunks
+    kinds = [np.dtype(str(p.type)) for p in parts]
+    found = [np.frombuffer(p.buffers()[1], k)[p.offset : p.offset + len(p)] for p, k in zip(parts, kinds, strict=True)]
+    return np.concatenate(found)
 
 
 def _joined(files: list[Path], parts: list[dict[str, Any]]) -> _Columns:

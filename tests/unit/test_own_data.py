@@ -90,6 +90,16 @@ def test_several_pools_are_one(tmp_path: Path, digits: Path) -> None:
         prepare(small_settings(pool=f"{digits},{digits}"), tmp_path, "cpu")
 
 
+@pytest.mark.parametrize("name", ["a b", "a,b", "a:b", "a=b", "a@b", "a:b=c", "ä"])
+def test_any_folder_name_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_digits(tmp_path / name, 8)
+    study = prepare(small_settings(pool=name), tmp_path, "cpu")
+    assert len(study.view.class_ids) == 10
+    assert study.view.groups[0] == name
+    assert Path(study.world.pool) == tmp_path / name
+
+
 def test_a_pool_that_grows(tmp_path: Path, digits: Path) -> None:
     settings = {"pool": "glyphs:classes=24,train=8,reward=4,test=4", "tasks": 4, "classes_per_task": 3}
     before = run_small(tmp_path / "before", **settings)
