@@ -54,7 +54,8 @@ def _measure(scratch: Path, arguments: argparse.Namespace) -> dict[str, float | 
     build_parquet([("photos", build_pool(str(scratch / "photos")))], scratch / "pool.parquet", Options(), 2)
     pool, device = build_pool(str(scratch / "pool.parquet")), torch.device(arguments.device)
     rows = np.arange(arguments.images)
-    batches = [rows[i : i + BATCH] for i in range(0, len(rows), BATCH)]
+    size = BATCH[arguments.device]
+    batches = [rows[i : i + size] for i in range(0, len(rows), size)]
     ready = [backbone.preprocess(pool.images(b, backbone.view)) for b in batches]
     module = backbone.module().to(device)
     ours, bare = [], []

@@ -36,8 +36,8 @@ SLABS = (0, 64, 256, 1024, 4096)
 """Where the slabs of a class begin; from the last on they are all as long as the one before it."""
 CLASSES = 16
 """Classes in a shard of the first slab; one in those of later slabs, which few classes are looked at for."""
-BATCH = 256
-"""Images per forward pass; part of a shard's identity, since rounding may depend on it."""
+BATCH = {"cpu": 64, "cuda": 256}
+"""Images per forward pass: a CPU gains nothing from more. Part of a shard's identity, since rounding may depend on it."""
 
 Shard = tuple[int, int]
 """Number of the slab, number of the block of classes."""
@@ -146,7 +146,8 @@ class FeatureStore:
 
     def _compute(self, shard: Shard) -> None:
         rows = self._rows_of(shard)
-        features = np.concatenate(list(self.stream([rows[i : i + BATCH] for i in range(0, len(rows), BATCH)])))
+        size = BATCH[self.device.type]
+        features = np.concatenate(list(self.stream([rows[i : i + size] for i in range(0, len(rows), size)])))
         with atomic_path(self._path(shard)) as temporary, open(temporary, "wb") as file:
             np.save(file, features)
 
@@ -197,7 +198,7 @@ class UnionFeatures:
 
 def feature_space(backbone: Backbone, device: torch.device) -> str:
     """Identity of the space that the features lie in, whatever the pool."""
-    return digest_of("space", backbone.digest, device.type, BATCH, versions())
+    return digest_of("space", backbone.digest, device.type, BATCH[device.type], versions())
 
 
 def cache_root() -> Path:
