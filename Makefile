@@ -20,6 +20,8 @@ lint: $(READY)
 bench: $(READY)
 	$(VENV)/bin/python -m benchmarks.planning
 	$(VENV)/bin/python -m benchmarks.search
+	$(VENV)/bin/python -m benchmarks.pools
+	$(VENV)/bin/python -m benchmarks.features
 
 $(READY): pyproject.toml constraints.txt
 	if command -v uv >/dev/null; then \
