@@ -20,6 +20,12 @@ MAX_PIXELS = 100_000_000
 """A file that claims more is taken for a decompression bomb, and refused before anything is decoded."""
 
 
+MAX_RATIO = 64
+"""Of a longer image only the middle is scaled: the rest would be cut away, and 8 x 60,000 pixels scaled are gigabytes."""
+ORIENTATION = 0x0112
+"""The EXIF tag that says how an image is to be turned."""
+
+
 class BadImage(Exception):
     """An image file that cannot be used; the message says why, in a few words."""
 
@@ -69,7 +75,7 @@ def picture(data: bytes) -> Image.Image:
     Raises:
         BadImage: see `decode`.
     """
-    from PIL import Image, ImageOps, UnidentifiedImageError
+    from PIL import Image, UnidentifiedImageError
 
     if not data:
         raise BadImage("the file is empty")
@@ -80,7 +86,7 @@ def picture(data: bytes) -> Image.Image:
             if image.width * image.height > MAX_PIXELS:
                 raise BadImage(f"{image.width} x {image.height} pixels, more than {MAX_PIXELS // 10**6} million")
             image.load()
-            return _rgb(ImageOps.exif_transpose(image))
+            return _rgb(_upright(image))
     except BadImage:
         raise
     except UnidentifiedImageError:
@@ -89,6 +95,29 @@ def picture(data: bytes) -> Image.Image:
         raise BadImage(f"more than {MAX_PIXELS // 10**6} million pixels") from None
     except Exception as error:  # decoders raise what they like on corrupt data
         raise BadImage(f"corrupt ({' '.join(str(error).split())[:100] or type(error).__name__})") from None
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    """As its EXIF data ask.
+
+    Not by Pillow's ``exif_transpose``, which also writes these data anew, and so refuses good pixels for bad data.
+    """
+    from PIL.Image import Transpose
+
+    try:
+        orientation = image.getexif().get(ORIENTATION)
+    except Exception:  # whatever is wrong with them, the pixels are good
+        return image
+    turned = {
+        2: Transpose.FLIP_LEFT_RIGHT,
+        3: Transpose.ROTATE_180,
+        4: Transpose.FLIP_TOP_BOTTOM,
+        5: Transpose.TRANSPOSE,
+        6: Transpose.ROTATE_270,
+        7: Transpose.TRANSVERSE,
+        8: Transpose.ROTATE_90,
+    }
+    return image.transpose(turned[orientation]) if orientation in turned else image
 
 
 def _rgb(image: Image.Image) -> Image.Image:
@@ -109,17 +138,26 @@ def fitted(image: Image.Image, view: View) -> Image.Image:
     from PIL import Image
 
     scale = math.floor(view.size / view.crop_pct)
+    if view.crop_mode == "center":
+        image = _not_too_long(image)
     width, height = image.size
     if view.crop_mode == "squash":
         wanted = scale, scale
     elif view.crop_mode == "border":
         ratio = max(height / scale, width / scale)
-        wanted = round(width / ratio), round(height / ratio)
+        wanted = max(1, round(width / ratio)), max(1, round(height / ratio))
     else:
         wanted = (scale, int(scale * height / width)) if width <= height else (int(scale * width / height), scale)
     if wanted != image.size:
         image = image.resize(wanted, Image.Resampling[view.interpolation.upper()])
     return _middle(image, view)
+
+
+def _not_too_long(image: Image.Image) -> Image.Image:
+    """The middle of an image that is more than `MAX_RATIO` times as long as it is wide."""
+    width, height = image.size
+    cut = (max(0, width - MAX_RATIO * height) // 2, max(0, height - MAX_RATIO * width) // 2)
+    return image.crop((cut[0], cut[1], width - cut[0], height - cut[1])) if any(cut) else image
 
 
 def _middle(image: Image.Image, view: View) -> Image.Image:

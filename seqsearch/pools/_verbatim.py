@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ class ImageColumn:
         assert self._lengths is not None
         if self._file is None:
             self._file = os.open(self.path, os.O_RDONLY)
+            weakref.finalize(self, os.close, self._file)
         file, found = self._file, list[bytes | None]()
         for place, length in zip(self._places[rows].tolist(), self._lengths[rows].tolist(), strict=True):
             data = os.pread(file, PREFIX + length, place)
@@ -88,14 +90,18 @@ class ImageColumn:
         return found
 
     def _group(self, number: int) -> Any:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         if number in self._groups:
             return self._groups[number]
         if self._last is not None and self._last[0] == number:
             return self._last[1]
-        with pq.ParquetFile(self.path) as file:
-            column = file.read_row_group(number, columns=[self._column]).column(0).combine_chunks()
+        try:
+            with pq.ParquetFile(self.path) as file:
+                column = file.read_row_group(number, columns=[self._column]).column(0).combine_chunks()
+        except pa.ArrowException as error:  # not all of them are ValueErrors
+            raise ValueError(str(error)) from None
         values = column.field("bytes") if "." in self._column else column
         if values.nbytes <= CACHE_BYTES:
             self._groups[number] = values

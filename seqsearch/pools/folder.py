@@ -1,14 +1,13 @@
 """A folder of images as a pool: ``root/class/image`` or ``root/group/class/image``, any format that Pillow reads.
 
-A first level of split names only (``train``, ``validation``, ``test``, ...) is a given split, not a group. Images are decoded
-when they are asked for; the pool itself holds their names only.
+A first level of split names only (``train``, ``validation``, ``test``, ...; folders without images do not count) is a given
+split, not a group. Images are decoded when they are asked for; the pool itself holds their names only.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -17,20 +16,11 @@ from numpy.typing import NDArray
 from seqsearch.errors import UserError
 from seqsearch.pools._decode import decoded
 from seqsearch.pools._layout import SPLITS
+from seqsearch.pools._scan import Found, Listing, misplaced, scan
 from seqsearch.pools.base import GIVEN, ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
 
-IGNORED_SHOWN = 100
-"""Names of ignored files that are kept to be shown."""
-
-
-@dataclass
-class _Found:
-    """What the walk saw: files by (group, class), and what it left out."""
-
-    files: dict[tuple[str, str], list[tuple[str, int, int, int]]] = field(default_factory=dict)
-    """Path below the root, size, time of change [ns], split."""
-    ignored: list[str] = field(default_factory=list)
-    ignored_count: int = 0
+_Classes = dict[tuple[str, str], list[tuple[int, Listing]]]
+"""By group and name: the folders of a class, each with its position in `GIVEN`."""
 
 
 class FolderPool:
@@ -38,26 +28,30 @@ class FolderPool:
 
     native_size = 0
 
-    def __init__(self, root: Path, found: _Found, split: str, min_images: int) -> None:
+    def __init__(self, root: Path, found: Found, split: str, min_images: int) -> None:
         self.name, self.root = str(root), root
-        kept = {
-            k: sorted(f, key=lambda e: (e[3], e[0])) for k, f in sorted(found.files.items()) if len(f) >= min_images
-        }
+        there = _classes(root, found)
+        counts = {key: sum(len(listing.lengths) for _, listing in own) for key, own in there.items()}
+        kept = {key: own for key, own in there.items() if counts[key] >= min_images}
         if not kept:
             raise UserError(f"pool {self.name!r}: no class has {min_images} images or more (min_images)")
-        self.classes = tuple(ClassInfo(name, group, len(files)) for (group, name), files in kept.items())
-        codes = np.array([e[3] for files in kept.values() for e in files], dtype=np.uint8)
+        self.classes = tuple(ClassInfo(name, group, counts[group, name]) for group, name in kept)
+        listings = [entry for own in kept.values() for entry in own]
+        codes = np.repeat([c for c, _ in listings], [len(ls.lengths) for _, ls in listings]).astype(np.uint8)
         self.given: NDArray[np.uint8] | None = _given(self.name, codes, split)
         self.split_sizes = SplitSizes()
-        self._empty = [e[0] for files in kept.values() for e in files if e[1] == 0]
-        names = [e[0].encode("utf-8", "surrogateescape") for files in kept.values() for e in files]
-        self._names, self._ends = b"".join(names), np.cumsum([len(n) for n in names])
+        self._names = b"".join(ls.paths for _, ls in listings)
+        self._ends = np.cumsum(np.concatenate([ls.lengths for _, ls in listings]), dtype=np.int64)
         self._offsets = row_offsets(self.classes)
+        sizes = np.concatenate([ls.sizes for _, ls in listings])
+        self._empty = np.flatnonzero(sizes == 0)
         self.ignored, self.ignored_count = tuple(found.ignored), found.ignored_count
-        identity = hashlib.blake2b(repr((self.classes, self.given is not None)).encode(), digest_size=16)
-        for files in kept.values():
-            for path, size, modified, code in files:
-                identity.update(f"{path}\0{size}\0{modified}\0{code}\n".encode("utf-8", "surrogateescape"))
+        # Paths below the root say group, class and split, but for the group that is named after the root: it may be renamed.
+        identity = hashlib.blake2b(repr([c.count for c in self.classes]).encode(), digest_size=16)
+        times = np.concatenate([ls.times for _, ls in listings])
+        identity.update(self._names)
+        for numbers in (self._ends, sizes, times):
+            identity.update(numbers.astype("<i8", copy=False).data)
         self.digest = "files-" + identity.hexdigest()
 
     def check(self) -> None:
@@ -66,10 +60,10 @@ class FolderPool:
         Raises:
             UserError: a file is empty.
         """
-        if self._empty:
+        if len(self._empty):
             raise UserError(
-                f"pool {self.name!r}: {self._empty[0]} is empty ({len(self._empty)} such): remove it, or make a pool without "
-                "bad images: seqsearch pool build"
+                f"pool {self.name!r}: {self.where(int(self._empty[0]))} is empty ({len(self._empty)} such): remove it, or make "
+                "a pool without bad images: seqsearch pool build"
             )
 
     def images(self, rows: Rows, view: View) -> NDArray[np.uint8]:
@@ -120,27 +114,9 @@ def build(path: str, split: str = "auto", min_images: int = 1) -> FolderPool:
     """
     check_options(path, split, min_images)
     root = Path(path)
-    if not root.is_dir():
+    if not os.path.isdir(root):
         raise UserError(f"pool {path!r} is no folder")
-    found = _Found()
-    top = _entries(root)
-    first = [e for e in top if e.is_dir() and not e.name.startswith(".")]
-    splits = bool(first) and all(e.name.lower() in SPLITS for e in first)
-    depths: dict[int, str] = {}
-    for entry in first if splits else [None]:
-        code = SPLITS[entry.name.lower()] if entry else 0
-        _walk(root, Path(entry.path) if entry else root, [], found, code, depths, frozenset())
-    if not found.files:
-        raise UserError(
-            f"pool {path!r} has no images in root/class/image or root/group/class/image"
-            + (f" ({found.ignored_count} other files, e.g. {found.ignored[0]})" if found.ignored else "")
-        )
-    if len(depths) > 1:
-        raise UserError(
-            f"pool {path!r} has images at different depths ({depths[1]} and {depths[2]}): all must be in class folders, or "
-            "all in group/class folders"
-        )
-    return FolderPool(root, found, split, min_images)
+    return FolderPool(root, scan(root), split, min_images)
 
 
 def check_options(path: str, split: str, min_images: int) -> None:
@@ -151,55 +127,37 @@ def check_options(path: str, split: str, min_images: int) -> None:
         raise UserError(f"pool {path!r}: min_images={min_images!r} must be a whole number of at least 1")
 
 
-def _walk(
-    root: Path, folder: Path, above: list[str], found: _Found, code: int, depths: dict[int, str], seen: frozenset[str]
-) -> None:
-    """Collect the images below ``folder``, whose path from the root (or from its split) is ``above``."""
-    real = os.path.realpath(folder)
-    if real in seen:
-        raise UserError(f"pool {str(root)!r}: {folder} links back to a folder above it: remove the link")
-    below = os.path.relpath(folder, root)
-    prefix = "" if below == "." else below + os.sep
-    group = above[0] if len(above) == 2 else root.resolve().name
-    for entry in _entries(folder):
-        if entry.name.startswith("."):
-            continue
-        path = prefix + entry.name
-        if entry.is_dir():
-            _walk(root, Path(entry.path), [*above, entry.name], found, code, depths, seen | {real})
-        elif os.path.splitext(entry.name)[1].lower() not in _extensions():
-            found.ignored_count += 1
-            if len(found.ignored) < IGNORED_SHOWN:
-                found.ignored.append(path)
-        elif len(above) not in (1, 2):
-            where = "directly in it" if not above else "too deep"
-            raise UserError(
-                f"pool {str(root)!r} has images {where}, e.g. {path}: they must be in root/class/image or "
-                "root/group/class/image"
-            )
-        else:
-            state = _stat(root, entry)
-            depths.setdefault(len(above), path)
-            found.files.setdefault((group, above[-1]), []).append((path, state.st_size, state.st_mtime_ns, code))
+def _classes(root: Path, found: Found) -> _Classes:
+    """The folders of images by class, sorted by group and name; those of a class in the order of `GIVEN`.
 
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda e: e.name)
-    except OSError as error:
+    Raises:
+        UserError: no images, or images at odd depths.
+    """
+    if not found.listings:
         raise UserError(
-            f"pool: folder {folder} cannot be listed ({error.strerror}): allow it, or leave it out"
-        ) from None
-
-
-def _stat(root: Path, entry: os.DirEntry[str]) -> os.stat_result:
-    try:
-        return entry.stat()
-    except OSError as error:
+            f"pool {str(root)!r} has no images in root/class/image or root/group/class/image"
+            + (f" ({found.ignored_count} other files, e.g. {found.ignored[0]})" if found.ignored else "")
+        )
+    for listing in found.listings:
+        if not listing.above:
+            raise misplaced(root, "directly in it", listing)
+    splits = all(listing.above[0].lower() in SPLITS for listing in found.listings)
+    classes: _Classes = {}
+    depths: dict[int, str] = {}
+    for listing in found.listings:
+        code = SPLITS[listing.above[0].lower()] if splits else 0
+        above = listing.above[1:] if splits else listing.above
+        if len(above) not in (1, 2):
+            raise misplaced(root, "too deep" if above else "directly in a split", listing)
+        depths.setdefault(len(above), listing.example)
+        group = above[0] if len(above) == 2 else root.resolve().name
+        classes.setdefault((group, above[-1]), []).append((code, listing))
+    if len(depths) > 1:
         raise UserError(
-            f"pool {str(root)!r}: {os.path.relpath(entry.path, root)} cannot be read ({error.strerror}): remove it"
-        ) from None
+            f"pool {str(root)!r} has images at different depths ({depths[1]} and {depths[2]}): all must be in class folders, "
+            "or all in group/class folders"
+        )
+    return {key: sorted(classes[key], key=lambda entry: entry[0]) for key in sorted(classes)}
 
 
 def _given(name: str, codes: NDArray[np.uint8], split: str) -> NDArray[np.uint8] | None:
@@ -210,16 +168,3 @@ def _given(name: str, codes: NDArray[np.uint8], split: str) -> NDArray[np.uint8]
             f"pool {name!r} has no split of its own (split=given): leave it out, or give {', '.join(GIVEN)}"
         )
     return codes if there and split != "random" else None
-
-
-_EXTENSIONS: frozenset[str] = frozenset()
-
-
-def _extensions() -> frozenset[str]:
-    """Of the formats that Pillow opens, e.g. ``.jpg``."""
-    global _EXTENSIONS
-    if not _EXTENSIONS:
-        from PIL import Image
-
-        _EXTENSIONS = frozenset(e for e, kind in Image.registered_extensions().items() if kind in Image.OPEN)
-    return _EXTENSIONS

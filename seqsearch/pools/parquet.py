@@ -1,12 +1,14 @@
 """A Parquet file of images as a pool, or a folder of such files: what ``seqsearch pool build`` writes, and Hugging Face's layout.
 
-Columns: ``image`` (struct with ``bytes``, or plain bytes), ``label`` (integers or strings), and if they are there
-``class_name``, ``group``, ``split``, ``caption`` and ``image_bytes``. Classes come in the order of labels; a label that occurs in
-several groups is a class in each. Only the small columns are read when the pool is opened.
+Columns: ``image`` or ``img`` (struct with ``bytes``, or plain bytes), ``label`` (integers or strings), and if they are there
+``class_name``, ``group``, ``split``, ``caption`` or ``text``, and ``image_bytes``. Classes come in the order of labels, those
+without an image left out; a label that occurs in several groups is a class in each, in the order of the groups' names. Only the
+small columns are read when the pool is opened.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from dataclasses import dataclass
@@ -26,7 +28,11 @@ from seqsearch.pools._verbatim import ImageColumn
 from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
 from seqsearch.pools.folder import check_options
 
+IMAGES = ("image", "img")
 TEXTS = ("class_name", "group", "split")
+CAPTIONS = ("caption", "text")
+LONGEST = 2**31 - 8
+"""Bytes of an image, at most, for its length to be believed."""
 
 
 @dataclass
@@ -37,6 +43,8 @@ class _Columns:
     names: list[str]
     group: NDArray[np.int64]
     groups: list[str]
+    grouped: bool
+    """The files say the groups; else there is one, named after them."""
     split: NDArray[np.uint8] | None
     lengths: NDArray[np.int32] | None
 
@@ -75,7 +83,8 @@ class ParquetPool:
         for file, low, high in zip(files, self._file_starts[:-1], self._file_starts[1:], strict=True):
             lengths = None if columns.lengths is None else columns.lengths[low:high]
             self._columns.append(ImageColumn(file, _image_column(file), lengths))
-        said = [(c.name, c.group, c.count) for c in self.classes]
+        # a group that is named after the file is no content: the file may be renamed
+        said = [(c.name, c.group if columns.grouped else "", c.count) for c in self.classes]
         parts = [order if self._order is not None else len(order), columns.lengths, columns.split]
         self.digest = digest_of("parquet", content, said, [_short(p) for p in parts])
 
@@ -119,16 +128,23 @@ class ParquetPool:
         return f"{self._files[number].name}, row {place - int(self._file_starts[number])}"
 
     def captions(self, rows: Rows) -> list[str | None]:
-        """What the column ``caption`` says, None where there is none."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        """What the column ``caption`` or ``text`` says, None where there is none.
 
-        tables = [
-            pq.ParquetFile(f).read(columns=["caption"]) for f in self._files if "caption" in pq.read_schema(f).names
-        ]
-        if len(tables) != len(self._files):
+        Raises:
+            UserError: a row is not in the pool, or a file is gone.
+        """
+        import pyarrow as pa
+
+        rows = checked_rows(rows, self.name, int(self._offsets[-1]))
+        found = [_captions(f) for f in self._files]
+        if all(f is None for f in found):
             return [None] * len(rows)
-        said: list[str | None] = pa.concat_tables(tables).column(0).take(self._places(np.asarray(rows))).to_pylist()
+        chunks = [
+            chunk
+            for f, n in zip(found, np.diff(self._file_starts).tolist(), strict=True)
+            for chunk in ([pa.nulls(n, pa.large_string())] if f is None else f.chunks)
+        ]
+        said: list[str | None] = pa.chunked_array(chunks).take(pa.array(self._places(rows))).to_pylist()
         return said
 
     def _places(self, rows: Rows) -> Rows:
@@ -152,25 +168,28 @@ def build(path: str, split: str = "auto", min_images: int = 1) -> ParquetPool:
     files = sorted(root.glob("*.parquet"), key=lambda f: (_split_of_name(f) or 0, f.name)) if root.is_dir() else [root]
     if not files:
         raise UserError(f"pool {path!r} has no .parquet files")
-    parts = [_read(f, in_folder=root.is_dir()) for f in files]
-    columns = _joined(files, parts)
+    parts = [_read(f, root.is_dir(), split) for f in files]
+    columns = _joined(files, parts, split)
     return ParquetPool(path, files, columns, digest_of([_content(f) for f in files]), split, min_images)
 
 
 # ------------------------------------------------------------------------------------------------ reading
 
 
-def _read(file: Path, in_folder: bool) -> dict[str, Any]:
+def _read(file: Path, in_folder: bool, split: str) -> dict[str, Any]:
     """The small columns of one file, checked: codes ``[n]`` and texts by column name."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         schema = pq.read_schema(file)
-        _image_column(file)
+        image = _image_column(file)
         if "label" not in schema.names:
             raise UserError(f"pool {str(file)!r} has no column 'label'; it has {', '.join(schema.names)}")
-        wanted = [n for n in ("label", *TEXTS, "image_bytes") if n in schema.names]
+        wanted = [n for n in ("label", *TEXTS) if n in schema.names]
+        # an integer, or it is something else by the same name, perhaps all images
+        if "image_bytes" in schema.names and pa.types.is_integer(schema.field("image_bytes").type):
+            wanted.append("image_bytes")
         dictionaries = [n for n in wanted if pa.types.is_string(schema.field(n).type)]
         rows = _rows_of(file)
         # One column after the other: of millions of rows each is some megabytes, and Arrow would keep the room of all.
@@ -179,12 +198,15 @@ def _read(file: Path, in_folder: bool) -> dict[str, Any]:
         columns = ((n, opened.read(columns=[n]).column(0)) for n in wanted)
         if not rows:
             raise UserError(f"pool {str(file)!r} has no rows")
+        if _all_null(opened.metadata, image):
+            raise UserError(f"pool {str(file)!r} has no image bytes, in no row: embed the images, not their paths")
         found: dict[str, Any] = {}
         for name, column in columns:
-            if name != "image_bytes":
-                found[name] = _codes(file, name, column)
-            elif not column.null_count:
-                found["lengths"] = _numbers(column).astype(np.int32)
+            if name == "image_bytes":
+                found |= _lengths(column)
+            else:
+                with _lenient(name == "split" and split == "random"):
+                    found[name] = _codes(file, name, column)
             del column
             pa.default_memory_pool().release_unused()
     except (pa.ArrowException, OSError) as error:
@@ -194,6 +216,30 @@ def _read(file: Path, in_folder: bool) -> dict[str, Any]:
     if "split" not in found and in_folder and (code := _split_of_name(file)) is not None:
         found["file_split"] = code
     return found
+
+
+def _lenient(yes: bool) -> contextlib.AbstractContextManager[None]:
+    """A split that is not wanted may be as wrong as it likes."""
+    return contextlib.suppress(UserError) if yes else contextlib.nullcontext()
+
+
+def _lengths(column: Any) -> dict[str, NDArray[np.int32]]:
+    """``lengths`` ``[n]``, if they can be those of images."""
+    if column.null_count:
+        return {}
+    said = _numbers(column)
+    return {"lengths": said.astype(np.int32)} if said.min() >= 0 and said.max() <= LONGEST else {}
+
+
+def _all_null(metadata: Any, column: str) -> bool:
+    """The footer says that no row has an image."""
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        chunk = next(c for c in map(group.column, range(group.num_columns)) if c.path_in_schema == column)
+        said = chunk.statistics if chunk.is_stats_set else None
+        if said is None or not said.has_null_count or said.null_count < group.num_rows:
+            return False
+    return True
 
 
 def _codes(file: Path, name: str, column: Any) -> tuple[NDArray[np.int64], list[str] | None] | None:
@@ -232,7 +278,7 @@ def _numbers(column: Any) -> NDArray[Any]:
     return np.concatenate(found)
 
 
-def _joined(files: list[Path], parts: list[dict[str, Any]]) -> _Columns:
+def _joined(files: list[Path], parts: list[dict[str, Any]], split: str) -> _Columns:
     """One set of columns of all files."""
     labels, names = _labels(files, parts)
     group, groups = _texts(parts, "group", [files[0].stem if len(files) == 1 else files[0].parent.name])
@@ -240,12 +286,16 @@ def _joined(files: list[Path], parts: list[dict[str, Any]]) -> _Columns:
     if own:
         names = _own_names(files[0], labels, names, named, own)
     lengths = [p["lengths"] for p in parts if "lengths" in p]
+    given = None
+    with _lenient(split == "random"):
+        given = _split(files, parts)
     return _Columns(
         labels,
         names,
         group,
         groups,
-        _split(files, parts),
+        any(p.get("group") is not None for p in parts),
+        given,
         np.concatenate(lengths) if len(lengths) == len(parts) else None,
     )
 
@@ -265,9 +315,11 @@ def _labels(files: list[Path], parts: list[dict[str, Any]]) -> tuple[NDArray[np.
             f"pool {str(files[0])!r} has label {low}: images without a label (as in hidden test sets) cannot be used, leave "
             "them out"
         )
-    high = int(labels.max())
-    names = parts[0]["names"] or [str(i) for i in range(high + 1)]
-    if high >= len(names):
+    names = parts[0]["names"]
+    if names is None:
+        there, codes = np.unique(labels, return_inverse=True)  # labels may be any numbers, as large as they like
+        return codes.astype(np.int64), [str(i) for i in there.tolist()]
+    if (high := int(labels.max())) >= len(names):
         raise UserError(f"pool {str(files[0])!r} has label {high}, but names for {len(names)} labels only")
     return labels, names
 
@@ -303,21 +355,33 @@ def _own_names(
 
 
 def _split(files: list[Path], parts: list[dict[str, Any]]) -> NDArray[np.uint8] | None:
-    """The given split ``[n]``: positions in `seqsearch.pools.base.GIVEN`; None if there is none, or one part only."""
-    codes = []
+    """The given split ``[n]``: positions in `seqsearch.pools.base.GIVEN`; None if there is none, or one part only.
+
+    Raises:
+        UserError: a split of another name, or only some files have one.
+    """
+    codes, lacking = [], []
     for file, p in zip(files, parts, strict=True):
         if p.get("split") is not None:
             own, said = p["split"]
             if unknown := sorted(t for t in said if t.lower() not in SPLITS):
                 raise UserError(
                     f"pool {str(file)!r}: unknown split {', '.join(map(repr, unknown[:5]))}: the column must hold train, "
-                    "validation and test"
+                    "validation and test, or let the split be drawn (split=random)"
                 )
             codes.append(np.array([SPLITS[t.lower()] for t in said], dtype=np.uint8)[own])
         elif "file_split" in p:
             codes.append(np.full(p["rows"], p["file_split"], dtype=np.uint8))
-    if len(codes) != len(parts):
+        else:
+            lacking.append(file)
+    if not codes:
         return None
+    if lacking:
+        has = next(f for f in files if f not in lacking)
+        raise UserError(
+            f"pool {str(files[0].parent)!r}: {has.name} has a split, {lacking[0].name} has none: give it one (train-*, "
+            "validation-*, test-*), leave it out, or let the split be drawn (split=random)"
+        )
     found = np.concatenate(codes)
     return found if len(np.unique(found)) > 1 else None
 
@@ -338,14 +402,30 @@ def _image_column(file: Path) -> str:
     import pyarrow.parquet as pq
 
     schema = pq.read_schema(file)
-    if "image" not in schema.names:
+    name = next((n for n in IMAGES if n in schema.names), None)
+    if name is None:
         raise UserError(f"pool {str(file)!r} has no column 'image'; it has {', '.join(schema.names)}")
-    kind = schema.field("image").type
+    kind = schema.field(name).type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        return "image"
+        return name
     if pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0:
-        return "image.bytes"
-    raise UserError(f"pool {str(file)!r}: column 'image' is of type {kind}, must hold the bytes of image files")
+        return f"{name}.bytes"
+    raise UserError(f"pool {str(file)!r}: column {name!r} is of type {kind}, must hold the bytes of image files")
+
+
+def _captions(file: Path) -> Any:
+    """The column of captions, None if there is none."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.read_schema(file)
+        texts = (pa.types.is_string, pa.types.is_large_string)
+        name = next((n for n in CAPTIONS if n in schema.names and any(t(schema.field(n).type) for t in texts)), None)
+        return None if name is None else pq.ParquetFile(file).read(columns=[name]).column(0).cast(pa.large_string())
+    except (pa.ArrowException, OSError) as error:
+        said = " ".join(str(error).split())[:120]
+        raise UserError(f"pool {str(file)!r} cannot be read any more ({said}): restore it, then resume") from None
 
 
 def _split_of_name(file: Path) -> int | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 
-from seqsearch.pools._decode import BadImage, decode, picture
+from seqsearch.pools._decode import BadImage, decode, fitted, picture
 from seqsearch.pools.base import View
 from tests.photos import photographs
 
@@ -101,3 +102,58 @@ def test_a_picture_stands_as_its_exif_data_say() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned by 90 degrees
     assert picture(encoded(PHOTO, "JPEG", exif=exif)).size == (40, 60)
+
+
+@pytest.mark.parametrize("orientation", range(10))
+def test_all_orientations_are_those_of_pillow(orientation: int) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    data = encoded(PHOTO, "JPEG", exif=exif)
+    theirs = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
+    np.testing.assert_array_equal(np.asarray(picture(data)), np.asarray(theirs))
+
+
+@pytest.mark.parametrize("kind", [5, 10, 11, 12])
+def test_good_pixels_are_not_refused_for_bad_exif_data(kind: int) -> None:
+    def entry(tag: int, kind: int, value: int) -> bytes:
+        return struct.pack("<HHII", tag, kind, 1, value)
+
+    fields = entry(0x0112, 3, 6) + entry(0x010E, kind, 8)  # a description that is a number
+    exif = b"Exif\0\0II*\0" + struct.pack("<IH", 8, 2) + fields + bytes(20)
+    assert picture(encoded(PHOTO, "JPEG", exif=exif)).size == (40, 60)
+    assert picture(encoded(PHOTO, "JPEG", exif=b"Exif\0\0garbage")).size == (60, 40)
+
+
+def test_of_several_pictures_in_one_file_the_first_is_taken() -> None:
+    data = encoded(PHOTO, "MPO", save_all=True, append_images=[Image.new("RGB", PHOTO.size)])
+    near = np.abs(np.asarray(picture(data)).astype(int) - np.asarray(PHOTO)).mean()
+    assert near < 12
+
+
+@pytest.mark.parametrize("mode", ["center", "border", "squash"])
+@pytest.mark.parametrize("size", [(8, 60_000), (60_000, 1), (1, 1)])
+def test_very_long_images_take_little_room(size: tuple[int, int], mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = encoded(Image.new("RGB", size, (9, 8, 7)), "PNG")
+    pixels: list[int] = []
+    real = Image.Image.resize
+
+    def resize(image: Image.Image, wanted: tuple[int, int], *options: Any) -> Image.Image:
+        pixels.append(wanted[0] * wanted[1])
+        assert pixels[-1] < 10**7  # before gigabytes are asked for
+        return real(image, wanted, *options)
+
+    monkeypatch.setattr(Image.Image, "resize", resize)
+    found = decode(data, View(224, 0.875, "bicubic", mode, (9, 8, 7)))  # type: ignore[arg-type]
+    assert found.shape == (3, 224, 224)
+    assert (found == np.array([9, 8, 7])[:, None, None]).all()
+    assert pixels
+
+
+@pytest.mark.parametrize("size", [(40, 4000), (4000, 40)])
+def test_the_middle_of_a_long_image_is_the_same(size: tuple[int, int]) -> None:
+    smooth = photographs()["china"].resize(size)
+    image = picture(encoded(smooth, "PNG"))
+    ours = np.asarray(fitted(image, View(32)))
+    scaled = image.resize((32, 3200) if size[0] < size[1] else (3200, 32), Image.Resampling.BICUBIC)
+    left, top = (scaled.width - 32) // 2, (scaled.height - 32) // 2
+    np.testing.assert_array_equal(ours, np.asarray(scaled.crop((left, top, left + 32, top + 32))))

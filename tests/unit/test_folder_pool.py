@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -82,8 +85,14 @@ def test_the_digest_is_of_paths_sizes_and_times_and_says_so(tmp_path: Path) -> N
     touch(tmp_path / "one" / "a" / "1.png")
     before = build(str(tmp_path / "one")).digest
     assert before.startswith("files-")
-    shutil.copytree(tmp_path / "one", tmp_path / "elsewhere" / "one")
-    assert build(str(tmp_path / "elsewhere" / "one")).digest == before
+    for copy in ("elsewhere/one", "another name"):
+        shutil.copytree(tmp_path / "one", tmp_path / copy)
+        assert build(str(tmp_path / copy)).digest == before
+    touch(tmp_path / "another name" / "b" / "1.png")
+    larger = build(str(tmp_path / "another name")).digest
+    assert larger != before
+    shutil.move(tmp_path / "another name" / "b", tmp_path / "another name" / "c")  # the same file in another class
+    assert build(str(tmp_path / "another name")).digest not in (before, larger)
     os.utime(tmp_path / "one" / "a" / "1.png", ns=(1, 1))
     assert build(str(tmp_path / "one")).digest != before
 
@@ -105,6 +114,10 @@ def test_linked_folders_are_followed_and_loops_are_refused(tmp_path: Path) -> No
         (["notes/readme.txt"], r"has no images in .* \(1 other files, e.g. notes/readme.txt\)"),
         (["1.png"], "has images directly in it, e.g. 1.png"),
         (["a/b/c/1.png"], "has images too deep, e.g. a/b/c/1.png"),
+        (["a/b/c/d/1.png"], "has images too deep, e.g. a/b/c/d/1.png"),
+        (["train/a/1.png", "test/a/1.png", "1.png"], "has images directly in it, e.g. 1.png"),
+        (["train/1.png", "test/1.png"], "has images directly in a split, e.g. test/1.png"),
+        (["train/a/1.png", "test/g/a/1.png"], "images at different depths"),
         (["a/1.png", "b/c/1.png"], r"images at different depths \(a/1.png and b/c/1.png\)"),
     ],
 )
@@ -160,3 +173,58 @@ def test_a_given_split_that_is_not_there(tmp_path: Path) -> None:
     touch(tmp_path / "a" / "1.png")
     with pytest.raises(UserError, match="has no split of its own"):
         build(str(tmp_path), split="given")
+
+
+def test_folders_without_images_do_not_hide_a_split(tmp_path: Path) -> None:
+    for part in ("train", "test"):
+        touch(tmp_path / part / "a" / "1.png")
+    (tmp_path / "annotations").mkdir()
+    (tmp_path / "annotations" / "all.json").write_text("{}")
+    pool = build(str(tmp_path))
+    assert [(c.name, c.count) for c in pool.classes] == [("a", 2)]
+    assert pool.given is not None
+    assert (pool.ignored, pool.given.tolist()) == (("annotations/all.json",), [0, 2])
+
+
+def test_a_class_may_be_called_like_a_split(tmp_path: Path) -> None:
+    for name in ("airplane", "train"):
+        touch(tmp_path / name / "1.png")
+    pool = build(str(tmp_path))
+    assert [c.name for c in pool.classes] == ["airplane", "train"]
+    assert pool.given is None
+
+
+def test_links_to_themselves_and_pipes_do_not_stop_the_walk_unsaid(tmp_path: Path) -> None:
+    touch(tmp_path / "a" / "1.png")
+    os.mkfifo(tmp_path / "a" / "pipe.png")  # to open it would wait for ever
+    pool = build(str(tmp_path))
+    assert [c.count for c in pool.classes] == [1]
+    assert pool.ignored == ("a/pipe.png",)
+    (tmp_path / "b").symlink_to(tmp_path / "b")
+    with pytest.raises(UserError, match=r": b cannot be read \(Too many levels of symbolic links\): remove it"):
+        build(str(tmp_path))
+
+
+def test_names_that_are_no_utf_8(tmp_path: Path) -> None:
+    touch(Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9/\xff.png")))
+    pool = build(str(tmp_path))
+    assert os.fsencode(pool.where(0)) == b"caf\xe9/\xff.png"
+    again = pickle.loads(pickle.dumps(pool))
+    assert again.encoded(np.array([0, 0])) == [(tmp_path / os.fsdecode(b"caf\xe9/\xff.png")).read_bytes()] * 2
+
+
+def test_many_files_take_little_room(tmp_path: Path) -> None:
+    number = 20_000
+    for c in range(20):
+        (tmp_path / f"class {c}").mkdir()
+        for i in range(number // 20):
+            (tmp_path / f"class {c}" / f"{i:06d}.png").touch()
+    code = (
+        "import pickle, sys, tracemalloc; from seqsearch.pools.folder import build\n"
+        "build(sys.argv[1]); tracemalloc.start(); pool = build(sys.argv[1])\n"  # the first time imports
+        "print(tracemalloc.get_traced_memory()[1], len(pickle.dumps(pool)))"
+    )
+    said = subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, text=True, stdout=subprocess.PIPE)
+    peak, pickled = map(int, said.stdout.split())
+    assert peak / number < 160  # bytes; with an object per file it was 350
+    assert pickled / number < 50

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import shutil
 from pathlib import Path
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from seqsearch.errors import UserError
-from seqsearch.pools import _layout
+from seqsearch.pools import _layout, _verbatim
 from seqsearch.pools.base import Split, View
 from seqsearch.pools.parquet import ParquetPool, build
 from seqsearch.world import build_pool
@@ -146,6 +147,7 @@ def test_the_digest_is_of_the_content(tmp_path: Path) -> None:
     images[3] = png(3, side=8)
     write_hub_layout(tmp_path / "c.parquet", images, labels, NAMES)
     assert build(str(tmp_path / "c.parquet")).digest != digest
+    assert build(str(tmp_path / "b.parquet")).digest == digest  # the name of the file is the group's, but no content
     (tmp_path / "moved").mkdir()
     shutil.copy(path, tmp_path / "moved" / "a.parquet")
     assert build(str(tmp_path / "moved" / "a.parquet")).digest == digest
@@ -173,6 +175,10 @@ def test_files_that_are_no_pool(tmp_path: Path) -> None:
     for columns, said in cases:
         with pytest.raises(UserError, match=said):
             build(write(path, **columns))
+    kind = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    for nothing in (None, {"bytes": None, "path": "a.png"}):
+        with pytest.raises(UserError, match="has no image bytes, in no row: embed the images, not their paths"):
+            build(write(path, image=pa.array([nothing] * 3, kind), label=[0, 0, 0]))
     pool = build(write(path, image=[image, {"bytes": None, "path": "2.png"}], label=[0, 0]))
     with pytest.raises(UserError, match=r"x\.parquet, row 1 has no image bytes: embed the images, not their paths"):
         pool.encoded(np.array([0, 1]))
@@ -203,3 +209,88 @@ def test_a_file_that_vanishes_or_changes_under_way(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").unlink()
     with pytest.raises(UserError, match=r"cannot be read any more \(No such file or directory\)"):
         pickle.loads(pickle.dumps(pool)).encoded(np.array([7]))
+
+
+def test_other_names_of_columns(tmp_path: Path) -> None:
+    images = [png(i) for i in range(4)]
+    for name, column in (("struct", [{"bytes": b, "path": ""} for b in images]), ("plain", images)):
+        pool = build(write(tmp_path / f"{name}.parquet", img=column, label=[1, 0, 1, 0], text=list("abcd")))
+        assert pool.encoded(np.arange(4)) == [images[i] for i in (1, 3, 0, 2)]
+        assert pool.captions(np.array([3, 0])) == ["c", "b"]
+    pool = build(write(tmp_path / "x.parquet", image=images, label=[0] * 4, caption=[1, 2, 3, 4]))
+    assert pool.captions(np.arange(2)) == [None, None]  # numbers are no captions
+    with pytest.raises(UserError, match="has rows 0 to 3, asked for 4"):
+        pool.captions(np.array([4]))
+
+
+def test_captions_of_some_files(tmp_path: Path) -> None:
+    write(tmp_path / "a.parquet", image=[png(1)], label=[0])
+    write(tmp_path / "b.parquet", image=[png(2)], label=[0], caption=["two"])
+    assert build(str(tmp_path)).captions(np.array([1, 0])) == ["two", None]
+
+
+@pytest.mark.parametrize(
+    "said", [["9"] * 3, [b"9"] * 3, [9.5] * 3, [{"a": 1}] * 3, [2**40] * 3, [-9] * 3, [7, None, 7]]
+)
+def test_a_column_that_only_seems_to_hold_lengths(tmp_path: Path, said: list[Any]) -> None:
+    images = [png(i) for i in range(3)]
+    pool = build(write(tmp_path / "x.parquet", image=images, label=[0] * 3, image_bytes=said))
+    assert not pool.verbatim
+    assert pool.encoded(np.array([2, 0])) == [images[2], images[0]]
+
+
+def test_labels_may_be_any_numbers(tmp_path: Path) -> None:
+    labels = [10**15, 7, 10**15, 0]  # a name for each number up to the highest would not fit into memory
+    pool = build(write(tmp_path / "x.parquet", image=[png(i) for i in range(4)], label=labels))
+    assert [(c.name, c.count) for c in pool.classes] == [("0", 1), ("7", 1), (str(10**15), 2)]
+
+
+def test_a_split_of_some_files_only(tmp_path: Path) -> None:
+    hub(tmp_path / "train-0.parquet")
+    hub(tmp_path / "extra-0.parquet")
+    with pytest.raises(UserError, match=r"train-0\.parquet has a split, extra-0\.parquet has none: give it one"):
+        build(str(tmp_path))
+    assert build(str(tmp_path), split="random").given is None
+
+
+@pytest.mark.parametrize("said", [["holdout"] * 2, ["train", None], [0, 1]])
+def test_a_split_that_is_not_wanted_may_be_wrong(tmp_path: Path, said: list[Any]) -> None:
+    path = write(tmp_path / "x.parquet", image=[png(1), png(2)], label=[0, 0], split=said)
+    with pytest.raises(UserError, match=r"split|'split'"):
+        build(path)
+    assert build(path, split="random").given is None
+
+
+def test_the_digest_does_not_depend_on_whether_the_split_is_wanted(tmp_path: Path) -> None:
+    own_layout(tmp_path / "x.parquet", [png(i) for i in range(4)], [0] * 4, 4, split=["train", "test"] * 2)
+    kept, drawn = (build(str(tmp_path / "x.parquet"), split=s) for s in ("auto", "random"))
+    assert kept.given is not None
+    assert drawn.given is None
+    assert kept.digest == drawn.digest
+
+
+def test_pools_that_are_gone_leave_no_open_files(tmp_path: Path) -> None:
+    images = [png(i) for i in range(9)]
+    for _ in range(3):
+        own_layout(tmp_path / "x.parquet", images, [0] * 9, 4)
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(20):
+        assert own_layout(tmp_path / "x.parquet", images, [0] * 9, 4).encoded(np.array([8])) == [images[8]]
+    assert len(os.listdir("/dev/fd")) <= before
+
+
+def test_a_row_group_is_read_once_for_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    images = [png(i) for i in range(40)]
+    pq.write_table(pa.table({"image": images, "label": [0] * 40}), tmp_path / "x.parquet", row_group_size=20)
+    reads: list[int] = []
+    real = pq.ParquetFile.read_row_group
+
+    def counted(self: pq.ParquetFile, number: int, **options: Any) -> pa.Table:
+        reads.append(number)
+        return real(self, number, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", counted)
+    monkeypatch.setattr(_verbatim, "CACHE_BYTES", 100)  # less than a row group
+    rows = np.array([39, 0, 21, 7, 30, 1])
+    assert build(str(tmp_path / "x.parquet")).encoded(rows) == [images[r] for r in rows]
+    assert sorted(reads) == [0, 1]
