@@ -48,3 +48,10 @@ def fitting_workers(gpus_per_worker: float) -> int:
     if gpus_per_worker > 0:
         cpus = min(cpus, int(have.get("GPU", 0) / gpus_per_worker))
     return max(1, cpus)
+
+
+def alive_nodes() -> set[str]:
+    """Ids of the nodes that Ray holds for alive; it takes some 15 s to notice that one was killed."""
+    import ray
+
+    return {n["NodeID"] for n in ray.nodes() if n["Alive"]}

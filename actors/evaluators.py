@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from actors.engine import Engine
 from seqsearch.inline import InlineEvaluator
 from seqsearch.world import World
 
@@ -15,29 +18,48 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_evaluator(
-    world: World, workers: int | None, gpus_per_worker: float = 0.0, address: str | None = None
+    world: World, engine: Engine, events: Callable[[str, dict[str, Any]], None] = lambda _, __: None
 ) -> Iterator[InlineEvaluator | Fleet]:
-    """``workers`` 0: in this process; None: one for each CPU of the cluster (or for each share of a GPU).
+    """The evaluator that ``engine`` describes; states go where it says.
 
     Raises:
-        UserError: no cluster at ``address``, or no worker can be placed.
+        UserError: no cluster at its address, no worker can be placed, or states cannot be written where it says.
     """
-    if workers == 0:
-        inline = InlineEvaluator(world)
-        try:
+    keeps = bool(engine.state_store) and not engine.remote_store
+    if keeps:
+        world = replace(world, states=str(Path(engine.state_store).expanduser().resolve()))
+    if engine.workers == 0:
+        with _inline(world, engine, keeps) as inline:
             yield inline
-        finally:
-            inline.close()
         return
-    from actors.cluster import connect, disconnect, fitting_workers
+    from actors.cluster import connect, disconnect
     from actors.fleet import Fleet
 
-    connect(address, workers or 0)
+    connect(engine.address, engine.workers or 0)
     try:
-        fleet = Fleet(world, workers or fitting_workers(gpus_per_worker), gpus_per_worker)
+        fleet = Fleet(world, engine, keeps=keeps, events=events)
         try:
             yield fleet
         finally:
             fleet.close()
     finally:
         disconnect()
+
+
+@contextmanager
+def _inline(world: World, engine: Engine, keeps: bool) -> Iterator[InlineEvaluator]:
+    from seqsearch.cache import StateCache
+    from seqsearch.state_store import StateStore
+    from seqsearch.workbench import Workbench
+
+    store = StateStore(engine.state_store) if engine.remote_store else None
+    cache = StateCache(Path(world.states), clears=not keeps)
+    inline = InlineEvaluator(world, Workbench(world, cache=cache, sources=[store] if store else [], store=store))
+    try:
+        yield inline
+    finally:
+        inline.close()
+        if store is not None:
+            store.flush()
+        if keeps or store is not None:
+            (store or cache.disk).evict(engine.state_cache)

@@ -2,103 +2,113 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import ray
-from ray.exceptions import RayError, RayTaskError
+from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayError, RayTaskError
+from ray.exceptions import OutOfMemoryError as RayOutOfMemoryError
 
-from actors.worker import Worker
-from seqsearch.cache import StateCache
+from actors.cluster import alive_nodes, fitting_workers
+from actors.engine import Engine
+from actors.member import Member
+from actors.node import marker
+from actors.queue import Queue, Ticket
+from actors.records import Records
+from actors.worker import Setup, WorkerActor
+from seqsearch.digests import digest_of
 from seqsearch.errors import UserError
 from seqsearch.features import Shard
 from seqsearch.inline import pin_threads
 from seqsearch.search import Job, JobResult, Priority
+from seqsearch.state_folder import StateFolder
+from seqsearch.state_store import StateStore
 from seqsearch.types import Edge, EdgeResult
 from seqsearch.world import World
 
 MAX_RETRIES = 2
-"""Times a job is tried again after the worker under it died."""
+"""Times a job is tried again after the worker under it died. Deaths of whole nodes are nobody's fault and do not count."""
+MAX_DEATHS = 10
+"""Times in all, whoever's fault."""
+SETTLE_SECONDS = 15.0
+"""Ray says of a killed node that it is alive for so long."""
 SLOTS = 2
 """Calls per worker: one running and one queued, so that it never waits for the driver."""
-LOOK_AHEAD = 64
-"""Pending jobs among which one that suits a worker is looked for."""
-
-
-@dataclass(eq=False)
-class _Ticket:
-    """A job on its way."""
-
-    job: Any
-    priority: Priority
-    number: int
-    tries: int = 0
-
-    def __lt__(self, other: _Ticket) -> bool:
-        return (self.priority, self.number) < (other.priority, other.number)
-
-
-@dataclass(eq=False)
-class _Member:
-    """A worker, and the calls it has been given in their order."""
-
-    name: str
-    handle: Any
-    hello: Any
-    """Answered when the worker is up; None from then on. Before, it gets no calls: it may never be placed."""
-    calls: dict[Any, _Ticket] = field(default_factory=dict)
+ROOM_EVERY = 60.0
+"""Seconds between looks at the bytes of shared states."""
+LOOK_ROUND_EVERY = 1.0
+"""Seconds between looks for stuck workers, joined nodes, states to forget."""
 
 
 class Fleet:
-    """``count`` workers on a connected Ray.
+    """Workers on a connected Ray.
+
+    Args:
+        keeps: states that nothing extends stay on the disk, for other runs.
+        events: told what happens to workers: name and details.
+        bench: makes a worker's workbench; None: the real one.
 
     Raises:
-        UserError: Ray cannot place a single worker for ``start_timeout`` seconds, now or later.
+        UserError: Ray cannot place a single worker for ``engine.start_timeout`` seconds, now or later.
     """
 
-    def __init__(self, world: World, count: int, gpus_per_worker: float = 0.0, start_timeout: float = 120.0) -> None:
+    def __init__(
+        self,
+        world: World,
+        engine: Engine,
+        *,
+        keeps: bool = False,
+        events: Callable[[str, dict[str, Any]], None] = lambda _, __: None,
+        bench: Callable[[World, str], Any] | None = None,
+    ) -> None:
         pin_threads()  # the planner's arithmetic (potentials, k-means) happens in this process
-        self.world, self.count, self._gpus = world, count, gpus_per_worker
-        self._disk, self._timeout = StateCache(Path(world.states)), start_timeout
-        self._pending: list[_Ticket] = []
-        self._tickets, self._names = itertools.count(), itertools.count()
-        self._holders: dict[str, str] = {}
-        self._members: list[_Member] = [self._hire() for _ in range(count)]
-        self._busy_seconds = 0.0
-        self._first_start: float | None = None
-        self._last_end = 0.0
+        self.world, self.engine, self.events = world, engine, events
+        self._folder = StateFolder(Path(world.states))
+        self._keeps = keeps
+        self._token = digest_of("run", world.states)
+        self._setup = Setup(
+            world, self._token, keeps, engine.state_store if engine.remote_store else "", engine.gpus_per_worker,
+            engine.worker_memory, bench,
+        )  # fmt: skip
+        self._store = StateStore(engine.state_store) if engine.remote_store else None
+        self._room_made = 0.0
+        self._mark_folder()
+        self._queue, self._records, self._names = Queue(), Records(), 0
+        self._forget: list[str] = []
         self.replaced = 0
         self._stillborn = 0
-        self._alive_at = time.monotonic()
-        self._await_first()
+        self._alive_at = self._looked = time.monotonic()
+        self._members: list[Member] = []
+        self.workers = engine.workers or fitting_workers(engine.gpus_per_worker)
+        self._hire(self.workers)
+        try:
+            self._await_first()
+        except BaseException:
+            self.close()
+            raise
 
     # ------------------------------------------------------------------------------------------------ evaluator
 
-    @property
-    def workers(self) -> int:
-        return self.count
-
     def submit(self, job: Job, priority: Priority) -> None:
-        heapq.heappush(self._pending, _Ticket(job, priority, next(self._tickets)))
+        self._queue.add(job, priority)
         self._dispatch()
 
-    def wait(self) -> list[tuple[Job, JobResult]]:
+    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
+        until = None if timeout is None else time.monotonic() + timeout
         while True:
             finished = self._collect()
             self._dispatch()
-            if finished:
+            if finished or (until is not None and time.monotonic() >= until):
                 return finished
 
     def extract(self, missing: Iterable[tuple[str, int, Shard]]) -> Iterator[None]:
         """Compute shards of frozen features, many at a time; yields once for each."""
-        for number, job in enumerate(missing):
-            heapq.heappush(self._pending, _Ticket(job, (0, 0), number))
-        left = len(self._pending)
+        for job in missing:
+            self._queue.add(job, (0, 0))
+        left = len(self._queue)
         self._dispatch()
         while left:
             for _ in self._collect():
@@ -108,42 +118,74 @@ class Fleet:
 
     def drop(self, states: Iterable[str]) -> None:
         gone = list(states)
-        for digest in gone:
-            self._holders.pop(digest, None)
-        self._disk.drop(gone)
-        for member in self._members:
-            member.handle.drop.remote(gone)
+        self._records.forget(gone)
+        if not self._keeps:
+            self._folder.remove(gone)
+        self._forget += gone
 
     def busy(self) -> int:
         """Workers with something to do."""
         return sum(bool(m.calls) for m in self._members)
 
+    def queued(self) -> int:
+        """Jobs that no worker has been given yet."""
+        return len(self._queue)
+
     def busy_share(self) -> float:
         """Fraction of the workers' time spent on jobs between the first start and the last end."""
-        if self._first_start is None or self._last_end <= self._first_start:
-            return 0.0
-        return self._busy_seconds / (self.count * (self._last_end - self._first_start))
+        return self._records.busy_share()
 
     def pids(self) -> list[int]:
-        """Process ids of the workers."""
-        return [int(p) for p in ray.get([m.handle.pid.remote() for m in self._members if m.hello is None])]
+        """Process ids of the workers that are up."""
+        return [m.hello.pid for m in self._members if m.hello]
+
+    def nodes(self) -> set[str]:
+        """Ids of the nodes that workers are up on."""
+        return {m.hello.node for m in self._members if m.hello}
 
     def close(self) -> None:
-        """Stop the workers at once."""
+        """Stop the workers at once, leave nothing behind that is of no use."""
+        elsewhere = [m.handle.leave.remote() for m in self._members if m.hello and m.hello.folder != "driver"]
+        if elsewhere:
+            ray.wait(elsewhere, num_returns=len(elsewhere), timeout=5.0)
         for member in self._members:
             ray.kill(member.handle)
         self._members = []
+        marker(self._folder.path, self._token).unlink(missing_ok=True)
+        if not self._keeps:
+            self._folder.sweep(grace=0.0)
+        self._room_made = -ROOM_EVERY
+        self._make_room()
 
-    # ------------------------------------------------------------------------------------------------ inside
+    # ------------------------------------------------------------------------------------------------ members
 
-    def _hire(self) -> _Member:
-        name = f"worker-{next(self._names)}"
-        handle = Worker.options(num_cpus=1, num_gpus=self._gpus).remote(self.world, name)  # type: ignore[attr-defined]
-        return _Member(name, handle, handle.pid.remote())
+    def _make_room(self) -> None:
+        """Keep the states that other runs may use within ``state_cache``; those that this run needs stay."""
+        if not self.engine.state_store or time.monotonic() - self._room_made < ROOM_EVERY:
+            return
+        self._room_made = time.monotonic()
+        keeper = self._store or self._folder
+        if gone := keeper.evict(self.engine.state_cache, self._records.states()):
+            self.events("states evicted", {"count": len(gone)})
+
+    def _mark_folder(self) -> None:
+        try:
+            self._folder.path.mkdir(parents=True, exist_ok=True)
+            marker(self._folder.path, self._token).touch()
+        except OSError as error:
+            raise UserError(f"cannot write states to {self._folder.path}: {error.strerror}; make it writable") from None
+
+    def _hire(self, count: int) -> None:
+        for _ in range(count):
+            name = f"worker-{self._names}"
+            self._names += 1
+            actor = WorkerActor.options(num_cpus=1, num_gpus=self.engine.gpus_per_worker)
+            self._members.append(Member(name, actor.remote(self._setup, name)))
+            self.events("worker hired", {"worker": name})
 
     def _await_first(self) -> None:
-        while not any(m.hello is None for m in self._members):
-            ray.wait([m.hello for m in self._members], num_returns=1, timeout=1.0)
+        while not any(m.hello for m in self._members):
+            ray.wait([m.greeting for m in self._members], num_returns=1, timeout=1.0)
             self._welcome()
 
     def _welcome(self) -> None:
@@ -152,109 +194,202 @@ class Fleet:
         Raises:
             UserError: no worker is up, and none has come up for a while; or they die while they start, again and again.
         """
-        waiting = {m.hello: m for m in self._members if m.hello is not None}
+        waiting = {m.greeting: m for m in self._members if m.hello is None}
         up, _ = ray.wait(list(waiting), num_returns=len(waiting), timeout=0) if waiting else ([], [])
-        for hello in up:
+        for greeting in up:
+            member = waiting[greeting]
             try:
-                ray.get(hello)
-                waiting[hello].hello = None
+                member.hello = ray.get(greeting)
                 self._stillborn = 0
+                self._records.up(member.name)
+                self.events("worker up", {"worker": member.name, "node": member.hello.node, "pid": member.hello.pid})
+            except RayTaskError as error:
+                raise _cause(error) from None
             except RayError as error:
                 self._stillborn += 1
-                if self._stillborn > MAX_RETRIES * self.count:
+                if self._stillborn > MAX_RETRIES * self.workers + MAX_RETRIES:
                     raise UserError(f"workers die while they start: {' '.join(str(error).split())[:300]}") from None
-                self._replace(waiting[hello])
-        if any(m.hello is None for m in self._members):
+                self._replace(member, "died while it started")
+        if any(m.hello for m in self._members):
             self._alive_at = time.monotonic()
-        elif time.monotonic() - self._alive_at > self._timeout:
+        elif time.monotonic() - self._alive_at > self.engine.start_timeout:
             have = {k: v for k, v in ray.cluster_resources().items() if k in ("CPU", "GPU")}
             raise UserError(
-                f"no worker could start within {self._timeout:.0f} s: each needs 1 CPU and {self._gpus:g} GPU, the cluster has "
-                f"{have}; lower --workers or --gpus-per-worker"
+                f"no worker could start within {self.engine.start_timeout:.0f} s: each needs 1 CPU and "
+                f"{self.engine.gpus_per_worker:g} GPU, the cluster has {have}; lower --workers or --gpus-per-worker"
             )
+
+    def _look_round(self) -> None:
+        """What need not be done at every result."""
+        if time.monotonic() - self._looked < LOOK_ROUND_EVERY:
+            return
+        self._looked = time.monotonic()
+        self._make_room()
+        if self._forget:
+            for member in self._members:
+                member.handle.drop.remote(self._forget)
+            self._forget = []
+        if (
+            self.engine.workers is None
+            and (more := fitting_workers(self.engine.gpus_per_worker) - len(self._members)) > 0
+        ):
+            self.workers += more
+            self._hire(more)
+        if self.engine.rollout_timeout is not None:
+            for member in self._members:
+                if member.is_stuck(self.engine.rollout_timeout):
+                    ray.kill(member.handle)  # its call then fails, which is collected as any death
+                    member.timed_out = True
+
+    # ------------------------------------------------------------------------------------------------ calls
 
     def _dispatch(self) -> None:
         """Fill first every worker's running slot, then the queued ones."""
         for depth in range(1, SLOTS + 1):
             for member in self._members:
-                if self._pending and member.hello is None and len(member.calls) < depth:
-                    self._call(member, self._pick(member))
+                if member.ready and len(member.calls) < depth and len(self._queue):
+                    self._call_next(member)
 
-    def _pick(self, member: _Member) -> _Ticket:
-        """The first job in line, or one of the same priority whose parent state this worker holds."""
-        ahead = heapq.nsmallest(LOOK_AHEAD, self._pending)
-        mine = (t for t in ahead if t.priority[0] == ahead[0].priority[0] and self._holder(t) == member.name)
-        free = (t for t in ahead if t.priority[0] == ahead[0].priority[0] and self._holder(t) is None)
-        chosen = next(mine, None) or next(free, None) or ahead[0]
-        self._pending.remove(chosen)
-        heapq.heapify(self._pending)
-        return chosen
+    def _call_next(self, member: Member) -> None:
+        """Give a worker the job that suits it best; jobs that want a device for themselves come first, when it is empty."""
+        beside = [m for m in self._members if m.device == member.device]
+        if self._queue.is_claimed(member.device):
+            if not any(m.calls for m in beside):
+                self._call(member, self._queue.pop_alone(member.device), alone=True)
+        elif not any(m.alone for m in beside) and (ticket := self._queue.pop(member.name, self._records.holder)):
+            self._call(member, ticket)
 
-    def _holder(self, ticket: _Ticket) -> str | None:
-        return self._holders.get(ticket.job.parent) if isinstance(ticket.job, Edge) else None
-
-    def _call(self, member: _Member, ticket: _Ticket) -> None:
-        self._first_start = self._first_start or time.perf_counter()
-        member.calls[member.handle.run.remote(ticket.job)] = ticket
+    def _call(self, member: Member, ticket: Ticket, *, alone: bool = False) -> None:
+        offers = self._records.offers(ticket.job, member, self._members) if isinstance(ticket.job, Edge) else {}
+        member.begin(member.handle.run.remote(ticket.job, offers, alone), ticket, alone=alone)
 
     def _collect(self) -> list[tuple[Job, JobResult]]:
-        """Wait for at least one call to end, one way or the other."""
+        """Wait for at least one call to end, one way or the other, or a second."""
         self._welcome()
+        self._look_round()
         owner = {call: m for m in self._members for call in m.calls}
-        waiting = [m.hello for m in self._members if m.hello is not None]
-        ready, _ = ray.wait([*owner, *waiting], num_returns=1, timeout=1.0)
+        waiting = [m.greeting for m in self._members if m.hello is None]
+        ready, _ = ray.wait([*owner, *waiting], num_returns=1, timeout=LOOK_ROUND_EVERY)
         ready = [call for call in ready if call in owner]
         if ready:
             more, _ = ray.wait(list(owner), num_returns=len(owner), timeout=0)
             ready = list(dict.fromkeys([*ready, *more]))
         finished: list[tuple[Job, JobResult]] = []
-        died: dict[str, _Member] = {}
+        died: dict[str, tuple[Member, RayError]] = {}
         for call in ready:
             member = owner[call]
             try:
-                result, seconds = ray.get(call)
+                reply = ray.get(call)
             except RayTaskError as error:
-                raise _cause(error) from None
-            except RayError:  # the process died, was killed for memory, or its node is gone
-                died[member.name] = member
+                if not isinstance(_cause(error), (ObjectStoreFullError, OutOfDiskError)):
+                    raise _cause(error) from None
+                self._again(member.end(call), error)
                 continue
-            ticket = member.calls.pop(call)
-            self._busy_seconds += seconds
-            self._last_end = time.perf_counter()
-            if isinstance(ticket.job, Edge):
-                self._holders[ticket.job.state] = member.name
+            except (ObjectStoreFullError, OutOfDiskError) as error:
+                self._again(member.end(call), error)
+                continue
+            except RayError as error:  # the process died, was killed for memory, or its node is gone
+                died.setdefault(member.name, (member, error))
+                continue
+            ticket, alone = member.calls[call], member.alone
+            member.end(call)
+            self._records.ended(ticket.job, member, reply)
+            result = reply.result
+            if isinstance(result, EdgeResult) and result.status == "oom" and not alone and self._crowded(member):
+                self.events("retried alone", {"worker": member.name, "message": result.message})
+                self._queue.put_alone(ticket, member.device)
+                continue
+            if isinstance(result, EdgeResult) and result.origin not in ("", "ram", "disk"):
+                self.events("state brought", {"worker": member.name, "origin": result.origin, "state": result.state})
             finished.append((ticket.job, result))
-        for member in died.values():
-            finished += self._replace(member)
+            if self.engine.worker_memory and reply.resident > self.engine.worker_memory:
+                member.retiring = True
+        for member, death in died.values():
+            finished += self._replace(member, _why(member, death))
+        for member in [m for m in self._members if m.retiring and not m.calls]:
+            self._replace(member, f"used more than --worker-memory {self.engine.worker_memory}")
         return finished
 
-    def _replace(self, member: _Member) -> list[tuple[Job, JobResult]]:
+    def _crowded(self, member: Member) -> bool:
+        """Others use its device."""
+        return any(m is not member and m.device == member.device for m in self._members)
+
+    def _again(self, ticket: Ticket, error: Exception) -> None:
+        """An answer found no room in Ray's object store.
+
+        Raises:
+            UserError: again and again.
+        """
+        ticket.unanswered += 1
+        if ticket.unanswered > MAX_DEATHS:
+            raise UserError(
+                "Ray's object store and its disk are full: free some space on the nodes, then resume"
+            ) from None
+        self.events("object store full", {"message": str(error)[:200]})
+        time.sleep(0.5)
+        self._queue.put_back(ticket)
+
+    def _replace(self, member: Member, why: str) -> list[tuple[Job, JobResult]]:
         """A worker is gone: hire another, put its calls in line again; the one that ran may be what killed it."""
-        ray.kill(member.handle)  # it may be unreachable only, and hold its CPU
+        with suppress(RayError, ValueError):
+            ray.kill(member.handle)  # it may be unreachable only, and hold its CPU
         self._members.remove(member)
-        self._holders = {state: name for state, name in self._holders.items() if name != member.name}
+        self._records.lost(member.name)
+        self._queue.release({m.device for m in self._members})
         self.replaced += 1
+        self.events("worker died", {"worker": member.name, "node": member.hello and member.hello.node, "why": why})
         failed: list[tuple[Job, JobResult]] = []
         for position, ticket in enumerate(member.calls.values()):
-            ticket.tries += position == 0
-            if ticket.tries > MAX_RETRIES:
-                failed.append(_poison(ticket.job))
-            else:
-                heapq.heappush(self._pending, ticket)
-        self._members.append(self._hire())
+            if position == 0:
+                ticket.deaths.append(member.hello.node if member.hello else "")
+                if member.timed_out:
+                    failed.append(self._given_up(ticket.job, "timeout"))
+                    continue
+                if self._is_poison(ticket):
+                    failed.append(self._given_up(ticket.job, "oom" if "memory" in why else "failed"))
+                    continue
+            self._queue.put_back(ticket)
+        if self.engine.workers is not None or len(self._members) < fitting_workers(self.engine.gpus_per_worker):
+            self._hire(1)
         return failed
 
+    def _is_poison(self, ticket: Ticket) -> bool:
+        """It killed too many workers, not counting those whose whole node has gone."""
+        if len(ticket.deaths) <= MAX_RETRIES:
+            return False
+        here, until = ray.get_runtime_context().get_node_id(), time.monotonic() + SETTLE_SECONDS
+        while True:
+            alive = alive_nodes()
+            blamed = sum(node in alive for node in ticket.deaths)
+            if blamed <= MAX_RETRIES:
+                return len(ticket.deaths) > MAX_DEATHS
+            if set(ticket.deaths) <= {here, ""} or time.monotonic() > until:
+                return True
+            time.sleep(0.5)
 
-def _poison(job: Any) -> tuple[Job, JobResult]:
-    """The result of a job that killed every worker it was given to.
+    def _given_up(self, job: Any, status: Any) -> tuple[Job, JobResult]:
+        """The result of a job that hangs, or killed every worker it was given to.
 
-    Raises:
-        UserError: it was not a training, so that there is no result to say it in.
-    """
-    message = f"killed its worker {MAX_RETRIES + 1} times (out of memory, or a crash in compiled code)"
-    if not isinstance(job, Edge):
-        raise UserError(f"a job that computes features {message}; use fewer --workers or --probe-images, then resume")
-    return job, EdgeResult(job.digest, job.state, "failed", message=message)
+        Raises:
+            UserError: it was not a training, so that there is no result to say it in.
+        """
+        message = f"killed its worker {MAX_RETRIES + 1} times (a crash in compiled code, or the system's out-of-memory killer)"
+        if status == "timeout":
+            message = f"took longer than --rollout-timeout {self.engine.rollout_timeout:g} s"
+        if not isinstance(job, Edge):
+            raise UserError(
+                f"a job that computes features {message}; use fewer --workers or --probe-images, then resume"
+            )
+        return job, EdgeResult(job.digest, job.state, status, message=message)
+
+
+def _why(member: Member, error: RayError) -> str:
+    """Why a worker is gone, in one line."""
+    if member.timed_out:
+        return "timeout"
+    if isinstance(error, RayOutOfMemoryError):
+        return "killed because its node ran out of memory"
+    return " ".join(str(error).split())[:200]
 
 
 def _cause(error: RayTaskError) -> Exception:

@@ -4,44 +4,162 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import ray
 
+from actors.node import NodeFolder, limit_memory, node_folder, resident_bytes
 from seqsearch.features import Shard
+from seqsearch.supply import Offer
 from seqsearch.types import Edge, Probe
 from seqsearch.world import World
 
+if TYPE_CHECKING:
+    from seqsearch.supply import Source
 
-@ray.remote(max_restarts=0, max_task_retries=0, concurrency_groups={"control": 1})
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a worker is made with.
+
+    Attributes:
+        token: names the run's folder of states where the driver's is not seen.
+        keeps: states stay on the disk when nothing extends them, for other runs.
+        store: URL of states that all nodes share, or empty.
+        gpus: share of a GPU that it may use the memory of; 0: it runs on the CPU.
+        memory: bytes it may allocate on the CPU; None: no limit.
+        bench: makes the workbench; None: the real one.
+    """
+
+    world: World
+    token: str
+    keeps: bool = False
+    store: str = ""
+    gpus: float = 0.0
+    memory: int | None = None
+    bench: Callable[[World, str], Any] | None = None
+
+
+@dataclass(frozen=True)
+class Hello:
+    """Who a worker is: where it runs, the device whose memory it shares with others, the folder of its states."""
+
+    pid: int
+    node: str
+    device: str
+    folder: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Answer to one call: the result, the seconds it took, the size of the state it kept, and bytes in use after it."""
+
+    result: Any
+    seconds: float
+    size: int = 0
+    resident: int = 0
+
+
+@dataclass(frozen=True)
+class Files:
+    """A state on its way: its manifest, and the packs that were asked for."""
+
+    manifest: bytes
+    packs: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def _control(method: Method) -> Method:
+    """Answered beside a running job, in a thread of its own."""
+    marked: Method = ray.method(concurrency_group="control")(method)
+    return marked
+
+
 class Worker:
     """One job at a time. It is never restarted by Ray: a restarted actor has silently lost its states; the fleet replaces it."""
 
-    def __init__(self, world: World, name: str) -> None:
-        from seqsearch.inline import pin_threads
-        from seqsearch.workbench import Workbench
-
-        pin_threads()
-        self._bench = Workbench(world, name)
-
-    @ray.method(concurrency_group="control")  # type: ignore[untyped-decorator]
-    def pid(self) -> int:
-        """Process id; answers while a job runs."""
-        return os.getpid()
-
-    def run(self, job: Edge | Probe | tuple[str, int, Shard]) -> tuple[Any, float]:
-        """The result, and the seconds it took. A tuple names a shard of frozen features to be computed."""
-        start = time.perf_counter()
-        result: Any = None
-        if isinstance(job, Edge):
-            result = self._bench.train(job)
-        elif isinstance(job, Probe):
-            result = self._bench.probe(job)
+    def __init__(self, setup: Setup, name: str) -> None:
+        self._pid, self._setup = os.getpid(), setup
+        self._since: float | None = None
+        self._folder: NodeFolder = node_folder(Path(setup.world.states), setup.token)
+        if setup.bench is not None:
+            self._bench = setup.bench(setup.world, name)
         else:
-            self._bench.extract(*job)
-        return result, time.perf_counter() - start
+            self._bench = _workbench(setup, name, self._folder)
 
-    @ray.method(concurrency_group="control")  # type: ignore[untyped-decorator]
+    @_control
+    def hello(self) -> Hello:
+        """Who it is; answers when it is made, also while a job runs."""
+        node = ray.get_runtime_context().get_node_id()
+        gpus = ",".join(map(str, ray.get_gpu_ids())) if self._setup.gpus > 0 else "cpu"
+        return Hello(self._pid, node, f"{node}/{gpus}", self._folder.key or node)
+
+    def run(
+        self, job: Edge | Probe | tuple[str, int, Shard], offers: Mapping[str, Offer], alone: bool = False
+    ) -> Reply:
+        """Do one job. A tuple names a shard of frozen features to be computed; ``alone``: the device is its own for now."""
+        start = time.perf_counter()
+        with self._bench.having(offers, alone):
+            result: Any = None
+            if isinstance(job, Edge):
+                result = self._bench.train(job)
+            elif isinstance(job, Probe):
+                result = self._bench.probe(job)
+            else:
+                self._bench.extract(*job)
+        if os.getpid() != self._pid:  # a method forked, and its child came back: there must be one answer
+            os._exit(1)
+        size = self._bench.kept_bytes(job.state) if isinstance(job, Edge) else 0
+        return Reply(result, time.perf_counter() - start, size, resident_bytes())
+
+    @_control
+    def stuck(self) -> float:
+        """Seconds since the training, evaluation or probe under way began; 0 between jobs."""
+        since: float | None = self._bench.since
+        return time.monotonic() - since if since is not None else 0.0
+
+    @_control
+    def lend(self, digest: str, have: Iterable[str]) -> Files | None:
+        """A state for another node, without the packs that it has; None if it is not on this node's disk."""
+        disk = self._bench.cache.disk
+        files, known = disk.files(digest), set(have)
+        if files is None:
+            return None
+        try:
+            packs = {p.stem: p.read_bytes() for p in files[:-1] if p.stem not in known}
+            return Files(files[-1].read_bytes(), packs)
+        except OSError:
+            return None
+
+    @_control
     def drop(self, states: list[str]) -> None:
         """Forget states that nothing will extend."""
         self._bench.cache.drop(states)
+
+    @_control
+    def leave(self) -> None:
+        """The run is over: nothing stays on this node's own disk."""
+        self._folder.remove()
+
+
+WorkerActor: Any = ray.remote(max_restarts=0, max_task_retries=0, concurrency_groups={"control": 1})(Worker)
+
+
+def _workbench(setup: Setup, name: str, folder: NodeFolder) -> Any:
+    from actors.peers import Peers
+    from seqsearch.cache import StateCache
+    from seqsearch.inline import pin_threads
+    from seqsearch.state_store import StateStore
+    from seqsearch.workbench import Workbench
+
+    pin_threads()
+    if setup.memory is not None and setup.gpus == 0:  # the CUDA driver reserves more than it uses
+        limit_memory(setup.memory)
+    cache = StateCache(folder.path, clears=folder.own and not setup.keeps)
+    store = StateStore(setup.store) if setup.store else None
+    sources: list[Source] = [*([store] if store else []), Peers()]
+    return Workbench(setup.world, name, cache, sources=sources, store=store, gpu_share=setup.gpus)

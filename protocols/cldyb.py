@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from actors.engine import Engine
 from actors.evaluators import open_evaluator
 from protocols.export import export
 from protocols.plans import make_plans
@@ -53,7 +54,8 @@ def run(folder: RunFolder, study: Study, runtime: Runtime) -> None:
     with contextlib.closing(Journal(folder.path)) as journal:
         begin = time.time()
         journal.note(session="begin", at=begin, workers=runtime.workers, pools=study.pools())
-        with open_evaluator(study.world, runtime.workers, runtime.gpus_per_worker, runtime.address) as evaluator:
+        engine = Engine(runtime.workers, runtime.gpus_per_worker, runtime.address)
+        with open_evaluator(study.world, engine) as evaluator:
             with Progress(study, evaluator, quiet=runtime.quiet or runtime.json) as progress:
                 search = Search(evaluator, journal, progress.update)
                 with _say_what_failed(folder.path):

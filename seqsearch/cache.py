@@ -1,23 +1,20 @@
-"""States of prefixes: an LRU in RAM in front of content-addressed safetensors files. Any of it may vanish at any time."""
+"""States of prefixes: the least recently used in RAM leave first, a folder stands behind. Any of it may vanish at any time."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import threading
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from cachetools import LRUCache
 
-from seqsearch.files import atomic_path
+from seqsearch.blocks import Manifest, State, tensors_and_scalars
+from seqsearch.state_folder import StateFolder
 
 if TYPE_CHECKING:
     import torch
-
-State = dict[str, Any]
-"""Flat: tensors and plain scalars."""
 
 
 class StateCache:
@@ -26,89 +23,88 @@ class StateCache:
     Args:
         folder: where kept states are written; created on the first write.
         ram_bytes: states are dropped from RAM, least recently used first, beyond this size.
+        clears: `drop` removes states from the folder, too; else somebody else does.
     """
 
-    def __init__(self, folder: Path, ram_bytes: int = 2 << 30) -> None:
-        self.folder = folder
-        self._ram: LRUCache[str, State] = LRUCache(ram_bytes, getsizeof=_bytes)
-        self._lock = threading.Lock()  # a worker drops states from another thread while a job runs
+    def __init__(self, folder: Path, ram_bytes: int = 2 << 30, *, clears: bool = True) -> None:
+        self.disk, self.clears = StateFolder(folder), clears
+        self._ram: LRUCache[str, tuple[State, Manifest | None]] = LRUCache(ram_bytes, getsizeof=_bytes)
+        self._lock = threading.Lock()  # a worker drops and lends states from another thread while a job runs
+
+    def where(self, digest: str) -> Literal["ram", "disk"] | None:
+        """Where a state lies; one on disk may turn out to be damaged."""
+        with self._lock:
+            if digest in self._ram:
+                return "ram"
+        return "disk" if self.disk.has(digest) else None
 
     def get(self, digest: str) -> State | None:
-        """A copy of the state, or None if it is neither in RAM nor (readable) on disk."""
+        """A copy of the state, or None if it is neither in RAM nor (undamaged) on disk."""
         with self._lock:
             known = self._ram.get(digest)
         if known is None:
-            known = self._read(self._path(digest))
+            known = self.disk.read(digest)
             if known is not None:
-                self._remember(digest, known)
-        return known and _copied(known)
+                self._remember(digest, *known)
+        return known and _copied(known[0])
 
-    def put(self, digest: str, state: State, *, keep: bool) -> State:
+    def put(self, digest: str, state: State, *, keep: bool, parent: str | None = None) -> State:
         """Hold a copy of a state in RAM, and on disk if it is to be kept; another copy comes back, as from `get`.
+
+        On disk, what the state ``parent`` consists of is not written again.
 
         Raises:
             TypeError: it holds something else than tensors and plain scalars.
             UserError: the disk is full.
         """
         own = _copied(state)
-        if keep:
-            self._write(self._path(digest), own)
-        self._remember(digest, own)
+        manifest = self.disk.write(digest, own, self._shareable(parent)) if keep else None
+        self._remember(digest, own, manifest)
         return _copied(own)
 
     def drop(self, digests: Iterable[str]) -> None:
         """Forget states that nothing will extend."""
-        for digest in digests:
-            with self._lock:
+        gone = list(digests)
+        with self._lock:
+            for digest in gone:
                 self._ram.pop(digest, None)
-            self._path(digest).unlink(missing_ok=True)
+        if self.clears:
+            self.disk.remove(gone)
 
-    def _path(self, digest: str) -> Path:
-        return self.folder / f"{digest}.safetensors"
+    def close(self) -> None:
+        """Leave no packs behind that nobody refers to."""
+        if self.clears:
+            self.disk.sweep(grace=0.0)
 
-    def _remember(self, digest: str, state: State) -> None:
+    def manifest(self, digest: str) -> Manifest | None:
+        """Of a state that is on disk."""
+        with self._lock:
+            known = self._ram.get(digest)
+        return known[1] if known else self.disk.manifest(digest)
+
+    def _shareable(self, parent: str | None) -> Manifest | None:
+        """What a child may refer to: the blocks of its parent, if they are still there."""
+        known = self.manifest(parent) if parent else None
+        return known if known and not self.disk.lacking(known) else None
+
+    def _remember(self, digest: str, state: State, manifest: Manifest | None) -> None:
         with self._lock, contextlib.suppress(ValueError):  # larger than all the room there is: it stays on disk
-            self._ram[digest] = state
-
-    def _write(self, path: Path, state: State) -> None:
-        from safetensors.torch import save
-
-        tensors, scalars = _divided(state)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(path) as temporary:
-            temporary.write_bytes(save(tensors, {"scalars": json.dumps(scalars)}))
-
-    def _read(self, path: Path) -> State | None:
-        from safetensors import SafetensorError, safe_open
-
-        try:
-            with safe_open(path, "pt") as file:
-                scalars = json.loads((file.metadata() or {})["scalars"])
-                return {**{name: file.get_tensor(name) for name in file.keys()}, **scalars}  # noqa: SIM118 - not a dict
-        except (FileNotFoundError, SafetensorError, KeyError, ValueError):
-            return None
+            self._ram[digest] = state, manifest
 
 
 def _copied(state: State) -> State:
     """An own copy on the CPU: a method may train its tensors in place, before and after they were stored."""
-    tensors, scalars = _divided(state)
-    return {**{n: t.detach().cpu().clone().contiguous() for n, t in tensors.items()}, **scalars}
+    tensors, scalars = tensors_and_scalars(state)
+    return {**{n: _copy(t) for n, t in tensors.items()}, **scalars}
 
 
-def _divided(state: State) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+def _copy(tensor: torch.Tensor) -> torch.Tensor:
     import torch
 
-    tensors = {n: v for n, v in state.items() if isinstance(v, torch.Tensor)}
-    scalars = {n: v for n, v in state.items() if n not in tensors}
-    for name, value in scalars.items():
-        if not (value is None or isinstance(value, (str, int, float, bool))):
-            raise TypeError(
-                f"state_dict()[{name!r}] is a {type(value).__name__}: only tensors and plain scalars are kept"
-            )
-    return tensors, scalars
+    return torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor.detach())
 
 
-def _bytes(state: State) -> int:
+def _bytes(known: tuple[State, Manifest | None]) -> int:
     import torch
 
-    return sum(v.numel() * v.element_size() if isinstance(v, torch.Tensor) else 64 for v in state.values())
+    return sum(v.numel() * v.element_size() if isinstance(v, torch.Tensor) else 64 for v in known[0].values())

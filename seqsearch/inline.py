@@ -19,16 +19,16 @@ class InlineEvaluator:
 
     workers: int = 0
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, bench: Workbench | None = None) -> None:
         pin_threads()
-        self.bench = Workbench(world)
+        self.bench = bench or Workbench(world)
         self._queue: list[tuple[Priority, int, Job]] = []
         self._ticket = itertools.count()
 
     def submit(self, job: Job, priority: Priority) -> None:
         heapq.heappush(self._queue, (priority, next(self._ticket), job))
 
-    def wait(self) -> list[tuple[Job, JobResult]]:
+    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         job = heapq.heappop(self._queue)[2]
         return [(job, self.bench.train(job) if isinstance(job, Edge) else self.bench.probe(job))]
 
@@ -50,7 +50,8 @@ class InlineEvaluator:
         return None
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Leave nothing behind that is of no use."""
+        self.bench.cache.close()
 
 
 def pin_threads() -> None:

@@ -57,20 +57,25 @@ class Journal:
             else ProbeResult(digest, values, entry["seconds"], tuple(entry["trained"]), entry["worker"])
         )
 
-    def add(self, result: EdgeResult | ProbeResult) -> None:
-        """Append one result and force it to disk.
+    def add(self, *results: EdgeResult | ProbeResult) -> None:
+        """Append results, and force them to disk together.
 
         Raises:
             UserError: the disk is full.
         """
-        if isinstance(result, EdgeResult):
-            entry = {"edge": dataclasses.asdict(result)}
-            self._edges[result.digest] = result
-        else:
-            values = {f.name: getattr(result, f.name) for f in dataclasses.fields(result) if f.name != "values"}
-            entry = {"probe": {**values, "sha": self._store(result.values)}}
-            self._probes[result.digest] = entry["probe"]
-        self._append(entry)
+        entries: list[dict[str, Any]] = []
+        for result in results:
+            if isinstance(result, EdgeResult):
+                entries.append({"edge": dataclasses.asdict(result)})
+            else:
+                values = {f.name: getattr(result, f.name) for f in dataclasses.fields(result) if f.name != "values"}
+                entries.append({"probe": {**values, "sha": self._store(result.values)}})
+        self._append(*entries)
+        for result, entry in zip(results, entries, strict=True):
+            if isinstance(result, EdgeResult):
+                self._edges[result.digest] = result
+            else:
+                self._probes[result.digest] = entry["probe"]
 
     def note(self, **values: Any) -> None:
         """Append a line of bookkeeping, e.g. when a session began."""
@@ -79,9 +84,9 @@ class Journal:
     def close(self) -> None:
         os.close(self._file)
 
-    def _append(self, entry: dict[str, Any]) -> None:
+    def _append(self, *entries: dict[str, Any]) -> None:
         size = os.fstat(self._file).st_size
-        left = json.dumps(entry, separators=(",", ":")).encode() + b"\n"
+        left = b"".join(json.dumps(e, separators=(",", ":")).encode() + b"\n" for e in entries)
         try:
             while left:  # unbuffered: what a full disk did not take must not turn up later
                 left = left[os.write(self._file, left) :]
@@ -89,7 +94,7 @@ class Journal:
         except OSError as error:
             os.truncate(self.path, size)
             raise cannot_write(error, self.path) from error
-        self.entries.append(entry)
+        self.entries += entries
 
     def _replay(self) -> None:
         data = self.path.read_bytes()

@@ -31,8 +31,8 @@ class Evaluator(Protocol):
         """Take a job; lower priorities run first, then first come first served."""
         ...
 
-    def wait(self) -> list[tuple[Job, JobResult]]:
-        """Block until something is finished. Not called with nothing in flight."""
+    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
+        """Block until something is finished, or nothing was for ``timeout`` seconds. Not called with nothing in flight."""
         ...
 
     def drop(self, states: Iterable[str]) -> None:
@@ -99,7 +99,9 @@ class Search:
             if not asked and not self._in_flight():
                 break
             if not asked:
-                for job, result in self.evaluator.wait():
+                finished = self.evaluator.wait()
+                self.journal.add(*(result for _, result in finished))
+                for job, result in finished:
                     self._finish(job, result)
             self.counts.in_flight = self._in_flight()
             self.observe(self.counts)
@@ -165,7 +167,6 @@ class Search:
             self.evaluator.drop([edge.parent])
 
     def _finish(self, job: Job, result: JobResult) -> None:
-        self.journal.add(result)
         self.counts.trained += len(result.trained)
         if isinstance(job, Edge):
             for pending in self._waiting.pop(job.digest):

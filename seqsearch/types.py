@@ -92,6 +92,11 @@ class Edge:
         return state_digest(self.method, self.seed, self.replicate, self.prefix[:-1])
 
     @cached_property
+    def chain(self) -> tuple[str, ...]:
+        """Identities of the states after 1, 2, ... tasks; the last is its own."""
+        return state_chain(self.method, self.seed, self.replicate, self.prefix)
+
+    @cached_property
     def digest(self) -> str:
         """Idempotency key, journal key."""
         return digest_of("edge", self.state, self.judged)
@@ -100,6 +105,11 @@ class Edge:
 def state_digest(method: MethodSpec, seed: int, replicate: int, prefix: Prefix) -> str:
     """Identity of the state after ``prefix``: a hash chain over (method config, seed, replicate, tasks)."""
     return digest_of("state", method.digest, seed, replicate, [t.digest for t in prefix])
+
+
+def state_chain(method: MethodSpec, seed: int, replicate: int, prefix: Prefix) -> tuple[str, ...]:
+    """Identities of the states after 1, 2, ... tasks of a prefix."""
+    return tuple(state_digest(method, seed, replicate, prefix[: i + 1]) for i in range(len(prefix)))
 
 
 @dataclass(frozen=True)
@@ -127,6 +137,8 @@ class EdgeResult:
     """What the method noted of its training (`FitReport.notes`), and ``loss``, that of its last epoch."""
     message: str = ""
     worker: str = ""
+    origin: str = ""
+    """Where the state that it started from was: ``ram``, ``disk``, ``store``, another worker's name, or ``trained`` again."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,18 +16,32 @@ import torch
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from seqsearch.cache import State, StateCache
+from seqsearch.blocks import State
+from seqsearch.cache import StateCache
 from seqsearch.errors import AccessError, UserError
 from seqsearch.features import Shard, UnionFeatures
 from seqsearch.lending import CACHE_BYTES, PoolSource, WorkerContext, task_data
 from seqsearch.load import load
 from seqsearch.methods.base import Method, build_config
 from seqsearch.methods.data import Batch
-from seqsearch.types import Edge, EdgeResult, MethodSpec, Prefix, Probe, ProbeResult, Status, Task, state_digest
+from seqsearch.supply import Offer, Source, ways
+from seqsearch.types import (
+    Edge,
+    EdgeResult,
+    MethodSpec,
+    Prefix,
+    Probe,
+    ProbeResult,
+    Status,
+    Task,
+    state_chain,
+    state_digest,
+)
 from seqsearch.world import World
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
+    from seqsearch.state_store import StateStore
 
 Notes = tuple[tuple[str, float], ...]
 Features = NDArray[np.float32]
@@ -43,45 +57,86 @@ class Workbench:
     Args:
         world: what all processes of the run agree on.
         name: who computed, written into every result.
+        cache: of states; by default in the world's folder.
+        sources: where states that are not here may be brought from.
+        store: where states are copied to.
+        gpu_share: of the device's memory that it may use.
     """
 
-    def __init__(self, world: World, name: str = "inline", ram_bytes: int = 2 << 30) -> None:
+    def __init__(
+        self,
+        world: World,
+        name: str = "inline",
+        cache: StateCache | None = None,
+        *,
+        sources: Sequence[Source] = (),
+        store: StateStore | None = None,
+        gpu_share: float = 1.0,
+    ) -> None:
         self.world, self.name = world, name
         self.device = torch.device(world.device)
         if self.device.type == "cuda":
             _deterministic_cuda()
-        self.cache = StateCache(Path(world.states), ram_bytes)
+            torch.cuda.set_per_process_memory_fraction(min(1.0, gpu_share), self.device)
+        self.cache = cache or StateCache(Path(world.states))
+        self.sources, self.store, self._gpu_share = tuple(sources), store, min(1.0, gpu_share)
+        self.since: float | None = None
+        """When the training, evaluation or probe under way began (`time.monotonic`)."""
         self._sources: dict[str, PoolSource] = {}
         self._pristine: dict[str, torch.nn.Module] = {}
         self._features: LRUCache[tuple[str, int, str], Features] = LRUCache(
             CACHE_BYTES, getsizeof=lambda f: int(f.nbytes)
         )
+        self._offers: Mapping[str, Offer] = {}
         self._notes: Notes = ()
         """Of the training last done."""
 
     # ------------------------------------------------------------------------------------------------ jobs
 
+    @contextlib.contextmanager
+    def having(self, offers: Mapping[str, Offer], alone: bool = False) -> Iterator[None]:
+        """What a job may count on: known of its prefixes' states; whether it has the device for itself."""
+        cuda = self.device.type == "cuda"
+        self._offers = offers
+        if alone and cuda:
+            torch.cuda.empty_cache()
+            torch.cuda.set_per_process_memory_fraction(1.0, self.device)
+        try:
+            yield
+        finally:
+            self._offers, self.since = {}, None
+            if alone and cuda:
+                torch.cuda.empty_cache()
+                torch.cuda.set_per_process_memory_fraction(self._gpu_share, self.device)
+
+    def kept_bytes(self, state: str) -> int:
+        """Size of a state that is on the disk, its parent's blocks included; 0 if it is not."""
+        manifest = self.cache.manifest(state)
+        return manifest.size if manifest else 0
+
     def train(self, edge: Edge) -> EdgeResult:
         """Train and judge one edge. What goes wrong inside the method is in the result's status and message."""
         trained: list[str] = []
-        self._notes = ()
+        self._notes, origin = (), ""
         try:
             start = time.perf_counter()
+            origin = self._regain(edge.chain if self.cache.where(edge.state) else edge.chain[:-1])
             method = self._state(edge.method, edge.seed, edge.replicate, edge.prefix, trained, keep=edge.keep)
-            judged_at = time.perf_counter()
+            judged_at, self.since = time.perf_counter(), time.monotonic()
             correct, masked, counts = self._judge(method, edge)
             space = method.feature_space() or f"state:{edge.state}"
             footprint = tuple(vars(method.memory_footprint()).items())
         except UserError:
             raise
-        except Exception as error:  # whatever a method does wrong is a result: the run goes on or stops in the driver
+        except (Exception, SystemExit) as error:  # whatever a method does wrong is a result: the driver decides
             return EdgeResult(
-                edge.digest, edge.state, _status(error), trained=tuple(trained), message=_line(error), worker=self.name
-            )
+                edge.digest, edge.state, _status(error), trained=tuple(trained), message=_line(error), worker=self.name,
+                origin=origin,
+            )  # fmt: skip
         return EdgeResult(
             edge.digest, edge.state, "ok", correct, masked, counts, tuple(trained), space, footprint,
             train_seconds=judged_at - start, judge_seconds=time.perf_counter() - judged_at,
-            peak_memory=_peak_memory(self.device), notes=self._notes, worker=self.name,
+            peak_memory=_peak_memory(self.device), notes=self._notes, worker=self.name, origin=origin,
         )  # fmt: skip
 
     def probe(self, probe: Probe) -> ProbeResult:
@@ -94,6 +149,8 @@ class Workbench:
 
         def features(rows: Rows) -> Features:
             if not method:
+                self._regain(state_chain(probe.method, probe.seed, probe.replicate, probe.prefix))
+                self.since = time.monotonic()
                 method.append(self._state(probe.method, probe.seed, probe.replicate, probe.prefix, trained, keep=False))
             batch = Batch(rows, self.source(probe.method.backbone))
             return _checked_features(method[0].features(batch), len(rows))
@@ -106,7 +163,7 @@ class Workbench:
             values = answer(probe, self.world, found)
         except UserError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise UserError(
                 f"method {probe.method.label!r} failed in features(): {_line(error)}; mend it, then resume"
             ) from error
@@ -132,10 +189,26 @@ class Workbench:
         state = self.cache.get(digest)
         if state is None:
             method = self._state(spec, seed, replicate, prefix[:-1], trained, keep=False)
+            self.since = time.monotonic()
             self._notes = self.fit(method, spec, prefix[-1], seed, replicate)
+            self.since = time.monotonic()
             trained.append(digest)
-            state = self.cache.put(digest, learned(method), keep=keep)
+            parent = state_digest(spec, seed, replicate, prefix[:-1]) if len(prefix) > 1 else None
+            state = self.cache.put(digest, learned(method), keep=keep, parent=parent)
+            if keep and self.store is not None:
+                self.store.push(self.cache.disk, digest)
         return self.restore(spec, seed, replicate, state)
+
+    def _regain(self, chain: Sequence[str]) -> str:
+        """Bring the last state of a chain of prefixes here if that is cheaper than to train it; where it is, or comes from."""
+        here = next((i for i in range(len(chain), 0, -1) if self.cache.where(chain[i - 1])), 0)
+        if not chain or here == len(chain):
+            return self.cache.where(chain[-1]) or "" if chain else ""
+        for position, source in ways(chain, here, self._offers, self.sources):
+            came = source.fetch(chain[position], self._offers.get(chain[position], Offer()), self.cache.disk)
+            if came and self.cache.get(chain[position]) is not None:
+                return came if position == len(chain) - 1 else "trained"
+        return "trained"
 
     def fit(self, method: Method, spec: MethodSpec, task: Task, seed: int, replicate: int) -> Notes:
         """Let a live method learn one task; what it noted.
@@ -260,14 +333,14 @@ def _peak_memory(device: torch.device) -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def _status(error: Exception) -> Status:
+def _status(error: BaseException) -> Status:
     if isinstance(error, Diverged):
         return "diverged"
-    out_of_memory = isinstance(error, (MemoryError, torch.OutOfMemoryError))
-    return "oom" if out_of_memory else "failed"
+    no_memory = isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in str(error)
+    return "oom" if no_memory else "failed"
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     """The error in one line, with the place in the method where it arose."""
     import traceback
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from actors.cluster import connect, disconnect
+from actors.engine import Engine
 from actors.fleet import Fleet
 from seqsearch.search import Job, JobResult
 from seqsearch.types import Edge
@@ -46,11 +46,11 @@ class KillsAWorker(Fleet):
     """Kills one of its workers after some results."""
 
     def __init__(self, world: World, after: int) -> None:
-        super().__init__(world, 2)
+        super().__init__(world, Engine(workers=2))
         self.after = after
 
-    def wait(self) -> list[tuple[Job, JobResult]]:
-        done = super().wait()
+    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
+        done = super().wait(timeout)
         self.after -= len(done)
         if self.after <= 0 and not self.replaced:
             os.kill(self.pids()[0], signal.SIGKILL)
@@ -62,7 +62,7 @@ def test_results_are_those_of_the_process(inline: Finished, tmp_path: Path) -> N
     fleets: list[Fleet] = []
 
     def two_workers(world: World) -> Fleet:
-        fleets.append(Fleet(world, 2))
+        fleets.append(Fleet(world, Engine(workers=2)))
         return fleets[0]
 
     found = run_small(tmp_path, two_workers, methods=METHODS)
@@ -98,7 +98,7 @@ def test_a_training_that_kills_every_worker_is_a_result(tmp_path: Path) -> None:
     fleets: list[Fleet] = []
 
     def two_workers(world: World) -> Fleet:
-        fleets.append(Fleet(world, 2))
+        fleets.append(Fleet(world, Engine(workers=2)))
         return fleets[0]
 
     found = run_small(
@@ -114,12 +114,12 @@ def test_a_worker_that_cannot_be_placed_is_said(tmp_path: Path, inline: Finished
     from seqsearch.errors import UserError
 
     with pytest.raises(UserError, match=r"no worker could start within 3 s: each needs 1 CPU and 4 GPU"):
-        partial(Fleet, count=1, gpus_per_worker=4, start_timeout=3)(inline.study.world)
+        Fleet(inline.study.world, Engine(workers=1, gpus_per_worker=4, start_timeout=3))
 
 
 def test_a_lost_state_is_recomputed_by_whoever_needs_it(inline: Finished, tmp_path: Path) -> None:
     """A worker that never saw the parent, with an empty state folder, gives the same row, and says what it retrained."""
-    fleet = Fleet(World(inline.study.world.pool, 0, inline.study.world.cache, str(tmp_path / "empty")), 1)
+    fleet = Fleet(World(inline.study.world.pool, 0, inline.study.world.cache, str(tmp_path / "empty")), Engine(workers=1))
     edge = max((e for e in inline.search.edges.values() if e.judged == "test"), key=lambda e: len(e.prefix))
     fleet.submit(edge, (0, 0))
     [(job, result)] = fleet.wait()

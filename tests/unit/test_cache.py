@@ -1,4 +1,4 @@
-"""Prefix states: round trip, RAM limit, corruption, what may be stored."""
+"""Prefix states in RAM and on disk: round trip, RAM limit, what may be stored. Files are tested in test_state_folder.py."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import pytest
 import torch
 
 from seqsearch.cache import StateCache
+
+A = "a" * 32
 
 
 def state(n: int = 4) -> dict[str, object]:
@@ -46,18 +48,34 @@ def test_ram_is_bounded_and_disk_stands_in(tmp_path: Path) -> None:
 
 
 def test_dropping_removes_both_copies(tmp_path: Path) -> None:
-    cache = StateCache(tmp_path)
-    cache.put("a", state(), keep=True)
-    cache.drop(["a", "never there"])
-    assert cache.get("a") is None
-    assert list(tmp_path.iterdir()) == []
+    cache = StateCache(tmp_path / "states")
+    cache.put(A, state(), keep=True)
+    cache.drop([A, "never there"])
+    assert cache.get(A) is None
+    cache.close()
+    assert not (tmp_path / "states").exists()
 
 
-@pytest.mark.parametrize("damage", [b"", b"garbage", b"\x00" * 64])
-def test_a_corrupted_file_is_as_good_as_none(tmp_path: Path, damage: bytes) -> None:
-    StateCache(tmp_path).put("a", state(), keep=True)
-    (tmp_path / "a.safetensors").write_bytes(damage)
-    assert StateCache(tmp_path).get("a") is None
+def test_what_somebody_else_clears_stays_on_the_disk(tmp_path: Path) -> None:
+    cache = StateCache(tmp_path, clears=False)
+    cache.put(A, state(), keep=True)
+    cache.drop([A])
+    assert cache.where(A) == "disk"
+    assert cache.get(A) is not None
+    assert cache.where(A) == "ram"
+
+
+def test_a_child_writes_what_its_parent_does_not_have_also_when_the_parent_is_in_no_ram(tmp_path: Path) -> None:
+    parent = {"w": torch.randn(100, 64), "b": torch.randn(64)}
+    child = {**parent, "w": torch.cat([parent["w"], torch.randn(10, 64)])}
+    StateCache(tmp_path).put(A, parent, keep=True)
+    before = StateCache(tmp_path).disk.size()
+    later = StateCache(tmp_path)
+    later.put("b" * 32, child, keep=True, parent=A)
+    assert later.disk.size() - before < 1.2 * 10 * 64 * 4
+    back = StateCache(tmp_path).get("b" * 32)
+    assert back is not None
+    assert torch.equal(back["w"], child["w"])
 
 
 def test_only_tensors_and_scalars_are_stored(tmp_path: Path) -> None:

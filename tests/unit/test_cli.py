@@ -384,18 +384,17 @@ def test_help_names_every_setting_and_imports_nothing_heavy() -> None:
 def test_a_full_disk_is_one_line_and_the_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import errno
 
-    from seqsearch.cache import StateCache
+    from seqsearch.files import atomic_path
+    from seqsearch.state_folder import StateFolder
 
-    def full(self: StateCache, path: Path, state: object) -> None:
-        from seqsearch.files import atomic_path
-
-        path.parent.mkdir(exist_ok=True)
-        with atomic_path(path):
+    def full(self: StateFolder, *_: object) -> None:
+        self.path.mkdir(exist_ok=True)
+        with atomic_path(self.path / "state"):
             raise OSError(errno.ENOSPC, "No space left on device")
 
     run = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr(StateCache, "_write", full)
+        patch.setattr(StateFolder, "write", full)
         result = small("--out", run, "--quiet")
     assert result.exit_code == 2
     assert "the disk is full: could not write" in result.stderr

@@ -32,7 +32,7 @@ class Shuffled(InlineEvaluator):
         super().__init__(world)
         self.random = random.Random(seed)
 
-    def wait(self) -> list[tuple[Job, JobResult]]:
+    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         self.random.shuffle(self._queue)
         done = [super(Shuffled, self).wait()[0] for _ in range(min(len(self._queue), self.random.randint(1, 3)))]
         self.random.shuffle(done)
@@ -84,7 +84,7 @@ class Mortal(InlineEvaluator):
         super().__init__(world)
         self.lives = lives
 
-    def wait(self) -> list[tuple[Job, JobResult]]:
+    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         if self.lives == 0:
             raise Dies
         self.lives -= 1
@@ -121,7 +121,7 @@ class Failing(InlineEvaluator):
         super().__init__(world)
         self.fails, self.depth, self.seen = set(fails), depth, 0
 
-    def wait(self) -> list[tuple[Job, JobResult]]:
+    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         job, result = super().wait()[0]
         if isinstance(job, Edge) and len(job.prefix) == self.depth and job.judged == "reward":
             self.seen += 1
@@ -202,9 +202,9 @@ class Counting(InlineEvaluator):
 
     peak = 0
 
-    def wait(self) -> list[tuple[Job, JobResult]]:
+    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         done = super().wait()
-        Counting.peak = max(Counting.peak, len(list(self.bench.cache.folder.glob("*"))))
+        Counting.peak = max(Counting.peak, len(list(self.bench.cache.disk.path.glob("*.json"))))
         return done
 
 
@@ -213,7 +213,9 @@ def test_few_states_are_alive_at_a_time_and_none_at_the_end(tmp_path: Path) -> N
     s, cost = done.study.settings, estimate(done.study.settings, 1, UnitCosts())
     assert Counting.peak <= cost.states <= s.condensed + s.score_seeds + 8
     assert len(done.search.edges) > 5 * Counting.peak
-    assert list((tmp_path / "states").glob("*")) == []
+    assert isinstance(done.search.evaluator, Counting)
+    done.search.evaluator.close()
+    assert not (tmp_path / "states").exists()
 
 
 def test_searches_that_find_the_same_tasks_share_their_training(tmp_path: Path) -> None:

@@ -1,0 +1,39 @@
+"""Where and how a study runs; nothing here decides what is found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Engine:
+    """
+    Attributes:
+        workers: Ray workers; 0: in this process; None: one for each CPU of the cluster (or for each share of a GPU), also of
+            nodes that join later.
+        gpus_per_worker: share of a GPU, its memory included.
+        address: of the Ray cluster; None: Ray is started here.
+        allow_unauthenticated: join a remote cluster that lets everybody in.
+        rollout_timeout: seconds that one training, evaluation or probe may take; None: for ever.
+        worker_memory: bytes that a worker on a CPU may allocate; None: no limit.
+        state_store: folder or URL of states that all nodes, and other runs, share; empty: the run folder.
+        state_cache: bytes of states in ``state_store`` beyond which those that were used least recently are removed.
+        export: folder or URL that the finished run's files are copied to; empty: nowhere.
+        start_timeout: seconds to wait for the first worker to be placed.
+    """
+
+    workers: int | None = None
+    gpus_per_worker: float = 0.0
+    address: str | None = None
+    allow_unauthenticated: bool = False
+    rollout_timeout: float | None = None
+    worker_memory: int | None = None
+    state_store: str = ""
+    state_cache: int = 8 << 30
+    export: str = ""
+    start_timeout: float = 120.0
+
+    @property
+    def remote_store(self) -> bool:
+        """The store is no folder that this machine sees."""
+        return "://" in self.state_store

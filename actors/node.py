@@ -1,0 +1,88 @@
+"""What a worker needs of the machine it runs on: a folder for states, a bound on memory."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+STALE_SECONDS = 7 * 24 * 3600
+"""A folder of states on a node's own disk that no worker uses is removed after so long; until then a resumed run may use it."""
+
+
+@dataclass(frozen=True)
+class NodeFolder:
+    """Where a worker's states lie: the driver's folder if this node sees it, else one on the node's own disk."""
+
+    path: Path
+    key: str
+    """``driver``, or empty for a folder of this node's own."""
+    lock: IO[str] | None = None
+
+    @property
+    def own(self) -> bool:
+        return not self.key
+
+    def remove(self) -> None:
+        if self.own:
+            shutil.rmtree(self.path, ignore_errors=True)
+
+
+def marker(states: Path, token: str) -> Path:
+    """The file by which a node tells that it sees the driver's folder."""
+    return states / f".driver-{token}"
+
+
+def node_folder(states: Path, token: str) -> NodeFolder:
+    """``$SEQSEARCH_STATES`` where it is set on the node, the driver's folder where it is seen, else the temporary folder."""
+    chosen = os.environ.get("SEQSEARCH_STATES")
+    if not chosen and marker(states, token).exists():
+        return NodeFolder(states, "driver")
+    root = Path(chosen or tempfile.gettempdir()) / f"seqsearch-states-{os.getuid()}"
+    path = root / token
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    held = _locked(path, fcntl.LOCK_SH)
+    for other in root.iterdir():
+        if (
+            other != path
+            and time.time() - other.stat().st_mtime > STALE_SECONDS
+            and (lock := _locked(other, fcntl.LOCK_EX))
+        ):
+            with lock:
+                shutil.rmtree(other, ignore_errors=True)
+    return NodeFolder(path, "", held)
+
+
+def limit_memory(size: int) -> None:
+    """Make allocations beyond ``size`` bytes of data fail, which is then the method's result, not the node's end."""
+    with contextlib.suppress(ValueError, OSError):  # more than the system allows anyway
+        resource.setrlimit(resource.RLIMIT_DATA, (size, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+
+
+def resident_bytes() -> int:
+    """Memory that this process occupies now (Linux; elsewhere its peak)."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _locked(folder: Path, kind: int) -> IO[str] | None:
+    """A lock on a folder, held until it is closed or the process ends; None if others hold it."""
+    with contextlib.suppress(OSError):
+        file = open(folder / ".lock", "a+")  # noqa: SIM115 - held as long as it is wanted
+        try:
+            fcntl.flock(file, kind | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            return None
+        return file
+    return None

@@ -1,0 +1,44 @@
+"""States from workers on other nodes."""
+
+from __future__ import annotations
+
+import time
+
+import ray
+from ray.exceptions import GetTimeoutError, RayError
+
+from actors.worker import Files
+from seqsearch.blocks import Damaged, Manifest
+from seqsearch.state_folder import StateFolder
+from seqsearch.supply import Link, Offer
+
+PATIENCE = 10.0
+"""Times the expected seconds that are waited for a peer, which may be gone or busy; then the state is trained."""
+
+
+class Peers:
+    """Asks the worker that an offer names (`seqsearch.supply.Source`)."""
+
+    def __init__(self) -> None:
+        self.link = Link()
+
+    def may_have(self, digest: str, offer: Offer) -> bool:
+        return offer.holder is not None
+
+    def fetch(self, digest: str, offer: Offer, folder: StateFolder) -> str | None:
+        """Bring a state from the worker that holds it; its name, or None if it cannot give it."""
+        name, handle = offer.holder
+        begin = time.perf_counter()
+        have = [p.stem for p in folder.pack_files()]
+        try:
+            found: Files | None = ray.get(
+                handle.lend.remote(digest, have), timeout=max(5.0, PATIENCE * self.link.seconds(offer.size))
+            )
+            if found is None or set(folder.lacking(Manifest.from_json(found.manifest))) - found.packs.keys():
+                return None
+        except (RayError, GetTimeoutError, Damaged):  # gone, too slow, or no room in the object store
+            return None
+        folder.adopt(digest, found.manifest, found.packs)
+        size = len(found.manifest) + sum(map(len, found.packs.values()))
+        self.link.saw(size, time.perf_counter() - begin)
+        return str(name)
