@@ -35,6 +35,8 @@ MAX_DEATHS = 10
 """Times in all, whoever's fault."""
 SETTLE_SECONDS = 15.0
 """Ray says of a killed node that it is alive for so long."""
+RETIRE_AT = 0.75
+"""Share of ``worker_memory`` beyond which a worker is replaced between jobs: its method leaks."""
 SLOTS = 2
 """Calls per worker: one running and one queued, so that it never waits for the driver."""
 ROOM_EVERY = 60.0
@@ -79,7 +81,7 @@ class Fleet:
         self._queue, self._records, self._names = Queue(), Records(), 0
         self._forget: list[str] = []
         self.replaced = 0
-        self._stillborn = 0
+        self._stillborn, self._claimed = 0, ""
         self._alive_at = self._looked = time.monotonic()
         self._members: list[Member] = []
         self.workers = engine.workers or fitting_workers(engine.gpus_per_worker)
@@ -251,11 +253,13 @@ class Fleet:
                     self._call_next(member)
 
     def _call_next(self, member: Member) -> None:
-        """Give a worker the job that suits it best; jobs that want a device for themselves come first, when it is empty."""
+        """Give a worker the job that suits it best. A job that wants a device for itself claims one, and waits until it is empty."""
         beside = [m for m in self._members if m.device == member.device]
-        if self._queue.is_claimed(member.device):
+        if self._queue.lonely and not any(m.ready and m.device == self._claimed for m in self._members):
+            self._claimed = member.device
+        if self._queue.lonely and member.device == self._claimed:
             if not any(m.calls for m in beside):
-                self._call(member, self._queue.pop_alone(member.device), alone=True)
+                self._call(member, self._queue.lonely.popleft(), alone=True)
         elif not any(m.alone for m in beside) and (ticket := self._queue.pop(member.name, self._records.holder)):
             self._call(member, ticket)
 
@@ -295,24 +299,21 @@ class Fleet:
             member.end(call)
             self._records.ended(ticket.job, member, reply)
             result = reply.result
-            if isinstance(result, EdgeResult) and result.status == "oom" and not alone and self._crowded(member):
+            if isinstance(result, EdgeResult) and result.status == "oom" and not alone:
                 self.events("retried alone", {"worker": member.name, "message": result.message})
-                self._queue.put_alone(ticket, member.device)
+                self._queue.lonely.append(ticket)
+                member.retiring = True  # what it and its allocator still hold must not be in the way
                 continue
             if isinstance(result, EdgeResult) and result.origin not in ("", "ram", "disk"):
                 self.events("state brought", {"worker": member.name, "origin": result.origin, "state": result.state})
             finished.append((ticket.job, result))
-            if self.engine.worker_memory and reply.resident > self.engine.worker_memory:
+            if self.engine.worker_memory and reply.resident > RETIRE_AT * self.engine.worker_memory:
                 member.retiring = True
         for member, death in died.values():
             finished += self._replace(member, _why(member, death))
         for member in [m for m in self._members if m.retiring and not m.calls]:
-            self._replace(member, f"used more than --worker-memory {self.engine.worker_memory}")
+            self._replace(member, "retired: its memory was used up")
         return finished
-
-    def _crowded(self, member: Member) -> bool:
-        """Others use its device."""
-        return any(m is not member and m.device == member.device for m in self._members)
 
     def _again(self, ticket: Ticket, error: Exception) -> None:
         """An answer found no room in Ray's object store.
@@ -335,7 +336,6 @@ class Fleet:
             ray.kill(member.handle)  # it may be unreachable only, and hold its CPU
         self._members.remove(member)
         self._records.lost(member.name)
-        self._queue.release({m.device for m in self._members})
         self.replaced += 1
         self.events("worker died", {"worker": member.name, "node": member.hello and member.hello.node, "why": why})
         failed: list[tuple[Job, JobResult]] = []

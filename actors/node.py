@@ -62,9 +62,15 @@ def node_folder(states: Path, token: str) -> NodeFolder:
 
 
 def limit_memory(size: int) -> None:
-    """Make allocations beyond ``size`` bytes of data fail, which is then the method's result, not the node's end."""
-    with contextlib.suppress(ValueError, OSError):  # more than the system allows anyway
-        resource.setrlimit(resource.RLIMIT_DATA, (size, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    """Make allocations fail that would make this process occupy more than ``size`` bytes (Linux): the method's result, then,
+    not the node's end."""
+    try:
+        data = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+        resource.setrlimit(
+            resource.RLIMIT_DATA, (data - resident_bytes() + size, resource.getrlimit(resource.RLIMIT_DATA)[1])
+        )
+    except (OSError, ValueError):  # not Linux, or less is allowed anyway
+        return
 
 
 def resident_bytes() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,11 +39,12 @@ class Queue:
 
     def __init__(self) -> None:
         self._heap: list[Ticket] = []
-        self._lonely: dict[str, deque[Ticket]] = {}
+        self.lonely: deque[Ticket] = deque()
+        """Jobs that ran out of memory beside others: each is to have a device for itself."""
         self._numbers = itertools.count()
 
     def __len__(self) -> int:
-        return len(self._heap) + sum(map(len, self._lonely.values()))
+        return len(self._heap) + len(self.lonely)
 
     def add(self, job: Any, priority: Priority) -> None:
         heapq.heappush(self._heap, Ticket(job, priority, next(self._numbers)))
@@ -51,23 +52,6 @@ class Queue:
     def put_back(self, ticket: Ticket) -> None:
         """It keeps its place in line."""
         heapq.heappush(self._heap, ticket)
-
-    def put_alone(self, ticket: Ticket, device: str) -> None:
-        """It ran out of memory beside others: it is to have this device for itself."""
-        self._lonely.setdefault(device, deque()).append(ticket)
-
-    def is_claimed(self, device: str) -> bool:
-        """A job waits to have this device for itself."""
-        return bool(self._lonely.get(device))
-
-    def pop_alone(self, device: str) -> Ticket:
-        return self._lonely[device].popleft()
-
-    def release(self, devices: Collection[str]) -> None:
-        """Jobs that wait for another device than these wait in vain: its node is gone."""
-        for device in [d for d in self._lonely if d not in devices]:
-            for ticket in self._lonely.pop(device):
-                self.put_back(ticket)
 
     def pop(self, worker: str, holder: Callable[[Any], str | None]) -> Ticket | None:
         """The first job in line, or one of the same priority whose parent state this worker holds, or nobody; None: no job."""

@@ -121,10 +121,13 @@ class Workbench:
         try:
             start = time.perf_counter()
             origin = self._regain(edge.chain if self.cache.where(edge.state) else edge.chain[:-1])
-            method = self._state(edge.method, edge.seed, edge.replicate, edge.prefix, trained, keep=edge.keep)
+            method = self._state(
+                edge.method, edge.seed, edge.replicate, edge.prefix, trained, keep=edge.keep, keep_parent=True
+            )
             judged_at, self.since = time.perf_counter(), time.monotonic()
             correct, masked, counts = self._judge(method, edge)
             space = method.feature_space() or f"state:{edge.state}"
+            origin = "trained" if edge.parent in trained else origin  # what lay there was damaged
             footprint = tuple(vars(method.memory_footprint()).items())
         except UserError:
             raise
@@ -151,7 +154,7 @@ class Workbench:
             if not method:
                 self._regain(state_chain(probe.method, probe.seed, probe.replicate, probe.prefix))
                 self.since = time.monotonic()
-                method.append(self._state(probe.method, probe.seed, probe.replicate, probe.prefix, trained, keep=False))
+                method.append(self._state(probe.method, probe.seed, probe.replicate, probe.prefix, trained, keep=True))
             batch = Batch(rows, self.source(probe.method.backbone))
             return _checked_features(method[0].features(batch), len(rows))
 
@@ -176,10 +179,12 @@ class Workbench:
     # ------------------------------------------------------------------------------------------------ states
 
     def _state(
-        self, spec: MethodSpec, seed: int, replicate: int, prefix: Prefix, trained: list[str], *, keep: bool
-    ) -> Method:
+        self, spec: MethodSpec, seed: int, replicate: int, prefix: Prefix, trained: list[str], *, keep: bool,
+        keep_parent: bool = False,
+    ) -> Method:  # fmt: skip
         """The method after ``prefix``: from RAM, from disk, or trained from its parent (recomputed if that is lost).
 
+        A lost parent is kept again (``keep_parent``) where its other children will ask for it.
         It is always a fresh instance that was given the state, also right after training: whatever a method keeps outside its
         state is lost in every case alike, and cannot make results depend on which worker had trained what.
         """
@@ -188,7 +193,7 @@ class Workbench:
         digest = state_digest(spec, seed, replicate, prefix)
         state = self.cache.get(digest)
         if state is None:
-            method = self._state(spec, seed, replicate, prefix[:-1], trained, keep=False)
+            method = self._state(spec, seed, replicate, prefix[:-1], trained, keep=keep_parent)
             self.since = time.monotonic()
             self._notes = self.fit(method, spec, prefix[-1], seed, replicate)
             self.since = time.monotonic()

@@ -119,7 +119,9 @@ def test_a_worker_that_cannot_be_placed_is_said(tmp_path: Path, inline: Finished
 
 def test_a_lost_state_is_recomputed_by_whoever_needs_it(inline: Finished, tmp_path: Path) -> None:
     """A worker that never saw the parent, with an empty state folder, gives the same row, and says what it retrained."""
-    fleet = Fleet(World(inline.study.world.pool, 0, inline.study.world.cache, str(tmp_path / "empty")), Engine(workers=1))
+    fleet = Fleet(
+        World(inline.study.world.pool, 0, inline.study.world.cache, str(tmp_path / "empty")), Engine(workers=1)
+    )
     edge = max((e for e in inline.search.edges.values() if e.judged == "test"), key=lambda e: len(e.prefix))
     fleet.submit(edge, (0, 0))
     [(job, result)] = fleet.wait()

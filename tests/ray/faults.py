@@ -1,0 +1,101 @@
+"""Methods that do what methods do on bad days, and workbenches that die or forget at a chosen moment."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from seqsearch.cache import StateCache
+from seqsearch.state_folder import StateFolder
+from seqsearch.workbench import Workbench
+from seqsearch.world import World
+
+BAD = """
+import os, sys, time
+from dataclasses import dataclass
+from pathlib import Path
+import numpy as np
+from seqsearch.methods.base import Config as BaseConfig, param
+from seqsearch.methods.simplecil import build as SimpleCIL
+
+kept = []
+
+class Bad(SimpleCIL):
+    @dataclass(frozen=True)
+    class Config(BaseConfig):
+        does: str = param("", "what it does wrong")
+        on: str = param("odd", "always; odd: for about half of all tasks; once: until the flag file is there")
+        flag: str = param("", "file that says that it was done, and by whom")
+
+    def fit_task(self, task):
+        bad = task.depth == 1 and (
+            self.config.on == "always" or
+            (int(task.train.indices[0]) % 2 if self.config.on == "odd" else not Path(self.config.flag).exists()))
+        if bad:
+            if self.config.flag:
+                Path(self.config.flag).write_text(str(os.getpid()))
+            getattr(self, self.config.does)()
+        return super().fit_task(task)
+
+    def raises(self):
+        raise RuntimeError("on purpose")
+
+    def hangs(self):
+        time.sleep(3600)
+
+    def naps(self):
+        time.sleep(20)
+
+    def exits(self):
+        sys.exit(0)
+
+    def vanishes(self):
+        os._exit(0)
+
+    def forks(self):
+        if os.fork() == 0:
+            return  # the child goes on as if it were the worker
+
+    def balloons(self):
+        kept.append(np.ones(3 << 30, dtype=np.uint8))
+
+    def leaks(self):
+        kept.append(np.ones(600 << 20, dtype=np.uint8))
+"""
+"""A method file. SimpleCIL, but for what its parameters say."""
+
+
+def bad_method(folder: Path, does: str, on: str = "odd", flag: Path | None = None) -> str:
+    """The item for ``--methods``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "bad.py").write_text(BAD)
+    return f"{folder}/bad.py:Bad:does={does},on={on}" + (f",flag={flag}" if flag else "")
+
+
+class DiesWriting(StateFolder):
+    """Kills its process in the middle of writing its fifth state, once for a folder."""
+
+    written = 0
+
+    def write(self, digest, state, parent=None):  # type: ignore[no-untyped-def]
+        flag = self.path.parent / "died-writing"
+        DiesWriting.written += 1
+        if DiesWriting.written == 5 and not flag.exists():
+            flag.touch()
+            self.packs.mkdir(parents=True, exist_ok=True)
+            (self.packs / ".half-a-pack").write_bytes(b"half")
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().write(digest, state, parent)
+
+
+def dies_writing(world: World, name: str) -> Workbench:
+    """A worker that dies while it writes."""
+    cache = StateCache(Path(world.states), clears=False)
+    cache.disk = DiesWriting(Path(world.states))
+    return Workbench(world, name, cache)
+
+
+def forgetful(world: World, name: str) -> Workbench:
+    """A worker that has no room for states in RAM: it reads every one from the disk."""
+    return Workbench(world, name, StateCache(Path(world.states), ram_bytes=1, clears=False))
