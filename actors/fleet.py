@@ -253,7 +253,7 @@ class Fleet:
                     self._call_next(member)
 
     def _call_next(self, member: Member) -> None:
-        """Give a worker the job that suits it best. A job that wants a device for itself claims one, and waits until it is empty."""
+        """Give a worker the job that suits it best. One that wants a device for itself claims it, and waits till it is empty."""
         beside = [m for m in self._members if m.device == member.device]
         if self._queue.lonely and not any(m.ready and m.device == self._claimed for m in self._members):
             self._claimed = member.device
