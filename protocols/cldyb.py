@@ -11,44 +11,38 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from actors.engine import Engine
 from actors.evaluators import open_evaluator
 from protocols.export import export
-from protocols.plans import make_plans
+from protocols.plans import Plans, make_plans
 from protocols.progress import Progress
 from protocols.runs import RunFolder
+from protocols.runtime import Runtime
 from protocols.study import Study
 from protocols.tuning import Tuning, in_words
+from seqsearch.deadline import Deadline, TimeIsUp
 from seqsearch.errors import UserError
 from seqsearch.journal import Journal
 from seqsearch.planners.step import NoValidTask
 from seqsearch.search import Search
+from seqsearch.sequences import Row
 
 
-@dataclass(frozen=True)
-class Runtime:
-    """Where and how to run. No part of what is found."""
-
-    workers: int | None = None
-    gpus_per_worker: float = 0.0
-    address: str | None = None
-    quiet: bool = False
-    json: bool = False
-
-
-def run(folder: RunFolder, study: Study, runtime: Runtime) -> None:
+def run(folder: RunFolder, study: Study, runtime: Runtime) -> bool:
     """Search, score, export. What is known already is replayed from the journal; a finished run is left as it is.
+
+    Returns whether the run is finished; if not, its time was up, and what is known so far is exported.
 
     Raises:
         UserError: a method fails on all candidates of a step, the disk is full, workers cannot be placed.
     """
     changed = folder.identify(study.identity())
     if folder.finished:
-        return
+        return True
     if changed and not runtime.quiet:
         print(f"changed since the last session, hence trained again: {', '.join(changed)}", file=sys.stderr)
     with contextlib.closing(Journal(folder.path)) as journal:
@@ -56,39 +50,67 @@ def run(folder: RunFolder, study: Study, runtime: Runtime) -> None:
         journal.note(session="begin", at=begin, workers=runtime.workers, pools=study.pools())
         engine = Engine(runtime.workers, runtime.gpus_per_worker, runtime.address)
         with open_evaluator(study.world, engine) as evaluator:
-            with Progress(study, evaluator, quiet=runtime.quiet or runtime.json) as progress:
+            with Progress(study, evaluator, quiet=runtime.silent) as progress:
                 search = Search(evaluator, journal, progress.update)
+                session = Session(folder, study, evaluator, search, progress, runtime.deadline)
                 with _say_what_failed(folder.path):
-                    tuning = _tune(folder, study, evaluator, search, progress) if study.settings.tune_tasks else None
-                    study = tuning.tuned() if tuning else study
-                    _extract_features(study, evaluator, progress)
-                    plans = make_plans(study)
-                    progress.watch(plans.all)
-                    search.run(plans.all)
+                    finished = session.run()
             busy = evaluator.busy_share()
         journal.note(session="end", at=time.time(), wall_seconds=time.time() - begin, busy_share=busy)
-        export(folder, study, plans, tuning.rows() if tuning else [], journal, search, busy)
+        reached = None if finished else progress.phase
+        export(folder, session.study, session.plans, session.trials, journal, search, busy, reached)
+    return finished
 
 
-def _tune(folder: RunFolder, study: Study, evaluator: Any, search: Search, progress: Progress) -> Tuning:
-    """Choose the methods' hyperparameters; what was chosen is written into ``config.json`` and said."""
-    tuning = Tuning(study)
-    _extract_features(study, evaluator, progress)
-    progress.watch(tuning.planners, "tuning", len(tuning.trials))
-    search.run(tuning.planners, more=True)
-    chosen = tuning.chosen()
-    folder.config["tuned"] = {label: dict(trial.spec.params) for label, trial in chosen.items()}
-    folder.save()
-    progress.say("tuned " + "; ".join(in_words(chosen, tuning.trials)))
-    return tuning
+@dataclass
+class Session:
+    """One start of a run: what it works with, and how far it has come."""
 
+    folder: RunFolder
+    study: Study
+    evaluator: Any
+    search: Search
+    progress: Progress
+    deadline: Deadline
+    plans: Plans = field(default_factory=lambda: Plans([], [], []))
+    trials: list[Row] = field(default_factory=list)
 
-def _extract_features(study: Study, evaluator: Any, progress: Progress) -> None:
-    """Frozen features that prototypes will need, once per pool, as far as nobody has computed them yet; others come as needed."""
-    missing = [(name, *shard) for name in study.frozen for shard in study.missing_features(name)]
-    progress.features(len(missing))
-    for _ in evaluator.extract(missing):
-        progress.feature_done()
+    def run(self) -> bool:
+        """Whether it came to the end before its time was up."""
+        try:
+            if self.study.settings.tune_tasks:
+                self._tune()
+            self._extract_features()
+            self.plans = make_plans(self.study)
+            self.progress.watch(self.plans.all)
+            self.search.run(self.plans.all, deadline=self.deadline)
+        except TimeIsUp:
+            return False
+        return True
+
+    def _tune(self) -> None:
+        """Choose the methods' hyperparameters; what was chosen is written into ``config.json`` and said."""
+        tuning = Tuning(self.study)
+        self._extract_features()
+        self.progress.watch(tuning.planners, "tuning", len(tuning.trials))
+        self.search.run(tuning.planners, more=True, deadline=self.deadline)
+        chosen = tuning.chosen()
+        self.folder.config["tuned"] = {label: dict(trial.spec.params) for label, trial in chosen.items()}
+        self.folder.save()
+        self.progress.say("tuned " + "; ".join(in_words(chosen, tuning.trials)))
+        self.study, self.trials = tuning.tuned(), tuning.rows()
+
+    def _extract_features(self) -> None:
+        """Frozen features that prototypes will need, once per pool, unless they are there; others come as needed.
+
+        When time is up, what the journal knows is still replayed behind it: the search stops by itself where it would wait.
+        """
+        missing = [(name, *shard) for name in self.study.frozen for shard in self.study.missing_features(name)]
+        self.progress.features(len(missing))
+        if missing:
+            with contextlib.suppress(TimeIsUp), self.deadline.interrupting():
+                for _ in self.evaluator.extract(missing):
+                    self.progress.feature_done()
 
 
 @contextlib.contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import signal
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +14,7 @@ import click
 
 from protocols.options import given, merge_difficulty, read_yaml, settings_options
 from protocols.pools import pool
+from protocols.runtime import Runtime, runtime_options
 from seqsearch.errors import UserError
 from seqsearch.settings import CldybSettings
 
@@ -48,24 +48,16 @@ main.add_command(pool)
 @click.option(
     "--difficulty", type=click.Choice(["hard", "medium", "easy"]), help="Name for a --temperature: 0, 1, inf."
 )
-@click.option(
-    "--workers", type=click.IntRange(0), help="Ray workers; 0: in this process.  [default: one per CPU or GPU share]"
-)
-@click.option(
-    "--gpus-per-worker", type=click.FloatRange(0), default=0.0, show_default=True, help="GPUs of a worker, e.g. 0.5."
-)
-@click.option("--address", help="Ray cluster to join: auto, HOST:PORT or ray://HOST:PORT.  [default: start Ray here]")
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder to make.  [default: runs/cldyb-DATE-TIME]")
 @click.option(
     "--resume", type=click.Path(path_type=Path), metavar="RUN", help="Continue this run with its own settings."
 )
 @click.option("--dry-run", is_flag=True, help="Print trainings, hours and disk (timed on two tasks), and stop.")
-@click.option("--quiet", is_flag=True, help="No progress.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, and no progress.")
+@runtime_options
 @click.pass_context
 def cldyb(
-    context: click.Context, /, difficulty: str | None, workers: int | None, gpus_per_worker: float, address: str | None,
-    out: Path | None, resume: Path | None, dry_run: bool, quiet: bool, as_json: bool, **values: Any,
+    context: click.Context, /, difficulty: str | None, out: Path | None, resume: Path | None, dry_run: bool,
+    runtime: Runtime, **values: Any,
 ) -> None:  # fmt: skip
     """Build, step by step, the task sequence hardest for the given methods (CLDyB), and score it against random ones.
 
@@ -74,11 +66,10 @@ def cldyb(
     seqsearch cldyb --methods mine.py:MyMethod:lr=0.01,ranpac --workers 8 --out runs/mine
     seqsearch cldyb --resume runs/mine
     """
+    from protocols.launch import launch
     from protocols.runs import RunFolder
 
     merge_difficulty(context, values, difficulty)
-    if workers == 0 and address:
-        raise UserError("--workers 0 runs in this process and --address on a cluster: give one of them")
     if resume is not None:
         if out is not None:
             raise UserError("--resume continues a run where it is: leave --out out")
@@ -87,98 +78,26 @@ def cldyb(
     else:
         settings = CldybSettings(**values)
         if dry_run:
-            _print_estimate(settings, workers, gpus_per_worker, as_json)
+            _print_estimate(settings, runtime)
             return
         folder = RunFolder.create(out, "cldyb", settings)
     if dry_run:
         folder.close()
-        _print_estimate(settings, workers, gpus_per_worker, as_json)
+        _print_estimate(settings, runtime)
         return
-    _run(folder, settings, workers, gpus_per_worker, address, quiet, as_json)
+    launch(folder, settings, runtime)
 
 
-def _run(
-    folder: Any,
-    settings: CldybSettings,
-    workers: int | None,
-    gpus: float,
-    address: str | None,
-    quiet: bool,
-    as_json: bool,
-) -> None:
-    """Run or resume; whatever ends it early says how to go on."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        from protocols.cldyb import Runtime, run
-        from protocols.study import prepare
-
-        study = prepare(
-            settings,
-            folder.path / "states",
-            _device(gpus, here=workers == 0),
-            Path(folder.config.get("directory", ".")),
-        )
-        if not (quiet or as_json):
-            click.echo(f"run {folder.path}", err=True)
-        run(folder, study, Runtime(workers, gpus, address, quiet, as_json))
-    except UserError:
-        if folder.created:
-            folder.discard_if_empty()
-        raise
-    except KeyboardInterrupt:
-        click.echo(f"\nstopped; nothing is lost. Continue with: seqsearch cldyb --resume {folder.path}", err=True)
-        sys.stderr.flush()
-        os._exit(130)  # not through atexit handlers that wait for a cluster
-    finally:
-        folder.close()
-    _print_summary(folder.path, as_json)
-    if not (quiet or as_json):
-        click.echo(f"report: {folder.path / 'report.html'}", err=True)
-
-
-def _device(gpus: float, here: bool) -> str:
-    """``cuda`` if workers get a share of a GPU.
-
-    Raises:
-        UserError: it is to be used in this process, which has none.
-    """
-    if not gpus > 0:
-        return "cpu"
-    if here:
-        import torch
-
-        if not torch.cuda.is_available():
-            raise UserError(
-                "--gpus-per-worker: this machine has no GPU that torch can use; leave it out to run on the CPU"
-            )
-    return "cuda"
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
-def _print_summary(run: Path, as_json: bool) -> None:
-    from rich.console import Console
-
-    from protocols.summary import render, summarise
-
-    summary = summarise(run)
-    if as_json:
-        click.echo(json.dumps(summary.to_json()))
-    else:
-        Console(width=None if sys.stdout.isatty() else 120).print(render(summary))
-
-
-def _print_estimate(settings: CldybSettings, workers: int | None, gpus: float, as_json: bool) -> None:
+def _print_estimate(settings: CldybSettings, runtime: Runtime) -> None:
     from protocols.estimate import calibrate, estimate
+    from protocols.launch import device
     from seqsearch.grammar import parse_items
 
-    unit = calibrate(settings, _device(gpus, here=True))
+    unit = calibrate(settings, device(runtime.gpus_per_worker, here=True))
     methods = len(parse_items(settings.methods, "method"))
-    at_a_time = (os.cpu_count() or 1) if workers is None else max(1, workers)
+    at_a_time = (os.cpu_count() or 1) if runtime.workers is None else max(1, runtime.workers)
     cost = estimate(settings, methods, unit, at_a_time)
-    if as_json:
+    if runtime.json:
         click.echo(
             json.dumps({**dataclasses.asdict(cost), "trainings": cost.trainings, "seconds_per_training": unit.seconds})
         )
@@ -196,8 +115,10 @@ def _print_estimate(settings: CldybSettings, workers: int | None, gpus: float, a
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def show(run: Path, as_json: bool) -> None:
-    """Print the summary of a finished RUN again."""
-    _print_summary(run, as_json)
+    """Print the summary of a RUN again, or how far it came if it was stopped."""
+    from protocols.launch import print_summary
+
+    print_summary(run, as_json)
 
 
 @main.command()

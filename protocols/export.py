@@ -1,4 +1,4 @@
-"""From planners and journal to the files of a finished run."""
+"""From planners and journal to the files of a run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import itertools
 import json
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from protocols.plans import Plans
 from protocols.report import write_report
@@ -16,7 +17,7 @@ from seqsearch.files import atomic_path
 from seqsearch.journal import Journal
 from seqsearch.planners.given import GivenPlanner
 from seqsearch.planners.mcts import CldybPlanner
-from seqsearch.search import Search
+from seqsearch.search import Search, outcome
 from seqsearch.sequences import (
     Judged,
     Kind,
@@ -31,6 +32,7 @@ from seqsearch.sequences import (
     write_trainings,
     write_trials,
 )
+from seqsearch.types import Outcome, Prefix, Rollout
 
 
 def export(
@@ -41,12 +43,14 @@ def export(
     journal: Journal,
     search: Search,
     busy_share: float | None,
+    reached: str | None = None,
 ) -> None:
     """Write ``sequences``, ``results``, ``trace`` and ``trainings.parquet``, ``stats.json`` and ``report.html``.
 
-    ``trials``, if there were any, go to ``trials.parquet``.
+    ``trials``, if there were any, go to ``trials.parquet``. Of a run that was stopped, having ``reached`` so and so far, it is
+    what is known so far, and there is no report: that is what marks a finished run.
     """
-    searches, scorers, baseline = plans.searches, plans.scorers, plans.baseline
+    searches, baseline = plans.searches, plans.baseline
     classes = study.world.images.classes
     ids = study.world.class_ids(range(len(classes)))
     info = RunInfo(
@@ -55,14 +59,15 @@ def export(
         {i: (c.name, c.group) for i, c in zip(ids, classes, strict=True)},
     )
     write_sequences(folder.path / "sequences.parquet", info, _sequences(study, searches, baseline))
-    write_results(folder.path / "results.parquet", info, _judged(study, searches, scorers, baseline))
+    write_results(folder.path / "results.parquet", info, _judged(study, plans, journal))
     write_trace(folder.path / "trace.parquet", info, [row for p in searches for row in _traced(p)])
     if trials:
         write_trials(folder.path / "trials.parquet", info, trials)
     trainings = _trainings(journal, search)
     write_trainings(folder.path / "trainings.parquet", info, trainings)
-    _write_stats(folder, journal, search, len(trainings), busy_share)
-    write_report(folder.path, *study.world.images.parts)
+    _write_stats(folder, journal, search, len(trainings), busy_share, reached)
+    if reached is None:
+        write_report(folder.path, *study.world.images.parts)
 
 
 def _sequences(study: Study, searches: Sequence[CldybPlanner], baseline: Sequence[GivenPlanner]) -> list[TaskSequence]:
@@ -90,33 +95,41 @@ def _values(planner: CldybPlanner) -> tuple[float | None, ...]:
     return (None, *(j.value for j in planner.trace if j.chosen))
 
 
-def _judged(
-    study: Study, searches: Sequence[CldybPlanner], scorers: Sequence[GivenPlanner], baseline: Sequence[GivenPlanner]
-) -> list[Judged]:
-    rows = []
+def _judged(study: Study, plans: Plans, journal: Journal) -> list[Judged]:
     tags = study.weight_tags
-    for p in searches:
-        rows += [
-            Judged(
-                p.name, "searched", "search", m.label, m.digest, tags[m.backbone], p.replicate,
-                study.settings.reward_split, outcome,
-            )
-            for m, outcome in zip(p.methods, p.outcomes, strict=True)
-        ]  # fmt: skip
-    names: list[tuple[GivenPlanner, list[str], Kind]] = [
-        (s, [p.name for p in searches if set(p.methods) == set(s.methods)], "searched") for s in scorers
+    rows = [
+        Judged(
+            p.name, "searched", "search", m.label, m.digest, tags[m.backbone], p.replicate, study.settings.reward_split,
+            found,
+        )
+        for p in plans.searches
+        for m, found in zip(p.methods, p.outcomes, strict=False)  # none yet if it was stopped at its first task
+    ]  # fmt: skip
+    scored: list[tuple[GivenPlanner, Kind, list[tuple[str, Prefix]]]] = [
+        (s, "searched", [(p.name, tuple(p.sequence)) for p in plans.searches if set(p.methods) == set(s.methods)])
+        for s in plans.scorers
     ]
-    names += [(b, [f"random-{i}" for i in range(len(b.sequences))], "random") for b in baseline]
-    for scorer, sequence_ids, kind in names:
-        for m in scorer.methods:
-            for sequence_id, outcomes in zip(sequence_ids, scorer.outcomes[m.label], strict=True):
-                rows += [
-                    Judged(
-                        sequence_id, kind, "rescore", m.label, m.digest, tags[m.backbone], replicate, "test", outcome
-                    )
-                    for replicate, outcome in zip(scorer.replicates, outcomes, strict=True)
-                ]
+    scored += [(b, "random", [(f"random-{i}", tasks) for i, tasks in enumerate(b.sequences)]) for b in plans.baseline]
+    for scorer, kind, sequences in scored:
+        for m, (sequence_id, tasks), r in itertools.product(scorer.methods, sequences, scorer.replicates):
+            if judged := known(journal, Rollout(m, study.settings.seed, r, tasks, "test")):
+                rows.append(
+                    Judged(sequence_id, kind, "rescore", m.label, m.digest, tags[m.backbone], r, "test", judged)
+                )
     return rows
+
+
+def known(journal: Journal, rollout: Rollout) -> Outcome | None:
+    """A rollout as far as it has been judged; None if not even its first task has been."""
+    results = []
+    for edge in rollout.edges():
+        result = journal.edge(edge.digest)
+        if result is None:
+            break
+        results.append(result)
+        if result.status != "ok":
+            return outcome(rollout, results)
+    return outcome(replace(rollout, tasks=rollout.tasks[: len(results)]), results) if results else None
 
 
 def _trainings(journal: Journal, search: Search) -> list[Training]:
@@ -139,11 +152,15 @@ def _trainings(journal: Journal, search: Search) -> list[Training]:
     return rows
 
 
-def _write_stats(folder: RunFolder, journal: Journal, search: Search, trained: int, busy_share: float | None) -> None:
+def _write_stats(
+    folder: RunFolder, journal: Journal, search: Search, trained: int, busy_share: float | None, reached: str | None
+) -> None:
     notes = [e["note"] for e in journal.entries if "note" in e]
     ends = [n["wall_seconds"] for n in notes if n.get("session") == "end"]
     sessions = sum(n.get("session") == "begin" for n in notes)
     stats = {
+        "complete": reached is None,
+        "reached": reached,
         "trained": trained,
         "naive": search.counts.naive,
         "replayed": journal.replayed,

@@ -87,6 +87,8 @@ def _fits(option: click.Option, raw: Any) -> bool:
         return isinstance(raw, int)
     if isinstance(option.type, click.types.FloatParamType):
         return isinstance(raw, int | float)
+    if isinstance(option.type, click.types.FuncParamType):  # it checks by itself
+        return isinstance(raw, str | int | float)
     return isinstance(raw, str) or (isinstance(raw, list) and all(isinstance(r, str) for r in raw))
 
 

@@ -49,6 +49,8 @@ class Progress:
         )  # fmt: skip
         self._task = self._bars.add_task("starting", total=None, note="")
         self._features = [0, 0]
+        self.phase = "starting"
+        """What the study is at, in words."""
         self._said, self._troubles = 0.0, 0
         self._begin = time.monotonic()
 
@@ -93,7 +95,8 @@ class Progress:
         done = sum(counts.rollouts[p.name] for p in self._planners)
         step = min((len(p.sequence) + 1 for p in searches if not p.done), default=self._steps)
         judged = sum(p.judged for p in searches)
-        what = self._phase or (f"step {step}/{self._steps}" if any(not p.done for p in searches) else "scoring")
+        searching = any(not p.done for p in searches)
+        self.phase = what = self._phase or (f"step {step}/{self._steps}" if searching else "scoring")
         saved = max(0, counts.naive - counts.trained)
         note = f"{judged} candidates judged, {counts.trained} trainings ({saved} saved)"
         if self._evaluator.workers:

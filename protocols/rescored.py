@@ -46,6 +46,11 @@ class Rescored:
     seeds: tuple[int, ...]
     rollouts: dict[tuple[str, str, int], Scored]
 
+    @property
+    def finished(self) -> bool:
+        """The run came to its end; else its files hold what was known when it stopped."""
+        return (self.stats or {}).get("complete") is not False
+
     def setting(self, name: str) -> Any:
         """A setting of the run, None if it has none of that name."""
         return _mapping(self.config.get("settings")).get(name)
@@ -67,10 +72,10 @@ class Rescored:
 
 
 def read_run(run: Path) -> Rescored:
-    """Read a finished run.
+    """Read a run that is finished, or was stopped by its time budget.
 
     Raises:
-        UserError: no run folder, a run that is not finished, or a damaged file.
+        UserError: no run folder, a run that has exported nothing yet, or a damaged file.
     """
     config = read_config(run)
     for name in (SEQUENCES.file, RESULTS.file):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protocols import origins, wording
-from protocols.rescored import Matrix, Rescored, Scored, read_run
+from protocols.rescored import FOUND, Matrix, Rescored, Scored, read_run
 from seqsearch import metrics
 from seqsearch.metrics import Drop
 from seqsearch.sequences import TaskSequence
@@ -62,7 +62,8 @@ class Summary:
     """A run in figures.
 
     ``separate``: each method was searched alone, so that ``found.acc`` is its robustness. ``mean`` is the mean over
-    methods, None if there is one only. ``stats`` are the counts of ``stats.json``.
+    methods, None if there is one only. ``stats`` are the counts of ``stats.json``. ``reached`` says how far
+    an unfinished run came; nothing is claimed of it, so that its methods have no figures. Empty: it is finished.
     """
 
     run: str
@@ -71,6 +72,7 @@ class Summary:
     mean: MethodSummary | None
     stats: dict[str, Any] | None
     notes: tuple[str, ...]
+    reached: str = ""
 
     @property
     def overall(self) -> MethodSummary:
@@ -84,12 +86,14 @@ class Summary:
 
 
 def summarise(run: Path) -> Summary:
-    """Compute the summary of a finished run.
+    """Compute the summary of a run; of one that was stopped, how far it came.
 
     Raises:
-        UserError: not a run, or not finished.
+        UserError: not a run, or nothing of it was exported yet.
     """
     data = read_run(run)
+    if not data.finished:
+        return _unfinished(run, data)
     troubles: list[str] = []
     pairs = [_pair(data, m, troubles) for m in data.methods]
     rows = tuple(_method(m, pair) for m, pair in zip(data.methods, pairs, strict=True))
@@ -112,6 +116,25 @@ def summarise(run: Path) -> Summary:
     return dataclasses.replace(summary, notes=wording.notes(summary, len(data.random()), troubles))
 
 
+def _unfinished(run: Path, data: Rescored) -> Summary:
+    rows = tuple(MethodSummary(m, None, None, None, None) for m in data.methods)
+    searched = [s for s in data.sequences if s.kind in FOUND]
+    steps = data.setting("tasks")
+    notes = [f"{s.sequence_id}: {len(s.tasks)} of {steps} tasks decided." for s in searched]
+    done = sum(r.complete and len(r.accuracy) == steps for r in data.rollouts.values())
+    notes.append(f"{wording.count(done, 'rollout')} re-scored so far." if done else "Nothing was re-scored.")
+    notes.append(f"Go on with: seqsearch {data.config.get('protocol', 'cldyb')} --resume {run}")
+    return Summary(
+        run=str(data.config.get("run_id", run.resolve().name)),
+        separate=len({s.method_ids for s in searched}) > 1,
+        methods=rows,
+        mean=None,
+        stats=data.stats,
+        notes=(*notes, *wording.cost(data.stats)),
+        reached=str((data.stats or {}).get("reached") or "unknown"),
+    )
+
+
 def render(summary: Summary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file (about 100 columns wide)."""
     from rich import box
@@ -119,6 +142,9 @@ def render(summary: Summary) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
+    if summary.reached:
+        said = [Text(f"- {note}") for note in summary.notes]
+        return Group(Text(wording.headline(summary), style="bold"), *said)
     headings, rows = wording.table(summary)
     grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
     for i, heading in enumerate(headings):

@@ -15,6 +15,8 @@ CAPTION = "Percent. Re-scored sequences, test images, means over sequences and t
 
 def headline(summary: Summary) -> str:
     """The result in one sentence."""
+    if summary.reached:
+        return f"Not finished (it stopped at: {summary.reached}): nothing is claimed yet."
     drop = summary.overall.drop
     if drop is None:
         return f"{verdict(drop)}; the notes say why."
@@ -47,7 +49,7 @@ def notes(summary: Summary, random_sequences: int, troubles: Sequence[str]) -> t
         about = ["No random sequences in this run: nothing to compare the found ones with (--random-sequences)."]
     else:
         about = _interval_notes(drops[0]) if drops else []
-    return (*about, *troubles, *_robustness(summary), *_confusion(summary.overall), *_cost(summary.stats))
+    return (*about, *troubles, *_robustness(summary), *_confusion(summary.overall), *cost(summary.stats))
 
 
 def _interval_notes(drop: Drop) -> list[str]:
@@ -85,7 +87,8 @@ def _confusion(row: MethodSummary) -> list[str]:
     ]
 
 
-def _cost(stats: dict[str, Any] | None) -> list[str]:
+def cost(stats: dict[str, Any] | None) -> list[str]:
+    """What the run took, as far as it says."""
     if stats is None:
         return ["No stats.json in the run folder: what the run cost is not known."]
     trained, naive = int(stats.get("trained") or 0), int(stats.get("naive") or 0)

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
+from seqsearch.deadline import Deadline
 from seqsearch.journal import Journal
 from seqsearch.planners.base import Planner
 from seqsearch.types import Edge, EdgeResult, Outcome, Probe, ProbeResult, Request, Rollout
@@ -89,17 +90,23 @@ class Search:
             len(r["trained"]) for e in journal.entries for r in (e.get("edge") or e.get("probe"),) if r
         )
 
-    def run(self, planners: Sequence[Planner], *, more: bool = False) -> None:
+    def run(self, planners: Sequence[Planner], *, more: bool = False, deadline: Deadline | None = None) -> None:
         """Until every planner is done. Earlier planners have priority; later ones fill what is idle.
 
         ``more`` says that other planners will follow, so that states are not yet dropped.
+
+        Raises:
+            TimeIsUp: the ``deadline`` passed while something was missing that the journal does not know. What was under way is
+                given up; all that arrived is journalled, and every planner has gone as far as it allows.
         """
+        deadline = deadline or Deadline()
         while True:
             asked = self._ask(planners)
             if not asked and not self._in_flight():
                 break
             if not asked:
-                finished = self.evaluator.wait()
+                with deadline.interrupting():
+                    finished = self.evaluator.wait()
                 self.journal.add(*(result for _, result in finished))
                 for job, result in finished:
                     self._finish(job, result)

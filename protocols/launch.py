@@ -1,0 +1,91 @@
+"""From a run folder and its settings to a finished, or stopped, run: what ``cldyb`` and ``extend`` have in common."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from seqsearch.errors import UserError
+from seqsearch.settings import CldybSettings
+
+if TYPE_CHECKING:
+    from protocols.runs import RunFolder
+    from protocols.runtime import Runtime
+
+
+def launch(folder: RunFolder, settings: CldybSettings, runtime: Runtime) -> None:
+    """Run or resume, and print the summary; whatever ends it early says how to go on."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        from protocols.cldyb import run
+        from protocols.study import prepare
+
+        study = prepare(
+            settings,
+            folder.path / "states",
+            device(runtime.gpus_per_worker, here=runtime.workers == 0),
+            Path(folder.config.get("directory", ".")),
+        )
+        if not runtime.silent:
+            click.echo(f"run {folder.path}", err=True)
+        finished = run(folder, study, runtime)
+    except UserError:
+        if folder.created:
+            folder.discard_if_empty()
+        raise
+    except KeyboardInterrupt:
+        click.echo(f"\nstopped; nothing is lost. Continue with: seqsearch cldyb --resume {folder.path}", err=True)
+        sys.stderr.flush()
+        os._exit(130)  # not through atexit handlers that wait for a cluster
+    finally:
+        folder.close()
+    print_summary(folder.path, runtime.json)
+    if not finished:
+        click.echo(f"time is up; nothing is lost. Continue with: seqsearch cldyb --resume {folder.path}", err=True)
+    elif not runtime.silent:
+        click.echo(f"report: {folder.path / 'report.html'}", err=True)
+
+
+def device(gpus_per_worker: float, here: bool) -> str:
+    """``cuda`` if workers get a share of a GPU.
+
+    Raises:
+        UserError: it is to be used in this process, which has none.
+    """
+    if not gpus_per_worker > 0:
+        return "cpu"
+    if here:
+        import torch
+
+        if not torch.cuda.is_available():
+            raise UserError(
+                "--gpus-per-worker: this machine has no GPU that torch can use; leave it out to run on the CPU"
+            )
+    return "cuda"
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def print_summary(run: Path, as_json: bool) -> None:
+    """The summary of a run on stdout.
+
+    Raises:
+        UserError: no run, or nothing of it was exported yet.
+    """
+    from rich.console import Console
+
+    from protocols.summary import render, summarise
+
+    summary = summarise(run)
+    if as_json:
+        click.echo(json.dumps(summary.to_json()))
+    else:
+        Console(width=None if sys.stdout.isatty() else 120).print(render(summary))

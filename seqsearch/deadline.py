@@ -1,0 +1,84 @@
+"""The moment by which a run must stop. The clock is given from outside, so that tests need not wait."""
+
+from __future__ import annotations
+
+import math
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from seqsearch.errors import UserError
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+class TimeIsUp(Exception):
+    """The deadline has passed and there is more to do."""
+
+
+class Deadline:
+    """``seconds`` from now on by ``clock`` (s); infinite: never."""
+
+    def __init__(self, seconds: float = math.inf, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._at = clock() + seconds
+
+    def left(self) -> float:
+        """Seconds until then; negative when it has passed."""
+        return self._at - self._clock()
+
+    @contextmanager
+    def interrupting(self) -> Iterator[None]:
+        """Interrupt this block, and nothing outside of it, when the deadline passes.
+
+        What waits or computes in it is left at once, as Ctrl-C would do it: Ray and methods that catch every ``Exception``
+        let only a KeyboardInterrupt through. In another thread than the main one, only the beginning of the block is checked.
+
+        Raises:
+            TimeIsUp: it passed before the block ended.
+        """
+        if self.left() <= 0:
+            raise TimeIsUp
+        if self._at == math.inf or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        armed, struck = True, False
+
+        def strike(*_: object) -> None:
+            nonlocal struck
+            if armed and self.left() <= 0:
+                struck = True
+                raise KeyboardInterrupt
+
+        handler = signal.signal(signal.SIGALRM, strike)
+        # again every second: a clock may be slow, and a method may swallow the first interrupt
+        timer = signal.setitimer(signal.ITIMER_REAL, max(self.left(), 1e-3), 1.0)
+        try:
+            yield
+        except KeyboardInterrupt:
+            if struck:
+                raise TimeIsUp from None
+            raise
+        finally:
+            armed = False
+            signal.setitimer(signal.ITIMER_REAL, *timer)
+            signal.signal(signal.SIGALRM, handler or signal.SIG_DFL)
+
+
+def duration(text: str | float) -> float:
+    """Seconds of ``90m``, ``2h``, ``1d12h`` (units w, d, h, m, s), or of a bare number.
+
+    Raises:
+        UserError: not of that form, or zero.
+    """
+    number = r"\d+(?:\.\d+)?"
+    plain = str(text).strip().lower()
+    if not re.fullmatch(rf"(?:{number}[{''.join(UNITS)}])+|{number}", plain):
+        raise UserError(f"{text!r} is no duration: write e.g. 90m, 2h, 1d12h, or seconds")
+    found = sum(float(value) * UNITS[unit or "s"] for value, unit in re.findall(rf"({number})([a-z]?)", plain))
+    if found <= 0:
+        raise UserError(f"duration {text!r} must be more than 0")
+    return found
