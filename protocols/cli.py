@@ -88,6 +88,24 @@ def cldyb(
     launch(folder, settings, runtime)
 
 
+@main.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--tasks", type=int, required=True, help="Tasks that a sequence is to have then.")
+@runtime_options
+def extend(run: Path, tasks: int, runtime: Runtime) -> None:
+    """Continue a finished RUN with more tasks: what was found stays, the search goes on, everything is scored again.
+
+    \b
+    seqsearch extend runs/mine --tasks 10
+    seqsearch cldyb --resume runs/mine      # should it be interrupted
+    """
+    from protocols.launch import launch
+    from protocols.runs import RunFolder
+
+    folder, settings = RunFolder.resume(run, "cldyb", {})
+    launch(folder, settings, runtime, extend_to=tasks)
+
+
 def _print_estimate(settings: CldybSettings, runtime: Runtime) -> None:
     from protocols.estimate import calibrate, estimate
     from protocols.launch import device

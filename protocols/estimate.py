@@ -50,7 +50,7 @@ def estimate(s: CldybSettings, methods: int, unit: UnitCosts, workers: int = 1) 
     arms = min(s.condensed, s.simulations) if s.selector == "mcts" else 1
     search = naive = rollouts = 1
     for t in range(2, s.tasks + 1):
-        ahead = min(s.lookahead, s.tasks - t) if s.selector == "mcts" and s.condensed > 1 else 0
+        ahead = s.lookahead_at(t) if s.selector == "mcts" and s.condensed > 1 else 0
         simulations = s.simulations if ahead else arms
         joints = simulations * (ahead + 1) if s.reward == "gap-to-joint" else 0
         search += arms + simulations * ahead + joints
@@ -61,7 +61,9 @@ def estimate(s: CldybSettings, methods: int, unit: UnitCosts, workers: int = 1) 
     scoring, random = s.searches * per_sequence + methods * s.score_seeds, s.random_sequences * per_sequence
     tuning = methods * s.tune_trials * s.tune_tasks
     if s.tune_tasks and s.tune_on == "first":  # a search for the tasks to tune on comes first
-        tuning += estimate(replace(s, tasks=s.tune_tasks, tune_tasks=0, searches=1, grow=()), methods, unit).search
+        tuning += estimate(
+            replace(s, tasks=s.tune_tasks, extended_from=(), tune_tasks=0, searches=1, grow=()), methods, unit
+        ).search
     total = search * methods * s.searches + scoring + random + tuning
     kept_leaves = s.simulations if s.followups != "feasible" else 0
     states = s.searches * (arms + 2 + kept_leaves) + s.score_seeds + 2 * workers + 2

@@ -10,10 +10,9 @@ from dataclasses import replace
 
 from protocols.plans import Plans
 from protocols.report import write_report
-from protocols.runs import RunFolder
+from protocols.runs import RunFolder, write_json
 from protocols.study import Study
 from seqsearch.digests import digest_of
-from seqsearch.files import atomic_path
 from seqsearch.journal import Journal
 from seqsearch.planners.given import GivenPlanner
 from seqsearch.planners.mcts import CldybPlanner
@@ -168,5 +167,4 @@ def _write_stats(
         "busy_share": busy_share if sessions == 1 else None,
         "sessions": sessions,
     }
-    with atomic_path(folder.path / "stats.json") as temporary:
-        temporary.write_text(json.dumps(stats, indent=2) + "\n")
+    write_json(folder.path / "stats.json", stats)

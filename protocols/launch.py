@@ -19,19 +19,27 @@ if TYPE_CHECKING:
     from protocols.runtime import Runtime
 
 
-def launch(folder: RunFolder, settings: CldybSettings, runtime: Runtime) -> None:
-    """Run or resume, and print the summary; whatever ends it early says how to go on."""
+def launch(folder: RunFolder, settings: CldybSettings, runtime: Runtime, extend_to: int | None = None) -> None:
+    """Run, resume, or extend to so many tasks, and print the summary; whatever ends it early says how to go on.
+
+    Raises:
+        UserError: bad input; before anything is computed, and before a run to be extended is changed.
+    """
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         from protocols.cldyb import run
         from protocols.study import prepare
 
+        longer = settings if extend_to is None else folder.longer(settings, extend_to)
         study = prepare(
-            settings,
+            longer,
             folder.path / "states",
             device(runtime.gpus_per_worker, here=runtime.workers == 0),
             Path(folder.config.get("directory", ".")),
         )
+        if extend_to is not None:
+            folder.identify(study.identity())
+            folder.reopen(longer)
         if not runtime.silent:
             click.echo(f"run {folder.path}", err=True)
         finished = run(folder, study, runtime)

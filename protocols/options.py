@@ -17,11 +17,11 @@ Command = Callable[..., Any]
 
 
 def settings_options(record: type) -> Callable[[Command], Command]:
-    """Decorate a command with one option for each field of ``record``."""
+    """Decorate a command with one option for each field of ``record`` that is not hidden."""
     hints = typing.get_type_hints(record)
 
     def decorate(command: Command) -> Command:
-        for f in reversed(dataclasses.fields(record)):
+        for f in reversed([f for f in dataclasses.fields(record) if not f.metadata.get("hidden")]):
             command = _option(f, hints[f.name])(command)
         return command
 

@@ -18,13 +18,23 @@ CHANGEABLE = "files-"
 def origins(config: Mapping[str, Any]) -> list[str]:
     """A sentence or two on each pool, and on tuning if there was any."""
     identity = config.get("identity") or {}
-    return [_pool(p) for p in identity.get("pools", ())] + _tuning(config)
+    return [_pool(p) for p in identity.get("pools", ())] + _stages(config) + _tuning(config)
 
 
 def caveats(config: Mapping[str, Any]) -> list[str]:
     """What a reader of the figures must know of it."""
     grown = [_pool(p) for p in (config.get("identity") or {}).get("pools", ()) if p["from_step"] > 1]
-    return grown + _tuning(config)
+    return grown + _stages(config) + _tuning(config)
+
+
+def _stages(config: Mapping[str, Any]) -> list[str]:
+    """What an extended run owes to its history."""
+    settings = config.get("settings") or {}
+    before = settings.get("extended_from")
+    if not before:
+        return []
+    lengths = " to ".join(str(n) for n in (*before, settings["tasks"]))
+    return [f"Extended from {lengths} tasks: no look-ahead went beyond the length that a task was chosen for."]
 
 
 def _pool(p: Mapping[str, Any]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import fcntl
 import json
+import os
 import subprocess
 import time
 from collections.abc import Mapping
@@ -97,6 +99,30 @@ class RunFolder:
                 )
         return settings
 
+    def longer(self, settings: CldybSettings, tasks: int) -> CldybSettings:
+        """The settings of this run with more tasks; nothing is changed yet.
+
+        Raises:
+            UserError: it is not finished, or has as many tasks already.
+        """
+        if not self.finished:
+            raise UserError(f"run {self.path} is not finished: finish it with seqsearch cldyb --resume {self.path}")
+        return settings.extended(tasks)
+
+    def reopen(self, settings: CldybSettings) -> None:
+        """Make this finished run an unfinished one with other ``settings``; its report is kept under another name.
+
+        Killed in between it is the run that it was, or the new one: the mark goes first, the settings come last.
+        """
+        before = self.config["settings"]["tasks"]
+        os.replace(self.path / "report.html", self.path / f"report-{before}-tasks.html")
+        with contextlib.suppress(OSError, ValueError):
+            stats = json.loads((self.path / "stats.json").read_text())
+            stats.update(complete=False, reached=f"step {before + 1}/{settings.tasks}")
+            write_json(self.path / "stats.json", stats)
+        self.config["settings"] = dataclasses.asdict(settings)
+        self.save()
+
     def identify(self, identity: dict[str, Any]) -> list[str]:
         """Record what the names in the settings stand for, or make sure that on resume they still stand for the same.
 
@@ -128,8 +154,7 @@ class RunFolder:
         return (self.path / "report.html").exists()
 
     def save(self) -> None:
-        with atomic_path(self.path / "config.json") as temporary:
-            temporary.write_text(json.dumps(self.config, indent=2) + "\n")
+        write_json(self.path / "config.json", self.config)
 
     def discard_if_empty(self) -> None:
         """Remove a run that was refused before it did anything."""
@@ -142,6 +167,16 @@ class RunFolder:
 
     def close(self) -> None:
         self._lock.close()
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Whole or not at all.
+
+    Raises:
+        UserError: the disk is full.
+    """
+    with atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2) + "\n")
 
 
 def _free_name(protocol: str) -> Path:

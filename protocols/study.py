@@ -185,7 +185,7 @@ def _enough(world: World, settings: CldybSettings, view: PoolView, to_tune: int)
     """Make sure that no step, look-ahead included, runs out of classes."""
     k, n = settings.classes_per_task, settings.tasks
     for t in range(n, 0, -1):
-        tasks = min(t + settings.lookahead, n) if t > 1 else 1
+        tasks = t + settings.lookahead_at(t) if t > 1 else 1
         if view.known(t) < tasks * k:
             tuned = f" beside the {to_tune} to tune on" if to_tune else ""
             when = f" at step {t}" if settings.grow else ""

@@ -51,7 +51,7 @@ class Tuning:
         s = study.settings
         if s.tune_on == "first":
             short = dataclasses.replace(
-                s, tasks=s.tune_tasks, grow=tuple(g for g in s.grow if _step(g) <= s.tune_tasks)
+                s, tasks=s.tune_tasks, extended_from=(), grow=tuple(g for g in s.grow if _step(g) <= s.tune_tasks)
             )
             self._search = CldybPlanner("tuning-search", study.methods, study.view, study.first, short, s.seed, 0)
         self._given = GivenPlanner(

@@ -82,6 +82,9 @@ class CldybSettings:
     searches: int = setting(1, "Independent searches.", minimum=1, maximum=1000)
     score_seeds: int = setting(3, "Fresh training seeds that each final sequence is scored with.", minimum=1)
     random_sequences: int = setting(5, "Random sequences to compare with, same first task: 5 or more, or 0.", minimum=0)
+    extended_from: tuple[int, ...] = field(default=(), metadata={"minimum": None, "maximum": None, "hidden": True})
+    """Lengths at which the run was finished before, ascending: ``seqsearch extend`` sets it, no flag does. Tasks of a stage were
+    chosen without looking beyond its end."""
     seed: int = setting(
         0, "Study seed: split, first task, candidates and training noise.", minimum=0, maximum=2**63 - 1
     )
@@ -99,14 +102,37 @@ class CldybSettings:
                 object.__setattr__(self, f.name, tuple(value))
         self.growth()
         self.weight_files()
-        if self.tune_on == "first" and self.tune_tasks > self.tasks:
-            raise UserError(f"--tune-tasks {self.tune_tasks} --tune-on first: a sequence has {self.tasks} tasks only")
+        if list(self.stages) != sorted({n for n in self.stages if n >= 1}):
+            raise UserError(f"a run of {self.tasks} tasks cannot have been extended from {list(self.extended_from)}")
+        if self.tune_on == "first" and self.tune_tasks > self.stages[0]:
+            raise UserError(
+                f"--tune-tasks {self.tune_tasks} --tune-on first: a sequence has {self.stages[0]} tasks only"
+            )
         if math.isinf(self.discount):
             raise UserError("--discount must be finite")
         if self.random_sequences in range(1, 5):
             raise UserError(
                 f"--random-sequences {self.random_sequences}: fewer than 5 give no usable interval; ask for 5 or more, or for 0"
             )
+
+    @property
+    def stages(self) -> tuple[int, ...]:
+        """Lengths that the sequence was planned for, one after the other."""
+        return (*self.extended_from, self.tasks)
+
+    def lookahead_at(self, t: int) -> int:
+        """Follow-up tasks behind a candidate for task ``t``: not beyond the end of its stage."""
+        return min(self.lookahead, next(n for n in self.stages if n >= t) - t)
+
+    def extended(self, tasks: int) -> CldybSettings:
+        """The same with more tasks, the search going on where it had ended.
+
+        Raises:
+            UserError: not more.
+        """
+        if tasks <= self.tasks:
+            raise UserError(f"--tasks {tasks}: the run has {self.tasks} tasks already, give a larger number")
+        return dataclasses.replace(self, tasks=tasks, extended_from=self.stages)
 
     def growth(self) -> list[tuple[int, str]]:
         """Step and pool item of each ``--grow``, in order of steps.

@@ -183,7 +183,7 @@ class CldybPlanner(CoroutinePlanner):
         """Spend the budget on the arms, with a fixed number of simulations in flight, told in the order asked."""
         s = self.settings
         window: deque[tuple[Arm, list[Rollout], list[Rollout]]] = deque()
-        ahead = min(s.lookahead, s.tasks - t) if len(arms) > 1 else 0  # nothing to compare: one visit, to move on
+        ahead = s.lookahead_at(t) if len(arms) > 1 else 0  # nothing to compare: one visit, to move on
         most = None if ahead else 1  # without look-ahead a second visit would return the same number
         while True:
             while len(window) < s.in_flight:
