@@ -8,6 +8,8 @@ training seeds, since a selected extreme is biased.
 from __future__ import annotations
 
 import contextlib
+import os
+import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -18,13 +20,14 @@ from typing import Any
 from actors.engine import Engine
 from actors.evaluators import open_evaluator
 from protocols.export import export
+from protocols.monitor import Monitor
 from protocols.plans import Plans, make_plans
-from protocols.progress import Progress
 from protocols.runs import RunFolder
 from protocols.runtime import Runtime
 from protocols.study import Study
 from protocols.tuning import Tuning, in_words
 from seqsearch.deadline import Deadline, TimeIsUp
+from seqsearch.digests import digest_of
 from seqsearch.errors import UserError
 from seqsearch.journal import Journal
 from seqsearch.planners.step import NoValidTask
@@ -45,20 +48,28 @@ def run(folder: RunFolder, study: Study, runtime: Runtime) -> bool:
         return True
     if changed and not runtime.quiet:
         print(f"changed since the last session, hence trained again: {', '.join(changed)}", file=sys.stderr)
-    with contextlib.closing(Journal(folder.path)) as journal:
+    run_id = folder.config["run_id"]
+    with contextlib.closing(Journal(folder.path)) as journal, Monitor(folder.path, run_id, study, runtime) as monitor:
         begin = time.time()
         journal.note(session="begin", at=begin, workers=runtime.workers, pools=study.pools())
+        monitor.log.write(
+            "session-begin", run=run_id, pid=os.getpid(), host=socket.gethostname(), workers=runtime.workers, changed=changed,
+            settings_digest=digest_of(folder.config["settings"]), replayed=journal.replayed,
+        )  # fmt: skip
         engine = Engine(runtime.workers, runtime.gpus_per_worker, runtime.address)
         with open_evaluator(study.world, engine) as evaluator:
-            with Progress(study, evaluator, quiet=runtime.silent) as progress:
-                search = Search(evaluator, journal, progress.update)
-                session = Session(folder, study, evaluator, search, progress, runtime.deadline)
+            with monitor.watching(evaluator):
+                search = Search(evaluator, journal, monitor.update)
+                session = Session(folder, study, evaluator, search, monitor, runtime.deadline)
                 with _say_what_failed(folder.path):
                     finished = session.run()
             busy = evaluator.busy_share()
         journal.note(session="end", at=time.time(), wall_seconds=time.time() - begin, busy_share=busy)
-        reached = None if finished else progress.phase
+        reached = None if finished else monitor.snapshot.phase
+        monitor.exporting()
         export(folder, session.study, session.plans, session.trials, journal, search, busy, reached)
+        monitor.log.write("exported", complete=finished, reached=reached, trained=search.counts.trained)
+        monitor.end(*(("finished", "") if finished else ("stopped", "time is up")))
     return finished
 
 
@@ -70,7 +81,7 @@ class Session:
     study: Study
     evaluator: Any
     search: Search
-    progress: Progress
+    monitor: Monitor
     deadline: Deadline
     plans: Plans = field(default_factory=lambda: Plans([], [], []))
     trials: list[Row] = field(default_factory=list)
@@ -82,7 +93,7 @@ class Session:
                 self._tune()
             self._extract_features()
             self.plans = make_plans(self.study)
-            self.progress.watch(self.plans.all)
+            self.monitor.watch(self.plans.all)
             self.search.run(self.plans.all, deadline=self.deadline)
         except TimeIsUp:
             return False
@@ -92,12 +103,14 @@ class Session:
         """Choose the methods' hyperparameters; what was chosen is written into ``config.json`` and said."""
         tuning = Tuning(self.study)
         self._extract_features()
-        self.progress.watch(tuning.planners, "tuning", len(tuning.trials))
+        self.monitor.watch(tuning.planners, "tuning", len(tuning.trials))
         self.search.run(tuning.planners, more=True, deadline=self.deadline)
         chosen = tuning.chosen()
         self.folder.config["tuned"] = {label: dict(trial.spec.params) for label, trial in chosen.items()}
         self.folder.save()
-        self.progress.say("tuned " + "; ".join(in_words(chosen, tuning.trials)))
+        self.monitor.say(
+            "tuned", "tuned " + "; ".join(in_words(chosen, tuning.trials)), chosen=self.folder.config["tuned"]
+        )
         self.study, self.trials = tuning.tuned(), tuning.rows()
 
     def _extract_features(self) -> None:
@@ -106,11 +119,11 @@ class Session:
         When time is up, what the journal knows is still replayed behind it: the search stops by itself where it would wait.
         """
         missing = [(name, *shard) for name in self.study.frozen for shard in self.study.missing_features(name)]
-        self.progress.features(len(missing))
         if missing:
+            self.monitor.features(0, len(missing))
             with contextlib.suppress(TimeIsUp), self.deadline.interrupting():
-                for _ in self.evaluator.extract(missing):
-                    self.progress.feature_done()
+                for done, _ in enumerate(self.evaluator.extract(missing), 1):
+                    self.monitor.features(done, len(missing))
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""The command line: ``seqsearch cldyb | show | pool | methods | check``. Heavy imports happen inside commands."""
+"""The command line: ``seqsearch cldyb | extend | status | show | pool | methods | check``. Heavy imports are inside commands."""
 
 from __future__ import annotations
 
@@ -137,6 +137,17 @@ def show(run: Path, as_json: bool) -> None:
     from protocols.launch import print_summary
 
     print_summary(run, as_json)
+
+
+@main.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--watch", is_flag=True, help="Look again every two seconds until it ends.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON, one line a look.")
+def status(run: Path, watch: bool, as_json: bool) -> None:
+    """Tell how a RUN is doing: running, stopped, killed or finished, and how far it is. It is never disturbed."""
+    from protocols.status import show as show_status
+
+    show_status(run, as_json=as_json, again=watch)
 
 
 @main.command()

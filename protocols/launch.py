@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from protocols.eventlog import EventLog
 from seqsearch.errors import UserError
 from seqsearch.settings import CldybSettings
 
@@ -40,6 +41,7 @@ def launch(folder: RunFolder, settings: CldybSettings, runtime: Runtime, extend_
         if extend_to is not None:
             folder.identify(study.identity())
             folder.reopen(longer)
+            EventLog(folder.path).write("extended", tasks=longer.tasks, extended_from=longer.extended_from)
         if not runtime.silent:
             click.echo(f"run {folder.path}", err=True)
         finished = run(folder, study, runtime)

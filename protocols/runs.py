@@ -30,10 +30,14 @@ class RunFolder:
         """Made by this process, not resumed."""
         self.config: dict[str, Any] = {}
         self._lock = open(path / "lock", "a+")  # noqa: SIM115 - held as long as the run
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UserError(f"run {path} is in use by another process: wait for it, or stop it and resume") from None
+        for patience in (0.05, 0.1, 0.2, None):  # `seqsearch status` takes it for an instant, to see whether it is free
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except OSError:
+                if patience is not None:
+                    time.sleep(patience)
+        raise UserError(f"run {path} is in use by another process: wait for it, or stop it and resume")
 
     @classmethod
     def create(cls, path: Path | None, protocol: str, settings: CldybSettings) -> RunFolder:

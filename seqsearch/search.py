@@ -49,6 +49,8 @@ class Counts:
     """Trainings done."""
     naive: int = 0
     """Trainings that retraining every rollout from scratch would have taken."""
+    known: int = 0
+    """Edges and probes asked for that the journal could answer at once: trained before, by whoever needed them first."""
     in_flight: int = 0
     """Edges and probes under way."""
     troubles: dict[str, None] = field(default_factory=dict)
@@ -66,6 +68,8 @@ class _Pending:
     rollout: Rollout
     edges: list[Edge]
     results: list[EdgeResult] = field(default_factory=list)
+    awaited: Edge | None = None
+    """The edge last submitted or joined."""
 
 
 class Search:
@@ -140,6 +144,7 @@ class Search:
             return
         known = self.journal.probe(request.digest)
         if known is not None:
+            self.counts.known += 1
             planner.tell(request, known)
         elif request.digest in self._probing:
             self._probing[request.digest].append((planner, request))
@@ -154,12 +159,14 @@ class Search:
             self.edges[edge.state] = edge
             known = self.journal.edge(edge.digest)
             if known is None:
+                pending.awaited = edge
                 if edge.digest in self._waiting:
                     self._waiting[edge.digest].append(pending)
                 else:
                     self._waiting[edge.digest] = [pending]
                     self.evaluator.submit(edge, pending.priority)
                 return
+            self.counts.known += edge is not pending.awaited
             pending.results.append(known)
             if known.status != "ok":
                 break
