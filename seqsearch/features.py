@@ -13,14 +13,15 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from seqsearch.digests import digest_of
+from seqsearch.extraction import Network
 from seqsearch.files import atomic_path
 from seqsearch.load import versions
 from seqsearch.pools.base import row_offsets
@@ -38,6 +39,8 @@ CLASSES = 16
 """Classes in a shard of the first slab; one in those of later slabs, which few classes are looked at for."""
 BATCH = {"cpu": 64, "cuda": 256}
 """Images per forward pass: a CPU gains nothing from more. Part of a shard's identity, since rounding may depend on it."""
+OPEN = 128
+"""Shards that are kept mapped: each holds a file descriptor, of which a process often has 1,024."""
 
 Shard = tuple[int, int]
 """Number of the slab, number of the block of classes."""
@@ -49,10 +52,14 @@ class FeatureStore:
     Args:
         root: cache folder; shards lie in ``root/features/<digest>/``.
         device: where missing shards are computed.
+        network: the backbone's, if it is at hand: several pools share it.
     """
 
-    def __init__(self, root: Path, pool: Pool, backbone: Backbone, device: torch.device) -> None:
+    def __init__(
+        self, root: Path, pool: Pool, backbone: Backbone, device: torch.device, network: Network | None = None
+    ) -> None:
         self.pool, self.backbone, self.device = pool, backbone, device
+        self.network = network or Network(backbone, device)
         self.space = feature_space(backbone, device)
         self.folder = root / "features" / digest_of("features", pool.digest, self.space, SLABS, CLASSES)
         self._offsets = row_offsets(pool.classes)
@@ -61,8 +68,7 @@ class FeatureStore:
             np.concatenate([[0], np.cumsum(np.clip(np.diff(self._offsets) - low, 0, high - low))])
             for low, high in zip(self._starts[:-1], self._starts[1:], strict=True)
         ]
-        self._open: dict[Shard, NDArray[np.float32]] = {}
-        self._module: torch.nn.Module | None = None
+        self._open: LRUCache[Shard, NDArray[np.float32]] = LRUCache(OPEN)
 
     def missing(self, classes: Iterable[int], all_slabs: bool = False) -> list[Shard]:
         """Shards of the first slab of these classes, or of all slabs, that nobody has computed yet."""
@@ -103,7 +109,8 @@ class FeatureStore:
         return self.folder / f"{shard[0]}-{shard[1]:06d}.npy"
 
     def _shard(self, shard: Shard) -> NDArray[np.float32]:
-        if shard not in self._open:
+        found = self._open.get(shard)
+        if found is None:
             found = self._mapped(shard)
             if found is None:
                 with self._alone(shard):
@@ -112,7 +119,7 @@ class FeatureStore:
                         self._compute(shard)
                         found = np.load(self._path(shard), mmap_mode="r")
             self._open[shard] = found
-        return self._open[shard]
+        return found
 
     def _mapped(self, shard: Shard) -> NDArray[np.float32] | None:
         """None if nobody has computed it yet, or the file is damaged."""
@@ -147,27 +154,10 @@ class FeatureStore:
     def _compute(self, shard: Shard) -> None:
         rows = self._rows_of(shard)
         size = BATCH[self.device.type]
-        features = np.concatenate(list(self.stream([rows[i : i + size] for i in range(0, len(rows), size)])))
+        batches = [rows[i : i + size] for i in range(0, len(rows), size)]
+        features = np.concatenate(list(self.network.features(self.pool, batches)))
         with atomic_path(self._path(shard)) as temporary, open(temporary, "wb") as file:
             np.save(file, features)
-
-    def stream(self, batches: list[Rows]) -> Iterator[NDArray[np.float32]]:
-        """Features ``[n, d]`` of each batch of rows; the next batch is decoded while the network runs."""
-        import torch
-
-        if self._module is None:
-            self._module = self.backbone.module().to(self.device).eval()
-
-        def prepared(rows: Rows) -> torch.Tensor:
-            return self.backbone.preprocess(self.pool.images(rows, self.backbone.view))
-
-        with torch.inference_mode(), ThreadPoolExecutor(1) as ahead:
-            coming = ahead.submit(prepared, batches[0])
-            for following in [*batches[1:], None]:
-                images = coming.result()
-                if following is not None:
-                    coming = ahead.submit(prepared, following)
-                yield self._module(images.to(self.device)).float().cpu().numpy()
 
 
 class UnionFeatures:
@@ -176,7 +166,9 @@ class UnionFeatures:
     def __init__(self, root: Path, union: Union, backbone: Backbone, device: torch.device) -> None:
         self.union = union
         self.dim = backbone.dim
-        self.stores = [FeatureStore(root, pool, backbone, device) for pool in union.parts]
+        self.network = Network(backbone, device)
+        """Lent to all stores, and to methods that train copies of it."""
+        self.stores = [FeatureStore(root, pool, backbone, device, self.network) for pool in union.parts]
         self.space = feature_space(backbone, device)
 
     def rows(self, rows: Rows) -> NDArray[np.float32]:

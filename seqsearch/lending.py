@@ -12,6 +12,7 @@ from cachetools import LRUCache
 
 from seqsearch.backbones.base import Backbone
 from seqsearch.digests import seed_of
+from seqsearch.extraction import Network
 from seqsearch.features import UnionFeatures
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
@@ -58,10 +59,10 @@ class WorkerContext:
     image_bytes: int
     seed: int
     replicate: int
-    pristine: torch.nn.Module = field(repr=False)
+    network: Network = field(repr=False)
 
     def fresh_backbone(self) -> torch.nn.Module:
-        return copy.deepcopy(self.pristine)
+        return copy.deepcopy(self.network.module)
 
     def generator(self, phase: str) -> torch.Generator:
         return torch.Generator().manual_seed(seed_of("context", self.seed, self.replicate, phase))

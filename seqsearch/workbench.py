@@ -83,7 +83,6 @@ class Workbench:
         self.since: float | None = None
         """When the training, evaluation or probe under way began (`time.monotonic`)."""
         self._sources: dict[str, PoolSource] = {}
-        self._pristine: dict[str, torch.nn.Module] = {}
         self._features: LRUCache[tuple[str, int, str], Features] = LRUCache(
             CACHE_BYTES, getsizeof=lambda f: int(f.nbytes)
         )
@@ -238,11 +237,9 @@ class Workbench:
         """A method that has seen nothing."""
         source, build = self.source(spec.backbone), load("method", spec.target)
         backbone = source.backbone
-        if spec.backbone not in self._pristine:
-            self._pristine[spec.backbone] = backbone.module().to(self.device)
         context = WorkerContext(
             self.device, backbone.dim, source.features.space, 3 * backbone.view.size**2, seed, replicate,
-            self._pristine[spec.backbone],
+            source.features.network,
         )  # fmt: skip
         method: Method = build(context, build_config(build, dict(spec.params)))
         return method

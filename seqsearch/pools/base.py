@@ -77,7 +77,10 @@ class Pool(Protocol):
     """The split that came with the images: for each row ``[n]`` a position in `GIVEN`; None if none did."""
 
     def images(self, rows: Rows, view: View) -> NDArray[np.uint8]:
-        """Decode ``rows`` to ``[n, 3, view.size, view.size]`` RGB."""
+        """Decode ``rows`` to ``[n, 3, view.size, view.size]`` RGB.
+
+        A pool with an attribute ``concurrent`` that is true lets several threads decode at once, beside a GPU.
+        """
         ...
 
 

@@ -27,6 +27,7 @@ class FolderPool:
     """Images by class; see ``seqsearch.pools.base.Pool``."""
 
     native_size = 0
+    concurrent = True
 
     def __init__(self, root: Path, found: Found, split: str, min_images: int) -> None:
         self.name, self.root = str(root), root

@@ -38,6 +38,8 @@ DEFAULTS = {
 class GlyphPool:
     """Images by class; see ``seqsearch.pools.base.Pool``."""
 
+    concurrent = True
+
     def __init__(
         self,
         name: str,

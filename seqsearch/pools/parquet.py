@@ -93,6 +93,11 @@ class ParquetPool:
         """Any image is read without its neighbours."""
         return all(c.verbatim for c in self._columns)
 
+    @property
+    def concurrent(self) -> bool:
+        """Threads do not meet in a cache of row groups."""
+        return self.verbatim
+
     def images(self, rows: Rows, view: View) -> NDArray[np.uint8]:
         """Decode ``rows`` as ``[n, 3, view.size, view.size]`` RGB.
 

@@ -81,7 +81,6 @@ class Lab:
         self.store = UnionFeatures(Path(self.world.cache), self.world.images, self.backbone, device)
         self.store.ensure(0, (0, 0))  # sixteen classes are one shard
         self.source = Recorder(PoolSource(self.world.images, self.backbone, self.store, device))
-        self._pristine = self.backbone.module()
         self._states: dict[Any, dict[str, Any]] = {}
 
     def fresh(self, case: Case, seed: int = 0, **params: Any) -> Method:
@@ -89,7 +88,7 @@ class Lab:
         build = load("method", case.target)
         quick = {f.name: QUICK[f.name] for f in dataclasses.fields(build.Config) if f.name in QUICK}
         context = WorkerContext(
-            torch.device("cpu"), self.backbone.dim, self.store.space, 3 * 32 * 32, seed, 0, self._pristine
+            torch.device("cpu"), self.backbone.dim, self.store.space, 3 * 32 * 32, seed, 0, self.store.network
         )
         method: Method = build(context, build_config(build, {**quick, **case.params, **params}))
         return method

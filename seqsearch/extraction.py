@@ -1,0 +1,155 @@
+"""A frozen backbone's network on its device: one copy for all who use it, run over images that are decoded meanwhile."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import torch
+
+    from seqsearch.backbones.base import Backbone
+    from seqsearch.pools.base import Pool, Rows
+
+AHEAD = 3
+"""Batches under way at a time beside a GPU: one that it computes, one that waits, one that is being decoded."""
+PIECE = 16
+"""Images that one thread decodes at a time: small, so that the first batch of a shard comes soon."""
+DECODERS = 8
+"""Decoding threads beside a GPU, at most."""
+
+Features = NDArray[np.float32]
+
+
+class Network:
+    """The pre-trained network of a backbone, built when it is first needed."""
+
+    def __init__(self, backbone: Backbone, device: torch.device) -> None:
+        self.backbone, self.device = backbone, device
+
+    @cached_property
+    def module(self) -> torch.nn.Module:
+        """On the device, in eval mode. It is lent: copy it, never change it."""
+        import torch
+
+        with torch.inference_mode(False):  # an ordinary module, also if who asks first is predicting
+            return self.backbone.module().to(self.device).eval()
+
+    def features(self, pool: Pool, batches: list[Rows]) -> Iterator[Features]:
+        """Features ``[n, d]`` of each batch of rows of a pool, in order.
+
+        Raises:
+            UserError: an image cannot be read.
+        """
+        if self.device.type == "cuda":
+            return self.overlapped(pool, batches, min(DECODERS, os.cpu_count() or 1))
+        return self._one_ahead(pool, batches)
+
+    def _one_ahead(self, pool: Pool, batches: list[Rows]) -> Iterator[Features]:
+        """On a CPU: the next batch is decoded while the network runs; more threads would take its cores."""
+        import torch
+
+        module = self.module
+
+        def prepared(rows: Rows) -> torch.Tensor:
+            return self.backbone.preprocess(pool.images(rows, self.backbone.view))
+
+        with torch.inference_mode(), ThreadPoolExecutor(1) as ahead:
+            coming = ahead.submit(prepared, batches[0])
+            for following in [*batches[1:], None]:
+                images = coming.result()
+                if following is not None:
+                    coming = ahead.submit(prepared, following)
+                yield module(images.to(self.device)).float().cpu().numpy()
+
+    def overlapped(self, pool: Pool, batches: list[Rows], threads: int) -> Iterator[Features]:
+        """On a GPU: ``threads`` decode up to `AHEAD` batches ahead; bytes travel, and are normalised on the device.
+
+        A pool that does not say that several threads may read it at once (``concurrent``) is read by one.
+        """
+        import torch
+
+        module, view, on_gpu = self.module, self.backbone.view, self.device.type == "cuda"
+        table = byte_table(self.backbone)
+        on_device = None if table is None else table.to(self.device)
+        # Pinned memory: the copy to the device does not wait for the processor, nor the processor for the copy.
+        shape = (max(map(len, batches)), 3, view.size, view.size)
+        kind = torch.float32 if table is None else torch.uint8
+        buffers = [torch.empty(shape, dtype=kind, pin_memory=on_gpu) for _ in range(min(AHEAD, len(batches)))]
+
+        def decode(buffer: torch.Tensor, rows: Rows) -> None:
+            images = pool.images(rows, view)
+            buffer.copy_(self.backbone.preprocess(images) if table is None else torch.from_numpy(images))
+
+        def begin(number: int) -> list[Future[None]]:
+            rows, buffer = batches[number], buffers[number % AHEAD]
+            cuts = range(0, len(rows), PIECE)
+            return [decoders.submit(decode, buffer[i : min(i + PIECE, len(rows))], rows[i : i + PIECE]) for i in cuts]
+
+        def launched(number: int) -> tuple[torch.Tensor, Any]:
+            """The features, on their way to the host, and the event after which they are there."""
+            images = buffers[number % AHEAD][: len(batches[number])].to(self.device, non_blocking=True)
+            found = module(images if on_device is None else looked_up(on_device, images)).float()
+            found = found.to("cpu", non_blocking=on_gpu)
+            if not on_gpu:
+                return found, None
+            there = torch.cuda.Event()  # type: ignore[no-untyped-call]  # torch says no types
+            there.record()
+            return found, there
+
+        def arrived(found: torch.Tensor, there: Any) -> Features:
+            if there is not None:
+                there.synchronize()
+            return found.numpy()
+
+        decoders = ThreadPoolExecutor(threads if getattr(pool, "concurrent", False) else 1)
+        with torch.inference_mode(), decoders, warnings.catch_warnings():
+            # Decoders silence warnings for themselves, which in several threads is for good: this puts them right again.
+            coming = deque(begin(number) for number in range(min(AHEAD - 1, len(batches))))
+            running: tuple[torch.Tensor, Any] | None = None
+            for number in range(len(batches)):
+                for piece in coming.popleft():
+                    piece.result()
+                latest = launched(number)
+                if running is not None:
+                    yield arrived(*running)
+                running = latest
+                # The buffer of the batch before is free: its features are there.
+                if (following := number + AHEAD - 1) < len(batches):
+                    coming.append(begin(following))
+            if running is not None:
+                yield arrived(*running)
+
+
+def byte_table(backbone: Backbone) -> torch.Tensor | None:
+    """What a backbone's preprocessing makes of each byte of each colour ``[3, 256]``; None if it does more than that.
+
+    Looking bytes up gives the bits of ``preprocess`` itself, on any device, and bytes are a quarter of its floats to send.
+    """
+    import torch
+
+    size = backbone.view.size
+    count = -(-256 // size**2)
+    ramp = np.tile((np.arange(count * size**2) % 256).astype(np.uint8).reshape(count, 1, size, size), (1, 3, 1, 1))
+    noise = np.random.default_rng(0).integers(0, 256, (2, 3, size, size), dtype=np.uint8)
+    made, expected = backbone.preprocess(ramp), backbone.preprocess(noise)
+    if made.shape != ramp.shape or made.dtype != torch.float32:
+        return None
+    table = made.transpose(0, 1).reshape(3, -1)[:, :256].contiguous()
+    return table if torch.equal(looked_up(table, torch.from_numpy(noise)), expected) else None
+
+
+def looked_up(table: torch.Tensor, images: torch.Tensor) -> torch.Tensor:
+    """``[n, 3, s, s]`` bytes -> what ``table`` ``[3, 256]`` says of each."""
+    import torch
+
+    first = torch.arange(0, 768, 256, dtype=torch.int32, device=images.device).view(1, 3, 1, 1)
+    return table.flatten()[images.int() + first]
