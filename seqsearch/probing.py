@@ -53,7 +53,13 @@ def _nll(task: Task, prefix: tuple[Task, ...], world: World, features: FeaturesO
     train, train_labels = _of_classes(neighbours, "train", world, features, images)
     queries, query_labels = _of_classes(task.classes, "reward", world, features, images)
     return knn_nll(
-        train, train_labels, queries, query_labels, k=int(options["k"]), temperature=float(options["temperature"])
+        train,
+        train_labels,
+        queries,
+        query_labels,
+        k=int(options["k"]),
+        temperature=float(options["temperature"]),
+        device=world.device,
     )
 
 

@@ -2,13 +2,16 @@
 
 Equations and figures are those of "CLDyB: Towards Dynamic Benchmarking for Continual Learning".
 
-FAISS does the arithmetic; beside each routine that uses it stands an exact numpy oracle of the same quantity.
+FAISS searches neighbours, on the GPU of a worker that has one; cosines of all pairs are one matrix product. Beside each routine
+stands an exact numpy oracle of the same quantity.
 Shapes: ``N`` classes, ``n`` training images, ``m`` queries, ``d`` features.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,20 +21,25 @@ Float64 = NDArray[np.float64]
 
 _ROUNDING = 1e-6
 """Cosines of float32 features that differ by less than this do not differ."""
+_ROWS = 256
+"""Rows of potentials worked on at a time: they stay in the cache of a core."""
+_MOST_ON_GPU = 1024
+"""Neighbours that FAISS selects on a GPU, at most; it searches for more on the CPU."""
+_GPU_BYTES = 64 << 20
+"""Scratch memory of FAISS on a GPU (its own choice is over a gigabyte), which workers and their methods share."""
 
 
 def cosine_matrix(x_ND: ArrayLike) -> Float32:
     """Cosines ``[N, N]`` between the rows of ``x_ND`` ``[N, d]``; a zero row has cosine 0 with everything.
 
-    One matrix product (FAISS ``pairwise_distances``), never an index search: all pairs are wanted, none sorted.
+    One matrix product, never an index search: all pairs are wanted, none sorted. It is the product that FAISS's
+    ``pairwise_distances`` does, bit for bit, less the second copy that FAISS makes of the result.
 
     Raises:
         ValueError: ``x_ND`` is not a matrix of finite numbers.
     """
-    import faiss
-
     x_ND = unit_rows(x_ND)
-    cosines: Float32 = faiss.pairwise_distances(x_ND, x_ND, faiss.METRIC_INNER_PRODUCT)
+    cosines: Float32 = x_ND @ x_ND.T
     return cosines
 
 
@@ -58,27 +66,29 @@ def potentials(prototypes: Sequence[ArrayLike]) -> Float64:
         raise ValueError("potentials need the prototypes of at least one method")
     psi = np.zeros((len(np.asarray(prototypes[0])),) * 2)
     for x_ND in prototypes:
-        scaled = _min_max(cosine_matrix(x_ND))
-        if scaled.shape != psi.shape:
-            raise ValueError(f"methods disagree on the number of classes: {len(psi)} and {len(scaled)}")
-        psi += scaled
+        _add_rescaled(psi, cosine_matrix(x_ND))
     psi /= len(prototypes)
     np.fill_diagonal(psi, 0.0)
     return psi
 
 
-def _min_max(cosines: Float32) -> Float32:
-    """Rescale off-diagonal entries to [0, 1] in place; constant entries to 1."""
+def _add_rescaled(psi: Float64, cosines: Float32) -> None:
+    """Add off-diagonal ``cosines`` ``[N, N]`` rescaled to [0, 1] to ``psi``; 1 where all are alike. ``cosines`` are used up."""
+    if cosines.shape != psi.shape:
+        raise ValueError(f"methods disagree on the number of classes: {len(psi)} and {len(cosines)}")
     if len(cosines) < 2:
-        return cosines
+        return
     np.fill_diagonal(cosines, cosines[0, 1])  # any off-diagonal value: keeps the diagonal out of both extremes
-    low, high = cosines.min(), cosines.max()
-    if high - low < _ROUNDING:
-        cosines.fill(1.0)
-    else:
-        cosines -= low
-        cosines /= high - low
-    return cosines
+    blocks = [slice(i, i + _ROWS) for i in range(0, len(cosines), _ROWS)]
+    extremes = [(cosines[b].min(), cosines[b].max()) for b in blocks]
+    low, high = min(e[0] for e in extremes), max(e[1] for e in extremes)
+    for b in blocks:
+        if high - low < _ROUNDING:
+            psi[b] += 1.0
+        else:
+            cosines[b] -= low
+            cosines[b] /= high - low
+            psi[b] += cosines[b]
 
 
 def knn_nll(
@@ -89,6 +99,7 @@ def knn_nll(
     k: int = 10,
     temperature: float = 0.1,
     smoothing: float = 1e-3,
+    device: str = "cpu",
 ) -> float:
     """Mean negative log-likelihood, in nats, of ``queries`` ``[m, d]`` under k-NN built from ``train`` ``[n, d]``.
 
@@ -97,14 +108,15 @@ def knn_nll(
     (v + smoothing) / (1 + smoothing C), with C the number of labels that occur, so that the result is finite. Labels
     are any integers; a query's label need not occur in training. Of images equally near at rank k, FAISS picks.
 
+    ``device`` is that of the worker that asks. On ``cuda`` FAISS searches on the GPU if it sees one, in float32 as on the
+    CPU; the order of the sums differs, and with it the result, by less than one in a thousand.
+
     Raises:
         ValueError: nothing to vote or nothing to judge, sizes that disagree, features that are not finite.
     """
-    import faiss
-
     train_nd, query_md = unit_rows(train), unit_rows(queries)
     labels_n, truth_m = _labels(train_labels, train_nd), _labels(query_labels, query_md)
-    cosines_mk, nearest_mk = faiss.knn(query_md, train_nd, _neighbours(k, train_nd), faiss.METRIC_INNER_PRODUCT)
+    cosines_mk, nearest_mk = _nearest(query_md, train_nd, _neighbours(k, train_nd), device)
     return _vote(cosines_mk, labels_n[nearest_mk], labels_n, truth_m, temperature, smoothing)
 
 
@@ -149,7 +161,8 @@ def unit_rows(x: ArrayLike) -> Float32:
     if matrix.ndim != 2:
         raise ValueError(f"features must be a matrix [n, d], not of shape {matrix.shape}")
     # A first division by the largest entry keeps the squares of very large or very small features inside float32.
-    largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
+    high, low = (extreme(axis=1, keepdims=True, initial=0.0) for extreme in (matrix.max, matrix.min))
+    largest = np.maximum(high, -low)
     if not np.isfinite(largest).all():
         raise ValueError("features are not finite")
     matrix /= np.where(largest > 0, largest, 1)
@@ -169,6 +182,35 @@ def _neighbours(k: int, train_nd: Float32) -> int:
     if k < 1:
         raise ValueError(f"k-NN needs k of at least 1, not {k}")
     return min(k, len(train_nd))
+
+
+def searches_on_gpu(device: str, k: int) -> bool:
+    """Whether FAISS searches ``k`` neighbours on a GPU for a worker on ``device``: if it is built for GPUs and sees one."""
+    import faiss
+
+    return device == "cuda" and k <= _MOST_ON_GPU and bool(faiss.get_num_gpus())
+
+
+def _nearest(query_md: Float32, train_nd: Float32, k: int, device: str) -> tuple[Float32, NDArray[np.int64]]:
+    """The ``k`` largest inner products of each query ``[m, k]``, and whose they are ``[m, k]``."""
+    import faiss
+
+    if searches_on_gpu(device, k):
+        found = faiss.knn_gpu(_gpu_resources(), query_md, train_nd, k, metric=faiss.METRIC_INNER_PRODUCT)
+    else:
+        found = faiss.knn(query_md, train_nd, k, faiss.METRIC_INNER_PRODUCT)
+    cosines_mk, nearest_mk = found
+    return cosines_mk, nearest_mk
+
+
+@cache
+def _gpu_resources() -> Any:
+    """FAISS's handle on the GPU that this process uses: one, since it holds memory there."""
+    import faiss
+
+    resources = faiss.StandardGpuResources()
+    resources.setTempMemory(_GPU_BYTES)
+    return resources
 
 
 def _vote(

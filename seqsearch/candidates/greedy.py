@@ -30,9 +30,8 @@ def propose(request: CandidateRequest) -> list[Proposal]:
         raise ValueError("greedy needs pair potentials")
     classes = np.sort(request.classes)  # ascending, so that the first maximum is the lowest class number
     starts = np.searchsorted(classes, _first_classes(request))
-    with np.errstate(divide="ignore"):
-        log_psi_nn = np.log2(request.psi[np.ix_(classes, classes)])  # base 2 keeps ties of powers of two exact
-    blocks = [_grow(log_psi_nn, starts[i : i + _BLOCK], request.k) for i in range(0, len(starts), _BLOCK)]
+    logs = _Logs(request.psi, classes)
+    blocks = [_grow(logs, starts[i : i + _BLOCK], request.k) for i in range(0, len(starts), _BLOCK)]
     chosen_Bk = np.concatenate(blocks)
     _, first_seen = np.unique(np.sort(chosen_Bk, axis=1), axis=0, return_index=True)
     return [tuple(task) for task in classes[chosen_Bk[np.sort(first_seen)]].tolist()]
@@ -48,15 +47,43 @@ def _first_classes(request: CandidateRequest) -> NDArray[np.int64]:
     return request.classes[positions]
 
 
-def _grow(log_psi_nn: NDArray[np.float64], starts_B: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+class _Logs:
+    """Logarithms of the potentials ``[n, n]`` among the available classes, row by row as candidates need them.
+
+    Of 10,000 classes a thousand candidates use a part, a follow-up task uses k: no second matrix of 800 MB, less to compute.
+    """
+
+    def __init__(self, psi: NDArray[np.float64], classes: NDArray[np.int64]) -> None:
+        self._psi, self._classes = psi, classes
+        self._rows = np.empty((len(classes), len(classes)))  # filled from the top: the rest takes no memory
+        self._place = np.full(len(classes), -1)
+        self._filled = 0
+
+    def __len__(self) -> int:
+        return len(self._classes)
+
+    def rows(self, wanted_B: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Of the classes at these positions ``[B, n]``."""
+        new = np.unique(wanted_B[self._place[wanted_B] < 0])
+        if len(new):
+            self._place[new] = np.arange(self._filled, self._filled + len(new))
+            psi = self._psi[np.ix_(self._classes[new], self._classes)]
+            with np.errstate(divide="ignore"):  # base 2 keeps ties of powers of two exact
+                np.log2(psi, out=self._rows[self._filled : self._filled + len(new)])
+            self._filled += len(new)
+        found: NDArray[np.float64] = self._rows[self._place[wanted_B]]
+        return found
+
+
+def _grow(logs: _Logs, starts_B: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """Positions ``[B, k]`` of the classes of each task, in the order chosen."""
     rows_B = np.arange(len(starts_B))
     chosen_Bk = np.empty((len(starts_B), k), dtype=np.int64)
     chosen_Bk[:, 0] = starts_B
-    scores_Bn = np.zeros((len(starts_B), len(log_psi_nn)))
+    scores_Bn = np.zeros((len(starts_B), len(logs)))
     for j in range(1, k):
         last_B = chosen_Bk[:, j - 1]
-        scores_Bn += log_psi_nn[last_B]
+        scores_Bn += logs.rows(last_B)
         scores_Bn[rows_B, last_B] = -np.inf
         best_B = scores_Bn.argmax(axis=1)
         dead_B = np.isneginf(scores_Bn[rows_B, best_B])  # every class left has a product of zero: rare

@@ -48,6 +48,15 @@ def test_greedy_in_several_blocks_is_the_pseudocode(monkeypatch):
     assert greedy.propose(request(classes, 6, 999, 3, psi=psi)) == propose_literal(psi, classes, 6, first)
 
 
+def test_only_the_rows_that_candidates_need_are_computed():
+    psi, classes = symmetric(np.random.default_rng(0), 200), np.arange(10, 190)
+    logs = greedy._Logs(psi, classes)
+    expected = np.log2(psi[np.ix_(classes, classes)], where=~np.eye(180, dtype=bool), out=np.full((180, 180), -np.inf))
+    for wanted in ([3, 3, 170], [170, 0], [3]):
+        np.testing.assert_array_equal(logs.rows(np.array(wanted)), expected[wanted])
+    assert logs._filled == 3
+
+
 def test_equal_products_of_different_potentials_tie():
     """1/2 * 1/16 and 1/4 * 1/8: their logarithms must add up to the same, or rounding would rank them."""
     rng = np.random.default_rng(0)

@@ -1,9 +1,13 @@
+import faiss
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seqsearch import probing
 from seqsearch import similarity as sim
+from seqsearch.types import MethodSpec, Probe
+from seqsearch.world import World
 from tests.oracles import potentials_literal
 
 
@@ -26,6 +30,14 @@ def test_cosines_do_not_depend_on_scale():
     x = features(1, 20, 8)
     scale = np.logspace(-30, 30, 20, dtype=np.float32)[:, None]
     np.testing.assert_allclose(sim.cosine_matrix(x * scale), sim.cosine_matrix(x), atol=2e-6)
+
+
+def test_cosines_are_the_bits_of_faiss():
+    x = features(2, 300, 96)
+    unit = sim.unit_rows(x)
+    np.testing.assert_array_equal(
+        sim.cosine_matrix(x), faiss.pairwise_distances(unit, unit, faiss.METRIC_INNER_PRODUCT)
+    )
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -55,6 +67,14 @@ def test_potentials_of_one_method_span_zero_to_one():
     off = psi[~np.eye(30, dtype=bool)]
     assert off.min() == 0
     assert off.max() == 1
+
+
+@pytest.mark.parametrize("spread", [1.0, 0.0])
+def test_potentials_in_several_blocks_are_the_same_bits(monkeypatch, spread):
+    prototypes = [features(m, 53, 16, spread) for m in range(3)]
+    whole = sim.potentials(prototypes)
+    monkeypatch.setattr(sim, "_ROWS", 7)
+    np.testing.assert_array_equal(sim.potentials(prototypes), whole)
 
 
 def test_the_mean_over_methods_comes_after_the_rescaling():
@@ -120,3 +140,55 @@ def test_mean_cosine_is_the_mean_over_all_pairs_and_not_the_cosine_of_prototypes
     assert sim.mean_cosine(x, y) == pytest.approx(pairs.mean(), abs=1e-6)
     prototypes = sim.cosine_matrix_exact(np.stack([x.mean(axis=0), y.mean(axis=0)]))[0, 1]
     assert abs(prototypes - pairs.mean()) > 0.1
+
+
+# ------------------------------------------------------------------------------------------------ on a GPU
+
+NO_GPU = "FAISS sees no GPU: its search on one cannot be run here"
+
+
+def knn_task(seed=0):
+    rng = np.random.default_rng(seed)
+    train, queries = features(seed, 400, 64), features(seed + 1, 200, 64)
+    return train, rng.integers(0, 8, 400), queries, rng.integers(0, 8, 200)
+
+
+@pytest.mark.skipif(faiss.get_num_gpus() > 0, reason="FAISS sees a GPU and uses it")
+def test_a_cuda_worker_whose_faiss_sees_no_gpu_searches_on_the_cpu():
+    assert not sim.searches_on_gpu("cuda", 10)
+    assert sim.knn_nll(*knn_task(), device="cuda") == sim.knn_nll(*knn_task())
+
+
+@pytest.mark.skipif(faiss.get_num_gpus() == 0, reason=NO_GPU)
+@pytest.mark.parametrize("k", [1, 10, 300])
+def test_neighbours_on_the_gpu_are_those_on_the_cpu(k):
+    train, labels, queries, truth = knn_task()
+    assert sim.searches_on_gpu("cuda", k)
+    ours = sim.knn_nll(train, labels, queries, truth, k, device="cuda")
+    assert ours == pytest.approx(sim.knn_nll(train, labels, queries, truth, k), rel=1e-3)
+    assert ours == pytest.approx(sim.knn_nll_exact(train, labels, queries, truth, k), rel=1e-3)
+
+
+def test_probes_search_on_the_gpu_of_their_worker_and_nowhere_else(monkeypatch):
+    """Which search is called for which device, with the arguments that FAISS's GPU search takes; it is run on the CPU."""
+    searched = []
+
+    def knn_gpu(res, xq, xb, k, *, metric):
+        searched.append((res, len(xq), len(xb), k))
+        return faiss.knn(xq, xb, k, metric)
+
+    monkeypatch.setattr(faiss, "get_num_gpus", lambda: 1)
+    monkeypatch.setattr(faiss, "knn_gpu", knn_gpu)
+    monkeypatch.setattr(sim, "_gpu_resources", lambda: "resources")
+    method = MethodSpec("m", "m", "b", (), "0" * 32)
+    answers = []
+    for device, k in (("cpu", 3), ("cuda", 3), ("cuda", 5000)):
+        world = World("glyphs:classes=4,train=8,reward=4,test=2", 0, "cache", "states", device)
+        options = (("images", 5), ("k", k), ("scope", "task"), ("temperature", 0.1))
+        probe = Probe("nll", method, 0, 0, (), "space", tasks=(world.task([0, 1]), world.task([2, 3])), options=options)
+        found = probing.answer(probe, world, lambda c, part, rows: features(c, len(rows), 6))
+        answers.append(found.tolist())
+    assert searched == [("resources", 8, 10, 3)] * 2 + [("resources", 8, 10, 10)] * 2
+    assert answers[0] == answers[1] != answers[2]
+    assert not sim.searches_on_gpu("cuda", 1025)
+    assert not sim.searches_on_gpu("cpu", 1)
