@@ -1,4 +1,4 @@
-"""Starting Ray on this machine, or joining a cluster."""
+"""Starting Ray on this machine, or joining a cluster that may be joined."""
 
 from __future__ import annotations
 
@@ -6,30 +6,62 @@ import logging
 import os
 from typing import Any
 
+from actors.admission import Door, admit, refuse_open
 from seqsearch.errors import UserError
 
 
-def connect(address: str | None, workers: int) -> None:
+def connect(address: str | None, workers: int, allow_unauthenticated: bool = False) -> None:
     """Start Ray locally, or join the cluster at ``address`` (``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``).
 
+    A cluster on other machines must ask for a token, unless ``allow_unauthenticated``.
+
     Raises:
-        UserError: there is no cluster at that address.
+        UserError: there is no cluster at that address, or it must not or cannot be joined (see `actors.admission.admit`).
     """
     import ray
+    from ray.exceptions import RayError
 
     if ray.is_initialized():
         return
     quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     if address is None:
-        ray.init("local", num_cpus=max(workers, os.cpu_count() or 1), include_dashboard=False, **quiet)
+        try:
+            ray.init("local", num_cpus=max(workers, os.cpu_count() or 1), include_dashboard=False, **quiet)
+        except (OSError, RayError) as error:  # it writes a token into the home folder
+            raise UserError(f"Ray cannot start on this machine: {_line(error)}") from None
         return
+    door = admit(address, allow_unauthenticated)
     try:
         ray.init(address=address, **quiet)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        line = " ".join(str(error).split())[:200]
+    except (ConnectionError, ValueError, RuntimeError, RayError) as error:
         raise UserError(
-            f"no Ray cluster at {address!r}: {line}; leave --address out to start Ray on this machine"
+            f"cannot join the Ray cluster at {door.where}: {_line(error)}; run on one of its nodes (docs/cluster.md)"
         ) from None
+    try:
+        _check_joined(door, allow_unauthenticated)
+    except UserError:
+        ray.shutdown()
+        raise
+
+
+def _check_joined(door: Door, allow_unauthenticated: bool) -> None:
+    """Make sure that what was joined is what was admitted.
+
+    Raises:
+        UserError: it is another one of this machine, or the far end of a tunnel that begins on this machine.
+    """
+    import ray
+
+    joined = ray.get_runtime_context().gcs_address
+    if not door.where.startswith("ray://"):
+        if joined != door.where:
+            raise UserError(f"several Ray clusters run on this machine: name one of them, e.g. --address {door.where}")
+    elif door.open:
+        refuse_open(joined, allow_unauthenticated)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
 
 
 def disconnect() -> None:

@@ -35,7 +35,7 @@ def open_evaluator(
     from actors.cluster import connect, disconnect
     from actors.fleet import Fleet
 
-    connect(engine.address, engine.workers or 0)
+    connect(engine.address, engine.workers or 0, engine.allow_unauthenticated)
     try:
         fleet = Fleet(world, engine, keeps=keeps, events=events)
         try:
