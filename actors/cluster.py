@@ -61,7 +61,9 @@ def _check_joined(door: Door, allow_unauthenticated: bool) -> None:
 
 
 def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
+    """A line of it; of a traceback that came from elsewhere, the last."""
+    text = str(error).strip()
+    return " ".join((text.splitlines()[-1] if "Traceback" in text else text).split())[:200]
 
 
 def disconnect() -> None:
