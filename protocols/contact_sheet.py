@@ -11,10 +11,13 @@ from seqsearch.errors import UserError
 from seqsearch.files import atomic_path
 from seqsearch.pools.base import View
 from seqsearch.pools.union import Union
+from seqsearch.text import shown
 
 TILE, CAPTION, MARGIN = 80, 14, 6
 """Pixels."""
 GROUPS, PER_GROUP = 12, 10
+LONGEST = 200
+"""Characters of a name that are looked at."""
 
 
 def check_sheet(path: Path) -> None:
@@ -82,7 +85,7 @@ def _evenly(items: list[Any], number: int) -> list[Any]:
 
 def _fitting(draw: Any, text: str, width: int) -> str:
     """As much of a text as fits, in characters that Pillow's own font has."""
-    text = text.encode("latin-1", "replace").decode("latin-1")
+    text = shown(text[:LONGEST]).encode("latin-1", "replace").decode("latin-1")
     while text and draw.textlength(text) > width:
         text = text[:-1]
     return text

@@ -12,6 +12,7 @@ from seqsearch.pools.aliases import SAME_NAME, Alias
 from seqsearch.pools.base import PARTS
 from seqsearch.pools.building import Report
 from seqsearch.pools.union import Union, UnionSplit
+from seqsearch.text import shown
 
 SHOWN = 10
 """Items of a list that are printed; all are in the file beside the pool."""
@@ -42,7 +43,7 @@ def build_lines(report: Report, record: dict[str, Any], out: Path, details: Path
         said.append(f"{report.ignored_count} file(s) are no images by their names, e.g. {report.ignored[0]}")
     if details:
         said.append(f"all of it is in {details}")
-    return [*said, f"use it: seqsearch cldyb --pool {out} --methods ranpac,er"]
+    return [shown(line) for line in [*said, f"use it: seqsearch cldyb --pool {out} --methods ranpac,er"]]
 
 
 def _kind(why: str) -> str:
@@ -112,14 +113,14 @@ def show_lines(record: dict[str, Any], all_groups: bool) -> list[str]:
         lines.append(f"too small to be split (min_images=4 leaves them out): {names}{f' and {more} more' * (more > 0)}")
         if any(p["split"] == "given" for p in record["pools"]):
             lines.append("  or the given split leaves them without images of a part (split=random draws one)")
-    shown = record["groups"] if all_groups else record["groups"][:GROUPS_SHOWN]
-    width = max(5, *(len(g["group"]) for g in shown))
+    few = record["groups"] if all_groups else record["groups"][:GROUPS_SHOWN]
+    width = max(5, *(len(shown(g["group"])) for g in few))
     lines.append(f"{'group':<{width}}  classes    images  per class")
-    for g in shown:
+    for g in few:
         span = str(g["smallest"]) if g["smallest"] == g["largest"] else f"{g['smallest']} to {g['largest']}"
-        lines.append(f"{g['group']:<{width}}  {g['classes']:>7}  {g['images']:>8}  {span}")
-    if len(shown) < len(record["groups"]):
-        lines.append(f"and {len(record['groups']) - len(shown)} more (--groups)")
+        lines.append(f"{shown(g['group']):<{width}}  {g['classes']:>7}  {g['images']:>8}  {span}")
+    if len(few) < len(record["groups"]):
+        lines.append(f"and {len(record['groups']) - len(few)} more (--groups)")
     if "sheet" in record:
         lines += [f"contact sheet: {record['sheet']}", *record["unusable"]]
-    return lines
+    return [shown(line) for line in lines]

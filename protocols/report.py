@@ -37,8 +37,9 @@ def write_report(run: Path, *pools: Pool) -> Path:
         _how(data.config), _identity(data.config),
     ]  # fmt: skip
     path = run / "report.html"
+    text = page(f"{summary.run}: task sequences found", "\n".join(filter(None, sections)))
     with atomic_path(path) as temporary:
-        temporary.write_text(page(f"{summary.run}: task sequences found", "\n".join(filter(None, sections))), "utf-8")
+        temporary.write_text(text, "utf-8", "backslashreplace")
     return path
 
 

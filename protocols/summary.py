@@ -20,6 +20,7 @@ from protocols.rescored import FOUND, Matrix, Rescored, Scored, read_run
 from seqsearch import metrics
 from seqsearch.metrics import Drop
 from seqsearch.sequences import TaskSequence
+from seqsearch.text import shown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -154,8 +155,8 @@ def render(summary: Summary) -> RenderableType:
     for i, row in enumerate(rows):
         if i == len(summary.methods):
             grid.add_section()
-        grid.add_row(*(Text(cell) for cell in row))
-    lines = [Text(wording.CAPTION, style="dim"), *(Text(f"- {note}") for note in summary.notes)]
+        grid.add_row(*(Text(shown(cell)) for cell in row))
+    lines = [Text(wording.CAPTION, style="dim"), *(Text(f"- {shown(note)}") for note in summary.notes)]
     return Group(Text(wording.headline(summary), style="bold"), grid, *lines)
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from seqsearch.errors import UserError
 from seqsearch.files import atomic_path
 from seqsearch.schema import RESULTS, SEQUENCES, TRACE, TRAININGS, TRIALS, VERSION, Layout
+from seqsearch.text import printable
 from seqsearch.types import ClassId, Outcome, Task
 
 if TYPE_CHECKING:
@@ -186,7 +187,16 @@ def _write(path: Path, layout: Layout, info: RunInfo, rows: list[Row]) -> None:
 def _table(rows: list[Row], schema: Any) -> Any:
     import pyarrow as pa
 
-    return pa.table({f.name: pa.array([row.get(f.name) for row in rows], f.type) for f in schema}, schema=schema)
+    return pa.table(
+        {f.name: pa.array([_storable(row.get(f.name)) for row in rows], f.type) for f in schema}, schema=schema
+    )
+
+
+def _storable(value: Any) -> Any:
+    """Texts as UTF-8, whatever a file name in them holds."""
+    if isinstance(value, list):
+        return [_storable(v) for v in value]
+    return printable(value) if isinstance(value, str) else value
 
 
 def arrow_schema(layout: Layout, config_digest: str) -> Any:

@@ -23,8 +23,9 @@ from PIL import Image, ImageOps
 from PIL.JpegImagePlugin import JpegImageFile
 
 from seqsearch.errors import UserError
-from seqsearch.pools._decode import MAX_PIXELS, BadImage, picture
+from seqsearch.pools._decode import BadImage, check_size, picture
 from seqsearch.pools.base import Pool, Rows, View
+from seqsearch.text import printable
 
 CHUNK_IMAGES = 256
 """Images that a process is given at a time, at most."""
@@ -205,9 +206,8 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
         return None
     try:
         image = JpegImageFile(io.BytesIO(data))
+        check_size(image, data)
         width, height = image.size
-        if width * height > MAX_PIXELS:
-            return None
         image.draft(None, (max(1, width // 8), max(1, height // 8)))
         image.load()
         if "exif" in image.info or "xmp" in image.info:
@@ -224,8 +224,3 @@ def _where(pool: Any, row: int) -> str:
 def mark_of(data: bytes) -> bytes:
     """Digest of a file."""
     return hashlib.blake2b(data, digest_size=16).digest()
-
-
-def printable(name: str) -> str:
-    r"""A file name whose bytes are no UTF-8, with ``\xff`` for those that are not."""
-    return name if name.isascii() else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

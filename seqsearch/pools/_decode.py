@@ -1,4 +1,4 @@
-"""From the bytes of an image file, in any format that Pillow reads, to the pixels that a backbone wants."""
+"""From the bytes of an image file to the pixels that a backbone wants."""
 
 from __future__ import annotations
 
@@ -16,9 +16,19 @@ from seqsearch.pools.base import ClassInfo, Rows, View
 if TYPE_CHECKING:
     from PIL import Image
 
+FORMATS = (
+    "JPEG", "PNG", "WEBP", "AVIF", "GIF", "BMP", "DIB", "TIFF", "JPEG2000", "PPM", "QOI", "TGA", "PCX", "SGI",
+)  # fmt: skip
+"""What is read, by Pillow's names, the most frequent first. Left out are formats for which Pillow starts other programs (EPS:
+Ghostscript), that unpack a whole file before they know its size, or that hold pictures of another size than they say."""
 MAX_PIXELS = 100_000_000
 """A file that claims more is taken for a decompression bomb, and refused before anything is decoded."""
-
+MAX_BYTES = 4 * MAX_PIXELS
+"""Of a file: no picture of so many pixels needs more."""
+SCAN = b"\xff\xda"
+"""What a scan of a JPEG begins with, and nothing else in its pixels."""
+MAX_WORK = 20 * MAX_PIXELS
+"""Pixels times scans of a JPEG: a scan over all of them may take ten bytes, and a file may hold any number."""
 
 MAX_RATIO = 64
 """Of a longer image only the middle is scaled: the rest would be cut away, and 8 x 60,000 pixels scaled are gigabytes."""
@@ -82,19 +92,31 @@ def picture(data: bytes) -> Image.Image:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd metadata; size is judged below
-            image = Image.open(io.BytesIO(data))
-            if image.width * image.height > MAX_PIXELS:
-                raise BadImage(f"{image.width} x {image.height} pixels, more than {MAX_PIXELS // 10**6} million")
+            image = Image.open(io.BytesIO(data), formats=FORMATS)
+            check_size(image, data)
             image.load()
             return _rgb(_upright(image))
     except BadImage:
         raise
     except UnidentifiedImageError:
-        raise BadImage("not an image that Pillow reads") from None
+        raise BadImage("not an image of a known format") from None
     except Image.DecompressionBombError:
         raise BadImage(f"more than {MAX_PIXELS // 10**6} million pixels") from None
     except Exception as error:  # decoders raise what they like on corrupt data
         raise BadImage(f"corrupt ({' '.join(str(error).split())[:100] or type(error).__name__})") from None
+
+
+def check_size(image: Image.Image, data: bytes) -> None:
+    """Before it is decoded.
+
+    Raises:
+        BadImage: it would take too much room or time.
+    """
+    pixels = image.width * image.height
+    if pixels > MAX_PIXELS:
+        raise BadImage(f"{image.width} x {image.height} pixels, more than {MAX_PIXELS // 10**6} million")
+    if image.format in ("JPEG", "MPO") and pixels * data.count(SCAN) > MAX_WORK:
+        raise BadImage(f"too many scans ({data.count(SCAN)} of {image.width} x {image.height} pixels)")
 
 
 def _upright(image: Image.Image) -> Image.Image:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +19,8 @@ IGNORED_SHOWN = 100
 """Names of ignored files that are kept to be shown."""
 DEEPEST = 3
 """Folders above an image: split, group and class."""
+MOST_VISITS = 1000
+"""Times that one folder is there under different names, at most: links to links to links are more than can ever be listed."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +62,26 @@ def scan(root: Path) -> Found:
     Raises:
         UserError: a folder cannot be listed, a file cannot be looked at, a link leads back up, an image lies far too deep.
     """
-    found = Found()
-    _scan(root, root, (), found, frozenset())
+    found, visits = Found(), Counter[tuple[int, int]]()
+    todo: list[tuple[Path, tuple[str, ...], frozenset[tuple[int, int]]]] = [(root, (), frozenset())]
+    while todo:  # not by recursion: folders may be nested deeper than Python goes
+        folder, above, seen = todo.pop()
+        state = _looked_at(root, folder)
+        itself = state.st_dev, state.st_ino
+        visits[itself] += 1
+        if itself in seen:
+            raise UserError(f"pool {str(root)!r}: {folder} links back to a folder above it: remove the link")
+        if visits[itself] > MOST_VISITS:
+            raise UserError(
+                f"pool {str(root)!r}: {folder} is linked to more than {MOST_VISITS} times: remove the links"
+            )
+        folders = _listed(root, folder, above, found)
+        todo += [(folder / name, (*above, name), seen | {itself}) for name in reversed(folders)]
     return found
 
 
-def _scan(root: Path, folder: Path, above: tuple[str, ...], found: Found, seen: frozenset[tuple[int, int]]) -> None:
-    state = _looked_at(root, folder)
-    if (state.st_dev, state.st_ino) in seen:
-        raise UserError(f"pool {str(root)!r}: {folder} links back to a folder above it: remove the link")
+def _listed(root: Path, folder: Path, above: tuple[str, ...], found: Found) -> list[str]:
+    """Take the images of one folder; the names of the folders in it."""
     prefix, folders, images = "".join(f"{name}/" for name in above), [], []
     for entry in _entries(folder):
         entry_state = _looked_at(root, entry)
@@ -86,8 +100,7 @@ def _scan(root: Path, folder: Path, above: tuple[str, ...], found: Found, seen: 
         if len(above) > DEEPEST:  # at once: this may be the root of a disk
             raise misplaced(root, "too deep", listing)
         found.listings.append(listing)
-    for name in folders:
-        _scan(root, folder / name, (*above, name), found, seen | {(state.st_dev, state.st_ino)})
+    return folders
 
 
 def misplaced(root: Path, where: str, listing: Listing) -> UserError:
@@ -120,7 +133,9 @@ def _looked_at(root: Path, entry: os.DirEntry[str] | Path) -> os.stat_result:
 
 @cache
 def extensions() -> frozenset[str]:
-    """Of the formats that Pillow opens, e.g. ``.jpg``."""
+    """Of the formats that are read, e.g. ``.jpg``."""
     from PIL import Image
 
-    return frozenset(e for e, kind in Image.registered_extensions().items() if kind in Image.OPEN)
+    from seqsearch.pools._decode import FORMATS
+
+    return frozenset(e for e, kind in Image.registered_extensions().items() if kind in FORMATS)

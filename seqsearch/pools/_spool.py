@@ -14,18 +14,21 @@ from typing import Any
 import numpy as np
 
 from seqsearch.errors import UserError
+from seqsearch.parquet_file import BadParquet, ParquetFile, inner
 from seqsearch.pools.base import Rows
-from seqsearch.pools.parquet import ParquetPool, _image_column
+from seqsearch.pools.parquet import ParquetPool, image_column
 
 BATCH = 64
 """Images read at a time."""
+ROOM, RATIO = 1 << 30, 1000
+"""The copy of a file takes so many bytes at most, and so many times the size of the file: bare pixels shrink that far."""
 
 
 class Spooled:
     """The images of a Parquet pool, by the pool's own rows, out of a plain file.
 
     Raises:
-        UserError: a Parquet file cannot be read.
+        UserError: a Parquet file cannot be read, or is a decompression bomb.
         OSError: the copy cannot be written.
     """
 
@@ -35,7 +38,7 @@ class Spooled:
         lengths: list[int] = []
         with open(path, "wb") as copy:
             for file in pool._files:
-                for values in _batches(file, _image_column(file)):
+                for values in _batches(file):
                     for value in values:
                         lengths.append(-1 if value is None else len(value))
                         copy.write(value or b"")
@@ -66,15 +69,18 @@ class Spooled:
         return self._pool.where(row)
 
 
-def _batches(file: Path, column: str) -> Iterator[list[bytes | None]]:
+def _batches(path: Path) -> Iterator[list[bytes | None]]:
     """Lists of image files, streamed: a row group may be larger than memory."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
-        with pq.ParquetFile(file, buffer_size=1 << 20) as opened:
-            for batch in opened.iter_batches(BATCH, columns=[column], use_threads=False):
-                values = batch.column(0)
-                yield (values.field("bytes") if "." in column else values).to_pylist()
-    except (pa.ArrowException, OSError) as error:
-        raise UserError(f"pool {str(file)!r} cannot be read ({' '.join(str(error).split())[:120]})") from None
+        file = ParquetFile(path)
+        column, rows, taken = image_column(file), 0, 0
+        for piece in file.pieces([column], rows=BATCH):
+            values = inner(piece.column(0), column)
+            rows, taken = rows + len(values), taken + int(values.nbytes)
+            if taken > ROOM + RATIO * file.size:
+                raise BadParquet(f"{file.size} bytes unpack to more than {taken >> 20} MB: a decompression bomb")
+            yield values.to_pylist()
+        if rows != file.rows:
+            raise BadParquet("it has not the rows that it says")
+    except BadParquet as error:
+        raise UserError(f"pool {str(path)!r} cannot be read ({error})") from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import weakref
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,8 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from seqsearch.errors import UserError
+from seqsearch.parquet_file import BadParquet, ParquetFile
+from seqsearch.reading import opened
 
 CACHE_BYTES = 128 << 20
 """Room for row groups of a file whose images do not lie verbatim."""
@@ -24,17 +25,16 @@ class ImageColumn:
 
     Args:
         lengths: bytes of each image ``[n]`` if the file says them (`seqsearch.pools._layout`).
+
+    Raises:
+        BadParquet: the file is not what it says.
     """
 
-    def __init__(self, path: Path, column: str, lengths: NDArray[np.int32] | None) -> None:
-        import pyarrow.parquet as pq
-
-        self.path, self._column = path, column
-        metadata = pq.read_metadata(path)
-        counts = [metadata.row_group(g).num_rows for g in range(metadata.num_row_groups)]
-        self._starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    def __init__(self, file: ParquetFile, column: str, lengths: NDArray[np.int32] | None) -> None:
+        self.path, self._column = file.path, column
+        self._starts = np.concatenate([[0], np.cumsum(file.group_rows)]).astype(np.int64)
         self._lengths = lengths
-        self._places = None if lengths is None else _places(metadata, column, lengths, self._starts)
+        self._places = None if lengths is None else _places(file, column, lengths, self._starts)
         self._file: int | None = None
         self._groups = _cache()
         self._last: tuple[int, Any] | None = None
@@ -61,8 +61,10 @@ class ImageColumn:
         """
         try:
             return self._pread(rows) if self._places is not None else self._through_groups(rows)
+        except BadParquet as error:
+            raise UserError(f"pool {str(self.path)!r} cannot be read ({error}): restore it, or leave it out") from None
         except (OSError, ValueError) as error:
-            said = getattr(error, "strerror", None) or " ".join(str(error).split())[:120]
+            said = getattr(error, "strerror", None) or str(error)
             raise UserError(
                 f"pool {str(self.path)!r} cannot be read any more ({said}): restore it, then resume"
             ) from None
@@ -71,7 +73,7 @@ class ImageColumn:
         assert self._places is not None
         assert self._lengths is not None
         if self._file is None:
-            self._file = os.open(self.path, os.O_RDONLY)
+            self._file = opened(self.path)
             weakref.finalize(self, os.close, self._file)
         file, found = self._file, list[bytes | None]()
         for place, length in zip(self._places[rows].tolist(), self._lengths[rows].tolist(), strict=True):
@@ -90,19 +92,11 @@ class ImageColumn:
         return found
 
     def _group(self, number: int) -> Any:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         if number in self._groups:
             return self._groups[number]
         if self._last is not None and self._last[0] == number:
             return self._last[1]
-        try:
-            with pq.ParquetFile(self.path) as file:
-                column = file.read_row_group(number, columns=[self._column]).column(0).combine_chunks()
-        except pa.ArrowException as error:  # not all of them are ValueErrors
-            raise ValueError(str(error)) from None
-        values = column.field("bytes") if "." in self._column else column
+        values = ParquetFile(self.path).group(number, self._column)
         if values.nbytes <= CACHE_BYTES:
             self._groups[number] = values
         else:  # larger than all the room there is: it stays until the next one
@@ -124,19 +118,20 @@ def _cache() -> LRUCache[int, Any]:
 
 
 def _places(
-    metadata: Any, column: str, lengths: NDArray[np.int32], starts: NDArray[np.int64]
+    file: ParquetFile, column: str, lengths: NDArray[np.int32], starts: NDArray[np.int64]
 ) -> NDArray[np.int64] | None:
     """Offset in the file of each value's length prefix ``[n]``, if values lie uncompressed in one page per row group.
 
     Values end where their column chunk ends, one after the other, so a value begins at that end less all lengths from its own on.
+    All of them are within their chunk, hence within the file.
     """
-    ends = np.empty(metadata.num_row_groups, dtype=np.int64)
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        chunk = next(c for c in map(group.column, range(group.num_columns)) if c.path_in_schema == column)
-        if chunk.compression != "UNCOMPRESSED" or chunk.has_dictionary_page:
-            return None
-        ends[number] = chunk.data_page_offset + chunk.total_compressed_size
     before = np.concatenate([[0], np.cumsum(lengths.astype(np.int64) + PREFIX)])
+    ends = np.empty(len(file.group_rows), dtype=np.int64)
+    for number in range(len(ends)):
+        chunk, (low, high) = file.chunk(number, column), file.span(number, column)
+        needed = before[starts[number + 1]] - before[starts[number]]
+        if chunk.compression != "UNCOMPRESSED" or chunk.has_dictionary_page or needed > high - low:
+            return None
+        ends[number] = high
     chunk_ends = np.repeat(ends - before[starts[1:]], np.diff(starts))
     return np.asarray(chunk_ends + before[:-1], dtype=np.int64)

@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 from seqsearch.digests import seeded_numpy
 from seqsearch.errors import UserError
 from seqsearch.files import atomic_path
-from seqsearch.pools._checking import CHUNK_IMAGES, Checked, Checker, Piece, printable
+from seqsearch.pools._checking import CHUNK_IMAGES, Checked, Checker, Piece
 from seqsearch.pools._writing import Image as _Image
 from seqsearch.pools._writing import Writer as _Writer
 from seqsearch.pools._writing import strings
 from seqsearch.pools.aliases import Alias, by_images, by_name, in_several
 from seqsearch.pools.base import GIVEN, Pool, Rows, row_offsets
+from seqsearch.text import printable
 
 SPLIT_NAMES = tuple({"reward": "validation"}.get(part, part) for part in GIVEN)
 """What the column ``split`` says of each position in `GIVEN`."""

@@ -1,4 +1,4 @@
-"""A folder of images as a pool: ``root/class/image`` or ``root/group/class/image``, any format that Pillow reads.
+"""A folder of images as a pool: ``root/class/image`` or ``root/group/class/image``, in the usual formats.
 
 A first level of split names only (``train``, ``validation``, ``test``, ...; folders without images do not count) is a given
 split, not a group. Images are decoded when they are asked for; the pool itself holds their names only.
@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.errors import UserError
-from seqsearch.pools._decode import decoded
+from seqsearch.pools._decode import MAX_BYTES, decoded
 from seqsearch.pools._layout import SPLITS
 from seqsearch.pools._scan import Found, Listing, misplaced, scan
 from seqsearch.pools.base import GIVEN, ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
+from seqsearch.reading import content
+from seqsearch.text import printable
 
 _Classes = dict[tuple[str, str], list[tuple[int, Listing]]]
 """By group and name: the folders of a class, each with its position in `GIVEN`."""
@@ -94,8 +96,7 @@ class FolderPool:
 
     def _read(self, path: str) -> bytes:
         try:
-            with open(os.path.join(self.root, path), "rb", buffering=0) as file:
-                return file.readall()
+            return content(os.path.join(self.root, path), MAX_BYTES)
         except OSError as error:
             raise UserError(
                 f"pool {self.name!r}: {path} cannot be read any more ({error.strerror}): restore it, then resume"
@@ -152,7 +153,8 @@ def _classes(root: Path, found: Found) -> _Classes:
             raise misplaced(root, "too deep" if above else "directly in a split", listing)
         depths.setdefault(len(above), listing.example)
         group = above[0] if len(above) == 2 else root.resolve().name
-        classes.setdefault((group, above[-1]), []).append((code, listing))
+        # as they can be stored: in results, and in the Parquet file that is made of the folder
+        classes.setdefault((printable(group), printable(above[-1])), []).append((code, listing))
     if len(depths) > 1:
         raise UserError(
             f"pool {str(root)!r} has images at different depths ({depths[1]} and {depths[2]}): all must be in class folders, "

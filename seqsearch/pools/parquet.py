@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,23 +23,30 @@ from seqsearch.digests import digest_of
 from seqsearch.errors import UserError
 from seqsearch.features import cache_root
 from seqsearch.files import atomic_path
+from seqsearch.parquet_file import BadParquet, ParquetFile, judged
 from seqsearch.pools._decode import decoded
 from seqsearch.pools._layout import METADATA, SPLITS
 from seqsearch.pools._verbatim import ImageColumn
 from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
 from seqsearch.pools.folder import check_options
+from seqsearch.reading import content, parsed
+from seqsearch.text import printable
 
 IMAGES = ("image", "img")
 TEXTS = ("class_name", "group", "split")
 CAPTIONS = ("caption", "text")
 LONGEST = 2**31 - 8
 """Bytes of an image, at most, for its length to be believed."""
+LONGEST_NAME = 1000
+"""Characters of the name of a class, a group or a split."""
 
 
 @dataclass
 class _Columns:
     """The small columns of all files ``[n]``: integer codes, and what they stand for."""
 
+    rows: list[int]
+    """In each file."""
     label: NDArray[np.int64]
     names: list[str]
     group: NDArray[np.int64]
@@ -78,11 +86,12 @@ class ParquetPool:
         self._order = None if np.array_equal(order, np.arange(len(order))) else order
         self.given = None if columns.split is None or split == "random" else columns.split[order]
         self._files, self._columns = files, list[ImageColumn]()
-        ends = [_rows_of(f) for f in files]
-        self._file_starts = np.concatenate([[0], np.cumsum(ends)]).astype(np.int64)
+        self._file_starts = np.concatenate([[0], np.cumsum(columns.rows)]).astype(np.int64)
         for file, low, high in zip(files, self._file_starts[:-1], self._file_starts[1:], strict=True):
             lengths = None if columns.lengths is None else columns.lengths[low:high]
-            self._columns.append(ImageColumn(file, _image_column(file), lengths))
+            with _readable(file):
+                opened = ParquetFile(file)
+                self._columns.append(ImageColumn(opened, image_column(opened), lengths))
         # a group that is named after the file is no content: the file may be renamed
         said = [(c.name, c.group if columns.grouped else "", c.count) for c in self.classes]
         parts = [order if self._order is not None else len(order), columns.lengths, columns.split]
@@ -175,7 +184,7 @@ def build(path: str, split: str = "auto", min_images: int = 1) -> ParquetPool:
         raise UserError(f"pool {path!r} has no .parquet files")
     parts = [_read(f, root.is_dir(), split) for f in files]
     columns = _joined(files, parts, split)
-    return ParquetPool(path, files, columns, digest_of([_content(f) for f in files]), split, min_images)
+    return ParquetPool(path, files, columns, digest_of([p["content"] for p in parts]), split, min_images)
 
 
 # ------------------------------------------------------------------------------------------------ reading
@@ -184,43 +193,45 @@ def build(path: str, split: str = "auto", min_images: int = 1) -> ParquetPool:
 def _read(file: Path, in_folder: bool, split: str) -> dict[str, Any]:
     """The small columns of one file, checked: codes ``[n]`` and texts by column name."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    try:
-        schema = pq.read_schema(file)
-        image = _image_column(file)
+    with _readable(file):
+        opened = ParquetFile(file)
+        schema, image = opened.schema, image_column(opened)
         if "label" not in schema.names:
             raise UserError(f"pool {str(file)!r} has no column 'label'; it has {', '.join(schema.names)}")
+        if not opened.rows:
+            raise UserError(f"pool {str(file)!r} has no rows")
+        if _all_null(opened, image):
+            raise UserError(f"pool {str(file)!r} has no image bytes, in no row: embed the images, not their paths")
         wanted = [n for n in ("label", *TEXTS) if n in schema.names]
         # an integer, or it is something else by the same name, perhaps all images
         if "image_bytes" in schema.names and pa.types.is_integer(schema.field("image_bytes").type):
             wanted.append("image_bytes")
-        dictionaries = [n for n in wanted if pa.types.is_string(schema.field(n).type)]
-        rows = _rows_of(file)
+        found: dict[str, Any] = {"rows": opened.rows, "names": _label_names(schema), "content": _content(file, opened)}
         # One column after the other: of millions of rows each is some megabytes, and Arrow would keep the room of all.
-        # ParquetFile, since read_table imports pandas where it is installed: half a second.
-        opened = pq.ParquetFile(file, read_dictionary=dictionaries)
-        columns = ((n, opened.read(columns=[n]).column(0)) for n in wanted)
-        if not rows:
-            raise UserError(f"pool {str(file)!r} has no rows")
-        if _all_null(opened.metadata, image):
-            raise UserError(f"pool {str(file)!r} has no image bytes, in no row: embed the images, not their paths")
-        found: dict[str, Any] = {}
-        for name, column in columns:
-            if name == "image_bytes":
-                found |= _lengths(column)
-            else:
-                with _lenient(name == "split" and split == "random"):
-                    found[name] = _codes(file, name, column)
+        for name in wanted:
+            column = opened.column(name, as_dictionary=pa.types.is_string(schema.field(name).type))
+            with judged():
+                if name == "image_bytes":
+                    found |= _lengths(column)
+                else:
+                    with _lenient(name == "split" and split == "random"):
+                        found[name] = _codes(file, name, column)
             del column
             pa.default_memory_pool().release_unused()
-    except (pa.ArrowException, OSError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())[:120]
-        raise UserError(f"pool {str(file)!r} is no readable Parquet file ({said})") from None
-    found |= {"rows": rows, "names": _label_names(schema)}
     if "split" not in found and in_folder and (code := _split_of_name(file)) is not None:
         found["file_split"] = code
     return found
+
+
+@contextlib.contextmanager
+def _readable(file: Path, mend: str = "") -> Iterator[None]:
+    """Raises UserError: a file is no Parquet file that can be used."""
+    try:
+        yield
+    except BadParquet as error:
+        said = f"cannot be read any more ({error}): {mend}" if mend else f"is no readable Parquet file ({error})"
+        raise UserError(f"pool {str(file)!r} {said}") from None
 
 
 def _lenient(yes: bool) -> contextlib.AbstractContextManager[None]:
@@ -236,14 +247,14 @@ def _lengths(column: Any) -> dict[str, NDArray[np.int32]]:
     return {"lengths": said.astype(np.int32)} if said.min() >= 0 and said.max() <= LONGEST else {}
 
 
-def _all_null(metadata: Any, column: str) -> bool:
+def _all_null(file: ParquetFile, column: str) -> bool:
     """The footer says that no row has an image."""
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        chunk = next(c for c in map(group.column, range(group.num_columns)) if c.path_in_schema == column)
-        said = chunk.statistics if chunk.is_stats_set else None
-        if said is None or not said.has_null_count or said.null_count < group.num_rows:
-            return False
+    with judged():
+        for number, rows in enumerate(file.group_rows):
+            chunk = file.chunk(number, column)
+            said = chunk.statistics if chunk.is_stats_set else None
+            if said is None or not said.has_null_count or said.null_count < rows:
+                return False
     return True
 
 
@@ -266,6 +277,10 @@ def _codes(file: Path, name: str, column: Any) -> tuple[NDArray[np.int64], list[
         whole = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
         whole = whole.unify_dictionaries().combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
         texts = [str(t) for t in whole.dictionary.to_pylist()]
+        if (longest := max(map(len, texts))) > LONGEST_NAME:
+            raise UserError(
+                f"pool {str(file)!r}: column {name!r} holds a text of {longest} characters, names have at most {LONGEST_NAME}"
+            )
         order = np.argsort(np.array(texts, dtype=object), kind="stable")
         rank = np.empty(len(texts), dtype=np.int64)
         rank[order] = np.arange(len(texts))
@@ -286,7 +301,7 @@ def _numbers(column: Any) -> NDArray[Any]:
 def _joined(files: list[Path], parts: list[dict[str, Any]], split: str) -> _Columns:
     """One set of columns of all files."""
     labels, names = _labels(files, parts)
-    group, groups = _texts(parts, "group", [files[0].stem if len(files) == 1 else files[0].parent.name])
+    group, groups = _texts(parts, "group", [printable(files[0].stem if len(files) == 1 else files[0].parent.name)])
     named, own = _texts(parts, "class_name", [])
     if own:
         names = _own_names(files[0], labels, names, named, own)
@@ -295,6 +310,7 @@ def _joined(files: list[Path], parts: list[dict[str, Any]], split: str) -> _Colu
     with _lenient(split == "random"):
         given = _split(files, parts)
     return _Columns(
+        [p["rows"] for p in parts],
         labels,
         names,
         group,
@@ -392,45 +408,56 @@ def _split(files: list[Path], parts: list[dict[str, Any]]) -> NDArray[np.uint8] 
 
 
 def _label_names(schema: Any) -> list[str] | None:
-    """Names of a Hugging Face ``ClassLabel``."""
+    """Names of a Hugging Face ``ClassLabel``.
+
+    Raises:
+        BadParquet: they are no names.
+    """
     try:
-        said = json.loads((schema.metadata or {})[b"huggingface"])
+        said = parsed((schema.metadata or {})[b"huggingface"])
         names = said["info"]["features"]["label"]["names"]
     except (KeyError, ValueError, TypeError):
         return None
-    return [str(n) for n in names] if isinstance(names, list) else None
+    if not isinstance(names, list):
+        return None
+    found = [printable(str(n)) for n in names]
+    if (longest := max(map(len, found), default=0)) > LONGEST_NAME:
+        raise BadParquet(f"its metadata name a label in {longest} characters, names have at most {LONGEST_NAME}")
+    return found
 
 
-def _image_column(file: Path) -> str:
-    """Path of the column that holds image bytes."""
+def image_column(file: ParquetFile) -> str:
+    """Path of the column that holds image bytes.
+
+    Raises:
+        UserError: there is none.
+    """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    schema = pq.read_schema(file)
-    name = next((n for n in IMAGES if n in schema.names), None)
+    name = next((n for n in IMAGES if n in file.schema.names), None)
     if name is None:
-        raise UserError(f"pool {str(file)!r} has no column 'image'; it has {', '.join(schema.names)}")
-    kind = schema.field(name).type
+        raise UserError(f"pool {str(file.path)!r} has no column 'image'; it has {', '.join(file.schema.names)}")
+    kind = whole = file.schema.field(name).type
+    if pa.types.is_struct(kind) and (at := kind.get_field_index("bytes")) >= 0:
+        name, kind = f"{name}.bytes", kind.field(at).type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return name
-    if pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0:
-        return f"{name}.bytes"
-    raise UserError(f"pool {str(file)!r}: column {name!r} is of type {kind}, must hold the bytes of image files")
+    raise UserError(f"pool {str(file.path)!r}: column {name!r} is of type {whole}, must hold the bytes of image files")
 
 
 def _captions(file: Path) -> Any:
     """The column of captions, None if there is none."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    try:
-        schema = pq.read_schema(file)
+    with _readable(file, "restore it, then resume"):
+        opened = ParquetFile(file)
         texts = (pa.types.is_string, pa.types.is_large_string)
-        name = next((n for n in CAPTIONS if n in schema.names and any(t(schema.field(n).type) for t in texts)), None)
-        return None if name is None else pq.ParquetFile(file).read(columns=[name]).column(0).cast(pa.large_string())
-    except (pa.ArrowException, OSError) as error:
-        said = " ".join(str(error).split())[:120]
-        raise UserError(f"pool {str(file)!r} cannot be read any more ({said}): restore it, then resume") from None
+        there = (n for n in CAPTIONS if n in opened.schema.names)
+        name = next((n for n in there if any(t(opened.schema.field(n).type) for t in texts)), None)
+        if name is None:
+            return None
+        with judged():
+            return opened.column(name).cast(pa.large_string())
 
 
 def _split_of_name(file: Path) -> int | None:
@@ -439,36 +466,28 @@ def _split_of_name(file: Path) -> int | None:
     return SPLITS.get(head.lower())
 
 
-def _rows_of(file: Path) -> int:
-    import pyarrow.parquet as pq
-
-    return int(pq.read_metadata(file).num_rows)
-
-
 # ------------------------------------------------------------------------------------------------ identity
 
 
-def _content(file: Path) -> str:
+def _content(file: Path, opened: ParquetFile) -> str:
     """Digest of a file's images: as our builder noted it, else of the whole file, computed once per machine."""
-    import pyarrow.parquet as pq
-
-    noted = (pq.read_metadata(file).metadata or {}).get(METADATA)
+    noted = (opened.metadata.metadata or {}).get(METADATA)
     if noted is not None:
         try:
-            return str(json.loads(noted)["content"])
+            return str(parsed(noted)["content"])
         except (ValueError, KeyError, TypeError):
             pass  # not ours
     state, path = file.stat(), file.resolve()
     memo = cache_root() / "pools" / f"{digest_of(str(path))}.json"
     mark = [state.st_size, state.st_mtime_ns]
     try:
-        known = json.loads(memo.read_text())
+        known = parsed(content(memo, 1 << 20))
         if known["mark"] == mark:
             return str(known["digest"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # not known yet
-    with open(file, "rb") as opened:
-        digest = hashlib.file_digest(opened, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+    with open(file, "rb") as bare:
+        digest = hashlib.file_digest(bare, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
     try:
         memo.parent.mkdir(parents=True, exist_ok=True)
         with atomic_path(memo) as temporary:

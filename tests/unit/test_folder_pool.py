@@ -137,7 +137,7 @@ def test_bad_files_and_options_are_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"a/2.png is empty \(1 such\)"):
         pool.check()
     with pytest.raises(
-        UserError, match=r"image a/3\.png is unusable: not an image that Pillow reads: remove it, or make"
+        UserError, match=r"image a/3\.png is unusable: not an image of a known format: remove it, or make"
     ):
         pool.images(np.array([2]), View(8))
     (tmp_path / "a" / "1.png").unlink()

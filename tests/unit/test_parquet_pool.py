@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from seqsearch.errors import UserError
+from seqsearch.parquet_file import ParquetFile
 from seqsearch.pools import _layout, _verbatim
 from seqsearch.pools.base import Split, View
 from seqsearch.pools.parquet import ParquetPool, build
@@ -283,13 +284,13 @@ def test_a_row_group_is_read_once_for_a_batch(tmp_path: Path, monkeypatch: pytes
     images = [png(i) for i in range(40)]
     pq.write_table(pa.table({"image": images, "label": [0] * 40}), tmp_path / "x.parquet", row_group_size=20)
     reads: list[int] = []
-    real = pq.ParquetFile.read_row_group
+    real = ParquetFile.group
 
-    def counted(self: pq.ParquetFile, number: int, **options: Any) -> pa.Table:
+    def counted(self: ParquetFile, number: int, column: str) -> pa.Array:
         reads.append(number)
-        return real(self, number, **options)
+        return real(self, number, column)
 
-    monkeypatch.setattr(pq.ParquetFile, "read_row_group", counted)
+    monkeypatch.setattr(ParquetFile, "group", counted)
     monkeypatch.setattr(_verbatim, "CACHE_BYTES", 100)  # less than a row group
     rows = np.array([39, 0, 21, 7, 30, 1])
     assert build(str(tmp_path / "x.parquet")).encoded(rows) == [images[r] for r in rows]

@@ -85,7 +85,7 @@ def test_bad_images_are_listed_and_skipped(tmp_path: Path) -> None:
     assert [where for where, _ in report.skipped] == [f"good/{n}" for n in sorted(bad)]
     reasons = dict(report.skipped)
     assert reasons["good/empty.png"] == "the file is empty"
-    assert reasons["good/text.png"] == "not an image that Pillow reads"
+    assert reasons["good/text.png"] == "not an image of a known format"
     assert reasons["good/tiny.png"] == "tiny (7 x 20 pixels, --min-side 8)"
     assert reasons["good/corrupt.jpg"].startswith("corrupt")
     assert "million" in reasons["good/huge.png"]
@@ -208,7 +208,7 @@ def test_the_command_says_what_it_did(tmp_path: Path) -> None:
     result = run("build", str(root), str(out), "--workers", "1")
     assert result.exit_code == 0, result.output
     for line in (
-        f"{out}: 12 images of 1 class(es) in 1 group(s)", "skipped: 1 image(s): 1 not an image that Pillow reads",
+        f"{out}: 12 images of 1 class(es) in 1 group(s)", "skipped: 1 image(s): 1 not an image of a known format",
         "  a/bad.png: not an image",
         "dropped (--min-images): 1 class(es)", "  data/bb, 3 images", "1 file(s) are no images by their names, e.g. a/notes.txt",
         f"all of it is in {out}.report.json", f"use it: seqsearch cldyb --pool {out}",
@@ -470,7 +470,7 @@ def test_the_report_is_written_where_asked_and_removed_when_outdated(tmp_path: P
     flags = ["--workers", "1", "--force"]
     assert run("build", str(root), str(out), *flags, "--report", str(tmp_path / "said.json")).exit_code == 0
     assert json.loads((tmp_path / "said.json").read_text())["skipped"] == [
-        ["a/bad.png", "not an image that Pillow reads"]
+        ["a/bad.png", "not an image of a known format"]
     ]
     assert not Path(f"{out}.report.json").exists()
     assert run("build", str(root), str(out), *flags).exit_code == 0
