@@ -19,7 +19,7 @@ from actors import knock
 from seqsearch.errors import UserError
 
 DEFAULT_TOKEN = Path("~/.ray/auth_token")
-ASK_SECONDS = 30.0
+ASK_SECONDS = 60.0
 """What answers nothing for so long is no Ray cluster."""
 
 

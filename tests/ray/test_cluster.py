@@ -53,7 +53,7 @@ class Head:
 
     def address(self) -> str:
         """When it has one, it is up."""
-        file, until = self.folder / "ray_current_cluster", time.monotonic() + 60
+        file, until = self.folder / "ray_current_cluster", time.monotonic() + 180
         while not (file.exists() and file.read_text()) and self.process.poll() is None and time.monotonic() < until:
             time.sleep(0.1)
         assert file.exists(), (self.folder / "log").read_text()
@@ -159,5 +159,5 @@ def test_a_run_on_a_cluster_with_a_token(clusters: Clusters, monkeypatch: pytest
         "~/.ray/auth_token\n"
     )
     monkeypatch.setenv("RAY_AUTH_MODE", "token")  # read once in a process
-    subprocess.run([sys.executable, "-m", "protocols.cli", *arguments, "--resume", str(run)], check=True, timeout=120)
+    subprocess.run([sys.executable, "-m", "protocols.cli", *arguments, "--resume", str(run)], check=True, timeout=300)
     assert pq.read_table(run / "sequences.parquet").num_rows == 4
