@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from seqsearch.errors import UserError
+
 
 @dataclass(frozen=True)
 class Engine:
-    """
+    """Checked when it is made.
+
     Attributes:
         workers: Ray workers; 0: in this process; None: one for each CPU of the cluster (or for each share of a GPU), also of
             nodes that join later.
@@ -19,7 +22,10 @@ class Engine:
         state_store: folder or URL of states that all nodes, and other runs, share; empty: the run folder.
         state_cache: bytes of states in ``state_store`` beyond which those that were used least recently are removed.
         export: folder or URL that the finished run's files are copied to; empty: nowhere.
-        start_timeout: seconds to wait for the first worker to be placed.
+        start_timeout: seconds without a single worker after which the run stops.
+
+    Raises:
+        UserError: values contradict each other.
     """
 
     workers: int | None = None
@@ -32,6 +38,18 @@ class Engine:
     state_cache: int = 8 << 30
     export: str = ""
     start_timeout: float = 120.0
+
+    def __post_init__(self) -> None:
+        if self.workers == 0 and self.address:
+            raise UserError("--workers 0 runs in this process and --address on a cluster: give one of them")
+        if self.workers == 0 and self.rollout_timeout is not None:
+            raise UserError("--rollout-timeout needs a worker that can be stopped: leave --workers 0 out")
+        if self.workers == 0 and self.worker_memory is not None:
+            raise UserError("--worker-memory needs a worker that can be replaced: leave --workers 0 out")
+        if self.gpus_per_worker > 0 and self.worker_memory is not None:
+            raise UserError(
+                "--worker-memory is for workers on CPUs; on a GPU, --gpus-per-worker bounds a worker's share"
+            )
 
     @property
     def remote_store(self) -> bool:

@@ -168,7 +168,7 @@ class Fleet:
         self._room_made = time.monotonic()
         keeper = self._store or self._folder
         if gone := keeper.evict(self.engine.state_cache, self._records.states()):
-            self.events("states evicted", {"count": len(gone)})
+            self.events("states-evicted", {"count": len(gone)})
 
     def _mark_folder(self) -> None:
         try:
@@ -183,7 +183,7 @@ class Fleet:
             self._names += 1
             actor = WorkerActor.options(num_cpus=1, num_gpus=self.engine.gpus_per_worker)
             self._members.append(Member(name, actor.remote(self._setup, name)))
-            self.events("worker hired", {"worker": name})
+            self.events("worker-hired", {"worker": name})
 
     def _await_first(self) -> None:
         while not any(m.hello for m in self._members):
@@ -204,7 +204,7 @@ class Fleet:
                 member.hello = ray.get(greeting)
                 self._stillborn = 0
                 self._records.up(member.name)
-                self.events("worker up", {"worker": member.name, "node": member.hello.node, "pid": member.hello.pid})
+                self.events("worker-up", {"worker": member.name, "node": member.hello.node, "pid": member.hello.pid})
             except RayTaskError as error:
                 raise _cause(error) from None
             except RayError as error:
@@ -300,12 +300,12 @@ class Fleet:
             self._records.ended(ticket.job, member, reply)
             result = reply.result
             if isinstance(result, EdgeResult) and result.status == "oom" and not alone:
-                self.events("retried alone", {"worker": member.name, "message": result.message})
+                self.events("retried-alone", {"worker": member.name, "message": result.message})
                 self._queue.lonely.append(ticket)
                 member.retiring = True  # what it and its allocator still hold must not be in the way
                 continue
             if isinstance(result, EdgeResult) and result.origin not in ("", "ram", "disk"):
-                self.events("state brought", {"worker": member.name, "origin": result.origin, "state": result.state})
+                self.events("state-brought", {"worker": member.name, "origin": result.origin, "state": result.state})
             finished.append((ticket.job, result))
             if self.engine.worker_memory and reply.resident > RETIRE_AT * self.engine.worker_memory:
                 member.retiring = True
@@ -326,7 +326,7 @@ class Fleet:
             raise UserError(
                 "Ray's object store and its disk are full: free some space on the nodes, then resume"
             ) from None
-        self.events("object store full", {"message": str(error)[:200]})
+        self.events("object-store-full", {"message": str(error)[:200]})
         time.sleep(0.5)
         self._queue.put_back(ticket)
 
@@ -337,7 +337,7 @@ class Fleet:
         self._members.remove(member)
         self._records.lost(member.name)
         self.replaced += 1
-        self.events("worker died", {"worker": member.name, "node": member.hello and member.hello.node, "why": why})
+        self.events("worker-died", {"worker": member.name, "node": member.hello and member.hello.node, "why": why})
         failed: list[tuple[Job, JobResult]] = []
         for position, ticket in enumerate(member.calls.values()):
             if position == 0:

@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from actors.engine import Engine
 from actors.evaluators import open_evaluator
-from protocols.export import export
+from protocols.export import export, exported
 from protocols.monitor import Monitor
 from protocols.plans import Plans, make_plans
 from protocols.runs import RunFolder
@@ -33,6 +32,7 @@ from seqsearch.journal import Journal
 from seqsearch.planners.step import NoValidTask
 from seqsearch.search import Search
 from seqsearch.sequences import Row
+from seqsearch.storage import copied, opened
 
 
 def run(folder: RunFolder, study: Study, runtime: Runtime) -> bool:
@@ -43,21 +43,24 @@ def run(folder: RunFolder, study: Study, runtime: Runtime) -> bool:
     Raises:
         UserError: a method fails on all candidates of a step, the disk is full, workers cannot be placed.
     """
+    if runtime.engine.export:
+        opened(runtime.engine.export, "--export")
     changed = folder.identify(study.identity())
     if folder.finished:
+        if runtime.engine.export:
+            copied(exported(folder.path), runtime.engine.export, "--export")
         return True
     if changed and not runtime.quiet:
         print(f"changed since the last session, hence trained again: {', '.join(changed)}", file=sys.stderr)
     run_id = folder.config["run_id"]
     with contextlib.closing(Journal(folder.path)) as journal, Monitor(folder.path, run_id, study, runtime) as monitor:
         begin = time.time()
-        journal.note(session="begin", at=begin, workers=runtime.workers, pools=study.pools())
+        journal.note(session="begin", at=begin, workers=runtime.engine.workers, pools=study.pools())
         monitor.log.write(
-            "session-begin", run=run_id, pid=os.getpid(), host=socket.gethostname(), workers=runtime.workers, changed=changed,
-            settings_digest=digest_of(folder.config["settings"]), replayed=journal.replayed,
+            "session-begin", run=run_id, pid=os.getpid(), host=socket.gethostname(), workers=runtime.engine.workers,
+            changed=changed, settings_digest=digest_of(folder.config["settings"]), replayed=journal.replayed,
         )  # fmt: skip
-        engine = Engine(runtime.workers, runtime.gpus_per_worker, runtime.address)
-        with open_evaluator(study.world, engine) as evaluator:
+        with open_evaluator(study.world, runtime.engine, monitor.event) as evaluator:
             with monitor.watching(evaluator):
                 search = Search(evaluator, journal, monitor.update)
                 session = Session(folder, study, evaluator, search, monitor, runtime.deadline)
@@ -68,6 +71,8 @@ def run(folder: RunFolder, study: Study, runtime: Runtime) -> bool:
         reached = None if finished else monitor.snapshot.phase
         monitor.exporting()
         export(folder, session.study, session.plans, session.trials, journal, search, busy, reached)
+        if runtime.engine.export:
+            copied(exported(folder.path), runtime.engine.export, "--export")
         monitor.log.write("exported", complete=finished, reached=reached, trained=search.counts.trained)
         monitor.end(*(("finished", "") if finished else ("stopped", "time is up")))
     return finished

@@ -111,9 +111,9 @@ def _print_estimate(settings: CldybSettings, runtime: Runtime) -> None:
     from protocols.launch import device
     from seqsearch.grammar import parse_items
 
-    unit = calibrate(settings, device(runtime.gpus_per_worker, here=True))
+    unit = calibrate(settings, device(runtime.engine.gpus_per_worker, here=True))
     methods = len(parse_items(settings.methods, "method"))
-    at_a_time = (os.cpu_count() or 1) if runtime.workers is None else max(1, runtime.workers)
+    at_a_time = (os.cpu_count() or 1) if runtime.engine.workers is None else max(1, runtime.engine.workers)
     cost = estimate(settings, methods, unit, at_a_time)
     if runtime.json:
         click.echo(

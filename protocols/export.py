@@ -7,6 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from protocols.plans import Plans
 from protocols.report import write_report
@@ -67,6 +68,13 @@ def export(
     _write_stats(folder, journal, search, len(trainings), busy_share, reached)
     if reached is None:
         write_report(folder.path, *study.world.images.parts)
+
+
+def exported(folder: Path) -> list[Path]:
+    """The files of a run that are worth taking along; its journal, states and locks stay."""
+    return sorted(
+        p for p in folder.iterdir() if p.suffix in (".parquet", ".html") or p.name in ("config.json", "stats.json")
+    )
 
 
 def _sequences(study: Study, searches: Sequence[CldybPlanner], baseline: Sequence[GivenPlanner]) -> list[TaskSequence]:
@@ -146,6 +154,7 @@ def _trainings(journal: Journal, search: Search) -> list[Training]:
                     state, edge.method.label, edge.replicate, len(edge.prefix),
                     result["train_seconds"] if own else 0.0, result["peak_memory"] if own else None,
                     json.dumps(dict(result["notes"]) if own else {}), result["worker"], session,
+                    result.get("origin", "") if own else "",
                 )
             )  # fmt: skip
     return rows

@@ -35,7 +35,7 @@ def launch(folder: RunFolder, settings: CldybSettings, runtime: Runtime, extend_
         study = prepare(
             longer,
             folder.path / "states",
-            device(runtime.gpus_per_worker, here=runtime.workers == 0),
+            device(runtime.engine.gpus_per_worker, here=runtime.engine.workers == 0),
             Path(folder.config.get("directory", ".")),
         )
         if extend_to is not None:

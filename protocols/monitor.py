@@ -119,6 +119,10 @@ class Monitor:
         self._planners, self._phase = planners, phase
         self._total = self._rollouts if total is None else total
 
+    def event(self, name: str, fields: dict[str, Any]) -> None:
+        """Something that happened to a worker, for the log."""
+        self.log.write(name, **fields)
+
     def say(self, event: str, line: str, **fields: Any) -> None:
         """An event for the log, and a line that stays on the terminal."""
         self.log.write(event, **fields)

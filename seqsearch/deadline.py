@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-from seqsearch.errors import UserError
-
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 class TimeIsUp(Exception):
@@ -66,19 +61,3 @@ class Deadline:
             armed = False
             signal.setitimer(signal.ITIMER_REAL, *timer)
             signal.signal(signal.SIGALRM, handler or signal.SIG_DFL)
-
-
-def duration(text: str | float) -> float:
-    """Seconds of ``90m``, ``2h``, ``1d12h`` (units w, d, h, m, s), or of a bare number.
-
-    Raises:
-        UserError: not of that form, or zero.
-    """
-    number = r"\d+(?:\.\d+)?"
-    plain = str(text).strip().lower()
-    if not re.fullmatch(rf"(?:{number}[{''.join(UNITS)}])+|{number}", plain):
-        raise UserError(f"{text!r} is no duration: write e.g. 90m, 2h, 1d12h, or seconds")
-    found = sum(float(value) * UNITS[unit or "s"] for value, unit in re.findall(rf"({number})([a-z]?)", plain))
-    if found <= 0:
-        raise UserError(f"duration {text!r} must be more than 0")
-    return found

@@ -122,6 +122,12 @@ TRAININGS = Layout(
         ),
         Column("worker", "string", "-", "who trained it"),
         Column("session", "int64", "-", "1 for the first start of the run, one more for each resume"),
+        Column(
+            "origin",
+            "string",
+            "-",
+            "where the state it started from was: ram, disk, store, another worker's name, trained (again), or empty",
+        ),
     ),
 )
 

@@ -85,6 +85,7 @@ class Training:
     notes: str
     worker: str
     session: int
+    origin: str = ""
 
 
 # ------------------------------------------------------------------------------------------------ writing

@@ -12,11 +12,10 @@ import threading
 import time
 from collections.abc import Collection
 from pathlib import PurePosixPath
-from typing import Any
 
 from seqsearch.blocks import Damaged, Manifest
-from seqsearch.errors import UserError
 from seqsearch.state_folder import StateFolder, to_evict
+from seqsearch.storage import opened
 from seqsearch.supply import Link, Offer
 
 log = logging.getLogger(__name__)
@@ -31,7 +30,7 @@ class StateStore:
 
     def __init__(self, url: str) -> None:
         self.url, self.link = url, Link()
-        self._fs, self._root = _opened(url)
+        self._fs, self._root = opened(url, "--state-store")
         self._packs: dict[str, frozenset[str]] = {}
         self._sent: set[str] = set()
         """Packs that are there for sure."""
@@ -123,20 +122,3 @@ class StateStore:
         self._fs.create_dir(str(PurePosixPath(path).parent), recursive=True)
         with self._fs.open_output_stream(path) as stream:
             stream.write(content)
-
-
-def _opened(url: str) -> tuple[Any, str]:
-    """The file system of a URL, and the path in it.
-
-    Raises:
-        UserError: no such file system, or it cannot be written.
-    """
-    from pyarrow import fs
-
-    try:
-        system, root = fs.FileSystem.from_uri(url)
-        system.create_dir(root, recursive=True)
-    except (OSError, ValueError, ImportError) as error:
-        line = " ".join(str(error).split())[:200]
-        raise UserError(f"--state-store {url}: {line}; name a folder, or a URL such as s3://bucket/states") from None
-    return system, root.rstrip("/")

@@ -46,7 +46,7 @@ class Watched(Fleet):
         return sum(name == event for name, _ in self.seen)
 
     def why(self) -> str:
-        return "; ".join(str(d["why"]) for name, d in self.seen if name == "worker died")
+        return "; ".join(str(d["why"]) for name, d in self.seen if name == "worker-died")
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +210,7 @@ def test_out_of_memory_is_a_result_after_one_try_alone(cluster: Cluster, tmp_pat
     found, fleet = run(tmp_path / "run", Engine(workers=2, worker_memory=2500 << 20), methods=method, **small)
     edges = [e["edge"] for e in found.journal.entries if "edge" in e]
     assert {e["status"] for e in edges} == {"ok", "oom"}
-    assert fleet.count("retried alone") == sum(e["status"] == "oom" for e in edges)
+    assert fleet.count("retried-alone") == sum(e["status"] == "oom" for e in edges)
     raising = run_small(tmp_path / "raising", methods=bad_method(tmp_path / "m", "raises"), **small)
     assert found.found == raising.found
 
@@ -231,7 +231,7 @@ def test_a_killed_node_and_one_that_joins(inline: Finished, tmp_path: Path, monk
         found, fleet = run(tmp_path / "run", Engine(workers=None), preempt)
         assert fleet.replaced >= 1
         assert fleet.acted
-        nodes = {d["worker"]: d["node"] for name, d in fleet.seen if name == "worker up"}
+        nodes = {d["worker"]: d["node"] for name, d in fleet.seen if name == "worker-up"}
         used = {nodes[e["edge"]["worker"]] for e in found.journal.entries if "edge" in e}
         assert len(used) == 3
         same_results(found, inline)

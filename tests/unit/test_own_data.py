@@ -12,6 +12,7 @@ import timm
 import torch
 from safetensors.torch import save_file
 
+from actors.engine import Engine
 from protocols.cldyb import Runtime, run
 from protocols.origins import CIRCULAR
 from protocols.runs import RunFolder
@@ -56,7 +57,7 @@ def finish(path: Path, **changes: Any) -> Path:
     """A whole run, files and report included."""
     settings = CldybSettings(**{**SMALL, **changes})
     folder = RunFolder.create(path, "cldyb", settings)
-    run(folder, prepare(settings, path / "states", "cpu"), Runtime(workers=0, quiet=True))
+    run(folder, prepare(settings, path / "states", "cpu"), Runtime(Engine(workers=0), quiet=True))
     folder.close()
     return path
 
@@ -272,7 +273,7 @@ def test_an_interrupted_tuning_goes_on_where_it_was(tmp_path: Path, monkeypatch:
         with pytest.raises(KeyboardInterrupt):
             finish(tmp_path / "cut", **TUNED)
     folder, settings = RunFolder.resume(tmp_path / "cut", "cldyb", {})
-    run(folder, prepare(settings, folder.path / "states", "cpu"), Runtime(workers=0, quiet=True))
+    run(folder, prepare(settings, folder.path / "states", "cpu"), Runtime(Engine(workers=0), quiet=True))
     for name in ("trials", "sequences"):
         a, b = (pq.read_table(p / f"{name}.parquet").drop(["run_id"]) for p in (whole, tmp_path / "cut"))
         same = [c for c in a.column_names if c != "train_seconds"]

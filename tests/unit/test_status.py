@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from actors.engine import Engine
 from protocols.cldyb import run
 from protocols.cli import main
 from protocols.eventlog import EventLog, now
@@ -39,7 +40,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("status") / "mine"
     settings = small_settings(score_seeds=1)
     folder = RunFolder.create(path, "cldyb", settings)
-    assert run(folder, prepare(settings, path / "states", "cpu"), Runtime(workers=0, quiet=True))
+    assert run(folder, prepare(settings, path / "states", "cpu"), Runtime(Engine(workers=0), quiet=True))
     folder.close()
     return path
 

@@ -14,14 +14,16 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
+from actors.engine import Engine
 from protocols.cldyb import run
 from protocols.cli import main
 from protocols.runs import RunFolder
 from protocols.runtime import Runtime
 from protocols.study import prepare
 from protocols.summary import summarise
-from seqsearch.deadline import Deadline, TimeIsUp, duration
+from seqsearch.deadline import Deadline, TimeIsUp
 from seqsearch.errors import UserError
+from seqsearch.units import duration
 from tests.studies import SMALL, small_settings
 
 RAN = {**SMALL, "methods": "simplecil,ranpac:M=32", "tune_tasks": 1, "tune_trials": 2, "score_seeds": 1}
@@ -42,7 +44,7 @@ def session(path: Path, results: float = math.inf) -> bool:
         folder = RunFolder.create(path, "cldyb", settings)
     try:
         study = prepare(settings, path / "states", "cpu")
-        return run(folder, study, Runtime(workers=0, quiet=True, deadline=Deadline(results, results_in(path))))
+        return run(folder, study, Runtime(Engine(workers=0), quiet=True, deadline=Deadline(results, results_in(path))))
     finally:
         folder.close()
 
