@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from actors.admission import Door, admit, refuse_open
@@ -19,10 +23,17 @@ def connect(address: str | None, workers: int, allow_unauthenticated: bool = Fal
         UserError: there is no cluster at that address, or it must not or cannot be joined (see `actors.admission.admit`).
     """
     import ray
-    from ray.exceptions import RayError
 
     if ray.is_initialized():
         return
+    with _own_sigterm():
+        _connect(address, workers, allow_unauthenticated)
+
+
+def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> None:
+    import ray
+    from ray.exceptions import RayError
+
     quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     if address is None:
         try:
@@ -42,6 +53,18 @@ def connect(address: str | None, workers: int, allow_unauthenticated: bool = Fal
     except UserError:
         ray.shutdown()
         raise
+
+
+@contextmanager
+def _own_sigterm() -> Iterator[None]:
+    """Ray takes over SIGTERM when it is started: give it back, so that a stopped run says how to go on."""
+    here = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if here and handler is not None:
+            signal.signal(signal.SIGTERM, handler)
 
 
 def _check_joined(door: Door, allow_unauthenticated: bool) -> None:

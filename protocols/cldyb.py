@@ -74,7 +74,7 @@ def run(folder: RunFolder, study: Study, runtime: Runtime) -> bool:
         if runtime.engine.export:
             copied(exported(folder.path), runtime.engine.export, "--export")
         monitor.log.write("exported", complete=finished, reached=reached, trained=search.counts.trained)
-        monitor.end(*(("finished", "") if finished else ("stopped", "time is up")))
+        monitor.end(*(("finished", "", "finished") if finished else ("stopped", "time is up", reached)))
     return finished
 
 

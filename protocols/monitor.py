@@ -128,9 +128,10 @@ class Monitor:
         self.log.write(event, **fields)
         self._terminal.say(line)
 
-    def end(self, state: str, reason: str = "") -> None:
-        """How the session ended: finished, or stopped and why."""
+    def end(self, state: str, reason: str = "", reached: str | None = None) -> None:
+        """How the session ended: finished, or stopped, why, and what it had ``reached``."""
         self._state, self._reason = state, reason
+        self.snapshot = replace(self.snapshot, phase=reached or self.snapshot.phase)
 
     def exporting(self) -> None:
         """The search is over, files are written."""

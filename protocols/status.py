@@ -131,6 +131,8 @@ def _figures(said: dict[str, Any], running: bool) -> list[str]:
         value = said.get(name)
         return int(value) if isinstance(value, (int, float)) and math.isfinite(value) else 0
 
+    if not n("total"):  # nothing has begun yet
+        return [f"  {', '.join([str(said.get('phase', 'starting')), *_times(said, running)])}"]
     judged = f", {count(n('judged'), 'candidate')} judged" if n("judged") else ""
     found = [
         f"  {said.get('phase')}: {n('done'):,} of about {n('total'):,} {said.get('unit')}{judged}",

@@ -113,8 +113,8 @@ def test_resuming_a_finished_run_trains_nothing(small: Finished) -> None:
     again = run_small(small.journal.folder, Idle, methods=TWO)
     assert again.found == small.found
     probes = sum("probe" in e for e in again.journal.entries)
-    assert again.search.counts.known == again.search.counts.naive + probes
-    assert 0 < small.search.counts.known < small.search.counts.naive - small.search.counts.trained + probes
+    assert again.search.counts.known >= again.search.counts.naive + probes, "everything, methods may share probes"
+    assert 0 < small.search.counts.known <= again.search.counts.known - len(small.search.edges)
 
 
 class Failing(InlineEvaluator):

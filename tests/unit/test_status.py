@@ -52,7 +52,7 @@ def test_a_finished_run(finished: Path) -> None:
     stats = json.loads((finished / "stats.json").read_text())
     assert (said["trained"], said["saved"]) == (stats["trained"], stats["naive"] - stats["trained"])
     assert said["cache_hits"] > 0
-    assert (said["steps"], said["phase"], said["in_flight"], said["queued"]) == (3, "exporting", 0, 0)
+    assert (said["steps"], said["phase"], said["in_flight"], said["queued"]) == (3, "finished", 0, 0)
     assert said["rollouts"] == said["done"] <= said["total"]
     text = call("status", finished).stdout
     assert text.startswith("run mine: finished\n")
