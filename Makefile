@@ -22,6 +22,7 @@ bench: $(READY)
 	$(VENV)/bin/python -m benchmarks.search
 	$(VENV)/bin/python -m benchmarks.pools
 	$(VENV)/bin/python -m benchmarks.features
+	$(VENV)/bin/python -m benchmarks.memory
 
 $(READY): pyproject.toml constraints.txt
 	if command -v uv >/dev/null; then \

@@ -49,3 +49,19 @@ def propose_literal(
         if all(set(task) != set(other) for other in proposed):
             proposed.append(tuple(task))
     return proposed
+
+
+def k_means_literal(
+    points: NDArray[np.floating], centres: NDArray[np.floating], rounds: int
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Line 6 of Algorithm 2: Lloyd's k-means from these centres, one point and one centre at a time; labels ``[n]``, centres."""
+    centres, labels = np.array(centres, dtype=np.float64), [0] * len(points)
+    for _ in range(rounds):
+        for i, point in enumerate(points):
+            squares = [sum((float(a) - float(b)) ** 2 for a, b in zip(point, c, strict=True)) for c in centres]
+            labels[i] = squares.index(min(squares))
+        for c in range(len(centres)):
+            members = [point for point, label in zip(points, labels, strict=True) if label == c]
+            if members:
+                centres[c] = sum(members) / len(members)
+    return labels, centres

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from seqsearch.candidates import functional, greedy, group_uniform, uniform
 from seqsearch.candidates.base import CandidateRequest
 from seqsearch.errors import UserError
-from tests.oracles import propose_literal
+from tests.oracles import k_means_literal, propose_literal
 
 
 def request(classes, k, count, seed=0, **more):
@@ -182,6 +182,21 @@ def test_condense_draws_clusters_alike_however_large_they_are():
     features = clusters_of([95, 5], [[0.0, 0], [9, 9]], np.random.default_rng(0))
     first = [functional.condense(features, 1, 2, np.random.default_rng(s))[0] for s in range(60)]
     assert np.mean([i >= 95 for i in first]) == pytest.approx(0.5, abs=0.2)
+
+
+def test_clusters_are_a_fixed_point_of_k_means_as_it_reads():
+    """And no worse than what the pseudocode finds from twenty random starts."""
+    x, rng = np.random.default_rng(0).normal(size=(60, 3)), np.random.default_rng(1)
+    labels = functional._cluster(x, 4, np.random.default_rng(0))
+    centres = np.array([x[labels == c].mean(axis=0) for c in range(4)])
+    again, _ = k_means_literal(x, centres, rounds=1)
+    np.testing.assert_array_equal(again, labels)
+
+    def spread(labels, centres):
+        return float(((x - centres[labels]) ** 2).sum())
+
+    starts = [k_means_literal(x, x[rng.choice(60, 4, replace=False)], rounds=20) for _ in range(20)]
+    assert spread(labels, centres) <= 1.02 * min(spread(*s) for s in starts)
 
 
 def test_condense_draws_without_replacement_and_outlives_empty_clusters():
