@@ -143,7 +143,7 @@ def tree(nodes: int = 10_000, depth: int = 10) -> dict[str, float]:
         half = depth // 2
         for i in range(nodes // half):
             times.append(time.perf_counter())
-            yield tuple([*(task(i // 10, t) for t in range(half)), *(task(10**6 + i, t) for t in range(half))])
+            yield (*(task(i // 10, t) for t in range(half)), *(task(10**6 + i, t) for t in range(half)))
 
     with tempfile.TemporaryDirectory() as scratch:
         journal = Journal(Path(scratch))
@@ -170,7 +170,10 @@ def main() -> None:
     for workers in map(int, arguments.workers.split(",")):
         for seconds in map(float, arguments.seconds.split(",")):
             rows.append(row := busy_share(workers, seconds))
-            print(f"{workers:8d}{seconds:8.1f} s{row['jobs']:8.0f}{row['busy_share']:8.1%}{row['jobs_per_second']:9.1f}", flush=True)
+            print(
+                f"{workers:8d}{seconds:8.1f} s{row['jobs']:8.0f}{row['busy_share']:8.1%}{row['jobs_per_second']:9.1f}",
+                flush=True,
+            )
     if arguments.write:
         write_result("orchestration", {"tree": grown, "busy": rows})
 

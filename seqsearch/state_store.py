@@ -7,11 +7,13 @@ relied on: a file that is missing, torn or altered is as good as none.
 from __future__ import annotations
 
 import logging
+import math
 import queue
 import threading
 import time
 from collections.abc import Collection
 from pathlib import PurePosixPath
+from typing import Any
 
 from seqsearch.blocks import Damaged, Manifest
 from seqsearch.state_folder import StateFolder, to_evict
@@ -31,6 +33,8 @@ class StateStore:
     def __init__(self, url: str) -> None:
         self.url, self.link = url, Link()
         self._fs, self._root = opened(url, "--state-store")
+        self._there: set[str] | None = None
+        """States that were there when first asked for, and those sent since."""
         self._packs: dict[str, frozenset[str]] = {}
         self._sent: set[str] = set()
         """Packs that are there for sure."""
@@ -40,7 +44,10 @@ class StateStore:
     # ------------------------------------------------------------------------------------------------ fetching
 
     def may_have(self, digest: str, offer: Offer) -> bool:
-        return True
+        """It was there when the run began, or has been trained since, by a worker that will have sent it."""
+        if self._there is None:
+            self._there = {f.base_name.removesuffix(".json") for f in self._list() if f.base_name.endswith(".json")}
+        return digest in self._there or offer.seconds < math.inf
 
     def fetch(self, digest: str, offer: Offer, folder: StateFolder) -> str | None:
         """Bring a state into ``folder``: ``store``, or None if it is not there or not whole."""
@@ -79,6 +86,8 @@ class StateStore:
                     if path.suffix == ".json" or path.name not in self._sent:
                         self._write(path.relative_to(folder.path).as_posix(), path.read_bytes())
                         self._sent.add(path.name)
+                if self._there is not None:
+                    self._there.add(digest)
             except OSError as error:
                 log.warning("could not copy state %s to %s: %s", digest, self.url, error)
 
@@ -86,9 +95,7 @@ class StateStore:
 
     def evict(self, limit: int, needed: Collection[str] = ()) -> list[str]:
         """Remove the oldest states, but no ``needed`` one, until all fit into ``limit`` bytes; which they were."""
-        from pyarrow import fs
-
-        files = self._fs.get_file_info(fs.FileSelector(self._root, recursive=True, allow_not_found=True))
+        files = self._list(recursive=True)
         manifests = {f.base_name.removesuffix(".json"): f for f in files if f.base_name.endswith(".json")}
         packs = {f.base_name.removesuffix(".safetensors"): f for f in files if f.base_name.endswith(".safetensors")}
         for digest in manifests.keys() - self._packs.keys():
@@ -111,6 +118,18 @@ class StateStore:
         return gone
 
     # ------------------------------------------------------------------------------------------------ inside
+
+    def _list(self, *, recursive: bool = False) -> list[Any]:
+        from pyarrow import fs
+
+        try:
+            found: list[Any] = self._fs.get_file_info(
+                fs.FileSelector(self._root, recursive=recursive, allow_not_found=True)
+            )
+        except OSError as error:
+            log.warning("could not list %s: %s", self.url, error)
+            return []
+        return found
 
     def _read(self, name: str) -> bytes:
         with self._fs.open_input_stream(f"{self._root}/{name}") as stream:

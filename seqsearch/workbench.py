@@ -119,7 +119,10 @@ class Workbench:
         self._notes, origin = (), ""
         try:
             start = time.perf_counter()
-            origin = self._regain(edge.chain if self.cache.where(edge.state) else edge.chain[:-1])
+            if self.cache.where(edge.state) or any(s.may_have(edge.state, Offer()) for s in self.sources):
+                origin = self._regain(edge.chain)  # another run has trained it
+            if origin in ("", "trained"):
+                origin = self._regain(edge.chain[:-1])
             method = self._state(
                 edge.method, edge.seed, edge.replicate, edge.prefix, trained, keep=edge.keep, keep_parent=True
             )

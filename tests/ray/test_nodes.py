@@ -1,0 +1,71 @@
+"""Nodes that come, go, and do not see each other's disks, on real Ray: the same sequence, and states that travel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import ray
+
+from actors.engine import Engine
+from tests.ray.watched import HOLD, METHODS, Nodes, Watched, node_with_own_disk, origins, run, same_results
+from tests.studies import Finished, run_small
+
+
+@pytest.fixture(scope="module")
+def inline(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    return run_small(tmp_path_factory.mktemp("inline"), methods=METHODS)
+
+
+def test_a_killed_node_and_one_that_joins(inline: Finished, tmp_path: Path) -> None:
+    """States lie on each node's own disk; one node is killed on the way, another joins and is used."""
+    with Nodes(1) as cluster:
+        lost = node_with_own_disk(cluster, tmp_path / "lost")
+        killed: list[str] = []
+
+        def preempt(fleet: Watched, done: int) -> bool | str:
+            if done < 15:
+                return False
+            if not killed:
+                killed.append(lost.node_id)
+                cluster.remove_node(lost, allow_graceful=False)
+                node_with_own_disk(cluster, tmp_path / "joined")
+            return True if len(fleet.nodes() - set(killed)) == 2 else HOLD
+
+        found, fleet = run(tmp_path / "run", Engine(workers=None), preempt)
+        assert fleet.replaced >= 1
+        assert fleet.acted
+        nodes = {d["worker"]: d["node"] for name, d in fleet.seen if name == "worker-up"}
+        used = {nodes[e["edge"]["worker"]] for e in found.journal.entries if "edge" in e}
+        assert len(used) == 3
+        same_results(found, inline)
+
+
+def test_states_go_from_node_to_node_or_are_trained_again(inline: Finished, tmp_path: Path) -> None:
+    """Nodes that do not see each other's disks: a state is fetched from a worker; with Ray's object store full, trained again."""
+    er = "er:epochs=1"
+    same = run_small(tmp_path / "inline", methods=er)
+    with Nodes(1, object_store_memory=80 << 20, _system_config={"automatic_object_spilling_enabled": False}) as cluster:
+        node_with_own_disk(cluster, tmp_path / "other", object_store_memory=80 << 20)
+        found, _ = run(tmp_path / "fetched", Engine(workers=2), methods=er)
+        same_results(found, same)
+        assert any(o.startswith("worker-") for o in origins(found)), origins(found)
+        filling = [ray.put(np.ones(10 << 20, dtype=np.uint8)) for _ in range(7)]
+        found, _ = run(tmp_path / "full", Engine(workers=2), methods=er)
+        same_results(found, same)
+        assert len(filling) == 7
+
+
+def test_shared_storage_brings_states_to_nodes_and_to_later_runs(inline: Finished, tmp_path: Path) -> None:
+    engine = Engine(workers=2, state_store=(tmp_path / "store").as_uri())
+    with Nodes(1) as cluster:
+        node_with_own_disk(cluster, tmp_path / "other")
+        found, _ = run(tmp_path / "first", engine)
+        same_results(found, inline)
+        again, _ = run(tmp_path / "second", engine)
+    assert again.found == inline.found
+    trained = [s for e in again.journal.entries for s in e.get("edge", {}).get("trained", ())]
+    assert "store" in origins(again)
+    kept = {e.state for e in inline.search.edges.values() if e.keep}
+    assert len(kept & set(trained)) < 0.2 * len(kept), (len(kept & set(trained)), len(kept))
