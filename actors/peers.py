@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import ray
 from ray.exceptions import GetTimeoutError, RayError
@@ -29,6 +30,13 @@ class Peers:
         """Bring a state from the worker that holds it; its name, or None if it cannot give it."""
         name, handle = offer.holder
         begin = time.perf_counter()
+        came = self._bring(digest, offer, handle, folder)
+        # a failure counts as a slow answer: what is cheap to train is not asked for again
+        self.link.saw(came or 0, time.perf_counter() - begin)
+        return str(name) if came else None
+
+    def _bring(self, digest: str, offer: Offer, handle: Any, folder: StateFolder) -> int | None:
+        """Bytes that came."""
         have = [p.stem for p in folder.pack_files()]
         try:
             found: Files | None = ray.get(
@@ -39,6 +47,4 @@ class Peers:
         except (RayError, GetTimeoutError, Damaged):  # gone, too slow, or no room in the object store
             return None
         folder.adopt(digest, found.manifest, found.packs)
-        size = len(found.manifest) + sum(map(len, found.packs.values()))
-        self.link.saw(size, time.perf_counter() - begin)
-        return str(name)
+        return len(found.manifest) + sum(map(len, found.packs.values()))

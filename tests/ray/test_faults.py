@@ -87,8 +87,11 @@ def test_a_damaged_state_is_noticed_and_computed_again(cluster: Cluster, inline:
 
 
 @pytest.mark.parametrize("does", ["exits", "vanishes", "hangs"])
-def test_what_a_bad_method_does_is_its_result(cluster: Cluster, tmp_path: Path, does: str) -> None:
+def test_what_a_bad_method_does_is_its_result(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
+) -> None:
     """It raises, leaves, or hangs on half of the candidates: in all cases the search finds what it finds without them."""
+    monkeypatch.setattr("actors.fleet.SETTLE_SECONDS", 1.0)  # no node dies in this test
     small = {"tasks": 2, "score_seeds": 1, "random_sequences": 0, "lookahead": 0}
     raising = run_small(tmp_path / "raising", methods=bad_method(tmp_path / "m", "raises"), **small)
     engine = Engine(workers=2, rollout_timeout=8.0 if does == "hangs" else None)

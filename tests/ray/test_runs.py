@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,6 +34,11 @@ def seqsearch(*arguments: Any, check: bool = True) -> subprocess.CompletedProces
 def sequences(run: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = pq.read_table(run / "sequences.parquet").drop_columns("run_id").to_pylist()
     return rows
+
+
+def stats(run: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((run / "stats.json").read_text())
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +74,7 @@ def test_a_killed_driver_resumes_to_the_same_sequences(
     assert not (run / "sequences.parquet").exists(), "it was killed too late to prove anything"
     seqsearch("cldyb", "--resume", run, "--workers", 2 if workers == 0 else 0)
     assert sequences(run) == sequences(in_process)
-    assert json.loads((run / "stats.json").read_text())["sessions"] == 2
+    assert stats(run)["sessions"] == 2
 
 
 def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path: Path) -> None:
@@ -98,3 +105,42 @@ def test_a_run_folder_in_use_is_refused(in_process: Path) -> None:
     assert (
         said.stderr == f"seqsearch: run {in_process} is in use by another process: wait for it, or stop it and resume\n"
     )
+
+
+def test_a_disk_full_while_exporting_loses_nothing(in_process: Path, tmp_path: Path) -> None:
+    """The report cannot be written; what was trained is there, and the run ends when there is room."""
+    run = tmp_path / "run"
+    shutil.copytree(in_process, run)
+    (run / "report.html").unlink()  # written last: without it the run is not finished
+    (run / "sequences.parquet").unlink()
+    largest = (run / "journal.jsonl").stat().st_size + 4096
+    assert largest < (in_process / "report.html").stat().st_size
+    full = subprocess.run(
+        [sys.executable, "-m", "protocols.cli", "cldyb", "--resume", str(run), "--workers", "0"],
+        capture_output=True, text=True, timeout=300,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest)),
+    )  # fmt: skip
+    assert full.returncode == 2
+    assert full.stderr.splitlines()[-1].startswith(f"seqsearch: could not write {run / 'report.html'}")
+    assert not (run / "report.html").exists()
+    seqsearch("cldyb", "--resume", run, "--workers", 0)
+    assert (run / "report.html").exists()
+    assert sequences(run) == sequences(in_process)
+    assert stats(run)["trained"] == stats(in_process)["trained"]
+
+
+def test_states_serve_a_second_run_as_far_as_their_room_goes(in_process: Path, tmp_path: Path) -> None:
+    """With room for all, nothing that was kept is trained again; with room for some, some is. The same sequences."""
+    store, out = tmp_path / "store", tmp_path / "out"
+    arguments = [*ARGUMENTS, "--workers", 0, "--state-store", store.as_uri(), "--export", out.as_uri()]
+    trained = []
+    for name, room in [("first", "1GB"), ("second", "100KB"), ("third", "1GB")]:
+        seqsearch("cldyb", *arguments, "--state-cache", room, "--out", tmp_path / name)
+        assert sequences(tmp_path / name) == sequences(in_process)
+        trained.append(stats(tmp_path / name)["trained"])
+        size = sum(p.stat().st_size for p in store.rglob("*") if p.is_file())
+        assert (size <= 100_000) == (room == "100KB")
+    assert trained[1] < trained[2] <= trained[0] == stats(in_process)["trained"]
+    for path in out.iterdir():
+        assert path.read_bytes() == (tmp_path / "third" / path.name).read_bytes()
+    assert {"sequences.parquet", "report.html"} <= {p.name for p in out.iterdir()}
