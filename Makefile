@@ -20,6 +20,9 @@ lint: $(READY)
 bench: $(READY)
 	$(VENV)/bin/python -m benchmarks.planning
 	$(VENV)/bin/python -m benchmarks.search
+	$(VENV)/bin/python -m benchmarks.orchestration
+	$(VENV)/bin/python -m benchmarks.sharing
+	$(VENV)/bin/python -m benchmarks.states
 	$(VENV)/bin/python -m benchmarks.pools
 	$(VENV)/bin/python -m benchmarks.features
 	$(VENV)/bin/python -m benchmarks.memory

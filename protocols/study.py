@@ -66,7 +66,7 @@ class Study:
             },
             "first_task": self.first.digest,
             "device": f"{self.world.device} ({platform.machine()})",
-            "precision": "float32",
+            "precision": self.world.precision,
             "threads": 1,
             "python": sys.version.split()[0],
             "versions": versions(),
@@ -108,13 +108,14 @@ def prepare(settings: CldybSettings, states: Path, device: str, directory: Path 
         device,
         tuple((step, located_text(pool, "pool", directory)) for step, pool in settings.growth()),
         tuple(files.items()),
+        settings.precision,
     )
     default = located_text(settings.backbone, "backbone", directory)
     used = {i.backbone or default for i in items}
     if idle := next((b for b in files if b not in used), None):
         raise UserError(f"--weights {idle}=...: no method uses backbone {idle!r}; they use {', '.join(sorted(used))}")
     view, tuning = _classes_in_play(world, settings)
-    methods = tuple(method_spec(item, default, device, files) for item in items)
+    methods = tuple(method_spec(item, default, device, files, settings.precision) for item in items)
     tags = {m.backbone: world.backbone(m.backbone).tag for m in methods}
     first = first_task(view, settings.classes_per_task, settings.seed)
     return Study(settings, world, view, methods, first, tags, _frozen(methods), tuning)

@@ -37,6 +37,9 @@ class CldybSettings:
     exclude_groups: str = setting("", "Groups of classes to leave out, comma-separated.")
     backbone: str = setting("glyph_vit", "Backbone of methods that name none: glyph_vit or any timm model.")
     weights: tuple[str, ...] = setting((), "BACKBONE=FILE: its weights (safetensors or state dict); repeatable.")
+    precision: Literal["float32", "bf16"] = setting(
+        "float32", "Arithmetic of the backbones; bf16: bfloat16 autocast, faster on recent GPUs."
+    )
 
     tasks: int = setting(5, "Tasks in a sequence (N; the paper: 10).", minimum=1)
     classes_per_task: int = setting(10, "Classes in a task (K; the paper: 20).", minimum=2)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from seqsearch.backbones._bf16 import Bf16
 from seqsearch.digests import digest_of
 from seqsearch.errors import UserError
 from seqsearch.grammar import Item, parse_item, parse_items
@@ -44,6 +45,7 @@ class World:
         device: ``cpu`` or ``cuda``.
         grow: (step, pool item): pools whose classes are there from that step on.
         weights: (backbone, file): weights that do not come from timm's hub.
+        precision: of the backbones: ``float32`` or ``bf16``.
     """
 
     pool: str
@@ -53,10 +55,11 @@ class World:
     device: str = "cpu"
     grow: tuple[tuple[int, str], ...] = ()
     weights: tuple[tuple[str, str], ...] = ()
+    precision: str = "float32"
 
     def __reduce__(self) -> Any:
         # names travel, the pools themselves do not
-        return World, (self.pool, self.seed, self.cache, self.states, self.device, self.grow, self.weights)
+        return World, tuple(getattr(self, field.name) for field in fields(self))
 
     @cached_property
     def images(self) -> Union:
@@ -87,12 +90,12 @@ class World:
 
     def backbone(self, name: str) -> Backbone:
         """See `build_backbone`."""
-        return build_backbone(name, dict(self.weights))
+        return build_backbone(name, dict(self.weights), self.precision)
 
     def method(self, spec: MethodSpec, params: Mapping[str, Any], label: str) -> MethodSpec:
         """The same method with other parameters."""
         item = Item(label, spec.target, spec.backbone, tuple(params.items()))
-        return method_spec(item, spec.backbone, self.device, dict(self.weights))
+        return method_spec(item, spec.backbone, self.device, dict(self.weights), self.precision)
 
     def class_ids(self, indices: Any) -> tuple[ClassId, ...]:
         places = [self.images.part_of_class(int(i)) for i in indices]
@@ -145,12 +148,17 @@ def build_pool(text: str) -> Pool:
     return opened
 
 
-def build_backbone(text: str, weights: Mapping[str, str] | None = None) -> Backbone:
+def build_backbone(text: str, weights: Mapping[str, str] | None = None, precision: str = "float32") -> Backbone:
     """A backbone from the item grammar: a name, any timm model, or ``FILE.py:OBJECT``; ``weights``: files by backbone.
 
     Raises:
         UserError: unknown backbone or option, weights that do not load.
     """
+    backbone = _in_float32(text, weights)
+    return Bf16(backbone) if precision == "bf16" else backbone
+
+
+def _in_float32(text: str, weights: Mapping[str, str] | None) -> Backbone:
     item, file = parse_item(text, "backbone"), (weights or {}).get(text)
     if item.target in names("backbone") or ":" in item.target:
         if file:
@@ -180,7 +188,9 @@ def _call(kind: Literal["pool", "backbone"], item: Item) -> Any:
     return made
 
 
-def method_spec(item: Item, default_backbone: str, device: str, weights: Mapping[str, str] | None = None) -> MethodSpec:
+def method_spec(
+    item: Item, default_backbone: str, device: str, weights: Mapping[str, str] | None = None, precision: str = "float32"
+) -> MethodSpec:
     """Check a method before any compute is spent, and give it its identity; ``weights``: files by backbone.
 
     Raises:
@@ -199,10 +209,9 @@ def method_spec(item: Item, default_backbone: str, device: str, weights: Mapping
     except UserError as error:
         raise UserError(f"method {item.text!r}: {error}") from None
     backbone_name = item.backbone or default_backbone
-    backbone = build_backbone(backbone_name, weights)
-    digest = digest_of(
-        "method", config, source_digest(build), engine_digest(), backbone.digest, "float32", device, 1, versions()
-    )
+    backbone = build_backbone(backbone_name, weights, precision)
+    identity = (config, source_digest(build), engine_digest(), backbone.digest, device, 1, versions())
+    digest = digest_of("method", *identity)
     params = tuple((name, value) for name, value in item.params)
     return MethodSpec(item.text, item.target, backbone_name, params, digest)
 
