@@ -144,3 +144,10 @@ def test_states_serve_a_second_run_as_far_as_their_room_goes(in_process: Path, t
     for path in out.iterdir():
         assert path.read_bytes() == (tmp_path / "third" / path.name).read_bytes()
     assert {"sequences.parquet", "report.html"} <= {p.name for p in out.iterdir()}
+
+
+def test_a_cluster_that_is_not_there_leaves_no_folder(tmp_path: Path) -> None:
+    said = seqsearch("cldyb", *ARGUMENTS, "--address", "127.0.0.1:1", "--out", tmp_path / "run", check=False)
+    assert said.returncode == 2
+    assert said.stderr.splitlines()[-1].startswith("seqsearch: no Ray cluster at ")
+    assert not (tmp_path / "run").exists()
