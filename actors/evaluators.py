@@ -17,13 +17,32 @@ if TYPE_CHECKING:
 
 
 @contextmanager
+def connected(engine: Engine) -> Iterator[None]:
+    """The Ray that workers need: a cluster, or one started here.
+
+    Raises:
+        UserError: no cluster at its address, or it refuses, or is refused.
+    """
+    if engine.workers == 0:
+        yield
+        return
+    from actors.cluster import connect, disconnect
+
+    connect(engine.address, engine.workers or 0, engine.allow_unauthenticated)
+    try:
+        yield
+    finally:
+        disconnect()
+
+
+@contextmanager
 def open_evaluator(
     world: World, engine: Engine, events: Callable[[str, dict[str, Any]], None] = lambda _, __: None
 ) -> Iterator[InlineEvaluator | Fleet]:
-    """The evaluator that ``engine`` describes; states go where it says.
+    """The evaluator that ``engine`` describes, inside `connected`; states go where it says.
 
     Raises:
-        UserError: no cluster at its address, no worker can be placed, or states cannot be written where it says.
+        UserError: no worker can be placed, or states cannot be written where it says.
     """
     keeps = bool(engine.state_store) and not engine.remote_store
     if keeps:
@@ -32,18 +51,13 @@ def open_evaluator(
         with _inline(world, engine, keeps) as inline:
             yield inline
         return
-    from actors.cluster import connect, disconnect
     from actors.fleet import Fleet
 
-    connect(engine.address, engine.workers or 0, engine.allow_unauthenticated)
+    fleet = Fleet(world, engine, keeps=keeps, events=events)
     try:
-        fleet = Fleet(world, engine, keeps=keeps, events=events)
-        try:
-            yield fleet
-        finally:
-            fleet.close()
+        yield fleet
     finally:
-        disconnect()
+        fleet.close()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from actors.evaluators import open_evaluator
+from actors.evaluators import connected, open_evaluator
 from protocols.export import export, exported
 from protocols.monitor import Monitor
 from protocols.plans import Plans, make_plans
@@ -53,7 +53,11 @@ def run(folder: RunFolder, study: Study, runtime: Runtime) -> bool:
     if changed and not runtime.quiet:
         print(f"changed since the last session, hence trained again: {', '.join(changed)}", file=sys.stderr)
     run_id = folder.config["run_id"]
-    with contextlib.closing(Journal(folder.path)) as journal, Monitor(folder.path, run_id, study, runtime) as monitor:
+    with (
+        connected(runtime.engine),
+        contextlib.closing(Journal(folder.path)) as journal,
+        Monitor(folder.path, run_id, study, runtime) as monitor,
+    ):
         begin = time.time()
         journal.note(session="begin", at=begin, workers=runtime.engine.workers, pools=study.pools())
         monitor.log.write(

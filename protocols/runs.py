@@ -161,13 +161,10 @@ class RunFolder:
         write_json(self.path / "config.json", self.config)
 
     def discard_if_empty(self) -> None:
-        """Remove a run that was refused before it computed anything."""
+        """Remove a run that was refused before it did anything."""
         names = {p.name for p in self.path.iterdir()}
         journal = self.path / "journal.jsonl"
-        lines = journal.read_text().splitlines() if journal.exists() else []
-        if names <= {"config.json", "lock", "journal.jsonl", "log.jsonl", "status.json"} and all(
-            line.startswith('{"note"') for line in lines
-        ):
+        if names <= {"config.json", "lock", "journal.jsonl"} and (not journal.exists() or journal.stat().st_size == 0):
             for name in names:
                 (self.path / name).unlink()
             self.path.rmdir()

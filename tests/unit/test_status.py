@@ -169,7 +169,7 @@ def test_a_living_run_is_seen_from_outside_and_its_end_as_well(tmp_path: Path, h
     ):  # the first task is learned, the second takes for ever
         time.sleep(0.05)
     seen = status(path)
-    while time.monotonic() < until and seen.said.get("phase") != "step 2/3":
+    while time.monotonic() < until and (seen.said.get("phase"), seen.said.get("in_flight")) != ("step 2/3", 2):
         time.sleep(0.05)
         seen = status(path)
     assert (seen.state, seen.said["pid"], seen.said["in_flight"]) == ("running", driver.pid, 2)
