@@ -19,6 +19,7 @@ lint: $(READY)
 
 bench: $(READY)
 	$(VENV)/bin/python -m benchmarks.planning
+	$(VENV)/bin/python -m benchmarks.allocation --seeds 20
 	$(VENV)/bin/python -m benchmarks.search
 	$(VENV)/bin/python -m benchmarks.orchestration
 	$(VENV)/bin/python -m benchmarks.sharing
