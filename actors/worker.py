@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import ray
 
 from actors.node import NodeFolder, limit_memory, node_folder, resident_bytes
-from seqsearch.features import Shard
 from seqsearch.supply import Offer
 from seqsearch.types import Edge, Probe
 from seqsearch.world import World
 
 if TYPE_CHECKING:
+    from seqsearch.features import Shard
     from seqsearch.supply import Source
 
 Method = TypeVar("Method", bound=Callable[..., Any])

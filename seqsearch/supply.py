@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from seqsearch.state_folder import StateFolder
+if TYPE_CHECKING:
+    from seqsearch.state_folder import StateFolder
 
 
 @dataclass(frozen=True)
