@@ -1,7 +1,8 @@
 """The memory of a run: every result as it arrived, one JSON line each, fsynced. Resuming is replaying.
 
-Arrays (prototypes, kNN values) lie beside it in content-addressed ``.npy`` files; the journal holds their hash. A torn last line
-(the process died while writing) is dropped; a missing or altered array is computed again.
+A line ends with a checksum of itself: one that was edited is named, not believed. Arrays (prototypes, kNN values) lie beside it
+in content-addressed ``.npy`` files; the journal holds their hash. A torn last line (the process died while writing) is dropped;
+a missing or altered array is computed again.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import io
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,12 @@ import numpy as np
 
 from seqsearch.errors import UserError
 from seqsearch.files import atomic_path, cannot_write
+from seqsearch.journal_lines import LONGEST, Entry, understood, written
+from seqsearch.reading import content, opened
 from seqsearch.types import EdgeResult, ProbeResult
+
+LARGEST_ARRAY = 1 << 30
+"""Bytes of an array that is read again; a larger one is computed again."""
 
 
 class Journal:
@@ -33,10 +38,10 @@ class Journal:
         self.path = folder / "journal.jsonl"
         self._edges: dict[str, EdgeResult] = {}
         self._probes: dict[str, dict[str, Any]] = {}
-        self.entries: list[dict[str, Any]] = []
+        self.entries: list[Entry] = []
         """Everything that was journalled, in order of arrival."""
         folder.mkdir(parents=True, exist_ok=True)
-        if self.path.exists():
+        if os.path.lexists(self.path):
             self._replay()
         self.replayed = len(self._edges)
         """Edges known from earlier sessions."""
@@ -51,17 +56,14 @@ class Journal:
         if entry is None:
             return None
         values = self._array(entry["sha"])
-        return (
-            None
-            if values is None
-            else ProbeResult(digest, values, entry["seconds"], tuple(entry["trained"]), entry["worker"])
-        )
+        known = {name: value for name, value in entry.items() if name != "sha"}
+        return None if values is None else ProbeResult(**known, values=values)
 
     def add(self, *results: EdgeResult | ProbeResult) -> None:
         """Append results, and force them to disk together.
 
         Raises:
-            UserError: the disk is full.
+            UserError: the disk is full, or a method said of itself what cannot be, e.g. a negative size.
         """
         entries: list[dict[str, Any]] = []
         for result in results:
@@ -84,9 +86,9 @@ class Journal:
     def close(self) -> None:
         os.close(self._file)
 
-    def _append(self, *entries: dict[str, Any]) -> None:
+    def _append(self, *entries: Entry) -> None:
         size = os.fstat(self._file).st_size
-        left = b"".join(json.dumps(e, separators=(",", ":")).encode() + b"\n" for e in entries)
+        left = b"".join(self._line(e) for e in entries)
         try:
             while left:  # unbuffered: what a full disk did not take must not turn up later
                 left = left[os.write(self._file, left) :]
@@ -96,33 +98,62 @@ class Journal:
             raise cannot_write(error, self.path) from error
         self.entries += entries
 
-    def _replay(self) -> None:
-        data = self.path.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            os.truncate(self.path, whole)
-        for number, line in enumerate(data[:whole].splitlines(), 1):
-            try:
-                entry = json.loads(line)
-                self._take(entry)
-            except (ValueError, TypeError, KeyError, AttributeError):
-                raise UserError(
-                    f"{self.path}, line {number}: not a line of a journal; restore the file, or delete that line "
-                    "(its result is then computed again)"
-                ) from None
-            self.entries.append(entry)
+    def _line(self, entry: Entry) -> bytes:
+        """What is written must be understood when the run is resumed."""
+        try:
+            line = written(entry)
+            understood(line)
+        except (TypeError, ValueError) as error:
+            raise UserError(
+                f"{self.path} cannot hold a result ({error}): mend what the method says of itself"
+            ) from None
+        return line
 
-    def _take(self, entry: dict[str, Any]) -> None:
-        if "edge" in entry:
-            values = entry["edge"]
-            result = EdgeResult(**{name: _tuples(value) for name, value in values.items()})
-            if result.status in ("ok", "diverged"):  # failures may have been mended: they are tried again
-                self._edges[result.digest] = result
-        elif "probe" in entry:
+    def _replay(self) -> None:
+        whole, torn = 0, False
+        try:
+            if self.path.is_symlink():
+                raise OSError(0, "it is a link, and would be written through")
+            with open(opened(self.path), "rb") as file:
+                for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), 1):
+                    torn = not line.endswith(b"\n")
+                    if torn and len(line) <= LONGEST:
+                        break
+                    self._understand(number, line)
+                    whole += len(line)
+        except OSError as error:
+            raise UserError(f"{self.path} cannot be read ({error.strerror}): restore it") from None
+        if torn:  # not before all else was found to be a journal: who knows what file this is
+            os.truncate(self.path, whole)
+
+    def _understand(self, number: int, line: bytes) -> None:
+        try:
+            entry = understood(line)
+            if self._is_news(entry):
+                self.entries.append(entry)
+        except ValueError as error:
+            raise UserError(
+                f"{self.path}, line {number}: not a line of a journal ({error}); restore the file, or delete that line "
+                "(its result is then computed again)"
+            ) from None
+
+    def _is_news(self, entry: Entry) -> bool:
+        """Remember an entry; a second line on the same training says nothing new.
+
+        Raises:
+            ValueError: it contradicts one that was.
+        """
+        if "probe" in entry:
             self._probes[entry["probe"]["digest"]] = entry["probe"]
-            float(entry["probe"]["seconds"]), str(entry["probe"]["sha"])
-        else:
-            dict(entry["note"])
+        if "edge" not in entry:
+            return True
+        result = EdgeResult(**entry["edge"])
+        if result.status not in ("ok", "diverged"):  # failures may have been mended: they are tried again
+            return True
+        known = self._edges.setdefault(result.digest, result)
+        if (known.status, known.correct, known.counts) != (result.status, result.correct, result.counts):
+            raise ValueError("it contradicts an earlier line on the same training")
+        return known is result
 
     def _array_path(self, sha: str) -> Path:
         return self.folder / "arrays" / f"{sha}.npy"
@@ -132,21 +163,27 @@ class Journal:
         np.save(buffer, values)
         sha = hashlib.blake2b(buffer.getvalue(), digest_size=16).hexdigest()
         path = self._array_path(sha)
-        if not path.exists():
-            path.parent.mkdir(exist_ok=True)
+        if self._array(sha) is None:  # not there, or damaged
+            try:
+                path.parent.mkdir(exist_ok=True)
+            except OSError as error:
+                raise cannot_write(error, path) from error
             with atomic_path(path) as temporary:
                 temporary.write_bytes(buffer.getvalue())
         return sha
 
     def _array(self, sha: str) -> Any:
         try:
-            content = self._array_path(sha).read_bytes()
+            data = content(self._array_path(sha), LARGEST_ARRAY)
         except OSError:
             return None
-        if hashlib.blake2b(content, digest_size=16).hexdigest() != sha:
-            return None
-        return np.load(io.BytesIO(content), allow_pickle=False)
+        return _array_in(data) if hashlib.blake2b(data, digest_size=16).hexdigest() == sha else None
 
 
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
+def _array_in(data: bytes) -> Any:
+    """The array of numbers in a ``.npy`` file; None if there is none."""
+    try:
+        found = np.load(io.BytesIO(data), allow_pickle=False)
+    except Exception:  # the header is a Python expression: it may be wrong in any way
+        return None
+    return found if isinstance(found, np.ndarray) and found.dtype.kind == "f" else None

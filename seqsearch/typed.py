@@ -1,0 +1,67 @@
+"""Whether values that were read from a file are what a record wants."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+import types
+import typing
+from typing import Any
+
+LARGEST = 2**63 - 1
+
+
+def fits(value: Any, kind: Any) -> bool:
+    """Whether a value is of an annotated type: plain ones, ``Literal``, unions of them, and tuples (lists will do).
+
+    Whole numbers must fit into 64 bits and are no bools; a whole number is a float, too.
+
+    >>> fits(["a", 3], tuple[str, int]), fits([1, True], tuple[int, ...]), fits(2, float), fits(10**20, int)
+    (True, False, True, False)
+    """
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Literal:
+        return type(value) in {type(i) for i in inner} and value in inner
+    if origin in (typing.Union, types.UnionType):
+        return any(fits(value, i) for i in inner)
+    if origin is tuple:
+        if not isinstance(value, (list, tuple)):
+            return False
+        each = [inner[0]] * len(value) if inner[1:] == (...,) else list(inner)
+        return len(each) == len(value) and all(fits(v, i) for v, i in zip(value, each, strict=True))
+    if kind in (int, float) and isinstance(value, int):
+        return not isinstance(value, bool) and -LARGEST <= value <= LARGEST
+    return isinstance(value, kind)
+
+
+def brief(value: object) -> str:
+    """Some of a value that may be of any size.
+
+    >>> brief(10**5000), brief("a" * 99)
+    ('a number of very many digits', "'aaaaaaaaaaaa...aaaaaaaaaaaaa'")
+    """
+    try:
+        return str(value) if isinstance(value, int | float) and abs(value) < 10**30 else reprlib.repr(value)
+    except ValueError:  # Python refuses to write it out
+        return "a number of very many digits"
+
+
+def in_words(kind: Any) -> str:
+    """What `fits` asks for.
+
+    >>> in_words(int), in_words(tuple[str, ...]), in_words(typing.Literal["a", "b"])
+    ('a whole number of at most 63 bits', 'a list', 'a or b')
+    """
+    if typing.get_origin(kind) is typing.Literal:
+        return " or ".join(map(str, typing.get_args(kind)))
+    words = {int: "a whole number of at most 63 bits", float: "a number", str: "a text", bool: "true or false"}
+    return words.get(kind, "a list")
+
+
+def sensible(value: Any) -> bool:
+    """Whether all numbers in lists and dictionaries are finite and none is negative."""
+    if isinstance(value, dict):
+        return all(map(sensible, value.values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(sensible, value))
+    return not isinstance(value, (int, float)) or (math.isfinite(value) and value >= 0)
