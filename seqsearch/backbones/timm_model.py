@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.backbones._state_dict import tensors
 from seqsearch.digests import digest_of
 from seqsearch.errors import UserError
 from seqsearch.pools.base import View
@@ -86,8 +87,8 @@ def build(name: str, weights: str | None = None) -> TimmModel:
         return _from_hub(name)
     try:
         state = Path(weights).stat()
-    except OSError as error:
-        raise UserError(f"--weights {name}={weights}: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"--weights {name}={weights}: {getattr(error, 'strerror', error)}") from None
     return _from_file(name, weights, state.st_size, state.st_mtime_ns)
 
 
@@ -148,10 +149,10 @@ def _from_file(name: str, file: str, size: int, modified: int) -> TimmModel:
 
     _check_name(name)
     where = f"--weights {name}={file}"
-    tensors = _tensors(where, file)
+    weights = tensors(where, file)
     with _quiet():
         model = timm.create_model(name, pretrained=False, num_classes=0)
-    _load(where, model, tensors)
+    _load(where, model, weights)
     return TimmModel(name, _ready(model), f"{name.partition('.')[0]}.file")
 
 
@@ -173,34 +174,7 @@ def _check_name(name: str) -> None:
     raise UserError(f"unknown backbone {name!r}: it is neither glyph_vit nor a timm model (timm.list_models()){like}")
 
 
-def _tensors(where: str, file: str) -> dict[str, Tensor]:
-    """The state dict in a file; nothing in it is ever executed.
-
-    Raises:
-        UserError: it is something else.
-    """
-    import torch
-    from safetensors import SafetensorError
-    from timm.models import load_state_dict
-
-    try:
-        with open(file, "rb") as opened:
-            opened.read(1)
-        # What timm takes for safetensors it knows by the name; a file without that suffix is a torch file.
-        found = load_state_dict(file, weights_only=True)
-    except (OSError, UserError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UserError(f"{where}: cannot be read ({' '.join(str(said).split())[:120]})") from None
-    except (SafetensorError, Exception) as error:  # unpicklers raise what they like
-        kind = type(error).__name__
-        raise UserError(f"{where}: neither a safetensors file nor a plain state dict of torch ({kind})") from None
-    tensors = {k: v for k, v in found.items() if isinstance(v, torch.Tensor)} if isinstance(found, dict) else {}
-    if not tensors:
-        raise UserError(f"{where}: there are no weights in it")
-    return tensors
-
-
-def _load(where: str, model: nn.Module, tensors: dict[str, Tensor]) -> None:
+def _load(where: str, model: nn.Module, weights: dict[str, Tensor]) -> None:
     """Load strictly, but for the classifier that the file may have; formats of other origin as timm converts them.
 
     Raises:
@@ -211,15 +185,15 @@ def _load(where: str, model: nn.Module, tensors: dict[str, Tensor]) -> None:
     import torch
 
     own = model.state_dict()
-    if any(k not in tensors or tensors[k].shape != v.shape for k, v in own.items()):
+    if any(k not in weights or weights[k].shape != v.shape for k, v in own.items()):
         # As its authors published it, or of another image size: timm knows how to translate.
         convert = getattr(sys.modules[type(model).__module__], "checkpoint_filter_fn", None)
         with contextlib.suppress(Exception), _quiet():
-            tensors = convert(dict(tensors), model) if convert else tensors
+            weights = convert(dict(weights), model) if convert else weights
     classifier = _classifier(model)
-    missing = sorted(own.keys() - tensors.keys())
-    strange = sorted(k for k in tensors.keys() - own.keys() if not k.startswith(classifier))
-    shapes = [k for k in own.keys() & tensors.keys() if own[k].shape != tensors[k].shape]
+    missing = sorted(own.keys() - weights.keys())
+    strange = sorted(k for k in weights.keys() - own.keys() if not k.startswith(classifier))
+    shapes = [k for k in own.keys() & weights.keys() if own[k].shape != weights[k].shape]
     if missing or strange or shapes:
         parts = [
             f"{len(names)} {what} (e.g. {sorted(names)[0]})"
@@ -227,10 +201,10 @@ def _load(where: str, model: nn.Module, tensors: dict[str, Tensor]) -> None:
             if names
         ]
         raise UserError(f"{where}: weights of another architecture: {', '.join(parts)} of {len(own)} tensors")
-    bad = next((k for k in own if not torch.isfinite(tensors[k].float()).all()), None)
+    bad = next((k for k in own if not torch.isfinite(weights[k].float()).all()), None)
     if bad is not None:
         raise UserError(f"{where}: {bad} is not finite")
-    model.load_state_dict({k: tensors[k] for k in own})
+    model.load_state_dict({k: weights[k] for k in own})
 
 
 def _classifier(model: nn.Module) -> tuple[str, ...]:
