@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from seqsearch.reading import opened
+
 
 def now() -> str:
     """ISO 8601, UTC, milliseconds."""
@@ -28,7 +30,7 @@ class EventLog:
         line = {"time": now(), "event": event, **fields}
         data = self._begin + json.dumps(line, default=str, ensure_ascii=False).encode() + b"\n"
         try:
-            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o644)
             try:
                 os.write(file, data)
             finally:
@@ -43,7 +45,7 @@ class EventLog:
 def _torn(path: Path) -> bool:
     """Whether the last line has no end: its writer was killed."""
     try:
-        with path.open("rb") as file:
+        with open(opened(path), "rb") as file:
             file.seek(-1, os.SEEK_END)
             return file.read(1) != b"\n"
     except OSError:  # not there, or empty

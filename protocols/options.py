@@ -12,6 +12,12 @@ import click
 
 from seqsearch.errors import UserError
 from seqsearch.settings import flag
+from seqsearch.typed import brief, fits
+
+LARGEST = 1 << 16
+"""Bytes of a YAML file."""
+DEEPEST = 4
+"""Lists and mappings within each other in it; settings need two."""
 
 Command = Callable[..., Any]
 
@@ -54,9 +60,9 @@ def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | 
     import yaml
 
     try:
-        content = yaml.safe_load(value.read_text())
-    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{value} cannot be read as YAML: {' '.join(str(error).split())}") from None
+        content = _plain_yaml(value)
+    except (OSError, yaml.YAMLError, ValueError) as error:  # ValueError: no UTF-8, no such date, too many digits
+        raise click.BadParameter(f"{value} cannot be read as YAML: {' '.join(str(error).split())[:300]}") from None
     if not isinstance(content, dict):
         raise click.BadParameter(f"{value} must hold `option: value` lines")
     options = {p.name: p for p in context.command.params if isinstance(p, click.Option) and p.name != parameter.name}
@@ -66,15 +72,41 @@ def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | 
         negated = name.startswith("no_") and name not in options
         option = options.get(name.removeprefix("no_") if negated else name)
         if option is None or option.name is None:
-            raise click.BadParameter(f"{value}: unknown key {key!r}; keys are the option names, e.g. classes_per_task")
+            unknown = brief(key)
+            raise click.BadParameter(
+                f"{value}: unknown key {unknown}; keys are the option names, e.g. classes_per_task"
+            )
         if not _fits(option, raw):
-            raise click.BadParameter(f"{value}: {key} is {raw!r}, must be of type {option.type.name}")
+            raise click.BadParameter(f"{value}: {key} is {brief(raw)}, must be of type {option.type.name}")
         if option.multiple:
             defaults[option.name] = [raw] if isinstance(raw, str) else raw
         else:
             defaults[option.name] = not raw if negated else ",".join(raw) if isinstance(raw, list) else raw
     context.default_map = {**(context.default_map or {}), **defaults}
     return value
+
+
+def _plain_yaml(path: Path) -> Any:
+    """What a YAML file says, without aliases: a few lines of them stand for more than fits into memory.
+
+    Raises:
+        ValueError: it has some, is nested too deeply, or is larger than settings are.
+    """
+    import yaml
+
+    with path.open("rb") as file:  # it may be a pipe, as in --config <(...)
+        text = file.read(LARGEST + 1).decode()
+    if len(text) > LARGEST:
+        raise ValueError(f"it has more than {LARGEST >> 10} kB")
+    depth = 0
+    for event in yaml.parse(text, yaml.SafeLoader):
+        line = f"line {event.start_mark.line + 1}" if event.start_mark else "it"
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent):
+            raise ValueError(f"{line} has an alias (*{event.anchor}): write out what it stands for")
+        if depth > DEEPEST:
+            raise ValueError(f"{line} is nested too deeply")
+    return yaml.safe_load(text)
 
 
 def _fits(option: click.Option, raw: Any) -> bool:
@@ -84,7 +116,7 @@ def _fits(option: click.Option, raw: Any) -> bool:
     if isinstance(raw, bool) or raw is None:
         return False
     if isinstance(option.type, click.types.IntParamType):
-        return isinstance(raw, int)
+        return fits(raw, int)
     if isinstance(option.type, click.types.FloatParamType):
         return isinstance(raw, int | float)
     if isinstance(option.type, click.types.FuncParamType):  # it checks by itself

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.errors import UserError
+from seqsearch.reading import json_object
 from seqsearch.schema import RESULTS, SEQUENCES
 from seqsearch.sequences import Row, TaskSequence, read_rows, read_sequences
+from seqsearch.typed import fits, sensible
 
 Matrix = NDArray[np.float64]
 FOUND = ("searched", "hard")
+TIMES = ("wall_seconds", "busy_share")
+COUNTS = ("trained", "naive", "replayed", "sessions", *TIMES)
+"""Numbers in ``stats.json``."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """One rollout: accuracy and masked accuracy ``[T, T]``, NaN where not judged, and bytes beyond the backbone."""
+    """One rollout: accuracy and masked accuracy ``[T, T]``, and bytes beyond the backbone.
+
+    One that was not judged to its end has NaN where it was not, or nothing but one NaN.
+    """
 
     status: str
     accuracy: Matrix
@@ -95,14 +104,17 @@ def read_run(run: Path) -> Rescored:
     methods = tuple(dict.fromkeys((*named, *searched, *(r["method_id"] for r in rows))))
     if not methods:
         raise UserError(f"run {run} holds no method and no sequence: nothing can be summarised")
-    return Rescored(
+    data = Rescored(
         config=config,
-        stats=_json(run / "stats.json") if (run / "stats.json").is_file() else None,
+        stats=_stats(run / "stats.json") if (run / "stats.json").is_file() else None,
         methods=methods,
         sequences=sequences,
         seeds=tuple(sorted({r["seed"] for r in rows})),
-        rollouts={key: _scored(part, lengths[key[0]]) for key, part in grouped.items()},
+        rollouts={key: _scored(run / RESULTS.file, part, lengths[key[0]]) for key, part in grouped.items()},
     )
+    if data.finished and len(set(lengths.values())) > 1:  # of one that was stopped some are shorter
+        raise UserError(f"{run / SEQUENCES.file}: not all sequences are of one length: restore the file")
+    return data
 
 
 def read_config(run: Path) -> dict[str, Any]:
@@ -113,27 +125,37 @@ def read_config(run: Path) -> dict[str, Any]:
     """
     if not (run / "config.json").is_file():
         raise UserError(f"{run} is no run folder: it has no config.json; name one that seqsearch wrote, e.g. runs/NAME")
-    return _json(run / "config.json")
+    return json_object(run / "config.json")
 
 
-def _scored(rows: Sequence[Row], n: int) -> Scored:
+def _scored(path: Path, rows: Sequence[Row], n: int) -> Scored:
+    steps = {(r["trained_step"], r["evaluated_step"]): r for r in rows}
+    figures = [r[name] for r in rows for name in ("accuracy", "masked_accuracy") if r[name] is not None]
+    whole = len(steps) == len(rows) and all(1 <= e <= t <= n for t, e in steps)
+    if not whole or not all(0 <= f <= 1 or math.isnan(f) for f in figures):
+        raise UserError(
+            f"{path}: the rows of {rows[0]['sequence_id']!r}, {rows[0]['method_id']!r}, seed {rows[0]['seed']} are no matrix of "
+            f"accuracies of {n} tasks: restore the file"
+        )
+    if 2 * len(rows) < n * (n + 1):  # not judged to its end: its figures are not used, and n may be anything
+        n, steps = 1, {}
     accuracy, masked = np.full((n, n), np.nan), np.full((n, n), np.nan)
-    for row in rows:
-        at = row["trained_step"] - 1, row["evaluated_step"] - 1
+    for (trained, evaluated), row in steps.items():
+        at = trained - 1, evaluated - 1
         accuracy[at] = np.nan if row["accuracy"] is None else row["accuracy"]
         masked[at] = np.nan if row["masked_accuracy"] is None else row["masked_accuracy"]
     parts = [rows[0][f"{name}_bytes"] for name in ("params", "statistics", "exemplar")]
     return Scored(rows[0]["status"], accuracy, masked, None if None in parts else sum(parts))
 
 
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path} cannot be read ({error}): restore it") from None
-    if not isinstance(data, dict):
-        raise UserError(f"{path} does not hold a JSON object: restore it")
-    return data
+def _stats(path: Path) -> dict[str, Any]:
+    """``stats.json``, its numbers checked."""
+    said = json_object(path)
+    for name in COUNTS:
+        value = said.get(name)
+        if value is not None and not (fits(value, float if name in TIMES else int) and sensible(value)):
+            raise UserError(f"{path}: {name} is {json.dumps(value)[:40]}: restore the file")
+    return said
 
 
 def _mapping(value: Any) -> dict[str, Any]:

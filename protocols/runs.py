@@ -15,7 +15,12 @@ from typing import Any
 
 from seqsearch.errors import UserError
 from seqsearch.files import atomic_path
+from seqsearch.reading import json_object
 from seqsearch.settings import CldybSettings, flag
+from seqsearch.typed import brief, fits
+
+KEPT = {"run_id": str, "directory": str | None, "protocol": str}
+"""What ``config.json`` says beside settings and identity, as far as it is used."""
 
 
 class RunFolder:
@@ -77,7 +82,12 @@ class RunFolder:
         """
         if not (path / "config.json").is_file():
             raise UserError(f"{path} is no run folder: it has no config.json")
-        run = cls(path)
+        try:
+            run = cls(path)
+        except OSError as error:
+            raise UserError(
+                f"{path}/lock cannot be opened ({error.strerror or error}): remove it, or make it writable"
+            ) from None
         try:
             return run, run._own_settings(protocol, given)
         except UserError:
@@ -85,14 +95,17 @@ class RunFolder:
             raise
 
     def _own_settings(self, protocol: str, given: Mapping[str, Any]) -> CldybSettings:
+        file = self.path / "config.json"
+        self.config = json_object(file)
         try:
-            self.config = json.loads((self.path / "config.json").read_text())
-            own = dict(self.config["settings"])
-            settings = CldybSettings(**own)
-        except (ValueError, KeyError, TypeError) as error:
-            raise UserError(
-                f"{self.path}/config.json does not say how the run was made ({error}): restore it"
-            ) from None
+            settings = CldybSettings(**self.config["settings"])
+        except (KeyError, TypeError) as error:  # no settings, or names of others
+            raise UserError(f"{file} does not say how the run was made ({error}): restore it") from None
+        except UserError as error:
+            raise UserError(f"{file}: {error}: restore it") from None
+        for name, kind in KEPT.items():
+            if not fits(self.config.get(name), kind):
+                raise UserError(f"{file}: {name} is {brief(self.config.get(name))}: restore it")
         if self.config.get("protocol") != protocol:
             raise UserError(f"{self.path} is a run of {self.config.get('protocol')!r}, not of {protocol!r}")
         for name, value in given.items():
@@ -120,8 +133,8 @@ class RunFolder:
         """
         before = self.config["settings"]["tasks"]
         os.replace(self.path / "report.html", self.path / f"report-{before}-tasks.html")
-        with contextlib.suppress(OSError, ValueError):
-            stats = json.loads((self.path / "stats.json").read_text())
+        with contextlib.suppress(UserError):
+            stats = json_object(self.path / "stats.json")
             stats.update(complete=False, reached=f"step {before + 1}/{settings.tasks}")
             write_json(self.path / "stats.json", stats)
         self.config["settings"] = dataclasses.asdict(settings)
@@ -137,11 +150,13 @@ class RunFolder:
         """
         before, changed = self.config.get("identity"), []
         if before is not None:
+            if not (isinstance(before, dict) and isinstance(before.get("methods"), dict)):
+                raise UserError(f"{self.path}/config.json: identity is {brief(before)}: restore it")
             changed = [m for m in identity["methods"] if identity["methods"][m] != before["methods"].get(m)]
             for name in ("pool_digest", "split_digest", "weights", "versions", "device", "first_task"):
-                if before[name] != identity[name]:
+                if before.get(name) != identity[name]:
                     raise UserError(
-                        f"{name.replace('_', ' ')} changed since run {self.path} was made ({_brief(before[name])} -> "
+                        f"{name.replace('_', ' ')} changed since run {self.path} was made ({_brief(before.get(name))} -> "
                         f"{_brief(identity[name])}): restore it, or start a new run"
                     )
         if changed and self.finished:

@@ -17,7 +17,11 @@ from typing import Any, Literal
 
 from protocols.wording import count, duration, percent
 from seqsearch.errors import UserError
+from seqsearch.reading import content, opened, parsed
+from seqsearch.text import shown
 
+LARGEST = 16 << 20
+"""Bytes of a file that is looked at."""
 SILENT = 60.0
 """Seconds without a sign of life after which a run on another machine, whose lock cannot be seen from here, counts as dead."""
 EVERY = 2.0
@@ -57,7 +61,7 @@ def status(run: Path) -> Status:
         UserError: it is no run.
     """
     try:
-        config = json.loads((run / "config.json").read_text())
+        config = parsed(content(run / "config.json", LARGEST))
     except FileNotFoundError:
         raise UserError(f"{run} is no run folder: it has no config.json") from None
     except (OSError, ValueError):
@@ -121,7 +125,7 @@ def lines(s: Status) -> list[str]:
         found.append(f"  nothing is lost; continue with: seqsearch cldyb --resume {s.path}")
     if s.state == "finished":
         found.append(f"  report: {s.path / 'report.html'}; table: seqsearch show {s.path}")
-    return found
+    return [shown(line) for line in found]
 
 
 def _figures(said: dict[str, Any], running: bool) -> list[str]:
@@ -177,7 +181,7 @@ def _state(run: Path, said: dict[str, Any], silent: float | None) -> State:
 def _locked(path: Path) -> bool:
     """Whether a process holds the lock; a run that begins in this very instant waits for that long (`RunFolder`)."""
     try:
-        with path.open("rb") as file:
+        with open(opened(path), "rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -188,7 +192,7 @@ def _locked(path: Path) -> bool:
 
 def _said(path: Path) -> dict[str, Any]:
     try:
-        said = json.loads(path.read_text())
+        said = parsed(content(path, LARGEST))
     except (OSError, ValueError):
         return {}
     return said if isinstance(said, dict) else {}
@@ -196,7 +200,7 @@ def _said(path: Path) -> dict[str, Any]:
 
 def _lines(path: Path) -> int:
     try:
-        with path.open("rb") as file:
+        with open(opened(path), "rb") as file:
             return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
     except OSError:
         return 0

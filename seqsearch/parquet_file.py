@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,7 @@ class ParquetFile:
         """A small column, all of it, as a ``pyarrow.ChunkedArray``."""
         import pyarrow as pa
 
-        kept = list(self._within(self.pieces([name], as_dictionary=as_dictionary), self._stored([name])))
+        kept = list(self.bounded([name], as_dictionary=as_dictionary))
         with judged():
             found = (
                 pa.chunked_array([k.column(0) for k in kept]) if kept else pa.chunked_array([], self._field(name).type)
@@ -99,8 +99,7 @@ class ParquetFile:
         """A column of one row group (a path like ``image.bytes``) as a ``pyarrow.Array``."""
         import pyarrow as pa
 
-        low, high = self.span(number, column)
-        kept = list(self._within(self.pieces([column], [number]), high - low))
+        kept = list(self.bounded([column], [number]))
         with judged():
             found = pa.concat_arrays([inner(k.column(0), column) for k in kept])
         if len(found) != self.group_rows[number]:
@@ -136,18 +135,18 @@ class ParquetFile:
                 size = max(1, min(rows, PIECE_ROOM // max(1, widest)))
                 yield from file.iter_batches(size, row_groups=numbers, columns=list(columns), use_threads=False)
 
-    def _within(self, found: Iterable[Any], stored: int) -> Iterator[Any]:
-        """The same pieces, as long as together they do not unpack to far more than they are in the file."""
-        taken = 0
-        for piece in found:
+    def bounded(
+        self, columns: Sequence[str], groups: Sequence[int] | None = None, *, as_dictionary: bool = False
+    ) -> Iterator[Any]:
+        """The same, as long as all pieces together take hardly more than `ROOM`, or `RATIO` times what they take in the file."""
+        numbers = range(len(self.group_rows)) if groups is None else groups
+        spans = [self.span(g, leaf) for c in columns for leaf in self._leaves(c) for g in numbers]
+        stored, taken = sum(high - low for low, high in spans), 0
+        for piece in self.pieces(columns, groups, as_dictionary=as_dictionary):
             taken += piece.nbytes
             if taken > ROOM + RATIO * stored:
                 raise BadParquet(f"{stored} bytes unpack to more than {taken >> 20} MB: a decompression bomb")
             yield piece
-
-    def _stored(self, columns: Sequence[str]) -> int:
-        spans = [self.span(g, leaf) for c in columns for leaf in self._leaves(c) for g in range(len(self.group_rows))]
-        return sum(high - low for low, high in spans)
 
     def _field(self, column: str) -> Any:
         return self.schema.field(column.partition(".")[0] if column not in self.schema.names else column)

@@ -9,6 +9,11 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from seqsearch.errors import UserError
+
+DEEPEST = 20
+"""Objects and lists within each other in the files of a run."""
+
 
 def content(path: Path | str, most: int) -> bytes:
     """The bytes of a plain file of at most ``most`` bytes.
@@ -34,6 +39,35 @@ def opened(path: Path | str) -> int:
         os.close(file)
         raise OSError(errno.EINVAL, "it is no plain file")
     return file
+
+
+def json_object(path: Path, most: int = 16 << 20) -> dict[str, Any]:
+    """What a file of settings or counts says.
+
+    Raises:
+        UserError: it cannot be read, or holds something else than an object.
+    """
+    try:
+        found = parsed(content(path, most))
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())[:120]
+        raise UserError(f"{path} cannot be read ({said}): restore it") from None
+    if not isinstance(found, dict) or _depth(found) > DEEPEST:
+        raise UserError(f"{path} does not hold a JSON object{' of this kind' * isinstance(found, dict)}: restore it")
+    return found
+
+
+def _depth(value: Any) -> int:
+    """Objects and lists within each other, at most one more than `DEEPEST`."""
+    level, depth = [value], 0
+    while level and depth <= DEEPEST:
+        level = [v for within in level if isinstance(within, (dict, list)) for v in _members(within)]
+        depth += 1
+    return depth
+
+
+def _members(within: dict[str, Any] | list[Any]) -> list[Any]:
+    return list(within.values()) if isinstance(within, dict) else within
 
 
 def parsed(text: str | bytes) -> Any:

@@ -16,12 +16,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seqsearch.errors import UserError
 from seqsearch.files import atomic_path
+from seqsearch.parquet_file import ROOM, BadParquet, ParquetFile, judged
 from seqsearch.schema import RESULTS, SEQUENCES, TRACE, TRAININGS, TRIALS, VERSION, Layout
 from seqsearch.text import printable
 from seqsearch.types import ClassId, Outcome, Task
 
 if TYPE_CHECKING:
     from seqsearch.planners.step import Judgement
+
+CELL, CELLS_PER_BYTE = 60, 8
+"""Bytes that a value takes in a row in memory, about, and values in a byte of a file, at most; files of runs have up to six."""
 
 Kind = Literal["searched", "random", "hard", "easy", "given"]
 Row = dict[str, Any]
@@ -228,21 +232,31 @@ def read_rows(path: Path, layout: Layout) -> list[Row]:
         UserError: no such file, no Parquet, written by a later version, columns missing or of another type.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     names = [c.name for c in layout.columns]
+    rows: list[Row] = []
     try:
-        schema = pq.read_schema(path)
-        version = int((schema.metadata or {}).get(b"seqsearch.schema_version", VERSION))
+        file = ParquetFile(path)
+        with judged():
+            version = int((file.schema.metadata or {}).get(b"seqsearch.schema_version", VERSION))
         if version > VERSION:
             raise UserError(f"{path}: schema version {version}, this seqsearch knows {VERSION}: upgrade seqsearch")
-        if missing := ", ".join(name for name in names if name not in schema.names):
+        if missing := ", ".join(name for name in names if name not in file.schema.names):
             raise UserError(f"{path}: no column {missing}; docs/schema.md lists what {layout.file} holds")
-        rows: list[Row] = pq.read_table(path, columns=names).cast(arrow_schema(layout, "")).to_pylist()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise UserError(f"{path}: not a readable {layout.file} ({' '.join(str(error).split())[:200]})") from None
+        if file.rows * len(names) * CELL > ROOM + CELLS_PER_BYTE * CELL * file.size:
+            raise BadParquet(f"{file.rows} rows in {file.size} bytes: a decompression bomb")
+        for piece in file.bounded(names):
+            with judged():
+                table = pa.Table.from_batches([piece]).select(names).cast(arrow_schema(layout, ""))
+                rows += table.to_pylist()
+    except BadParquet as error:
+        raise UserError(f"{path}: not a readable {layout.file} ({error})") from None
+    for name in (c.name for c in layout.columns if c.type.startswith("list")):  # whole values were looked at by `cast`
+        hole = next((i for i, row in enumerate(rows) if row[name] and None in row[name]), None)
+        if hole is not None:
+            raise UserError(f"{path}: a value of {name} in row {hole} is null: restore the file")
     return rows
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import typing
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from seqsearch.errors import UserError
+from seqsearch.typed import brief, fits, in_words
 
 
 def setting(default: Any, help: str, *, minimum: float | None = None, maximum: float | None = None) -> Any:
@@ -93,11 +95,15 @@ class CldybSettings:
     )
 
     def __post_init__(self) -> None:
+        kinds = typing.get_type_hints(type(self))
         for f in dataclasses.fields(self):
             value, low, high = getattr(self, f.name), f.metadata["minimum"], f.metadata["maximum"]
-            if (low is not None and not value >= low) or (high is not None and not value <= high):
+            number = isinstance(value, int | float)  # from a file it may be anything
+            if number and ((low is not None and not value >= low) or (high is not None and not value <= high)):
                 bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
-                raise UserError(f"{flag(f.name)} {value}: must be {bounds}")
+                raise UserError(f"{flag(f.name)} {brief(value)}: must be {bounds}")
+            if not fits(value, kinds[f.name]):
+                raise UserError(f"{flag(f.name)} {brief(value)}: must be {in_words(kinds[f.name])}")
         if not self.methods.strip():
             raise UserError("--methods is missing: name one or more, e.g. --methods ranpac,er (see: seqsearch methods)")
         for f in dataclasses.fields(self):
@@ -146,8 +152,8 @@ class CldybSettings:
         found = []
         for text in self.grow:
             step, colon, pool = text.partition(":")
-            if not (step.strip().isdigit() and colon and pool.strip()):
-                raise UserError(f"--grow {text}: write STEP:POOL, e.g. --grow 3:more.parquet")
+            if not (step.strip().isdecimal() and len(step) < 10 and colon and pool.strip()):
+                raise UserError(f"--grow {text[:80]}: write STEP:POOL, e.g. --grow 3:more.parquet")
             if not 2 <= int(step) <= self.tasks:
                 raise UserError(f"--grow {text}: the step must be from 2 to --tasks {self.tasks}")
             found.append((int(step), pool.strip()))
