@@ -107,7 +107,7 @@ class RunFolder:
             if not fits(self.config.get(name), kind):
                 raise UserError(f"{file}: {name} is {brief(self.config.get(name))}: restore it")
         if self.config.get("protocol") != protocol:
-            raise UserError(f"{self.path} is a run of {self.config.get('protocol')!r}, not of {protocol!r}")
+            raise UserError(f"{self.path} is a run of {brief(self.config['protocol'])}, not of {protocol!r}")
         for name, value in given.items():
             if getattr(settings, name) != value:
                 raise UserError(

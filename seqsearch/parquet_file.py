@@ -8,6 +8,7 @@ read in pieces whose room is known beforehand.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -55,6 +56,7 @@ class ParquetFile:
                 os.close(file)
             self.path = path
             self.metadata = pq.read_metadata(path)
+            _check_chunks(self.metadata, self.size)
             self.schema = self.metadata.schema.to_arrow_schema()
             self.rows = int(self.metadata.num_rows)
             self.group_rows = [int(self.metadata.row_group(g).num_rows) for g in range(self.metadata.num_row_groups)]
@@ -217,3 +219,46 @@ def _plain(kind: Any) -> bool:
         or t.is_floating(kind)
         or any(is_(kind) for is_ in texts)
     )
+
+
+class _Unread(io.RawIOBase):
+    """As long as a file, and nothing is in it."""
+
+    def __init__(self, size: int) -> None:
+        self._size = self._at = size
+        self.asked = False
+        """Somebody wanted to read."""
+
+    def seekable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, to: int, whence: int = os.SEEK_SET) -> int:
+        self._at = to + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        self.asked = True  # an exception would be held by Arrow for ever, and with it all frames
+        return b""
+
+
+def _check_chunks(metadata: Any, size: int) -> None:
+    """Have Arrow look at what the footer says of every column of every row group, before `ParquetFile.chunk` does.
+
+    There, a wrong one ends the process (an exception of C++ that pyarrow lets through, https://github.com/apache/arrow/issues/45283).
+    Arrow also looks when it is about to read all columns ahead, and there it becomes an exception of Python.
+    """
+    import pyarrow.parquet as pq
+
+    file = _Unread(size)
+    try:
+        with pq.ParquetFile(file, metadata=metadata, pre_buffer=True) as footer:
+            next(footer.iter_batches(1, use_threads=False), None)
+    except Exception:
+        if not file.asked:
+            raise

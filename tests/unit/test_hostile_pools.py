@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import struct
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seqsearch.errors import UserError
+from seqsearch.parquet_file import BadParquet, ParquetFile
 from seqsearch.pools.base import View
 from seqsearch.pools.parquet import build
 from seqsearch.world import build_pool
@@ -66,6 +68,24 @@ def test_a_page_that_says_it_is_larger_than_it_is(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=r"x\.parquet"):
             use(path)
     assert peak() - before < 200
+
+
+def test_any_byte_of_the_footer_may_lie(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    own_layout(path, [png(i) for i in range(5)], [0] * 5, 3)
+    data = path.read_bytes()
+    length = struct.unpack("<I", data[-8:-4])[0]
+    read = 0
+    for at in range(len(data) - 8 - length, len(data) - 8):
+        for bit in (0x04, 0x10):  # 0x10: of the number of a field, or of elements in a list
+            path.write_bytes(data[:at] + bytes([data[at] ^ bit]) + data[at + 1 :])
+            with contextlib.suppress(BadParquet):
+                footer = ParquetFile(path).metadata
+                for group in range(footer.num_row_groups):
+                    for column in range(footer.num_columns):
+                        footer.row_group(group).column(column)  # with a wrong one Arrow ends the process
+                read += 1
+    assert 0 < read < 2 * length
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
