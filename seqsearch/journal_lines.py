@@ -82,7 +82,7 @@ def _checked(values: dict[str, Any], record: type, but: str = "") -> dict[str, A
     """All fields of a record (lists as tuples), those that are not there by their defaults."""
     kinds, defaults = _fields(record, but)
     if unknown := values.keys() - kinds.keys():
-        raise ValueError(f"unknown field {min(unknown)!r}")
+        raise ValueError(f"unknown field {brief(min(unknown))}")
     if lacking := kinds.keys() - defaults.keys() - values.keys():
         raise ValueError(f"no field {min(lacking)!r}")
     for name, value in values.items():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import pickletools
 import re
+import warnings
 import zipfile
 from typing import IO, TYPE_CHECKING, Any
 
@@ -40,7 +41,8 @@ def tensors(where: str, file: str) -> dict[str, Tensor]:
         size = _size(file)
         if not file.endswith(".safetensors"):  # timm goes by the name, too
             _look_through(file, size)
-        found = load_state_dict(file, weights_only=True)
+        with warnings.catch_warnings(action="ignore"):  # of strange pickles torch says more than one line
+            found = load_state_dict(file, weights_only=True)
     except _Refused as error:
         raise UserError(f"{where}: neither a safetensors file nor a plain state dict of torch ({error})") from None
     except (OSError, UserError) as error:
