@@ -1,0 +1,125 @@
+"""Damages files of every kind that seqsearch reads, and reads them: none may end in a traceback, fill memory, or hang.
+
+    nice python -m benchmarks.fuzz [--seconds 300] [--only journal,yaml] [--seed 0] [--keep FOLDER]
+
+Printed for each kind: inputs, how many were refused in one line, how many were read all the same (a flipped bit of a pixel is
+still an image), and how many were neither: those fail, and are kept in FOLDER. Inputs are read in forked processes, which may
+take `ROOM` more memory and `SECONDS` of processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import os
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+import click
+import numpy as np
+import torch
+
+from benchmarks.fuzz_kinds import KINDS, Kind
+from seqsearch.errors import UserError
+
+ROOM, SECONDS = 1 << 30, 20
+LONGEST = 1200
+"""Characters of a refusal; paths are part of it."""
+BATCH = 20
+"""Inputs that a process reads, one after the other; after a failure each is read again by a process of its own."""
+
+
+def attempt(kind: Kind, folders: list[Path]) -> list[str]:
+    """For each folder ``read`` or ``refused``, else what happened; in a process of its own."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + ROOM, taken + ROOM))
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        signal.alarm(10 * SECONDS)  # waiting takes no processor time
+        with open(writer, "w", errors="replace") as pipe:
+            json.dump([_outcome(kind, folder) for folder in folders], pipe)
+        os._exit(0)
+    os.close(writer)
+    with open(reader) as pipe:
+        said = pipe.read()
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    found = json.loads(said) if said else [f"ended with {code}"] * len(folders)
+    if len(folders) == 1 or set(found) <= {"read", "refused"}:
+        return found
+    return [attempt(kind, [folder])[0] for folder in folders]
+
+
+def _outcome(kind: Kind, folder: Path) -> str:
+    try:
+        kind.read(folder)
+    except (UserError, click.UsageError) as error:
+        message = str(error)
+        if kind.silent or "\n" in message or not message.isprintable() or len(message) > LONGEST:
+            return f"a refusal that is none: {message!r}"
+        return "refused"
+    except BaseException:
+        return traceback.format_exc()
+    return "read"
+
+
+def fuzz(name: str, kind: Kind, seconds: float, seed: int, scratch: Path, keep: Path) -> dict[str, int]:
+    """Damage and read files for so long; counts of what happened. What fails is kept, once for each way to fail."""
+    sound = scratch / name
+    sound.mkdir()
+    targets = [path.relative_to(sound) for path in kind.make(sound)]
+    shutil.copytree(sound, scratch / "sound")
+    kind.read(scratch / "sound")  # sound files are read; and all is imported before processes are forked
+    counts, begun, number, seen = collections.Counter[str](), time.monotonic(), 0, set[str]()
+    while time.monotonic() - begun < seconds:
+        work = [scratch / f"{number + i}" for i in range(BATCH)]
+        damaged = {}
+        for folder in work:
+            draw = np.random.default_rng([seed, number])
+            number += 1
+            shutil.copytree(sound, folder, copy_function=shutil.copyfile)
+            target = folder / targets[draw.integers(len(targets))]
+            damaged[folder] = target.relative_to(folder), kind.damage(draw, target.read_bytes())
+            target.write_bytes(damaged[folder][1])
+        for folder, said in zip(work, attempt(kind, work), strict=True):
+            failed = said not in ("read", "refused")
+            counts["failed" if failed else said] += 1
+            if failed and (place := said.strip().splitlines()[-1][:60]) not in seen and len(seen) < 20:
+                seen.add(place)
+                path = keep / name / folder.name / damaged[folder][0]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(damaged[folder][1])
+                print(f"--- {path}\n{said[-1500:]}", file=sys.stderr, flush=True)
+            shutil.rmtree(folder)
+    return {"inputs": number, **{what: counts[what] for what in ("refused", "read", "failed")}}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=300, help="in all")
+    parser.add_argument("--only", default=",".join(KINDS), help=f"of {', '.join(KINDS)}")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "seqsearch-fuzz")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    names, results = arguments.only.split(","), {}
+    print(f"{'kind':14}{'inputs':>9}{'refused':>9}{'read':>9}{'failed':>9}")
+    for name in names:
+        with tempfile.TemporaryDirectory() as scratch:
+            seconds = arguments.seconds / len(names)
+            results[name] = fuzz(name, KINDS[name], seconds, arguments.seed, Path(scratch), arguments.keep)
+        print(f"{name:14}" + "".join(f"{n:9}" for n in results[name].values()), flush=True)
+    sys.exit(any(r["failed"] for r in results.values()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+"""The kinds of files that `benchmarks.fuzz` damages: how sound ones are made, and how seqsearch reads them."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from rich.console import Console
+from safetensors.torch import save_file
+
+from benchmarks.fuzz_damage import Damage, bytes_changed, journal_changed, json_changed
+from protocols.cli import main as command
+from protocols.report import write_report
+from protocols.runs import RunFolder
+from protocols.status import lines, status
+from protocols.summary import render, summarise
+from seqsearch.backbones._state_dict import tensors
+from seqsearch.journal import Journal
+from seqsearch.journal_lines import written
+from seqsearch.pools.base import View
+from seqsearch.settings import CldybSettings
+from seqsearch.state_folder import StateFolder
+from seqsearch.world import build_pool
+from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
+from tests.unit.test_journal import edge, probe
+from tests.unit.test_parquet_pool import hub, own_layout, png
+
+IDENTITY = ("pool_digest", "split_digest", "weights", "versions", "device", "first_task")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Files of one kind: ``make`` writes sound ones and returns those to be damaged, ``read`` reads what lies in the folder.
+
+    Args:
+        silent: reading never refuses: what is damaged is as if it were not there.
+    """
+
+    make: Callable[[Path], list[Path]]
+    read: Callable[[Path], object]
+    damage: Damage
+    silent: bool = False
+
+
+def _read_pool(folder: Path) -> None:
+    pool = build_pool(str(next(folder.iterdir())))
+    for row in range(sum(c.count for c in pool.classes)):
+        pool.images(np.array([row]), View(8))
+    pool.captions(np.arange(1)) if hasattr(pool, "captions") else None
+
+
+def _hub(folder: Path) -> list[Path]:
+    return [hub(folder / "x.parquet", 9)[0]]
+
+
+def _own(folder: Path) -> list[Path]:
+    own_layout(folder / "x.parquet", [png(i) for i in range(9)], [i % 3 for i in range(9)], 4)
+    return [folder / "x.parquet"]
+
+
+def _images(folder: Path) -> list[Path]:
+    made = []
+    (folder / "pool" / "ant").mkdir(parents=True)
+    noise = Image.fromarray(np.random.default_rng(0).integers(0, 256, (24, 24, 3), np.uint8))
+    for kind in ("png", "jpeg", "webp", "gif", "bmp", "tiff"):
+        made.append(folder / "pool" / "ant" / f"x.{kind}")
+        noise.save(made[-1])
+    return made
+
+
+def _journal(folder: Path) -> list[Path]:
+    journal = Journal(folder)
+    journal.note(session="begin", workers=0)
+    journal.add(edge("a"), probe("p"), edge("b", "failed"))
+    journal.note(session="end", wall_seconds=1.0, busy_share=None)
+    journal.close()
+    return [journal.path]
+
+
+def _read_journal(folder: Path) -> None:
+    journal = Journal(folder)
+    known = [journal.edge("a"), journal.probe("p")]
+    journal.add(edge("c"))
+    journal.close()
+    again = Journal(folder)
+    assert [again.edge("a"), again.edge("c")] == [known[0], edge("c")]
+
+
+def _array(folder: Path) -> list[Path]:
+    _journal(folder)
+    return list((folder / "arrays").iterdir())
+
+
+def _read_array(folder: Path) -> None:
+    """As if the journal spoke of the damaged array."""
+    data = next((folder / "arrays").iterdir()).read_bytes()
+    sha = hashlib.blake2b(data, digest_size=16).hexdigest()
+    (folder / "arrays" / f"{sha}.npy").write_bytes(data)
+    (folder / "journal.jsonl").write_bytes(written({"probe": {"digest": "p", "sha": sha}}))
+    Journal(folder).probe("p")
+
+
+def _run(folder: Path) -> Path:
+    pool = glyphs()
+    found = [
+        sequence(pool, "search-0", "searched", ["er"], [[0], [1]]),
+        sequence(pool, "random-0", "random", ["er"], [[2], [3]]),
+    ]
+    judged = [rescored(s, "er", seed, outcome([[0.9], [0.5, 0.6]])) for s in found for seed in (1, 2)]
+    run = write_run(folder / "run", pool, found, judged, ["er"])
+    said = json.loads((run / "config.json").read_text())
+    settings = dataclasses.asdict(CldybSettings(methods="er", tasks=2, grow=("2:glyphs",)))
+    origin = {"pool": "glyphs", "digest": "d", "from_step": 2, "classes": 5, "in_play": 4, "images": 9, "split": "own"}
+    said["identity"] |= {"pools": [{**origin, "excluded_groups": ["g"]}], **dict.fromkeys(IDENTITY, "same")}
+    said |= {
+        "settings": {**settings, "extended_from": [1]},
+        "tuned": {"er": {"lr": 0.1}},
+        "directory": None,
+        "created": "now",
+    }
+    (run / "config.json").write_text(json.dumps(said))
+    now = "2026-01-01T00:00:00+00:00"
+    texts = {"at": now, "started": now, "stops_at": now, "state": "running", "phase": "step 2/3", "unit": "trainings"}
+    numbers = [
+        "total",
+        "done",
+        "judged",
+        "trained",
+        "saved",
+        "cache_hits",
+        "workers",
+        "busy",
+        "in_flight",
+        "queued",
+        "pid",
+    ]
+    more = {"busy_share": 0.5, "left_seconds": 9.5, "troubles": ["a"], "host": "h"}
+    (run / "status.json").write_text(json.dumps({**texts, **dict.fromkeys(numbers, 3), **more}))
+    return run
+
+
+def _read_run(folder: Path) -> None:
+    summary = summarise(folder / "run")
+    Console(file=io.StringIO()).print(render(summary))
+    json.dumps(summary.to_json(), allow_nan=False)
+    write_report(folder / "run", glyphs())
+
+
+def _resume(folder: Path) -> None:
+    run, _ = RunFolder.resume(folder / "run", "cldyb", {})
+    run.identify({**dict.fromkeys(IDENTITY, "same"), "methods": {"er": {"digest": "er"}}})
+
+
+def _read_yaml(folder: Path) -> None:
+    cldyb = command.commands["cldyb"]
+    with contextlib.redirect_stderr(io.StringIO()):
+        values = cldyb.make_context("cldyb", ["--config", str(folder / "x.yaml"), "--methods", "er"]).params
+    CldybSettings(**{f.name: values[f.name] for f in dataclasses.fields(CldybSettings) if f.name in values})
+
+
+def _yaml(folder: Path) -> list[Path]:
+    text = "methods: [simplecil, er]\ntasks: 3\ntemperature: 0.5\nno_clustering: true\ngrow: ['2:glyphs']\nseed: 7\n"
+    (folder / "x.yaml").write_text(text)
+    return [folder / "x.yaml"]
+
+
+def _weights(suffix: str, **options: Any) -> Callable[[Path], list[Path]]:
+    def make(folder: Path) -> list[Path]:
+        state, path = {"a.weight": torch.ones(4, 3), "b": torch.arange(5)}, folder / f"x.{suffix}"
+        save_file(state, path) if suffix == "safetensors" else torch.save(state, path, **options)
+        return [path]
+
+    return make
+
+
+def _read_weights(folder: Path) -> None:
+    for tensor in tensors("--weights x", str(next(folder.iterdir()))).values():
+        tensor.float().sum()
+
+
+def _states(folder: Path) -> list[Path]:
+    states = StateFolder(folder)
+    parent = states.write("a" * 32, {"w": torch.ones(40), "n": 3})
+    states.write("b" * 32, {"w": torch.cat([torch.ones(40), torch.zeros(9)]), "n": 4}, parent)
+    return [*folder.glob("*.json"), *(folder / "packs").iterdir()]
+
+
+def _read_states(folder: Path) -> None:
+    for digest in ("a" * 32, "b" * 32):
+        StateFolder(folder).read(digest)
+    StateFolder(folder).evict(10)
+
+
+def _of_run(*names: str) -> Callable[[Path], list[Path]]:
+    return lambda folder: [_run(folder) / name for name in names]
+
+
+KINDS = {
+    "parquet-pool": Kind(_own, _read_pool, bytes_changed),
+    "parquet-hub": Kind(_hub, _read_pool, bytes_changed),
+    "image": Kind(_images, _read_pool, bytes_changed),
+    "journal": Kind(_journal, _read_journal, journal_changed),
+    "array": Kind(_array, _read_array, bytes_changed, silent=True),
+    "run-json": Kind(_of_run("config.json", "stats.json"), _read_run, json_changed),
+    "run-resumed": Kind(_of_run("config.json"), _resume, json_changed),
+    "run-parquet": Kind(_of_run("sequences.parquet", "results.parquet", "trace.parquet"), _read_run, bytes_changed),
+    "run-status": Kind(
+        _of_run("status.json", "config.json"),
+        lambda f: "".join(lines(status(f / "run"))).encode(),
+        json_changed,
+        silent=True,
+    ),
+    "yaml": Kind(_yaml, _read_yaml, bytes_changed),
+    "safetensors": Kind(_weights("safetensors"), _read_weights, bytes_changed),
+    "torch-zip": Kind(_weights("pth"), _read_weights, bytes_changed),
+    "torch-legacy": Kind(_weights("pth", _use_new_zipfile_serialization=False), _read_weights, bytes_changed),
+    "states": Kind(_states, _read_states, bytes_changed, silent=True),
+}
+"""What is fuzzed."""
