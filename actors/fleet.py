@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,14 @@ import ray
 from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayError, RayTaskError
 from ray.exceptions import OutOfMemoryError as RayOutOfMemoryError
 
-from actors.cluster import alive_nodes, fitting_workers
+from actors.cluster import alive_nodes
 from actors.engine import Engine
 from actors.member import Member
 from actors.node import marker
 from actors.queue import Queue, Ticket
 from actors.records import Records
-from actors.worker import Setup, WorkerActor
+from actors.roster import Events, Roster, cause_of
+from actors.worker import Setup
 from seqsearch.digests import digest_of
 from seqsearch.errors import UserError
 from seqsearch.features import Shard
@@ -63,7 +63,7 @@ class Fleet:
         engine: Engine,
         *,
         keeps: bool = False,
-        events: Callable[[str, dict[str, Any]], None] = lambda _, __: None,
+        events: Events = lambda _, __: None,
         bench: Callable[[World, str], Any] | None = None,
     ) -> None:
         pin_threads()  # the planner's arithmetic (potentials, k-means) happens in this process
@@ -71,23 +71,19 @@ class Fleet:
         self._folder = StateFolder(Path(world.states))
         self._keeps = keeps
         self._token = digest_of("run", world.states)
-        self._setup = Setup(
+        setup = Setup(
             world, self._token, keeps, engine.state_store if engine.remote_store else "", engine.gpus_per_worker,
             engine.worker_memory, bench,
         )  # fmt: skip
         self._store = StateStore(engine.state_store) if engine.remote_store else None
         self._room_made = 0.0
         self._mark_folder()
-        self._queue, self._records, self._names = Queue(), Records(), 0
+        self._queue, self._records = Queue(), Records()
         self._forget: list[str] = []
-        self.replaced = 0
-        self._stillborn, self._claimed = 0, ""
-        self._alive_at = self._looked = time.monotonic()
-        self._members: list[Member] = []
-        self.workers = engine.workers or fitting_workers(engine.gpus_per_worker)
-        self._hire(self.workers)
+        self._claimed, self._looked = "", time.monotonic()
+        self.roster = Roster(setup, engine, events)
         try:
-            self._await_first()
+            self.await_workers(1)
         except BaseException:
             self.close()
             raise
@@ -125,9 +121,14 @@ class Fleet:
             self._folder.remove(gone)
         self._forget += gone
 
+    @property
+    def workers(self) -> int:
+        """How many there should be."""
+        return self.roster.workers
+
     def busy(self) -> int:
         """Workers with something to do."""
-        return sum(bool(m.calls) for m in self._members)
+        return sum(bool(m.calls) for m in self.roster.members)
 
     def queued(self) -> int:
         """Jobs that no worker has been given yet."""
@@ -139,27 +140,22 @@ class Fleet:
 
     def pids(self) -> list[int]:
         """Process ids of the workers that are up."""
-        return [m.hello.pid for m in self._members if m.hello]
+        return [m.hello.pid for m in self.roster.members if m.hello]
 
     def nodes(self) -> set[str]:
         """Ids of the nodes that workers are up on."""
-        return {m.hello.node for m in self._members if m.hello}
+        return {m.hello.node for m in self.roster.members if m.hello}
 
     def close(self) -> None:
         """Stop the workers at once, leave nothing behind that is of no use."""
-        elsewhere = [m.handle.leave.remote() for m in self._members if m.hello and m.hello.folder != "driver"]
-        if elsewhere:
-            ray.wait(elsewhere, num_returns=len(elsewhere), timeout=5.0)
-        for member in self._members:
-            ray.kill(member.handle)
-        self._members = []
+        self.roster.dismiss()
         marker(self._folder.path, self._token).unlink(missing_ok=True)
         if not self._keeps:
             self._folder.sweep(grace=0.0)
         self._room_made = -ROOM_EVERY
         self._make_room()
 
-    # ------------------------------------------------------------------------------------------------ members
+    # ------------------------------------------------------------------------------------------------ states
 
     def _make_room(self) -> None:
         """Keep the states that other runs may use within ``state_cache``; those that this run needs stay."""
@@ -177,49 +173,21 @@ class Fleet:
         except OSError as error:
             raise UserError(f"cannot write states to {self._folder.path}: {error.strerror}; make it writable") from None
 
-    def _hire(self, count: int) -> None:
-        for _ in range(count):
-            name = f"worker-{self._names}"
-            self._names += 1
-            actor = WorkerActor.options(num_cpus=1, num_gpus=self.engine.gpus_per_worker)
-            self._members.append(Member(name, actor.remote(self._setup, name)))
-            self.events("worker-hired", {"worker": name})
+    # ------------------------------------------------------------------------------------------------ workers
 
-    def _await_first(self) -> None:
-        while not any(m.hello for m in self._members):
-            ray.wait([m.greeting for m in self._members], num_returns=1, timeout=1.0)
+    def await_workers(self, count: int) -> None:
+        """Until so many are up.
+
+        Raises:
+            UserError: none comes up for ``engine.start_timeout`` seconds, or they die while they start.
+        """
+        while sum(m.hello is not None for m in self.roster.members) < count:
+            ray.wait(self.roster.coming(), num_returns=1, timeout=1.0)
             self._welcome()
 
     def _welcome(self) -> None:
-        """Workers that have come up since the last look.
-
-        Raises:
-            UserError: no worker is up, and none has come up for a while; or they die while they start, again and again.
-        """
-        waiting = {m.greeting: m for m in self._members if m.hello is None}
-        up, _ = ray.wait(list(waiting), num_returns=len(waiting), timeout=0) if waiting else ([], [])
-        for greeting in up:
-            member = waiting[greeting]
-            try:
-                member.hello = ray.get(greeting)
-                self._stillborn = 0
-                self._records.up(member.name)
-                self.events("worker-up", {"worker": member.name, "node": member.hello.node, "pid": member.hello.pid})
-            except RayTaskError as error:
-                raise _cause(error) from None
-            except RayError as error:
-                self._stillborn += 1
-                if self._stillborn > MAX_RETRIES * self.workers + MAX_RETRIES:
-                    raise UserError(f"workers die while they start: {' '.join(str(error).split())[:300]}") from None
-                self._replace(member, "died while it started")
-        if any(m.hello for m in self._members):
-            self._alive_at = time.monotonic()
-        elif time.monotonic() - self._alive_at > self.engine.start_timeout:
-            have = {k: v for k, v in ray.cluster_resources().items() if k in ("CPU", "GPU")}
-            raise UserError(
-                f"no worker could start within {self.engine.start_timeout:.0f} s: each needs 1 CPU and "
-                f"{self.engine.gpus_per_worker:g} GPU, the cluster has {have}; lower --workers or --gpus-per-worker"
-            )
+        for member in self.roster.welcome():
+            self._records.up(member.name)
 
     def _look_round(self) -> None:
         """What need not be done at every result."""
@@ -228,34 +196,24 @@ class Fleet:
         self._looked = time.monotonic()
         self._make_room()
         if self._forget:
-            for member in self._members:
+            for member in self.roster.members:
                 member.handle.drop.remote(self._forget)
             self._forget = []
-        if (
-            self.engine.workers is None
-            and (more := fitting_workers(self.engine.gpus_per_worker) - len(self._members)) > 0
-        ):
-            self.workers += more
-            self._hire(more)
-        if self.engine.rollout_timeout is not None:
-            for member in self._members:
-                if member.is_stuck(self.engine.rollout_timeout):
-                    ray.kill(member.handle)  # its call then fails, which is collected as any death
-                    member.timed_out = True
+        self.roster.look_round()
 
     # ------------------------------------------------------------------------------------------------ calls
 
     def _dispatch(self) -> None:
         """Fill first every worker's running slot, then the queued ones."""
         for depth in range(1, SLOTS + 1):
-            for member in self._members:
+            for member in self.roster.members:
                 if member.ready and len(member.calls) < depth and len(self._queue):
                     self._call_next(member)
 
     def _call_next(self, member: Member) -> None:
         """Give a worker the job that suits it best. One that wants a device for itself claims it, and waits till it is empty."""
-        beside = [m for m in self._members if m.device == member.device]
-        if self._queue.lonely and not any(m.ready and m.device == self._claimed for m in self._members):
+        beside = [m for m in self.roster.members if m.device == member.device]
+        if self._queue.lonely and not any(m.ready and m.device == self._claimed for m in self.roster.members):
             self._claimed = member.device
         if self._queue.lonely and member.device == self._claimed:
             if not any(m.calls for m in beside):
@@ -264,16 +222,15 @@ class Fleet:
             self._call(member, ticket)
 
     def _call(self, member: Member, ticket: Ticket, *, alone: bool = False) -> None:
-        offers = self._records.offers(ticket.job, member, self._members) if isinstance(ticket.job, Edge) else {}
+        offers = self._records.offers(ticket.job, member, self.roster.members) if isinstance(ticket.job, Edge) else {}
         member.begin(member.handle.run.remote(ticket.job, offers, alone), ticket, alone=alone)
 
     def _collect(self) -> list[tuple[Job, JobResult]]:
         """Wait for at least one call to end, one way or the other, or a second."""
         self._welcome()
         self._look_round()
-        owner = {call: m for m in self._members for call in m.calls}
-        waiting = [m.greeting for m in self._members if m.hello is None]
-        ready, _ = ray.wait([*owner, *waiting], num_returns=1, timeout=LOOK_ROUND_EVERY)
+        owner = {call: m for m in self.roster.members for call in m.calls}
+        ready, _ = ray.wait([*owner, *self.roster.coming()], num_returns=1, timeout=LOOK_ROUND_EVERY)
         ready = [call for call in ready if call in owner]
         if ready:
             more, _ = ray.wait(list(owner), num_returns=len(owner), timeout=0)
@@ -285,8 +242,8 @@ class Fleet:
             try:
                 reply = ray.get(call)
             except RayTaskError as error:
-                if not isinstance(_cause(error), (ObjectStoreFullError, OutOfDiskError)):
-                    raise _cause(error) from None
+                if not isinstance(cause_of(error), (ObjectStoreFullError, OutOfDiskError)):
+                    raise cause_of(error) from None
                 self._again(member.end(call), error)
                 continue
             except (ObjectStoreFullError, OutOfDiskError) as error:
@@ -310,9 +267,9 @@ class Fleet:
             if self.engine.worker_memory and reply.resident > RETIRE_AT * self.engine.worker_memory:
                 member.retiring = True
         for member, death in died.values():
-            finished += self._replace(member, _why(member, death))
-        for member in [m for m in self._members if m.retiring and not m.calls]:
-            self._replace(member, "retired: its memory was used up")
+            finished += self._buried(member, _why(member, death))
+        for member in [m for m in self.roster.members if m.retiring and not m.calls]:
+            self._buried(member, "retired: its memory was used up")
         return finished
 
     def _again(self, ticket: Ticket, error: Exception) -> None:
@@ -330,14 +287,10 @@ class Fleet:
         time.sleep(0.5)
         self._queue.put_back(ticket)
 
-    def _replace(self, member: Member, why: str) -> list[tuple[Job, JobResult]]:
-        """A worker is gone: hire another, put its calls in line again; the one that ran may be what killed it."""
-        with suppress(RayError, ValueError):
-            ray.kill(member.handle)  # it may be unreachable only, and hold its CPU
-        self._members.remove(member)
+    def _buried(self, member: Member, why: str) -> list[tuple[Job, JobResult]]:
+        """A worker is gone: put its calls in line again; the one that ran may be what killed it."""
         self._records.lost(member.name)
-        self.replaced += 1
-        self.events("worker-died", {"worker": member.name, "node": member.hello and member.hello.node, "why": why})
+        self.roster.replace(member, why)
         failed: list[tuple[Job, JobResult]] = []
         for position, ticket in enumerate(member.calls.values()):
             if position == 0:
@@ -349,8 +302,6 @@ class Fleet:
                     failed.append(self._given_up(ticket.job, "oom" if "memory" in why else "failed"))
                     continue
             self._queue.put_back(ticket)
-        if self.engine.workers is not None or len(self._members) < fitting_workers(self.engine.gpus_per_worker):
-            self._hire(1)
         return failed
 
     def _is_poison(self, ticket: Ticket) -> bool:
@@ -390,9 +341,3 @@ def _why(member: Member, error: RayError) -> str:
     if isinstance(error, RayOutOfMemoryError):
         return "killed because its node ran out of memory"
     return " ".join(str(error).split())[:200]
-
-
-def _cause(error: RayTaskError) -> Exception:
-    """The exception that the worker raised."""
-    cause = getattr(error, "cause", None)
-    return cause if isinstance(cause, Exception) else error

@@ -92,17 +92,15 @@ def busy_share(workers: int, seconds: float) -> dict[str, float]:
     from actors.engine import Engine
     from actors.fleet import Fleet
 
-    rounds = {0.1: 60, 1.0: 12, 10.0: 3}.get(seconds, max(3, round(12 / seconds)))
-    sequences = [tuple(task(i, t) for t in range(3)) for i in range(workers * rounds // 3 + 1)]
+    each = max(1, min(20, round(6 / seconds)))
+    sequences = [tuple(task(i, t) for t in range(3)) for i in range(workers * each)]
     ray.init("local", num_cpus=workers, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
     try:
         with tempfile.TemporaryDirectory() as scratch:
             world = World("none", 0, scratch, f"{scratch}/states")
             engine = Engine(workers=workers, start_timeout=600)
             fleet = Fleet(world, engine, bench=partial(sleeping_bench, seconds=seconds))
-            while not all(m.hello for m in fleet._members):  # it is steady work that is measured, not the start
-                fleet._welcome()
-                time.sleep(0.2)
+            fleet.await_workers(workers)  # it is steady work that is measured, not the start
             journal = Journal(Path(scratch) / "run")
             start = time.perf_counter()
             Search(fleet, journal).run([Sequences(sequences, 3 * workers)])

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import resource
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +15,9 @@ from numpy.typing import NDArray
 
 from seqsearch.blocks import State
 from seqsearch.cache import StateCache
+from seqsearch.device import Device
 from seqsearch.errors import AccessError, UserError
+from seqsearch.failures import Diverged, line_of, status_of
 from seqsearch.features import Shard, UnionFeatures
 from seqsearch.lending import CACHE_BYTES, PoolSource, WorkerContext, task_data
 from seqsearch.load import load
@@ -32,7 +31,6 @@ from seqsearch.types import (
     Prefix,
     Probe,
     ProbeResult,
-    Status,
     Task,
     state_chain,
     state_digest,
@@ -45,10 +43,6 @@ if TYPE_CHECKING:
 
 Notes = tuple[tuple[str, float], ...]
 Features = NDArray[np.float32]
-
-
-class Diverged(Exception):
-    """Training gave NaN, said so itself, or scored with non-finite values: a result, not a crash."""
 
 
 class Workbench:
@@ -74,12 +68,10 @@ class Workbench:
         gpu_share: float = 1.0,
     ) -> None:
         self.world, self.name = world, name
-        self.device = torch.device(world.device)
-        if self.device.type == "cuda":
-            _deterministic_cuda()
-            torch.cuda.set_per_process_memory_fraction(min(1.0, gpu_share), self.device)
+        self._own = Device(world.device, gpu_share)
+        self.device = self._own.torch
         self.cache = cache or StateCache(Path(world.states))
-        self.sources, self.store, self._gpu_share = tuple(sources), store, min(1.0, gpu_share)
+        self.sources, self.store = tuple(sources), store
         self.since: float | None = None
         """When the training, evaluation or probe under way began (`time.monotonic`)."""
         self._sources: dict[str, PoolSource] = {}
@@ -95,18 +87,12 @@ class Workbench:
     @contextlib.contextmanager
     def having(self, offers: Mapping[str, Offer], alone: bool = False) -> Iterator[None]:
         """What a job may count on: known of its prefixes' states; whether it has the device for itself."""
-        cuda = self.device.type == "cuda"
         self._offers = offers
-        if alone and cuda:
-            torch.cuda.empty_cache()
-            torch.cuda.set_per_process_memory_fraction(1.0, self.device)
         try:
-            yield
+            with self._own.alone() if alone else contextlib.nullcontext():
+                yield
         finally:
             self._offers, self.since = {}, None
-            if alone and cuda:
-                torch.cuda.empty_cache()
-                torch.cuda.set_per_process_memory_fraction(self._gpu_share, self.device)
 
     def kept_bytes(self, state: str) -> int:
         """Size of a state that is on the disk, its parent's blocks included; 0 if it is not."""
@@ -135,13 +121,13 @@ class Workbench:
             raise
         except (Exception, SystemExit) as error:  # whatever a method does wrong is a result: the driver decides
             return EdgeResult(
-                edge.digest, edge.state, _status(error), trained=tuple(trained), message=_line(error), worker=self.name,
+                edge.digest, edge.state, status_of(error), trained=tuple(trained), message=line_of(error), worker=self.name,
                 origin=origin,
             )  # fmt: skip
         return EdgeResult(
             edge.digest, edge.state, "ok", correct, masked, counts, tuple(trained), space, footprint,
             train_seconds=judged_at - start, judge_seconds=time.perf_counter() - judged_at,
-            peak_memory=_peak_memory(self.device), notes=self._notes, worker=self.name, origin=origin,
+            peak_memory=self._own.peak_memory(), notes=self._notes, worker=self.name, origin=origin,
         )  # fmt: skip
 
     def probe(self, probe: Probe) -> ProbeResult:
@@ -170,7 +156,7 @@ class Workbench:
             raise
         except (Exception, SystemExit) as error:
             raise UserError(
-                f"method {probe.method.label!r} failed in features(): {_line(error)}; mend it, then resume"
+                f"method {probe.method.label!r} failed in features(): {line_of(error)}; mend it, then resume"
             ) from error
         return ProbeResult(probe.digest, values, time.perf_counter() - start, tuple(trained), self.name)
 
@@ -310,15 +296,6 @@ def checked_scores(scores: Any, n: int, n_seen: int) -> torch.Tensor:
     return scores.detach().cpu()
 
 
-def _deterministic_cuda() -> None:
-    """Deterministic kernels where they exist, full float32 precision everywhere."""
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
-    torch.backends.cudnn.benchmark = False
-
-
 def _checked_features(features: Any, n: int) -> Features:
     if not isinstance(features, torch.Tensor) or features.ndim != 2 or len(features) != n:
         shape = tuple(features.shape) if hasattr(features, "shape") else type(features).__name__
@@ -327,36 +304,3 @@ def _checked_features(features: Any, n: int) -> Features:
         raise ValueError("features are not finite")
     found: Features = features.detach().float().cpu().numpy()
     return found
-
-
-def _peak_memory(device: torch.device) -> int:
-    """Bytes: of the GPU since the last look, or of this process since its start."""
-    if device.type == "cuda":
-        peak = torch.cuda.max_memory_allocated(device)
-        torch.cuda.reset_peak_memory_stats(device)
-        return peak
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-def _status(error: BaseException) -> Status:
-    if isinstance(error, Diverged):
-        return "diverged"
-    no_memory = isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in str(error)
-    return "oom" if no_memory else "failed"
-
-
-def _line(error: BaseException) -> str:
-    """The error in one line, with the place in the method where it arose."""
-    import traceback
-
-    frames = traceback.extract_tb(error.__traceback__)
-    where = (
-        f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames and not isinstance(error, Diverged) else ""
-    )
-    text = " ".join(str(error).split())
-    text = text if len(text) <= 300 else text[:297] + "..."
-    return (
-        f"{text or type(error).__name__}{where}"
-        if isinstance(error, Diverged)
-        else f"{type(error).__name__}: {text}{where}"
-    )

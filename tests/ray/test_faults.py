@@ -31,14 +31,14 @@ def cluster() -> Iterator[Cluster]:
 
 def test_a_worker_killed_while_idle_is_replaced(cluster: Cluster, inline: Finished, tmp_path: Path) -> None:
     def kill_idle(fleet: Watched, done: int) -> bool:
-        idle = next(m for m in fleet._members if not m.calls)
+        idle = next(m for m in fleet.roster.members if not m.calls)
         assert idle.hello is not None
         os.kill(idle.hello.pid, signal.SIGKILL)
         return True
 
     found, fleet = run(tmp_path, Engine(workers=2), kill_idle)
     assert fleet.acted
-    assert fleet.replaced == 1
+    assert fleet.roster.replaced == 1
     same_results(found, inline)
 
 
@@ -53,7 +53,7 @@ def test_a_worker_killed_while_training_is_replaced(cluster: Cluster, tmp_path: 
 
     method = bad_method(tmp_path, "naps", "once", flag)
     found, fleet = run(tmp_path / "run", Engine(workers=2), kill_napping, methods=method)
-    assert fleet.replaced == 1
+    assert fleet.roster.replaced == 1
     same = run_small(tmp_path / "inline", methods=method)
     same_results(found, same)
 
@@ -63,7 +63,7 @@ def test_a_worker_killed_while_it_writes_a_state_leaves_no_half_of_it(
 ) -> None:
     found, fleet = run(tmp_path / "run", Engine(workers=2), bench=dies_writing)
     assert (tmp_path / "run" / "died-writing").exists()
-    assert fleet.replaced >= 1
+    assert fleet.roster.replaced >= 1
     same_results(found, inline)
 
 
@@ -103,7 +103,7 @@ def test_what_a_bad_method_does_is_its_result(
     assert {"exits": "SystemExit", "vanishes": "killed its worker 3 times", "hangs": "--rollout-timeout 8 s"}[
         does
     ] in messages
-    assert (fleet.replaced == 0) == (does == "exits")
+    assert (fleet.roster.replaced == 0) == (does == "exits")
 
 
 def test_a_child_process_does_not_answer_for_its_worker(cluster: Cluster, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_leaking_worker_is_retired_before_it_harms(cluster: Cluster, tmp_path:
     small = {"tasks": 2, "score_seeds": 1, "random_sequences": 0, "lookahead": 0}
     method = bad_method(tmp_path / "m", "leaks", "always")
     found, fleet = run(tmp_path / "run", Engine(workers=2, worker_memory=2500 << 20), methods=method, **small)
-    assert fleet.replaced >= 1
+    assert fleet.roster.replaced >= 1
     assert "retired" in fleet.why()
     good = run_small(tmp_path / "good", methods="simplecil", **small)
     assert found.found == good.found

@@ -52,7 +52,7 @@ class KillsAWorker(Fleet):
     def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         done = super().wait(timeout)
         self.after -= len(done)
-        if self.after <= 0 and not self.replaced:
+        if self.after <= 0 and not self.roster.replaced:
             os.kill(self.pids()[0], signal.SIGKILL)
             self.after = 10**9
         return done
@@ -86,7 +86,7 @@ def test_a_killed_worker_costs_nothing_but_time(inline: Finished, tmp_path: Path
         return fleets[0]
 
     found = run_small(tmp_path, mortal, methods=METHODS)
-    assert fleets[0].replaced == 1
+    assert fleets[0].roster.replaced == 1
     assert found.found == inline.found
     fleets[0].close()
 

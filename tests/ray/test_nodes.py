@@ -34,7 +34,7 @@ def test_a_killed_node_and_one_that_joins(inline: Finished, tmp_path: Path) -> N
             return True if len(fleet.nodes() - set(killed)) == 2 else HOLD
 
         found, fleet = run(tmp_path / "run", Engine(workers=None), preempt)
-        assert fleet.replaced >= 1
+        assert fleet.roster.replaced >= 1
         assert fleet.acted
         nodes = {d["worker"]: d["node"] for name, d in fleet.seen if name == "worker-up"}
         used = {nodes[e["edge"]["worker"]] for e in found.journal.entries if "edge" in e}

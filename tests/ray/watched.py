@@ -33,8 +33,7 @@ class Watched(Fleet):
         self.seen: list[tuple[str, dict[str, Any]]] = []
         self.done, self.acted, self.act = 0, False, act
         super().__init__(world, engine, events=lambda name, details: self.seen.append((name, details)), **more)
-        while not all(m.hello for m in self._members):
-            self._welcome()
+        self.await_workers(self.workers)
 
     def submit(self, job: Job, priority: Priority) -> None:
         if not self.done and not self.acted:

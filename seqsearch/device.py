@@ -1,0 +1,53 @@
+"""The device that a worker computes on: deterministic, its memory shared with other workers, or for a while its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import sys
+from collections.abc import Iterator
+
+import torch
+
+
+class Device:
+    """``cpu`` or ``cuda``; of a GPU's memory at most ``share`` is used."""
+
+    def __init__(self, name: str, share: float = 1.0) -> None:
+        self.torch, self._share = torch.device(name), min(1.0, share)
+        self._is_gpu = self.torch.type == "cuda"
+        if self._is_gpu:
+            _deterministic_cuda()
+            torch.cuda.set_per_process_memory_fraction(self._share, self.torch)
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """All of its memory, while no other worker uses it."""
+        if not self._is_gpu:
+            yield
+            return
+        torch.cuda.empty_cache()
+        torch.cuda.set_per_process_memory_fraction(1.0, self.torch)
+        try:
+            yield
+        finally:
+            torch.cuda.empty_cache()
+            torch.cuda.set_per_process_memory_fraction(self._share, self.torch)
+
+    def peak_memory(self) -> int:
+        """Bytes: of the GPU since the last look, or of this process since its start."""
+        if self._is_gpu:
+            peak = torch.cuda.max_memory_allocated(self.torch)
+            torch.cuda.reset_peak_memory_stats(self.torch)
+            return peak
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _deterministic_cuda() -> None:
+    """Deterministic kernels where they exist, full float32 precision everywhere."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.benchmark = False
