@@ -158,6 +158,7 @@ def test_a_run_on_a_cluster_with_a_token(clusters: Clusters, monkeypatch: pytest
         f"seqsearch: the Ray cluster at {clusters.closed} asks for a token: set RAY_AUTH_MODE=token to send that of "
         "~/.ray/auth_token\n"
     )
+    assert not run.exists()
     monkeypatch.setenv("RAY_AUTH_MODE", "token")  # read once in a process
-    subprocess.run([sys.executable, "-m", "protocols.cli", *arguments, "--resume", str(run)], check=True, timeout=300)
+    subprocess.run([sys.executable, "-m", "protocols.cli", *arguments, "--out", str(run)], check=True, timeout=300)
     assert pq.read_table(run / "sequences.parquet").num_rows == 4

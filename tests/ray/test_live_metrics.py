@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from actors.cluster import connect, disconnect
+from actors.engine import Engine
 from actors.fleet import Fleet
 from actors.metrics import COUNTERS, GAUGES, Metrics
 from protocols.monitor import Monitor
@@ -45,7 +46,7 @@ def exported(run: str) -> dict[str, float] | None:
 def test_the_figures_of_a_run_reach_ray(tmp_path: Path) -> None:
     settings = small_settings(score_seeds=1, random_sequences=0)
     study = prepare(settings, tmp_path / "states", "cpu")
-    fleet = Fleet(study.world, 1)
+    fleet = Fleet(study.world, Engine(workers=1))
     with Monitor(tmp_path, "my-run", study, Runtime(quiet=True)) as monitor:
         with monitor.watching(fleet):
             metrics = monitor._metrics
