@@ -15,8 +15,9 @@ import numpy as np
 
 from seqsearch.errors import UserError
 from seqsearch.parquet_file import BadParquet, ParquetFile, inner
+from seqsearch.pools._parquet_columns import image_column
 from seqsearch.pools.base import Rows
-from seqsearch.pools.parquet import ParquetPool, image_column
+from seqsearch.pools.parquet import ParquetPool
 
 BATCH = 64
 """Images read at a time."""

@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 
+from seqsearch.blocks import Manifest, State
 from seqsearch.cache import StateCache
 from seqsearch.state_folder import StateFolder
 from seqsearch.workbench import Workbench
@@ -78,7 +79,7 @@ class DiesWriting(StateFolder):
 
     written = 0
 
-    def write(self, digest, state, parent=None):  # type: ignore[no-untyped-def]
+    def write(self, digest: str, state: State, parent: Manifest | None = None) -> Manifest:
         flag = self.path.parent / "died-writing"
         DiesWriting.written += 1
         if DiesWriting.written == 5 and not flag.exists():
