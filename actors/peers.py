@@ -8,10 +8,9 @@ from typing import Any
 import ray
 from ray.exceptions import GetTimeoutError, RayError
 
-from actors.worker import Files
 from seqsearch.blocks import Damaged, Manifest
 from seqsearch.state_folder import StateFolder
-from seqsearch.supply import Link, Offer
+from seqsearch.supply import Files, Link, Offer
 
 PATIENCE = 10.0
 """Times the expected seconds that are waited for a peer, which may be gone or busy; then the state is trained."""

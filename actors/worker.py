@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import ray
 
 from actors.node import NodeFolder, limit_memory, node_folder, resident_bytes
-from seqsearch.supply import Offer
+from seqsearch.supply import Files, Offer
 from seqsearch.types import Edge, Probe
 from seqsearch.world import World
 
@@ -63,14 +63,6 @@ class Reply:
     seconds: float
     size: int = 0
     resident: int = 0
-
-
-@dataclass(frozen=True)
-class Files:
-    """A state on its way: its manifest, and the packs that were asked for."""
-
-    manifest: bytes
-    packs: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def _control(method: Method) -> Method:

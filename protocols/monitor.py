@@ -8,7 +8,7 @@ import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from protocols.estimate import UnitCosts, estimate
 from protocols.eventlog import EventLog, now
 from protocols.heartbeat import Heartbeat
-from protocols.progress import Progress
+from protocols.progress import Progress, Snapshot
 from protocols.study import Study
 from seqsearch.planners.base import Planner
 from seqsearch.planners.mcts import CldybPlanner
@@ -29,34 +29,6 @@ if TYPE_CHECKING:
 FEATURES = "features of the frozen backbone (once per pool)"
 SURE_AFTER = 10.0, 5
 """Seconds and trainings before which nothing is said of the time left."""
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """Figures of a session at one moment; counts include what was replayed from the journal.
-
-    ``done`` of about ``total`` ``unit`` of the ``phase`` are finished. ``saved`` are trainings that retraining every rollout from
-    scratch would have taken on top, ``queued`` jobs that wait for a worker.
-    """
-
-    phase: str = "starting"
-    done: int = 0
-    total: int = 0
-    unit: str = "rollouts"
-    step: int = 1
-    steps: int = 0
-    rollouts: int = 0
-    judged: int = 0
-    trained: int = 0
-    saved: int = 0
-    cache_hits: int = 0
-    in_flight: int = 0
-    queued: int = 0
-    workers: int = 0
-    busy: int = 0
-    busy_share: float | None = None
-    left_seconds: float | None = None
-    troubles: tuple[str, ...] = ()
 
 
 class Monitor:
