@@ -47,8 +47,11 @@ def node_folder(states: Path, token: str) -> NodeFolder:
     if not chosen and marker(states, token).exists():
         return NodeFolder(states, "driver")
     root = Path(chosen or tempfile.gettempdir()) / f"seqsearch-states-{os.getuid()}"
+    root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if root.lstat().st_uid != os.getuid():  # somebody else put it there, and could put states into it
+        root = Path(tempfile.mkdtemp(prefix="seqsearch-states-", dir=root.parent))
     path = root / token
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path.mkdir(exist_ok=True, mode=0o700)
     held = _locked(path, fcntl.LOCK_SH)
     for other in root.iterdir():
         if (

@@ -1,0 +1,58 @@
+"""Where a worker keeps states on its node, and what it may allocate there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from actors.node import STALE_SECONDS, marker, node_folder
+
+
+def test_the_drivers_folder_is_used_where_it_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    states = tmp_path / "states"
+    states.mkdir()
+    elsewhere = node_folder(states, "run")
+    assert elsewhere.own
+    assert elsewhere.path.is_relative_to(tmp_path / "tmp")
+    marker(states, "run").touch()
+    assert node_folder(states, "run").path == states
+    assert not node_folder(states, "run").own
+    monkeypatch.setenv("SEQSEARCH_STATES", str(tmp_path / "mine"))
+    assert node_folder(states, "run").path.is_relative_to(tmp_path / "mine")
+
+
+def test_folders_that_nobody_uses_are_removed_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEQSEARCH_STATES", str(tmp_path))
+    old, held, young = (node_folder(tmp_path / "none", name) for name in ("old", "held", "young"))
+    assert old.lock is not None
+    old.lock.close()
+    for folder in (old, held):
+        os.utime(folder.path, (0, time.time() - STALE_SECONDS - 60))
+    node_folder(tmp_path / "none", "new")
+    assert [f.path.exists() for f in (old, held, young)] == [False, True, True]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to somebody else")
+def test_a_folder_of_somebody_else_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEQSEARCH_STATES", str(tmp_path))
+    planted = tmp_path / f"seqsearch-states-{os.getuid()}"
+    planted.mkdir()
+    os.chown(planted, 12345, 12345)
+    assert not node_folder(tmp_path / "none", "run").path.is_relative_to(planted)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+def test_more_memory_than_allowed_is_an_exception() -> None:
+    script = (
+        "import numpy as np\nfrom actors.node import limit_memory, resident_bytes\n"
+        "limit_memory(resident_bytes() + (256 << 20))\nfits = np.ones(128 << 20, dtype=np.uint8)\n"
+        "try:\n    np.ones(512 << 20, dtype=np.uint8)\nexcept MemoryError:\n    print('refused', len(fits) >> 20)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert said.stdout == "refused 128\n"
