@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import ray
+from ray.exceptions import ObjectStoreFullError, OutOfDiskError
 
 from actors.engine import Engine
 from tests.ray.watched import HOLD, METHODS, Nodes, Watched, node_with_own_disk, origins, run, same_results
@@ -42,8 +45,8 @@ def test_a_killed_node_and_one_that_joins(inline: Finished, tmp_path: Path) -> N
         same_results(found, inline)
 
 
-def test_states_go_from_node_to_node_or_are_trained_again(inline: Finished, tmp_path: Path) -> None:
-    """Nodes that do not see each other's disks: a state is fetched from a worker; with Ray's object store full, trained again."""
+def test_states_go_from_node_to_node(inline: Finished, tmp_path: Path) -> None:
+    """Nodes that do not see each other's disks: a state is fetched from a worker; with Ray's object store full, it ends alike."""
     er = "er:epochs=1"
     same = run_small(tmp_path / "inline", methods=er)
     with Nodes(1, object_store_memory=80 << 20, _system_config={"automatic_object_spilling_enabled": False}) as cluster:
@@ -51,10 +54,20 @@ def test_states_go_from_node_to_node_or_are_trained_again(inline: Finished, tmp_
         found, _ = run(tmp_path / "fetched", Engine(workers=2), methods=er)
         same_results(found, same)
         assert any(o.startswith("worker-") for o in origins(found)), origins(found)
-        filling = [ray.put(np.ones(10 << 20, dtype=np.uint8)) for _ in range(7)]
+        filling = _fill_object_store(80 << 20)
         found, _ = run(tmp_path / "full", Engine(workers=2), methods=er)
         same_results(found, same)
-        assert len(filling) == 7
+        del filling
+
+
+def _fill_object_store(size: int) -> list[ray.ObjectRef[Any]]:
+    """Objects that fill this node's store, until Ray refuses more or has gone to its disk for a third of them."""
+    filling: list[ray.ObjectRef[Any]] = []
+    with contextlib.suppress(ObjectStoreFullError, OutOfDiskError):
+        while len(filling) * (10 << 20) < 1.5 * size:
+            filling.append(ray.put(np.ones(10 << 20, dtype=np.uint8)))
+    assert len(filling) * (10 << 20) > 0.7 * size
+    return filling
 
 
 def test_shared_storage_brings_states_to_nodes_and_to_later_runs(inline: Finished, tmp_path: Path) -> None:
