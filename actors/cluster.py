@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from actors.admission import Door, admit, refuse_open
+from actors.engine import Engine
 from seqsearch.errors import UserError
 
 
@@ -105,6 +106,21 @@ def fitting_workers(gpus_per_worker: float) -> int:
     if gpus_per_worker > 0:
         cpus = min(cpus, int(have.get("GPU", 0) / gpus_per_worker))
     return max(1, cpus)
+
+
+def check_gpus(engine: Engine) -> None:
+    """
+    Raises:
+        UserError: workers want a GPU and this machine has too few; a cluster may still get nodes that have some.
+    """
+    import ray
+
+    have = ray.cluster_resources().get("GPU", 0)
+    if engine.address is None and engine.gpus_per_worker > have:
+        raise UserError(
+            f"--gpus-per-worker {engine.gpus_per_worker:g}: this machine has {have:g} GPUs that Ray can see; leave it out to run "
+            "on the CPU"
+        )
 
 
 def alive_nodes() -> set[str]:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from seqsearch.errors import UserError
 
+SMALLEST_WORKER = 1 << 30
+"""Bytes of ``worker_memory`` below which a worker cannot be sure to start."""
+
 
 @dataclass(frozen=True)
 class Engine:
@@ -46,6 +49,11 @@ class Engine:
             raise UserError("--rollout-timeout needs a worker that can be stopped: leave --workers 0 out")
         if self.workers == 0 and self.worker_memory is not None:
             raise UserError("--worker-memory needs a worker that can be replaced: leave --workers 0 out")
+        if self.worker_memory is not None and self.worker_memory < SMALLEST_WORKER:
+            raise UserError(
+                f"--worker-memory {self.worker_memory / 1e6:.0f}MB: less than a worker needs to begin with; give it "
+                f"{SMALLEST_WORKER / 1e6:.0f}MB or more"
+            )
         if self.gpus_per_worker > 0 and self.worker_memory is not None:
             raise UserError(
                 "--worker-memory is for workers on CPUs; on a GPU, --gpus-per-worker bounds a worker's share"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,10 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from actors.engine import Engine
 from seqsearch.inline import InlineEvaluator
+from seqsearch.storage import local
 from seqsearch.world import World
 
 if TYPE_CHECKING:
     from actors.fleet import Fleet
+
+
+class _Nowhere(io.StringIO):
+    """Keeps nothing."""
+
+    def write(self, text: str) -> int:
+        return len(text)
 
 
 @contextmanager
@@ -21,18 +31,20 @@ def connected(engine: Engine) -> Iterator[None]:
     """The Ray that workers need: a cluster, or one started here.
 
     Raises:
-        UserError: no cluster at its address, or it refuses, or is refused.
+        UserError: no cluster at its address, or it refuses, or is refused; no GPU here.
     """
     if engine.workers == 0:
         yield
         return
-    from actors.cluster import connect, disconnect
+    from actors.cluster import check_gpus, connect, disconnect
 
-    connect(engine.address, engine.workers or 0, engine.allow_unauthenticated)
-    try:
-        yield
-    finally:
-        disconnect()
+    with contextlib.redirect_stdout(_Nowhere()):  # Ray prints there what becomes of its workers; the log says it, too
+        connect(engine.address, engine.workers or 0, engine.allow_unauthenticated)
+        try:
+            check_gpus(engine)
+            yield
+        finally:
+            disconnect()
 
 
 @contextmanager
@@ -46,7 +58,7 @@ def open_evaluator(
     """
     keeps = bool(engine.state_store) and not engine.remote_store
     if keeps:
-        world = replace(world, states=str(Path(engine.state_store).expanduser().resolve()))
+        world = replace(world, states=str(local(engine.state_store, "--state-store").resolve()))
     if engine.workers == 0:
         with _inline(world, engine, keeps) as inline:
             yield inline

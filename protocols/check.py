@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from seqsearch.failures import line_of
 from seqsearch.features import cache_root
 from seqsearch.grammar import parse_item
 from seqsearch.inline import pin_threads
@@ -130,8 +131,8 @@ def _disturb(seed: int) -> None:
 def _said(test: Callable[[], str]) -> str:
     try:
         return test()
-    except Exception as error:  # whatever a method raises is a finding
-        return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    except (Exception, SystemExit) as error:  # whatever a method raises is a finding
+        return line_of(error)
 
 
 def _differ(a: dict[str, Any], b: dict[str, Any]) -> str:

@@ -32,7 +32,7 @@ from seqsearch.journal import Journal
 from seqsearch.planners.step import NoValidTask
 from seqsearch.search import Search
 from seqsearch.sequences import Row
-from seqsearch.storage import copied, opened
+from seqsearch.storage import copied, export_target, opened, usable
 
 
 def run(folder: RunFolder, study: Study, runtime: Runtime) -> bool:
@@ -43,8 +43,12 @@ def run(folder: RunFolder, study: Study, runtime: Runtime) -> bool:
     Raises:
         UserError: a method fails on all candidates of a step, the disk is full, workers cannot be placed.
     """
+    if runtime.engine.remote_store:
+        opened(runtime.engine.state_store, "--state-store")
+    elif runtime.engine.state_store:
+        usable(runtime.engine.state_store, "--state-store")
     if runtime.engine.export:
-        opened(runtime.engine.export, "--export")
+        export_target(runtime.engine.export, "--export")
     changed = folder.identify(study.identity())
     if folder.finished:
         if runtime.engine.export:

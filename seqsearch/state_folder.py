@@ -9,6 +9,7 @@ Several processes use a folder at a time: files appear under their names when th
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import time
 from collections import Counter
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqsearch.blocks import Block, Damaged, Manifest, State, assembled, divided
-from seqsearch.files import atomic_path
+from seqsearch.files import atomic_path, cannot_write
 
 if TYPE_CHECKING:
     import torch
@@ -80,11 +81,22 @@ class StateFolder:
 
         Raises:
             TypeError: it holds something else.
-            UserError: the disk is full.
+            UserError: the disk is full, or the folder cannot be written: that is no fault of the method.
         """
+        from safetensors import SafetensorError
         from safetensors.torch import save_file
 
         manifest, fresh = divided(state, parent)
+        try:
+            self._write(digest, manifest, fresh, save_file)
+        except SafetensorError as error:  # it says in words what the system said
+            full = "No space left" in str(error) or "quota" in str(error).lower()
+            raise cannot_write(OSError(errno.ENOSPC if full else errno.EIO, str(error)), self.path) from error
+        except OSError as error:
+            raise cannot_write(error, self.path) from error
+        return manifest
+
+    def _write(self, digest: str, manifest: Manifest, fresh: dict[str, torch.Tensor], save_file: Any) -> None:
         if fresh:
             path = self.pack_path(next(b.pack for e in manifest.tensors.values() for b in e.blocks if b.hash in fresh))
             self.packs.mkdir(parents=True, exist_ok=True)
@@ -96,7 +108,6 @@ class StateFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         with atomic_path(self._manifest_path(digest)) as temporary:
             temporary.write_text(manifest.to_json())
-        return manifest
 
     def remove(self, digests: Iterable[str]) -> None:
         """Forget states; blocks that others share stay."""
@@ -130,10 +141,11 @@ class StateFolder:
                 last_used[digest] = self._manifest_path(digest).stat().st_mtime
         order = [d for d in sorted(last_used, key=lambda d: (last_used[d], d)) if d not in needed]
         gone = to_evict(order, self._known, sizes, limit)
+        theirs = frozenset[str]().union(*(self._known[d] for d in gone))
         for digest in gone:
             self._manifest_path(digest).unlink(missing_ok=True)
-        if gone:
-            self.sweep()
+        for name in theirs.difference(*self._refresh().values()):
+            self.pack_path(name).unlink(missing_ok=True)
         return gone
 
     def size(self) -> int:
@@ -161,9 +173,12 @@ class StateFolder:
         """Take over a state that another folder holds: its manifest, and the packs that were lacking.
 
         Raises:
-            UserError: the disk is full.
+            UserError: the disk is full, or the folder cannot be written.
         """
-        self.packs.mkdir(parents=True, exist_ok=True)
+        try:
+            self.packs.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(error, self.path) from error
         for name, content in packs.items():
             with atomic_path(self.pack_path(name)) as temporary:
                 temporary.write_bytes(content)

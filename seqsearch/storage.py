@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,11 @@ def opened(location: str, flag: str) -> tuple[Any, str]:
     """
     from pyarrow import fs
 
-    url = location if "://" in location else Path(location).expanduser().absolute().as_uri()
+    url = location if "://" in location else local(location, flag).as_uri()
+    if (
+        url.startswith(("gs://", "gcs://")) and "retry_limit_seconds" not in url
+    ):  # else it tries for a quarter of an hour
+        url += ("&" if "?" in url else "?") + "retry_limit_seconds=30"
     try:
         system, root = fs.FileSystem.from_uri(url)
         system.create_dir(root, recursive=True)
@@ -27,18 +33,64 @@ def opened(location: str, flag: str) -> tuple[Any, str]:
     return system, str(root).rstrip("/")
 
 
+def local(location: str, flag: str) -> Path:
+    """The absolute path that is meant by what is no URL.
+
+    Raises:
+        UserError: it looks like a URL that was mistyped; names ``flag``.
+    """
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", location):
+        raise UserError(
+            f"{flag} {location}: a URL has two slashes, such as s3://bucket/folder; a folder so named is ./{location}"
+        )
+    return Path(location).expanduser().absolute()
+
+
+def usable(location: str, flag: str) -> Path:
+    """A folder of this machine, made if it is not there, that can be written.
+
+    Raises:
+        UserError: it is none; names ``flag``.
+    """
+    folder = local(location, flag).resolve()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix="."):
+            return folder
+    except OSError as error:
+        raise UserError(f"{flag} {location}: {error.strerror}; name a folder that can be written") from None
+
+
+def export_target(location: str, flag: str) -> tuple[Any, str]:
+    """As `opened`, for files that may be overwritten.
+
+    Raises:
+        UserError: it is a run folder: a run must not be overwritten by another, nor by itself.
+    """
+    from pyarrow import fs
+
+    system, root = opened(location, flag)
+    if system.get_file_info(f"{root}/journal.jsonl").type != fs.FileType.NotFound:
+        raise UserError(
+            f"{flag} {location}: that is the folder of a run, whose files would be overwritten; name another"
+        )
+    return system, root
+
+
 def copied(files: Iterable[Path], location: str, flag: str) -> None:
     """Copy files to a path or URL, under their names.
 
     Raises:
         UserError: it cannot be written; names ``flag``.
     """
-    system, root = opened(location, flag)
+    system, root = export_target(location, flag)
     for path in files:
+        there, part = f"{root}/{path.name}", f"{root}/.{path.name}.part"
         try:
-            with path.open("rb") as source, system.open_output_stream(f"{root}/{path.name}") as target:
+            with path.open("rb") as source, system.open_output_stream(part) as target:
                 while piece := source.read(8 << 20):
                     target.write(piece)
+            system.move(part, there)
         except OSError as error:
             line = " ".join(str(error).split())[:200]
             raise UserError(f"{flag} {location}: could not write {path.name} ({line}); mend it, then resume") from None

@@ -31,6 +31,7 @@ def test_sizes() -> None:
         ({"workers": 0, "address": "auto"}, "--workers 0 runs in this process and --address on a cluster"),
         ({"workers": 0, "rollout_timeout": 3.0}, "--rollout-timeout needs a worker"),
         ({"workers": 0, "worker_memory": 1 << 30}, "--worker-memory needs a worker"),
+        ({"workers": 1, "worker_memory": 10 << 20}, "--worker-memory 10MB: less than a worker needs"),
         ({"gpus_per_worker": 0.5, "worker_memory": 1 << 30}, "--worker-memory is for workers on CPUs"),
     ],
 )
