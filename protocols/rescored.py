@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from seqsearch.errors import UserError
 from seqsearch.reading import json_object
-from seqsearch.schema import RESULTS, SEQUENCES
+from seqsearch.schema import RESULTS, SEQUENCES, TRACE
 from seqsearch.sequences import Row, TaskSequence, read_rows, read_sequences
 from seqsearch.typed import fits, sensible
 
@@ -115,6 +115,20 @@ def read_run(run: Path) -> Rescored:
     if data.finished and len(set(lengths.values())) > 1:  # of one that was stopped some are shorter
         raise UserError(f"{run / SEQUENCES.file}: not all sequences are of one length: restore the file")
     return data
+
+
+def unjudged(run: Path) -> list[str]:
+    """What the search could not judge, in a line; none if it judged all that it looked at."""
+    if not (run / TRACE.file).is_file():
+        return []
+    rows = read_rows(run / TRACE.file, TRACE)
+    lost = [r for r in rows if r["value"] is None and r["status"] != "ok"]
+    if not lost:
+        return []
+    return [
+        f"{len(lost)} of {len(rows)} candidates could not be judged: the found tasks are the hardest of the others. "
+        f"The first, of step {lost[0]['step']}: {lost[0]['status']}."
+    ]
 
 
 def read_config(run: Path) -> dict[str, Any]:

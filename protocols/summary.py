@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protocols import origins, wording
-from protocols.rescored import FOUND, Matrix, Rescored, Scored, read_run
+from protocols.rescored import FOUND, Matrix, Rescored, Scored, read_run, unjudged
 from seqsearch import metrics
 from seqsearch.metrics import Drop
 from seqsearch.sequences import TaskSequence
@@ -95,7 +95,7 @@ def summarise(run: Path) -> Summary:
     data = read_run(run)
     if not data.finished:
         return _unfinished(run, data)
-    troubles: list[str] = []
+    troubles = unjudged(run)
     pairs = [_pair(data, m, troubles) for m in data.methods]
     rows = tuple(_method(m, pair) for m, pair in zip(data.methods, pairs, strict=True))
     mean = _mean(rows, pairs) if len(rows) > 1 else None

@@ -10,6 +10,9 @@ from typing import Any
 
 from seqsearch.errors import UserError
 
+OPEN_SECONDS = 60.0
+"""Within which a file system must answer when it is opened."""
+
 
 def opened(location: str, flag: str) -> tuple[Any, str]:
     """The file system of a path or URL, and the path in it, which is made if it is not there.

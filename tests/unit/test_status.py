@@ -208,6 +208,25 @@ def test_what_went_wrong_is_logged_and_shown(tmp_path: Path) -> None:
     assert f"went wrong: {failed['message']}" in text
 
 
+def test_candidates_that_could_not_be_judged_are_told_with_the_result(tmp_path: Path) -> None:
+    """The hardest of what did not fail is not the hardest."""
+    (tmp_path / "some.py").write_text(
+        "from seqsearch.methods.simplecil import build as SimpleCIL\nclass Some(SimpleCIL):\n"
+        "    def fit_task(self, task):\n        if task.depth == 1 and int(task.train.indices[0]) % 2:\n"
+        "            raise ValueError('odd task')\n        return super().fit_task(task)\n"
+    )
+    small = (
+        "--pool glyphs:classes=48,train=8,reward=4,test=4 --tasks 2 --classes-per-task 3 --candidates 10 --condensed 4 "
+        "--clusters 2 --simulations 6 --lookahead 0 --random-sequences 0 --score-seeds 1 --quiet"
+    )
+    path = tmp_path / "mine"
+    result = call("cldyb", "--methods", f"{tmp_path}/some.py:Some", *small.split(), "--workers", 0, "--out", path)
+    assert result.exit_code == 0, result.stderr
+    [note] = [n for n in json.loads(call("show", path, "--json").stdout)["notes"] if "could not be judged" in n]
+    assert note.startswith("2 of 4 candidates could not be judged")
+    assert "The first, of step 2: method 'some.py:Some' failed: ValueError: odd task (some.py:5)." in note
+
+
 def test_a_log_or_status_that_cannot_be_written_stops_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
