@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,8 +12,8 @@ from typing import Any
 
 from seqsearch.errors import UserError
 
-OPEN_SECONDS = 60.0
-"""Within which a file system must answer when it is opened."""
+ANSWER_SECONDS = 45.0
+"""Within which a file system on the network must answer when it is opened."""
 
 
 def opened(location: str, flag: str) -> tuple[Any, str]:
@@ -23,10 +25,8 @@ def opened(location: str, flag: str) -> tuple[Any, str]:
     from pyarrow import fs
 
     url = location if "://" in location else local(location, flag).as_uri()
-    if (
-        url.startswith(("gs://", "gcs://")) and "retry_limit_seconds" not in url
-    ):  # else it tries for a quarter of an hour
-        url += ("&" if "?" in url else "?") + "retry_limit_seconds=30"
+    if not url.startswith("file:"):
+        _ask(url, location, flag)
     try:
         system, root = fs.FileSystem.from_uri(url)
         system.create_dir(root, recursive=True)
@@ -34,6 +34,21 @@ def opened(location: str, flag: str) -> tuple[Any, str]:
         line = " ".join(str(error).split())[:200]
         raise UserError(f"{flag} {location}: {line}; name a folder, or a URL such as s3://bucket/folder") from None
     return system, str(root).rstrip("/")
+
+
+def _ask(url: str, location: str, flag: str) -> None:
+    """Look there in a process of its own first: without a network some file systems try for ever, and hear no Ctrl-C meanwhile.
+
+    Raises:
+        UserError: no answer in time.
+    """
+    script = "import sys; from pyarrow import fs; system, root = fs.FileSystem.from_uri(sys.argv[1]); system.get_file_info(root)"
+    try:
+        subprocess.run([sys.executable, "-c", script, url], capture_output=True, timeout=ANSWER_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise UserError(
+            f"{flag} {location}: no answer within {ANSWER_SECONDS:.0f} s; mend the network or the credentials"
+        ) from None
 
 
 def local(location: str, flag: str) -> Path:
