@@ -133,7 +133,7 @@ def _opening(path: Path) -> float:
 def _random_access(path: Path, rounds: int = 30) -> dict[str, float]:
     """A batch of 64 scattered images through the pool, and the same bytes read and decoded without it."""
     pool, view = build_pool(str(path)), View(64)
-    column = pool._columns[0]  # type: ignore[attr-defined]
+    column = pool._columns[0]
     rng, file = np.random.default_rng(0), os.open(path, os.O_RDONLY)
     total = sum(c.count for c in pool.classes)
     ours, bare = [], []

@@ -59,4 +59,5 @@ def proposals(method: type[Method], fixed: Mapping[str, Value], count: int, seed
 def _plain(value: Any) -> Value:
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
-    return value.item() if hasattr(value, "item") else value  # type: ignore[no-any-return]
+    plain: Value = value.item() if hasattr(value, "item") else value
+    return plain

@@ -81,7 +81,7 @@ def descend(
             if not math.isfinite(value):
                 return FitReport("diverged", tuple(losses), {"step": float(step)})
             optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()  # type: ignore[no-untyped-call]  # torch says no types
             optimizer.step()
             total += value * len(positions)
             step += 1

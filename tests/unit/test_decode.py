@@ -143,7 +143,7 @@ def test_very_long_images_take_little_room(size: tuple[int, int], mode: str, mon
         return real(image, wanted, *options)
 
     monkeypatch.setattr(Image.Image, "resize", resize)
-    found = decode(data, View(224, 0.875, "bicubic", mode, (9, 8, 7)))  # type: ignore[arg-type]
+    found = decode(data, View(224, 0.875, "bicubic", mode, (9, 8, 7)))
     assert found.shape == (3, 224, 224)
     assert (found == np.array([9, 8, 7])[:, None, None]).all()
     assert pixels

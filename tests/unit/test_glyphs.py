@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import unicodedata
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -227,7 +228,7 @@ def test_fewer_classes_are_balanced_subsets() -> None:
 )
 def test_bad_options_are_refused_in_one_line(option: dict[str, object]) -> None:
     with pytest.raises(UserError) as error:
-        build(**option)  # type: ignore[arg-type]
+        build(**option)
     assert next(iter(option)) in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -237,7 +238,7 @@ def test_rows_outside_the_pool_are_refused() -> None:
         POOL.images(np.array([ROWS]), View(32))
 
 
-def test_missing_atlas_says_how_to_make_it(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_missing_atlas_says_how_to_make_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("seqsearch.pools._glyph_atlas.ATLAS", tmp_path / "none.npz")
     with pytest.raises(UserError, match="glyphs_build"):
         load_atlas.__wrapped__("pool")

@@ -45,7 +45,7 @@ def test_the_canonical_text_parses_to_the_same_item(
     text += ":" + ",".join(f"{k}={v}" for k, v in params.items()) if params else ""
     item = parse_item(text, "method")
     assert parse_item(item.text, "method") == item
-    assert item == Item(item.text, target, backbone, tuple(params.items()))  # type: ignore[arg-type]
+    assert item == Item(item.text, target, backbone, tuple(params.items()))
 
 
 @pytest.mark.parametrize(
