@@ -133,7 +133,7 @@ def _frozen(methods: Sequence[MethodSpec]) -> tuple[str, ...]:
 def _capabilities(method: MethodSpec) -> Caps:
     build = load("method", method.target)
     try:
-        caps: Caps = build.capabilities(build_config(build, dict(method.params)))
+        caps: Caps = build.capabilities(build_config(build, dict(method.params), method.backbone))
     except UserError:
         raise
     except Exception as error:

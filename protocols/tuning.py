@@ -114,7 +114,8 @@ class Tuning:
 
 def _trials(study: Study, method: MethodSpec) -> list[Trial]:
     fixed = dict(method.params)
-    drawn = proposals(load("method", method.target), fixed, study.settings.tune_trials, study.settings.seed)
+    settings = study.settings
+    drawn = proposals(load("method", method.target), fixed, settings.tune_trials, settings.seed, method.backbone)
     return [
         Trial(method, n, added, study.world.method(method, {**fixed, **added}, f"{method.label} [trial {n}]"))
         for n, added in enumerate(drawn)

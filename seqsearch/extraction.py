@@ -37,11 +37,11 @@ class Network:
 
     @cached_property
     def module(self) -> torch.nn.Module:
-        """On the device, in eval mode. It is lent: copy it, never change it."""
+        """On the device, in eval mode, without gradients. It is lent: copy it, never change it."""
         import torch
 
         with torch.inference_mode(False):  # an ordinary module, also if who asks first is predicting
-            return self.backbone.module().to(self.device).eval()
+            return self.backbone.module().to(self.device).eval().requires_grad_(False)
 
     def features(self, pool: Pool, batches: list[Rows]) -> Iterator[Features]:
         """Features ``[n, d]`` of each batch of rows of a pool, in order.

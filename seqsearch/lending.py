@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,22 +19,28 @@ from seqsearch.extraction import Network
 from seqsearch.features import UnionFeatures
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.pools.base import PARTS, Part
 from seqsearch.types import Task
 from seqsearch.world import World
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
-    from seqsearch.pools.union import Union
 
 CACHE_BYTES = 256 << 20
 """Room for decoded images, per backbone and worker."""
 
 
 class PoolSource:
-    """Pixels and frozen features of a run's pools for one backbone (`seqsearch.methods.data.Source`)."""
+    """Pixels and features of a run's pools for one backbone (`seqsearch.methods.data.Source`)."""
 
-    def __init__(self, pools: Union, backbone: Backbone, features: UnionFeatures, device: torch.device) -> None:
-        self.pools, self.backbone, self.features, self.device = pools, backbone, features, device
+    def __init__(self, world: World, backbone: Backbone, features: UnionFeatures, device: torch.device) -> None:
+        self.world, self.pools = world, world.images
+        self.backbone, self.features, self.device = backbone, features, device
+        self._units: dict[int, tuple[int, Part]] = {}
+        """Class and part of rows that were asked for."""
+        self._seen: LRUCache[tuple[str, int, Part], tuple[Rows, torch.Tensor]] = LRUCache(
+            CACHE_BYTES, getsizeof=lambda found: found[1].nbytes
+        )
         self._decoded: LRUCache[int, np.ndarray[Any, np.dtype[np.uint8]]] = LRUCache(
             max(1, CACHE_BYTES // (3 * backbone.view.size**2))
         )
@@ -48,6 +57,40 @@ class PoolSource:
     def frozen(self, rows: Rows) -> torch.Tensor:
         return torch.tensor(self.features.rows(rows), device=self.device)  # a copy in memory aligned as torch likes it
 
+    def remembered(self, space: str, rows: Rows, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
+        if not len(rows):
+            return look(Batch(rows, self))
+        units = [self._unit(row) for row in rows.tolist()]
+        found = {unit: self._features_of(space, unit, look) for unit in dict.fromkeys(units)}
+        starts = np.flatnonzero([True, *(a != b for a, b in pairwise(units))]).tolist()
+        runs = [(units[i], rows[i:j]) for i, j in pairwise([*starts, len(rows)])]
+        return torch.cat([_picked(*found[unit], wanted) for unit, wanted in runs])
+
+    def _features_of(
+        self, space: str, unit: tuple[int, Part], look: Callable[[Batch], torch.Tensor]
+    ) -> tuple[Rows, torch.Tensor]:
+        """Rows of a part of a class in increasing order, and their features."""
+        key = (space, *unit)
+        seen = self._seen.get(key)
+        if seen is None:
+            rows = np.sort(self.world.split.rows(*unit))
+            seen = rows, look(Batch(rows, self))
+            with contextlib.suppress(ValueError):  # larger than all the room there is
+                self._seen[key] = seen
+        return seen
+
+    def _unit(self, row: int) -> tuple[int, Part]:
+        if row not in self._units:
+            index = int(np.searchsorted(self.pools.offsets, row, side="right") - 1)
+            for part in PARTS:
+                self._units.update((r, (index, part)) for r in self.world.split.rows(index, part).tolist())
+        return self._units[row]
+
+
+def _picked(rows: Rows, features: torch.Tensor, wanted: Rows) -> torch.Tensor:
+    """Of ``features`` ``[n, d]`` of increasing ``rows`` ``[n]``, those of ``wanted`` ``[m]``."""
+    return features[torch.from_numpy(np.searchsorted(rows, wanted)).to(features.device)]
+
 
 @dataclass
 class WorkerContext:
@@ -62,7 +105,10 @@ class WorkerContext:
     network: Network = field(repr=False)
 
     def fresh_backbone(self) -> torch.nn.Module:
-        return copy.deepcopy(self.network.module)
+        return copy.deepcopy(self.network.module).requires_grad_(True)
+
+    def frozen_backbone(self) -> torch.nn.Module:
+        return self.network.module
 
     def generator(self, phase: str) -> torch.Generator:
         return torch.Generator().manual_seed(seed_of("context", self.seed, self.replicate, phase))

@@ -230,7 +230,7 @@ class Workbench:
             self.device, backbone.dim, source.features.space, 3 * backbone.view.size**2, seed, replicate,
             source.features.network,
         )  # fmt: skip
-        method: Method = build(context, build_config(build, dict(spec.params)))
+        method: Method = build(context, build_config(build, dict(spec.params), spec.backbone))
         return method
 
     def restore(self, spec: MethodSpec, seed: int, replicate: int, state: State) -> Method:
@@ -246,7 +246,7 @@ class Workbench:
         if backbone_name not in self._sources:
             backbone = self.world.backbone(backbone_name)
             features = UnionFeatures(Path(self.world.cache), self.world.images, backbone, self.device)
-            self._sources[backbone_name] = PoolSource(self.world.images, backbone, features, self.device)
+            self._sources[backbone_name] = PoolSource(self.world, backbone, features, self.device)
         return self._sources[backbone_name]
 
     # ------------------------------------------------------------------------------------------------ judging

@@ -204,11 +204,11 @@ def method_spec(
     for hook in ("fit_task", "predict", "features", "state_dict", "load_state_dict", "memory_footprint"):
         if getattr(build, hook, None) is getattr(Method, hook):
             raise UserError(f"method {item.text!r} does not define {hook} (docs/methods.md says what it is for)")
+    backbone_name = item.backbone or default_backbone
     try:
-        config = build_config(build, dict(item.params))
+        config = build_config(build, dict(item.params), backbone_name)
     except UserError as error:
         raise UserError(f"method {item.text!r}: {error}") from None
-    backbone_name = item.backbone or default_backbone
     backbone = build_backbone(backbone_name, weights, precision)
     identity = (config, source_digest(build), engine_digest(), backbone.digest, device, 1, versions())
     digest = digest_of("method", *identity)

@@ -46,4 +46,4 @@ def _autocasting(kind: type[torch.nn.Module]) -> type[torch.nn.Module]:
             features: torch.Tensor = kind.forward(self, images)
         return features.float()
 
-    return type(kind.__name__, (kind,), {"forward": forward})
+    return type(kind.__name__, (kind,), {"forward": forward, "autocast_dtype": torch.bfloat16})

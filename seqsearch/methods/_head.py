@@ -60,6 +60,11 @@ def new_head(classes: int, dim: int, generator: torch.Generator, device: torch.d
     return Head(weight.to(device), torch.zeros(classes, device=device)).trainable()
 
 
+def local_cross_entropy(scores: Tensor, targets: Tensor, columns: range) -> Tensor:
+    """Cross-entropy among the classes ``columns`` alone: ``scores`` ``[n, len(columns)]``, ``targets`` ``[n]`` head columns."""
+    return functional.cross_entropy(scores, targets - columns.start)
+
+
 def empty_head(dim: int, device: torch.device) -> Head:
     """A head that knows no class yet."""
     return Head(torch.zeros(0, dim, device=device), torch.zeros(0, device=device))

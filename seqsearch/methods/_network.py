@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
+    from seqsearch.backbones.inject import Transformer
     from seqsearch.methods.base import Context
     from seqsearch.methods.data import Batch
 
@@ -35,11 +36,27 @@ def held(batch: Batch, context: Context) -> Batch:
     return batch
 
 
+def embed(network: Callable[[Tensor], Tensor], batch: Batch) -> Tensor:
+    """Features ``[n, d]`` of ``batch`` by a network of images ``[m, 3, s, s]`` -> ``[m, d]``."""
+    return chunked(lambda part: network(part.images), batch)
+
+
 @torch.no_grad()
-def embed(backbone: nn.Module, batch: Batch) -> Tensor:
-    """Features ``[n, d]`` of ``batch``, at most `CHUNK` images at a time."""
-    parts = cut(torch.arange(len(batch)), CHUNK)
-    return torch.cat([backbone(batch.select(part).images) for part in parts])
+def chunked(look: Callable[[Batch], Tensor], batch: Batch) -> Tensor:
+    """What ``look`` gives for ``batch`` ``[n, ...]``, at most `CHUNK` images at a time, without gradients."""
+    return torch.cat([look(batch.select(part)) for part in cut(torch.arange(len(batch)), CHUNK)])
+
+
+def held_tokens(vit: Transformer, batch: Batch, context: Context) -> Callable[[Tensor], Tensor]:
+    """What the first block of a frozen transformer reads ``[m, N, D]``, by positions ``[m]`` in ``batch``.
+
+    Computed once for the whole task if that fits into `HOLD_BYTES`, in place of the images: no epoch does it again.
+    """
+    first = embed(vit.tokens, batch.select(torch.arange(1)))
+    if len(batch) * first.numel() * 4 > HOLD_BYTES:
+        return lambda positions: embed(vit.tokens, batch.select(positions))
+    tokens = embed(vit.tokens, batch)
+    return lambda positions: tokens[positions.to(tokens.device)]
 
 
 def cut(tensor: Tensor, sizes: int | list[int]) -> list[Tensor]:

@@ -34,7 +34,8 @@ class Caps:
         needs_val: it uses `TaskData.val`.
         capacity: number of tasks it was built for; None if there is no limit.
         trains_backbone: its feature space moves with training.
-        design: columns of CLDyB Table 3 that apply (``exemplar``, ``statistic``, ``full``, ``parameter-efficient``, ...).
+        backbones: ``vit`` if it injects something into a timm `VisionTransformer`, else ``any``.
+        design: columns of CLDyB Table 3 that apply, of `DESIGN`.
     """
 
     input: Literal["frozen", "images"] = "images"
@@ -43,7 +44,16 @@ class Caps:
     needs_val: bool = False
     capacity: int | None = None
     trains_backbone: bool = True
+    backbones: Literal["any", "vit"] = "any"
     design: tuple[str, ...] = ()
+
+
+DESIGN = (
+    "exemplar", "statistic", "full", "parameter-efficient", "functional", "parameter", "orthogonality", "expansion",
+    "ensemble",
+)  # fmt: skip
+"""Columns of CLDyB Table 3: replay of exemplars or statistics; full or parameter-efficient training; functional, parameter or
+orthogonality regularization; isolation or expansion of the model, ensembles."""
 
 
 @dataclass(frozen=True)
@@ -82,21 +92,32 @@ def param(
     maximum: float | None = None,
     choices: tuple[Any, ...] | None = None,
     search: LogUniform | tuple[Any, ...] | None = None,
+    embedded: Any = None,
+    embedded_search: LogUniform | tuple[Any, ...] | None = None,
 ) -> Any:
     """A hyperparameter of a `Config`: its default, one line of help, its bounds (both inclusive), and where to tune it.
 
     ``search`` is what ``--tune-tasks`` draws from: a range, or a list of values; without it the parameter is not tuned.
+    ``embedded`` and ``embedded_search`` take the place of default and search on the embedded backbone, whose few blocks and
+    16 images per class want other rates than the published ones.
     """
-    known = {"help": help, "minimum": minimum, "maximum": maximum, "choices": choices, "search": search}
+    known = {
+        "help": help, "minimum": minimum, "maximum": maximum, "choices": choices, "search": search, "embedded": embedded,
+        "embedded_search": embedded_search,
+    }  # fmt: skip
     return field(default=default, metadata=known)
+
+
+class Conflict(UserError):
+    """Two parameters do not go together; each may be fine with another."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """Base of every method's hyperparameters. Values are checked against their bounds when it is made.
+    """Base of every method's hyperparameters. Values are checked against their bounds, then by `check`, when it is made.
 
     Raises:
-        UserError: a value is out of bounds or not among its choices.
+        UserError: a value is out of bounds, not among its choices, or does not fit another.
     """
 
     def __post_init__(self) -> None:
@@ -111,6 +132,10 @@ class Config:
                 raise UserError(f"{f.name}={value}: must be at most {high}")
             if choices is not None and value not in choices:
                 raise UserError(f"{f.name}={value}: must be one of {', '.join(map(str, choices))}")
+        self.check()
+
+    def check(self) -> None:
+        """Rules between parameters, for subclasses: raise `Conflict` naming both, as ``top_k=9: must be at most size=5``."""
 
 
 _AnyConfig = Config  # inside `Method` the name Config means the class attribute
@@ -129,6 +154,10 @@ class Context(Protocol):
 
     def fresh_backbone(self) -> torch.nn.Module:
         """An own trainable copy of the pre-trained network on ``device``: images ``[n, 3, s, s]`` -> ``[n, dim]``."""
+        ...
+
+    def frozen_backbone(self) -> torch.nn.Module:
+        """The worker's one copy of the pre-trained network, without gradients, in eval mode: lent, never to be changed."""
         ...
 
     def generator(self, phase: str) -> torch.Generator:
@@ -192,14 +221,75 @@ class Method(ABC):
         """Bytes beyond the backbone by the rules of CLDyB B.3."""
 
 
-def build_config(kind: type[Method], params: Mapping[str, str | int | float | bool]) -> Config:
+class Additive(Method):
+    """A method that learns a task by itself and then adds what it learned to what it knows.
+
+    What it learns of a task, its *part*, depends on the first `anchor` tasks and on the task, not on those between. So the
+    engine trains a part once and adds it wherever the task occurs: the order of the tasks costs nothing.
+    A subclass implements `learn` and `absorb`, and `begin` if it has an anchor; `fit_task` is made of them.
+    """
+
+    @classmethod
+    def anchor(cls, config: _AnyConfig) -> int:
+        """Number of first tasks that parts depend on: 0, or 1 if the first task adapts the backbone."""
+        return 0
+
+    def begin(self, task: TaskData) -> FitReport:
+        """What the first `anchor` tasks are used for beside being learned."""
+        return FitReport()
+
+    @abstractmethod
+    def learn(self, task: TaskData) -> tuple[dict[str, Any], FitReport]:
+        """The part: tensors and plain scalars, as in `state_dict`. It must not depend on ``task.depth``, on the numbers of
+        ``task.columns`` or on what was absorbed: randomness comes from ``context.generator``, labels count from 0. It changes
+        nothing in the method."""
+
+    @abstractmethod
+    def absorb(self, part: Mapping[str, Any], columns: range) -> FitReport:
+        """Add the part of a task whose classes are ``columns``."""
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        report = self.begin(task) if task.depth < self.anchor(self.config) else FitReport()
+        if report.status != "ok":
+            return report
+        part, learned = self.learn(task)
+        if learned.status != "ok":
+            return learned
+        absorbed = self.absorb(part, task.columns)
+        losses = report.losses or learned.losses or absorbed.losses
+        return FitReport(absorbed.status, losses, {**report.notes, **learned.notes, **absorbed.notes})
+
+
+EMBEDDED = "glyph_vit"
+"""The backbone for which a parameter's ``embedded`` values hold."""
+
+
+def default_of(spec: dataclasses.Field[Any], backbone: str) -> Any:
+    """Default of a parameter with a backbone, which is given by name."""
+    embedded = spec.metadata.get("embedded")
+    return spec.default if embedded is None or backbone != EMBEDDED else embedded
+
+
+def space_of(spec: dataclasses.Field[Any], backbone: str) -> LogUniform | tuple[Any, ...] | None:
+    """Search space of a parameter with a backbone; None if it is not tuned."""
+    embedded = spec.metadata.get("embedded_search") if backbone == EMBEDDED else None
+    space: LogUniform | tuple[Any, ...] | None = embedded or spec.metadata.get("search")
+    return space
+
+
+def build_config(kind: type[Method], params: Mapping[str, str | int | float | bool], backbone: str = "") -> Config:
     """Make ``kind.Config`` from named values, converting strings to each field's type.
+
+    Args:
+        kind: the method.
+        params: values that were given; the others get their defaults.
+        backbone: name of the backbone, which may have defaults of its own.
 
     Raises:
         UserError: unknown name, value of the wrong type or out of bounds.
     """
     fields = {f.name: f for f in dataclasses.fields(kind.Config)}
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {name: default_of(f, backbone) for name, f in fields.items()}
     for name, raw in params.items():
         if name not in fields:
             known = ", ".join(fields) or "none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -28,6 +29,10 @@ class Source(Protocol):
         """Features ``[n, d]`` float32 of the frozen backbone, a view of the memory-mapped store where rows are adjacent."""
         ...
 
+    def remembered(self, space: str, rows: Rows, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
+        """What ``look`` gives for images ``[n, d]``, remembered under the name ``space``."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -49,6 +54,14 @@ class Batch:
     def frozen(self) -> torch.Tensor:
         """Frozen-backbone features ``[n, d]``."""
         return self.source.frozen(self.indices)
+
+    def through(self, space: str, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
+        """Features ``[n, d]`` by a network that will not change any more, computed once per image and worker.
+
+        ``space`` must name the network's weights: two that differ must have two names. ``look`` is given images of one class
+        and part at a time, whatever this batch is, so that the bits do not depend on what was asked for before.
+        """
+        return self.source.remembered(space, self.indices, look)
 
     @property
     def targets(self) -> torch.Tensor:

@@ -27,7 +27,7 @@ from torch.nn import functional
 from seqsearch.methods._head import empty_head, load_head, new_head
 from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
 from seqsearch.methods._reservoir import Reservoir, empty_reservoir
-from seqsearch.methods._training import Group, Sgd, descend
+from seqsearch.methods._training import Descent, Group, Training, descend
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
@@ -40,13 +40,13 @@ class ExperienceReplay(Method):
     """Joint cross-entropy on new images and a reservoir; see the module."""
 
     @dataclass(frozen=True)
-    class Config(BaseConfig):
+    class Config(Training):
         buffer_size: int = param(500, "stored images", minimum=1)
         epochs: int = param(3, "passes over a task's images", minimum=1, search=(1, 3, 5, 10))
         lr: float = param(0.1, "learning rate of the head", minimum=0.0, search=LogUniform(0.01, 0.5))
         backbone_lr: float = param(0.005, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-4, 0.02))
         batch_size: int = param(8, "new images per step; as many stored ones join them", minimum=1)
-        weight_decay: float = param(5e-4, "L2 penalty on what is trained", minimum=0.0)
+        momentum: float = param(0.0, "of optimizer=sgd", minimum=0.0, maximum=0.999)
 
     config: Config
     caps = Caps(needs_exemplars=True, design=("exemplar", "full"))
@@ -73,8 +73,7 @@ class ExperienceReplay(Method):
             return functional.cross_entropy(head(self.backbone(images)), targets)
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
-        sgd = Sgd(config.epochs, config.batch_size, config.weight_decay, momentum=0.0)
-        report = descend(groups, len(train), sgd, task.generator("shuffle"), loss_of)
+        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
         self.head = head.detached()
         rows = torch.from_numpy(task.train.indices)
         self.buffer = self.buffer.offer(rows, task.train.targets.cpu(), task.generator("reservoir"))

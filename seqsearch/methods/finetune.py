@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
-from torch.nn import functional
 
-from seqsearch.methods._head import empty_head, load_head, new_head
+from seqsearch.methods._head import empty_head, load_head, local_cross_entropy, new_head
 from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
-from seqsearch.methods._training import Group, Sgd, descend
+from seqsearch.methods._training import Descent, Group, Training, descend
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
@@ -29,12 +28,10 @@ class Finetune(Method):
     """Cross-entropy on the new classes, whole network; see the module."""
 
     @dataclass(frozen=True)
-    class Config(BaseConfig):
+    class Config(Training):
         epochs: int = param(4, "passes over a task's images", minimum=1, search=(1, 2, 4, 8))
         lr: float = param(0.05, "learning rate of the head", minimum=0.0, search=LogUniform(0.005, 0.5))
         backbone_lr: float = param(0.005, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-4, 0.02))
-        batch_size: int = param(32, "images per step", minimum=1)
-        weight_decay: float = param(5e-4, "L2 penalty on what is trained", minimum=0.0)
 
     config: Config
     caps = Caps(design=("full",))
@@ -50,11 +47,10 @@ class Finetune(Method):
 
         def loss_of(positions: Tensor) -> Tensor:
             part = train.select(positions)
-            return functional.cross_entropy(block(self.backbone(part.images)), part.targets - task.columns.start)
+            return local_cross_entropy(block(self.backbone(part.images)), part.targets, task.columns)
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
-        sgd = Sgd(config.epochs, config.batch_size, config.weight_decay)
-        report = descend(groups, len(train), sgd, task.generator("shuffle"), loss_of)
+        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
         self.head = self.head.grown(block)
         return report
 

@@ -36,7 +36,7 @@ from seqsearch.digests import digest_of
 from seqsearch.methods._head import new_head
 from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
 from seqsearch.methods._ridge import Dual, Primal
-from seqsearch.methods._training import Group, Sgd, descend
+from seqsearch.methods._training import Descent, Group, Training, descend
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
@@ -49,7 +49,7 @@ class RanPAC(Method):
     """Ridge on ``relu(f W)``; see the module."""
 
     @dataclass(frozen=True)
-    class Config(BaseConfig):
+    class Config(Training):
         M: int = param(2000, "width of the random projection", minimum=1, search=(500, 1000, 2000, 5000))
         adapt: str = param(
             "none", "training of the backbone on the first task", choices=("none", "full"), search=("none", "full")
@@ -61,8 +61,6 @@ class RanPAC(Method):
         backbone_lr: float = param(
             0.001, "learning rate of the backbone (adapt=full)", minimum=0.0, search=LogUniform(1e-4, 0.01)
         )
-        batch_size: int = param(32, "images per step (adapt=full)", minimum=1)
-        weight_decay: float = param(5e-4, "L2 penalty on what is trained (adapt=full)", minimum=0.0)
 
     config: Config
 
@@ -146,8 +144,7 @@ class RanPAC(Method):
             return functional.cross_entropy(COSINE_SCALE * cosines, part.targets - task.columns.start)
 
         groups = [Group(list(backbone.parameters()), config.backbone_lr), Group([head.weight], config.lr)]
-        sgd = Sgd(config.epochs, config.batch_size, config.weight_decay)
-        report = descend(groups, len(train), sgd, task.generator("shuffle"), loss_of)
+        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
         self.backbone = backbone.requires_grad_(False)
         weights = {name: tensor.cpu().numpy() for name, tensor in backbone.state_dict().items()}
         self.space = digest_of("ranpac", self.context.backbone_id, weights)

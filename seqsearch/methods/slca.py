@@ -27,9 +27,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from seqsearch.methods._gaussians import fit_gaussians, load_gaussians, no_gaussians
-from seqsearch.methods._head import Head, empty_head, load_head, new_head
+from seqsearch.methods._head import Head, empty_head, load_head, local_cross_entropy, new_head
 from seqsearch.methods._network import cut, embed, held, own_backbone, saved, saved_under
-from seqsearch.methods._training import Group, Sgd, descend, drop_at
+from seqsearch.methods._training import Descent, Group, Hooks, Rate, Training, descend, steps
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
@@ -39,16 +39,20 @@ class SLCA(Method):
     """Slow backbone, aligned classifier; see the module."""
 
     @dataclass(frozen=True)
-    class Config(BaseConfig):
+    class Config(Training):
         epochs: int = param(4, "passes over a task's images", minimum=1, search=(2, 4, 8))
         lr: float = param(0.01, "learning rate of the head", minimum=0.0, search=LogUniform(1e-3, 0.1))
         backbone_lr: float = param(0.0001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 2e-3))
-        batch_size: int = param(32, "images per step", minimum=1)
-        weight_decay: float = param(5e-4, "L2 penalty on what is trained", minimum=0.0)
         align_epochs: int = param(5, "passes over the drawn features", minimum=1)
         align_lr: float = param(0.01, "learning rate of the alignment", minimum=0.0, search=LogUniform(1e-3, 0.1))
         draws: int = param(256, "features drawn per class, and per step of the alignment", minimum=1)
         temperature: float = param(0.1, "tau of the alignment loss", minimum=1e-6, search=(0.05, 0.1, 0.2))
+        scheduler: str = param(
+            "steplr", "how the rate falls; steplr: once, at 0.9 of the steps", choices=("cosine", "steplr", "constant")
+        )
+
+        def rate(self) -> Rate:
+            return steps([0.9], self.lr_decay) if self.scheduler == "steplr" else super().rate()
 
     config: Config
     caps = Caps(design=("statistic", "full"))
@@ -80,11 +84,10 @@ class SLCA(Method):
 
         def loss_of(positions: Tensor) -> Tensor:
             part = train.select(positions)
-            return functional.cross_entropy(block(self.backbone(part.images)), part.targets - task.columns.start)
+            return local_cross_entropy(block(self.backbone(part.images)), part.targets, task.columns)
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
-        sgd = Sgd(config.epochs, config.batch_size, config.weight_decay, rate=drop_at(0.9))
-        return block, descend(groups, len(train), sgd, task.generator("shuffle"), loss_of)
+        return block, descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
 
     def _align(self, task: TaskData, report: FitReport) -> FitReport:
         """Train a copy of the head on draws from all Gaussians; a fresh set of draws each epoch."""
@@ -94,16 +97,16 @@ class SLCA(Method):
         labels = torch.arange(len(head)).repeat_interleave(config.draws).to(device)
         drawn = torch.empty(0)
 
-        def redraw() -> None:
+        def redraw(epoch: int) -> None:
             nonlocal drawn
             drawn = self.gaussians.sample(config.draws, scale, draw).flatten(0, 1).to(device)
 
         def loss_of(positions: Tensor) -> Tensor:
             return alignment_loss(head(drawn[positions]), labels[positions], self.task_sizes, config.temperature)
 
-        sgd = Sgd(config.align_epochs, config.draws, config.weight_decay)
+        descent = Descent(config.align_epochs, config.draws, config.weight_decay)
         groups = [Group(head.parameters(), config.align_lr)]
-        aligned = descend(groups, len(labels), sgd, shuffle, loss_of, before_epoch=redraw)
+        aligned = descend(groups, len(labels), descent, shuffle, loss_of, Hooks(before_epoch=redraw))
         self.aligned = head.detached()
         notes = {"alignment_loss": aligned.losses[-1]} if aligned.losses else {}
         return FitReport(aligned.status, report.losses, notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,10 @@ class Recorder:
         self.read.update(rows.tolist())
         return self._spoilt(self.inner.frozen(rows))
 
+    def remembered(self, space: str, rows: Rows, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
+        self.read.update(rows.tolist())
+        return look(Batch(rows, self)) if self.spoil else self.inner.remembered(space, rows, look)
+
     def _spoilt(self, values: torch.Tensor) -> torch.Tensor:
         return torch.full_like(values, torch.nan) if self.spoil else values
 
@@ -80,7 +85,7 @@ class Lab:
         self.backbone = build_backbone("glyph_vit")
         self.store = UnionFeatures(Path(self.world.cache), self.world.images, self.backbone, device)
         self.store.ensure(0, (0, 0))  # sixteen classes are one shard
-        self.source = Recorder(PoolSource(self.world.images, self.backbone, self.store, device))
+        self.source = Recorder(PoolSource(self.world, self.backbone, self.store, device))
         self._states: dict[Any, dict[str, Any]] = {}
 
     def fresh(self, case: Case, seed: int = 0, **params: Any) -> Method:
@@ -90,7 +95,7 @@ class Lab:
         context = WorkerContext(
             torch.device("cpu"), self.backbone.dim, self.store.space, 3 * 32 * 32, seed, 0, self.store.network
         )
-        method: Method = build(context, build_config(build, {**quick, **case.params, **params}))
+        method: Method = build(context, build_config(build, {**quick, **case.params, **params}, "glyph_vit"))
         return method
 
     def data(self, method: Method, classes: tuple[int, ...], seed: int = 0) -> TaskData:
