@@ -79,6 +79,8 @@ class Records:
         """What a worker may fetch from other nodes for an edge; empty if all it needs is in its own folder."""
         here = to.hello.folder if to.hello else ""
         known = {d: self._states[d] for d in edge.chain[:-1] if d in self._states}
+        if edge.part and edge.home.state in self._states:
+            known[edge.part] = self._states[edge.home.state]  # it lies where that state does
         if all(k.folder == here for k in known.values()):
             return {}
         by_name = {m.name: m for m in members}

@@ -76,6 +76,8 @@ def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | 
             raise click.BadParameter(
                 f"{value}: unknown key {unknown}; keys are the option names, e.g. classes_per_task"
             )
+        if name == "methods":
+            raw = _methods(raw)
         if not _fits(option, raw):
             raise click.BadParameter(f"{value}: {key} is {brief(raw)}, must be of type {option.type.name}")
         if option.multiple:
@@ -84,6 +86,26 @@ def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | 
             defaults[option.name] = not raw if negated else ",".join(raw) if isinstance(raw, list) else raw
     context.default_map = {**(context.default_map or {}), **defaults}
     return value
+
+
+def _methods(raw: Any) -> Any:
+    """Methods written as ``ranpac: {M: 5000, ridge: 0.01}``, in a mapping or in a list, in the grammar of ``--methods``.
+
+    What is not of this form is given back as it is.
+    """
+    if isinstance(raw, dict):
+        raw = [{name: params} for name, params in raw.items()]
+    return [_method(item) for item in raw] if isinstance(raw, list) else raw
+
+
+def _method(item: Any) -> Any:
+    if not isinstance(item, dict) or len(item) != 1:
+        return item
+    [(name, params)] = item.items()
+    if not isinstance(params, dict | None) or any(isinstance(v, dict | list | None) for v in (params or {}).values()):
+        return item
+    settings = ",".join(f"{key}={value}" for key, value in (params or {}).items())
+    return f"{name}:{settings}" if settings else str(name)
 
 
 def _plain_yaml(path: Path) -> Any:

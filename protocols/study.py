@@ -20,7 +20,7 @@ from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
 from seqsearch.settings import CldybSettings
 from seqsearch.types import MethodSpec, Prefix, Task
-from seqsearch.world import World, located, located_text, method_spec, pool_texts
+from seqsearch.world import World, capabilities, located, located_text, method_spec, pool_texts
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,12 @@ def prepare(settings: CldybSettings, states: Path, device: str, directory: Path 
         raise UserError(f"--weights {idle}=...: no method uses backbone {idle!r}; they use {', '.join(sorted(used))}")
     view, tuning = _classes_in_play(world, settings)
     methods = tuple(method_spec(item, default, device, files, settings.precision) for item in items)
+    for method in methods:
+        room = _capabilities(method).capacity
+        if room is not None and room < settings.tasks:
+            raise UserError(
+                f"method {method.label!r} has room for {room} tasks and the run has {settings.tasks}: enlarge it"
+            )
     tags = {m.backbone: world.backbone(m.backbone).tag for m in methods}
     first = first_task(view, settings.classes_per_task, settings.seed)
     return Study(settings, world, view, methods, first, tags, _frozen(methods), tuning)
@@ -132,13 +138,7 @@ def _frozen(methods: Sequence[MethodSpec]) -> tuple[str, ...]:
 
 def _capabilities(method: MethodSpec) -> Caps:
     build = load("method", method.target)
-    try:
-        caps: Caps = build.capabilities(build_config(build, dict(method.params), method.backbone))
-    except UserError:
-        raise
-    except Exception as error:
-        raise UserError(f"method {method.label!r} failed in capabilities(): {type(error).__name__}: {error}") from None
-    return caps
+    return capabilities(build, build_config(build, dict(method.params), method.backbone), method.label)
 
 
 def _excluded(settings: CldybSettings) -> set[str]:

@@ -2,6 +2,8 @@
 
 Rollouts are broken into edges here. An edge that is journalled is not run again; one that is in flight is waited for by everyone
 who needs it (single-flight). So nothing is trained twice, and a resumed run replays its past in milliseconds.
+
+An edge of an additive method only adds a part to its parent: the edge that trains the part (`Edge.home`) goes before it.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -117,7 +119,7 @@ class Search:
             self.counts.in_flight = self._in_flight()
             self.observe(self.counts)
         if not more:
-            self.evaluator.drop(self.edges)
+            self.evaluator.drop([*self.edges, *filter(None, {e.part for e in self.edges.values()})])
         stuck = [p.name for p in planners if not p.done]
         if stuck:
             raise RuntimeError(f"planners wait for answers that nobody is computing: {stuck}")
@@ -127,7 +129,8 @@ class Search:
         for rank, planner in enumerate(planners):
             requests = planner.ask()
             if planner.passes_on:
-                self._needed.update(e.parent for r in requests if isinstance(r, Rollout) for e in r.edges())
+                edges = [e for r in requests if isinstance(r, Rollout) for e in r.edges()]
+                self._needed.update(digest for e in edges for digest in (e.parent, e.part))
             for request in requests:
                 asked = True
                 self._start(planner, (rank, next(self._numbers)), request)
@@ -159,12 +162,9 @@ class Search:
             self.edges[edge.state] = edge
             known = self.journal.edge(edge.digest)
             if known is None:
-                pending.awaited = edge
-                if edge.digest in self._waiting:
-                    self._waiting[edge.digest].append(pending)
-                else:
-                    self._waiting[edge.digest] = [pending]
-                    self.evaluator.submit(edge, pending.priority)
+                known = self._without_part(edge)
+            if known is None:
+                self._await(pending, edge if self.journal.edge(edge.home.digest) else edge.home)
                 return
             self.counts.known += edge is not pending.awaited
             pending.results.append(known)
@@ -174,11 +174,29 @@ class Search:
                 self._pass_on(edge)
         self._conclude(pending)
 
+    def _await(self, pending: _Pending, edge: Edge) -> None:
+        """Submit an edge, or join those who wait for it."""
+        pending.awaited = edge
+        self.edges[edge.state] = edge
+        if edge.digest in self._waiting:
+            self._waiting[edge.digest].append(pending)
+        else:
+            self._waiting[edge.digest] = [pending]
+            self.evaluator.submit(edge, pending.priority)
+
+    def _without_part(self, edge: Edge) -> EdgeResult | None:
+        """The result of an edge whose part could not be learned: that of the edge that tried; else None."""
+        learned = self.journal.edge(edge.home.digest)
+        if learned is None or learned.status == "ok":
+            return None
+        return replace(learned, digest=edge.digest, state=edge.state, trained=())
+
     def _pass_on(self, edge: Edge) -> None:
-        """One rollout less needs the state that this edge started from. First tasks stay: later planners share them."""
-        self._needed[edge.parent] -= 1
-        if self._needed[edge.parent] <= 0 and len(edge.prefix) > 2:
-            self.evaluator.drop([edge.parent])
+        """One rollout less needs what this edge started from. First tasks stay: later planners share them."""
+        for digest in (edge.parent, edge.part):
+            self._needed[digest] -= 1
+            if digest and self._needed[digest] <= 0 and len(edge.prefix) > 2:
+                self.evaluator.drop([digest])
 
     def _finish(self, job: Job, result: JobResult) -> None:
         self.counts.trained += len(result.trained)

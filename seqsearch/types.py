@@ -7,7 +7,7 @@ on top of a prefix. A `Rollout` is a chain of edges that a planner wants judged;
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -56,7 +56,8 @@ class MethodSpec:
     """A method as the user named it: ``target`` (``ranpac`` or ``mine.py:MyMethod``), backbone and parameters.
 
     ``digest`` covers all that decides its numbers: source, parameters, backbone weights, transform, precision, library
-    versions, device class and thread count (design: the config digest).
+    versions, device class and thread count (design: the config digest). ``anchor`` is that of an `Additive` method that trains:
+    what it learns of a task depends on that many first tasks, and is trained once; None for all others.
     """
 
     label: str
@@ -64,6 +65,7 @@ class MethodSpec:
     backbone: str
     params: tuple[tuple[str, Any], ...]
     digest: str
+    anchor: int | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,20 @@ class Edge:
     def chain(self) -> tuple[str, ...]:
         """Identities of the states after 1, 2, ... tasks; the last is its own."""
         return state_chain(self.method, self.seed, self.replicate, self.prefix)
+
+    @cached_property
+    def home(self) -> Edge:
+        """The edge in which the part of its last task is trained: the task right after the anchor. Mostly the edge itself."""
+        anchor = self.method.anchor
+        if anchor is None or len(self.prefix) <= anchor + 1:
+            return self
+        return replace(self, prefix=(*self.prefix[:anchor], self.prefix[-1]), keep=True)
+
+    @cached_property
+    def part(self) -> str:
+        """Identity of what was learned of its last task (`Additive.learn`); empty if the method has no such thing."""
+        anchor = self.method.anchor
+        return "" if anchor is None or len(self.prefix) <= anchor else digest_of("part", self.home.state)
 
     @cached_property
     def digest(self) -> str:

@@ -21,8 +21,8 @@ from seqsearch.failures import Diverged, line_of, status_of
 from seqsearch.features import Shard, UnionFeatures
 from seqsearch.lending import CACHE_BYTES, PoolSource, WorkerContext, task_data
 from seqsearch.load import load
-from seqsearch.methods.base import Method, build_config
-from seqsearch.methods.data import Batch
+from seqsearch.methods.base import Additive, FitReport, Method, build_config, joined
+from seqsearch.methods.data import Batch, TaskData
 from seqsearch.supply import Offer, Source, ways
 from seqsearch.types import (
     Edge,
@@ -109,6 +109,8 @@ class Workbench:
                 origin = self._regain(edge.chain)  # another run has trained it
             if origin in ("", "trained"):
                 origin = self._regain(edge.chain[:-1])
+                if edge.part and edge.home is not edge:
+                    self._regain([edge.part])
             method = self._state(
                 edge.method, edge.seed, edge.replicate, edge.prefix, trained, keep=edge.keep, keep_parent=True
             )
@@ -183,9 +185,8 @@ class Workbench:
         if state is None:
             method = self._state(spec, seed, replicate, prefix[:-1], trained, keep=keep_parent)
             self.since = time.monotonic()
-            self._notes = self.fit(method, spec, prefix[-1], seed, replicate)
+            self._notes = self._learned(method, Edge(spec, seed, replicate, prefix), trained)
             self.since = time.monotonic()
-            trained.append(digest)
             parent = state_digest(spec, seed, replicate, prefix[:-1]) if len(prefix) > 1 else None
             state = self.cache.put(digest, learned(method), keep=keep, parent=parent)
             if keep and self.store is not None:
@@ -203,14 +204,42 @@ class Workbench:
                 return came if position == len(chain) - 1 else "trained"
         return "trained"
 
-    def fit(self, method: Method, spec: MethodSpec, task: Task, seed: int, replicate: int) -> Notes:
-        """Let a live method learn one task; what it noted.
+    def _learned(self, method: Method, edge: Edge, trained: list[str]) -> Notes:
+        """Let a live method learn the last task of an edge, or add what was learned of it before; what it noted."""
+        spec, task = edge.method, edge.prefix[-1]
+        if not edge.part:
+            notes = self.fit(method, spec, task, edge.seed, edge.replicate)
+            trained.append(edge.state)
+            return notes
+        assert isinstance(method, Additive)
+        part = self.cache.get(edge.part)
+        if part is not None:
+            return self.fit(method, spec, task, edge.seed, edge.replicate, lambda data: method.absorb(part, data))
+
+        def learn(data: TaskData) -> FitReport:
+            found, report = method.learn(data)
+            if report.status != "ok":
+                return report
+            own = self.cache.put(edge.part, found, keep=True)
+            if self.store is not None:
+                self.store.push(self.cache.disk, edge.part)
+            return joined(report, method.absorb(own, data))
+
+        notes = self.fit(method, spec, task, edge.seed, edge.replicate, learn)
+        trained.append(edge.home.state)
+        return notes
+
+    def fit(
+        self, method: Method, spec: MethodSpec, task: Task, seed: int, replicate: int,
+        learn: Callable[[TaskData], FitReport] | None = None,
+    ) -> Notes:  # fmt: skip
+        """Let a live method learn one task (by ``learn``, its own `fit_task` if None); what it noted.
 
         Raises:
             Diverged: it says so. Whatever it raises itself is passed on.
         """
         data = task_data(self.world, self.source(spec.backbone), task, method, seed, replicate)
-        report = method.fit_task(data)
+        report = (learn or method.fit_task)(data)
         if getattr(report, "status", None) not in ("ok", "diverged"):
             raise TypeError("fit_task must return a FitReport")
         if report.status == "diverged":

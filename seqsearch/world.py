@@ -22,6 +22,7 @@ from seqsearch.types import ClassId, MethodSpec, Task
 
 if TYPE_CHECKING:
     from seqsearch.backbones.base import Backbone
+    from seqsearch.methods.base import Caps, Config
 
 PATH_KINDS = ("folder", "parquet")
 """Kinds of pools that are named by their path."""
@@ -210,10 +211,38 @@ def method_spec(
     except UserError as error:
         raise UserError(f"method {item.text!r}: {error}") from None
     backbone = build_backbone(backbone_name, weights, precision)
+    if capabilities(build, config, item.text).backbones == "vit" and not getattr(backbone, "vit", True):
+        raise UserError(
+            f"method {item.text!r} injects prompts or adapters into a vision transformer, and backbone {backbone_name!r} is none "
+            f"that timm builds of ordinary blocks: give it another, as {item.target}@vit_base_patch16_224"
+        )
     identity = (config, source_digest(build), engine_digest(), backbone.digest, device, 1, versions())
     digest = digest_of("method", *identity)
     params = tuple((name, value) for name, value in item.params)
-    return MethodSpec(item.text, item.target, backbone_name, params, digest)
+    return MethodSpec(item.text, item.target, backbone_name, params, digest, _anchor(build, config))
+
+
+def capabilities(build: Any, config: Config, label: str) -> Caps:
+    """What a method of this config can do.
+
+    Raises:
+        UserError: an own method's `capabilities` fails.
+    """
+    try:
+        caps: Caps = build.capabilities(config)
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"method {label!r} failed in capabilities(): {type(error).__name__}: {error}") from None
+    return caps
+
+
+def _anchor(build: Any, config: Config) -> int | None:
+    """See `MethodSpec.anchor`. Sums over stored features are not worth keeping apart: they cost less than the book-keeping."""
+    from seqsearch.methods.base import Additive
+
+    trains = isinstance(build, type) and issubclass(build, Additive) and build.capabilities(config).input == "images"
+    return build.anchor(config) if trains else None
 
 
 def located(item: Item, directory: Path) -> Item:

@@ -23,6 +23,7 @@ class Bf16:
     def __init__(self, inner: Backbone) -> None:
         self.inner = inner
         self.name, self.dim, self.view = inner.name, inner.dim, inner.view
+        self.vit = getattr(inner, "vit", True)
         self.tag = f"{inner.tag}+bf16"
         self.digest = digest_of("bf16", inner.digest)
 

@@ -23,6 +23,9 @@ class Backbone(Protocol):
     """Identity of architecture, weights and preprocessing."""
     dim: int
     view: View
+    vit: bool
+    """Whether prompts and adapters can be injected (`seqsearch.backbones.inject`). An own backbone need not say: it is then
+    found out when the first task is learned."""
 
     def module(self) -> torch.nn.Module:
         """A fresh copy with the pre-trained weights: preprocessed images ``[n, 3, s, s]`` -> features ``[n, dim]``.

@@ -47,6 +47,7 @@ class GlyphViT:
     name = "glyph_vit"
     dim: int = ARCHITECTURE["embed_dim"]
     view = View(size=32)
+    vit = True
 
     def __init__(self, weights: bytes) -> None:
         self._weights = weights

@@ -30,6 +30,8 @@ class TimmModel:
     def __init__(self, name: str, model: nn.Module, source: str) -> None:
         from timm.data import resolve_model_data_config
 
+        from seqsearch.backbones.inject import injectable
+
         self.name = name
         self._model = model
         settings = resolve_model_data_config(model)
@@ -49,6 +51,7 @@ class TimmModel:
         """Architecture, where the weights come from, and a digest of the weights as they were loaded."""
         self.digest = digest_of("timm", name.partition(".")[0], fingerprint, self._mean, self._std, self.view)
         self.dim = self._width()
+        self.vit = injectable(model)
 
     def module(self) -> nn.Module:
         """A fresh float32 copy on the CPU in eval mode: ``[n, 3, s, s]`` -> ``[n, dim]``."""

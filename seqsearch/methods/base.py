@@ -245,8 +245,8 @@ class Additive(Method):
         nothing in the method."""
 
     @abstractmethod
-    def absorb(self, part: Mapping[str, Any], columns: range) -> FitReport:
-        """Add the part of a task whose classes are ``columns``."""
+    def absorb(self, part: Mapping[str, Any], task: TaskData) -> FitReport:
+        """Add the part of a task. It trains nothing; images of the task may be looked at."""
 
     def fit_task(self, task: TaskData) -> FitReport:
         report = self.begin(task) if task.depth < self.anchor(self.config) else FitReport()
@@ -255,9 +255,12 @@ class Additive(Method):
         part, learned = self.learn(task)
         if learned.status != "ok":
             return learned
-        absorbed = self.absorb(part, task.columns)
-        losses = report.losses or learned.losses or absorbed.losses
-        return FitReport(absorbed.status, losses, {**report.notes, **learned.notes, **absorbed.notes})
+        return joined(joined(report, learned), self.absorb(part, task))
+
+
+def joined(first: FitReport, then: FitReport) -> FitReport:
+    """Of a training in two stages: how the last ended, the losses of the first that has any, all notes."""
+    return FitReport(then.status, first.losses or then.losses, {**first.notes, **then.notes})
 
 
 EMBEDDED = "glyph_vit"

@@ -1,10 +1,10 @@
-"""A small world to put methods through: sixteen glyph classes, the embedded network, and the engine's own data path."""
+"""A small world to put methods through: sixteen glyph classes, a small network, and the engine's own data path."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import torch
 from seqsearch.features import UnionFeatures
 from seqsearch.lending import PoolSource, WorkerContext, task_data
 from seqsearch.load import load, names
-from seqsearch.methods.base import Caps, FitReport, Method, build_config
+from seqsearch.methods.base import Additive, Caps, FitReport, Method, build_config
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.pools.base import Part, Rows
 from seqsearch.world import World, build_backbone
@@ -23,6 +23,13 @@ EXAMPLE = str(Path(__file__).parents[2] / "docs" / "example_method.py") + ":Shru
 
 TASKS: tuple[tuple[int, ...], ...] = ((0, 5, 10, 14), (2, 7, 12), (4, 9, 11, 15))
 """Class indices of three tasks, of unequal sizes."""
+
+HERE = Path(__file__).parent
+TWO_BLOCKS, RESNET, EMBEDDED = (
+    f"{HERE / 'backbones.py'}:two_blocks",
+    f"{HERE / 'backbones.py'}:small_resnet",
+    "glyph_vit",
+)
 
 QUICK: dict[str, Any] = {"epochs": 3, "batch_size": 8, "M": 300, "buffer_size": 12, "align_epochs": 2, "draws": 32}
 """Overrides for whatever method has a parameter of that name."""
@@ -35,12 +42,18 @@ class Case:
     label: str
     target: str
     params: dict[str, Any] = field(default_factory=dict)
+    backbone: str = EMBEDDED
 
     @property
-    def trains_backbone(self) -> bool:
+    def caps(self) -> Caps:
         build = load("method", self.target)
         caps: Caps = build.capabilities(build_config(build, self.params))
-        return caps.trains_backbone
+        return caps
+
+    @property
+    def additive(self) -> bool:
+        build = load("method", self.target)
+        return isinstance(build, type) and issubclass(build, Additive)
 
 
 def cases() -> list[Case]:
@@ -48,6 +61,12 @@ def cases() -> list[Case]:
     found = [Case(name, name) for name in names("method")]
     more = [Case("ranpac, adapted", "ranpac", {"adapt": "full"}), Case("ranpac, sums", "ranpac", {"M": 50})]
     return [*found, *more, Case("example", EXAMPLE)]
+
+
+def cases_on_small_networks() -> list[Case]:
+    """Every case on a transformer of two blocks, and on a ResNet unless it injects something into transformers."""
+    on_resnet = [replace(c, label=f"{c.label}, ResNet", backbone=RESNET) for c in cases() if c.caps.backbones == "any"]
+    return [*(replace(c, backbone=TWO_BLOCKS) for c in cases()), *on_resnet]
 
 
 class Recorder:
@@ -78,11 +97,11 @@ class Recorder:
 class Lab:
     """Makes, trains and judges methods; does the engine's book-keeping."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, backbone: str = EMBEDDED) -> None:
         pool = "glyphs:classes=16,train=10,reward=4,test=8"
         self.world = World(pool, 0, str(folder / "cache"), str(folder / "states"))
         device = torch.device("cpu")
-        self.backbone = build_backbone("glyph_vit")
+        self.backbone_name, self.backbone = backbone, build_backbone(backbone)
         self.store = UnionFeatures(Path(self.world.cache), self.world.images, self.backbone, device)
         self.store.ensure(0, (0, 0))  # sixteen classes are one shard
         self.source = Recorder(PoolSource(self.world, self.backbone, self.store, device))
@@ -95,7 +114,7 @@ class Lab:
         context = WorkerContext(
             torch.device("cpu"), self.backbone.dim, self.store.space, 3 * 32 * 32, seed, 0, self.store.network
         )
-        method: Method = build(context, build_config(build, {**quick, **case.params, **params}, "glyph_vit"))
+        method: Method = build(context, build_config(build, {**quick, **case.params, **params}, self.backbone_name))
         return method
 
     def data(self, method: Method, classes: tuple[int, ...], seed: int = 0) -> TaskData:

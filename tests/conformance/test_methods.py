@@ -13,25 +13,50 @@ import torch
 
 from seqsearch.cache import StateCache
 from seqsearch.errors import AccessError, UserError
+from seqsearch.lending import WorkerContext
 from seqsearch.load import load
-from seqsearch.methods.base import Method, build_config
-from tests.conformance.lab import EXAMPLE, TASKS, Case, Lab, cases, rows_of, same
+from seqsearch.methods.base import Additive, Method, build_config
+from seqsearch.methods.data import TaskData
+from tests.conformance.lab import (
+    EMBEDDED,
+    EXAMPLE,
+    RESNET,
+    TASKS,
+    TWO_BLOCKS,
+    Case,
+    Lab,
+    cases,
+    cases_on_small_networks,
+    rows_of,
+    same,
+)  # fmt: skip
 
 ONE, TWO, THREE = TASKS
 OTHER = (1, 6, 13)
-ER = Case("er", "er")
-every_method = pytest.mark.parametrize("case", cases(), ids=lambda c: c.label)
-every_gradient_method = pytest.mark.parametrize(
-    "case", [c for c in cases() if c.trains_backbone], ids=lambda c: c.label
-)
+ER = Case("er", "er", backbone=TWO_BLOCKS)
+
+
+def each(found: list[Case]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("case", found, ids=lambda c: c.label)
+
+
+every_method = each(cases_on_small_networks())
+every_gradient_method = each([c for c in cases_on_small_networks() if c.caps.trains_backbone])
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+def labs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Lab]]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield Lab(tmp_path_factory.mktemp("lab"))
+    yield {b: Lab(tmp_path_factory.mktemp("lab"), b) for b in (TWO_BLOCKS, RESNET, EMBEDDED)}
     torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def lab(labs: dict[str, Lab], request: pytest.FixtureRequest) -> Lab:
+    """The lab with the network of the test's case."""
+    case = request.node.callspec.params["case"] if hasattr(request.node, "callspec") else ER
+    return labs[case.backbone]
 
 
 def test_discovery_finds_the_shipped_methods() -> None:
@@ -56,11 +81,16 @@ def test_c1_state_is_a_function_of_config_seed_and_prefix(lab: Lab, case: Case) 
 
 
 @every_method
-def test_c1_another_seed_gives_another_state_if_anything_is_drawn(lab: Lab, case: Case) -> None:
+def test_c1_another_seed_gives_another_state_if_anything_is_drawn(
+    lab: Lab, case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, drawn = lab.trained(case, ONE).state_dict(), []
+    for kind in (TaskData, WorkerContext):
+        real = kind.generator
+        monkeypatch.setattr(kind, "generator", lambda self, phase, real=real: drawn.append(phase) or real(self, phase))
     method = lab.fresh(case, seed=1)
     lab.fit(method, ONE, seed=1)
-    draws = case.target in ("er", "finetune", "slca", "ranpac")
-    assert same(method.state_dict(), lab.trained(case, ONE).state_dict()) != draws
+    assert same(method.state_dict(), other) != bool(drawn)
 
 
 @every_method
@@ -187,13 +217,14 @@ def test_c9_scores_are_finite_for_all_seen_classes_and_no_other(lab: Lab, case: 
         assert not scores.requires_grad
 
 
-@every_method
+@each(cases())
 def test_it_learns(lab: Lab, case: Case) -> None:
     assert lab.accuracy(lab.trained(case, ONE), TASKS, 0) >= 0.7  # chance is .25
 
 
-def test_finetune_forgets_more_than_replay(lab: Lab) -> None:
+def test_finetune_forgets_more_than_replay(labs: dict[str, Lab]) -> None:
     """At one common, high rate of the backbone: the default ones are low, so that neither forgets much in three tasks."""
+    lab = labs[EMBEDDED]
 
     def loss(target: str) -> float:
         case = Case(f"{target}, fast", target, {"backbone_lr": 0.03})
@@ -220,6 +251,22 @@ def test_order_of_tasks_matters_only_where_caps_say_so(lab: Lab, case: Case) -> 
     else:
         assert gap < 1e-4
         assert torch.equal(a.argmax(1), b.argmax(1))
+
+
+@each([c for c in cases_on_small_networks() if c.additive])
+def test_parts_do_not_depend_on_the_tasks_between(lab: Lab, case: Case) -> None:
+    """What an additive method learns of a task after its anchor, and what the engine makes of it after other tasks."""
+    after_two = lab.trained(case, ONE, TWO)
+    assert isinstance(after_two, Additive)
+    home = lab.trained(case, *TASKS[: after_two.anchor(after_two.config)])
+    assert isinstance(home, Additive)
+    part, report = home.learn(lab.data(home, THREE))
+    again, _ = after_two.learn(lab.data(after_two, THREE))
+    assert report.status == "ok"
+    assert same(part, again)
+    assert same(after_two.state_dict(), lab.trained(case, ONE, TWO).state_dict()), "learning a part changed the method"
+    assert after_two.absorb(part, lab.data(after_two, THREE)).status == "ok"
+    assert same(after_two.state_dict(), lab.trained(case, *TASKS).state_dict())
 
 
 @every_method

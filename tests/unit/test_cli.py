@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -125,7 +126,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--pool", "glyphs:colour=3"], r"pool 'glyphs:colour=3': no option 'colour'; it has train, reward, test, classes"),
         (["--methods", "mine.py"], r"name the class in it too, mine.py:CLASS"),
         (["--methods", "ranpak"], r"unknown method 'ranpak': there are er, finetune, ranpac, simplecil, slca; an own one is"),
-        (["--methods", "ranpac:m=5"], r"method 'ranpac:m=5'.*no parameter 'm'; it has: M"),
+        (["--methods", "ranpac:m=5"], r"method 'ranpac:m=5'.*no parameter 'm'; it has: .*M, adapt"),
         (["--methods", "ranpac:M=0"], r"M=0: must be at least 1"),
         (["--methods", "ranpac:M=many"], r"M=many: must be of type int"),
         (["--methods", "simplecil,simplecil"], r"method 'simplecil' is named twice"),
@@ -144,8 +145,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line_before_anything_is_made(tmp_path: Path, arguments: list[str], says: str) -> None:
-    import re
-
     result = small(*arguments, "--out", tmp_path / "run")
     assert result.exit_code == 2
     assert re.search(says, result.stderr), result.stderr
@@ -401,3 +400,23 @@ def test_a_full_disk_is_one_line_and_the_run_resumes(tmp_path: Path, monkeypatch
     assert "free some space there, then resume" in result.stderr
     again = call("cldyb", "--resume", run, "--workers", 0, "--quiet")
     assert again.exit_code == 0, again.stderr
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "methods: ranpac:M=5,lr=1e-2,ear",
+        "methods: ['ranpac:M=5,lr=1e-2', ear]",
+        "methods:\n  ranpac: {M: 5, lr: 1e-2}\n  ear:",
+        "methods:\n  - ranpac: {M: 5, lr: 0.01}\n  - ear: {}",
+    ],
+)
+def test_methods_with_parameters_in_a_yaml_file(tmp_path: Path, lines: str) -> None:
+    """All forms say the same: the last method is unknown, the first one is not, or it would be complained of."""
+    (tmp_path / "study.yaml").write_text(lines + "\n")
+    result = call("cldyb", "--config", tmp_path / "study.yaml", "--workers", 0)
+    assert result.exit_code == 2
+    assert "unknown method 'ear'" in result.stderr
+    (tmp_path / "study.yaml").write_text(lines.replace("lr", "rate").replace("ear", "er") + "\n")
+    result = call("cldyb", "--config", tmp_path / "study.yaml", "--workers", 0)
+    assert re.search(r"method 'ranpac:M=5,rate=0.01'.*no parameter 'rate'", result.stderr), result.stderr
