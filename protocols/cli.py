@@ -151,15 +151,16 @@ def status(run: Path, watch: bool, as_json: bool) -> None:
 
 
 @main.command()
-@click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
-def methods(as_json: bool) -> None:
-    """List the methods with their parameters, from the code."""
-    from protocols.listing import method_table, methods_json
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def methods(name: str | None, as_json: bool) -> None:
+    """List the methods with their parameters, or tell all about the one NAMEd; from the code."""
+    from protocols.listing import describe, method_table, method_text, methods_json
 
     if as_json:
-        click.echo(json.dumps(methods_json()))
+        click.echo(json.dumps(describe(name) if name else methods_json()))
     else:
-        click.echo(method_table())
+        click.echo(method_text(name) if name else method_table())
 
 
 @main.command()

@@ -356,7 +356,9 @@ def test_methods_are_listed_from_the_code() -> None:
     ranpac = next(m for m in listed if m["name"] == "ranpac")
     assert next(p for p in ranpac["parameters"] if p["name"] == "M")["default"] == 2000
     assert all(m["about"] and all(p["help"] for p in m["parameters"]) for m in listed)
-    assert "M=2000" in call("methods").stdout
+    assert "ridge regression" in call("methods").stdout
+    assert "M=2000" in call("methods", "ranpac").stdout
+    assert call("methods", "ranpak").exit_code == 2
 
 
 def test_help_names_every_setting_and_imports_nothing_heavy() -> None:
