@@ -1,4 +1,4 @@
-"""Two small networks with random weights: a transformer of two blocks with a class token, a ResNet with batch normalisation."""
+"""Networks with random weights: a transformer of two blocks with a class token, a ResNet with batch normalisation, a ViT-B."""
 
 from __future__ import annotations
 
@@ -48,3 +48,8 @@ def small_resnet() -> Small:
     """Four residual blocks, 32 features."""
     channels = (8, 16, 24, 32)
     return Small("small_resnet", lambda: ResNet(BasicBlock, (1, 1, 1, 1), channels=channels, num_classes=0), False)
+
+
+def vit_base() -> Small:
+    """A ViT-B/16 of the real widths, but for its table of positions: what benchmarks measure sizes on, too large for tests."""
+    return Small("vit_base", lambda: VisionTransformer(32, 16, num_classes=0), True)

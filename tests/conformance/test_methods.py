@@ -269,6 +269,26 @@ def test_parts_do_not_depend_on_the_tasks_between(lab: Lab, case: Case) -> None:
     assert same(after_two.state_dict(), lab.trained(case, *TASKS).state_dict())
 
 
+@each([c for c in cases_on_small_networks() if c.caps.backbones == "vit"])
+def test_one_frozen_network_serves_all_that_inject(lab: Lab, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is neither copied nor changed, gets no gradients, and is not asked again for features that are stored."""
+    network = lab.store.network.module
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    asked: list[object] = []
+    monkeypatch.setattr(WorkerContext, "fresh_backbone", lambda self: asked.append("a copy"))
+    hook = network.register_forward_pre_hook(lambda module, images: asked.append("features"))
+    try:
+        method = lab.fresh(case)
+        lab.fit(method, ONE, TWO)
+        method.predict(lab.batch(ONE))
+        method.features(lab.batch(ONE))
+    finally:
+        hook.remove()
+    assert asked == []
+    assert all(torch.equal(before[name], tensor) for name, tensor in network.state_dict().items())
+    assert all(p.grad is None and not p.requires_grad for p in network.parameters())
+
+
 @every_method
 def test_feature_space_names_the_features(lab: Lab, case: Case) -> None:
     batch = lab.batch(OTHER)
