@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
+from seqsearch.digests import digest_of
 from seqsearch.errors import UserError
 
 Kind = Literal["method", "pool", "backbone"]
@@ -22,7 +23,7 @@ _PACKAGES: dict[Kind, str] = {
     "pool": "seqsearch.pools",
     "backbone": "seqsearch.backbones",
 }
-_NOT_ITEMS = {"base", "data", "pretrain", "glyphs_build", "union", "building", "aliases", "timm_model"}
+_NOT_ITEMS = {"base", "data", "pretrain", "glyphs_build", "union", "building", "aliases", "timm_model", "inject"}
 
 
 def names(kind: Kind) -> list[str]:
@@ -81,10 +82,20 @@ def _attribute(module: ModuleType, attribute: str, target: str, kind: Kind) -> A
 
 
 def source_digest(build: Any) -> str:
-    """Digest of the source file that ``build`` comes from: own code that changes makes new states."""
-    file = inspect.getsourcefile(build)
-    content = Path(file).read_bytes() if file else repr(build).encode()
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+    """Digest of the source file that ``build`` comes from, and of the methods that it builds on: code that changes makes new
+    states. (What all methods share is part of `seqsearch.world.engine_digest`.)"""
+    found: dict[str, Any] = {}
+    waiting = [build]
+    while waiting:
+        made = waiting.pop()
+        module = inspect.getmodule(made)
+        if module is None or module.__name__ in found:
+            continue
+        file = inspect.getsourcefile(made)
+        found[module.__name__] = Path(file).read_bytes() if file else repr(made).encode()
+        used = [v for v in vars(module).values() if inspect.isclass(v) or inspect.isfunction(v)]
+        waiting += [v for v in used if v.__module__.startswith(f"{_PACKAGES['method']}.")]
+    return digest_of(sorted(found.values()))
 
 
 def versions() -> dict[str, str]:

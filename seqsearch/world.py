@@ -282,5 +282,5 @@ def located_text(text: str, kind: Literal["pool", "backbone"], directory: Path) 
 def engine_digest() -> str:
     """Digest of the sources that every method's training runs through."""
     here = Path(__file__).parent
-    names = ("methods/base.py", "methods/data.py", "lending.py", "workbench.py")
+    names = ("methods/base.py", "methods/data.py", "lending.py", "workbench.py", "backbones/inject.py")
     return digest_of([p.read_bytes() for p in [*sorted((here / "methods").glob("_*.py")), *(here / n for n in names)]])
