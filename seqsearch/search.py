@@ -135,8 +135,13 @@ class Search:
                 asked = True
                 self._start(planner, (rank, next(self._numbers)), request)
             if obsolete := planner.obsolete():
-                self.evaluator.drop(obsolete)
+                self._drop(obsolete)
         return asked
+
+    def _drop(self, states: Iterable[str]) -> None:
+        """Forget states that no planner will extend; those that parts depend on stay until all is done."""
+        edges = {s: self.edges.get(s) for s in states}
+        self.evaluator.drop([s for s, e in edges.items() if e is None or len(e.prefix) > (e.method.anchor or 0)])
 
     def _in_flight(self) -> int:
         return len(self._waiting) + len(self._probing)
@@ -196,7 +201,7 @@ class Search:
         for digest in (edge.parent, edge.part):
             self._needed[digest] -= 1
             if digest and self._needed[digest] <= 0 and len(edge.prefix) > 2:
-                self.evaluator.drop([digest])
+                self._drop([digest])
 
     def _finish(self, job: Job, result: JobResult) -> None:
         self.counts.trained += len(result.trained)
