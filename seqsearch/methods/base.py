@@ -240,13 +240,16 @@ class Additive(Method):
 
     @abstractmethod
     def learn(self, task: TaskData) -> tuple[dict[str, Any], FitReport]:
-        """The part: tensors and plain scalars, as in `state_dict`. It must not depend on ``task.depth``, on the numbers of
-        ``task.columns`` or on what was absorbed: randomness comes from ``context.generator``, labels count from 0. It changes
-        nothing in the method."""
+        """The part: tensors on the CPU and plain scalars, as in `state_dict`. It must not depend on ``task.depth``, on the
+        numbers of ``task.columns`` or on what was absorbed: randomness comes from ``context.generator``, labels count from 0.
+        It changes nothing in the method."""
 
     @abstractmethod
     def absorb(self, part: Mapping[str, Any], task: TaskData) -> FitReport:
-        """Add the part of a task. It trains nothing; images of the task may be looked at."""
+        """Add the part of ``task``, whose classes are ``task.columns``, to what is known.
+
+        What a task's images are to what was absorbed before, as their features by older adapters, is found here; nothing is
+        drawn. The tensors of ``part`` may be shared: they are not to be changed."""
 
     def fit_task(self, task: TaskData) -> FitReport:
         report = self.begin(task) if task.depth < self.anchor(self.config) else FitReport()

@@ -16,15 +16,15 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
+from seqsearch.methods._cosine import class_means, cosines
 from seqsearch.methods._network import saved
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.base import Additive, Caps, Context, FitReport, Footprint
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
 
 
-class SimpleCIL(Method):
+class SimpleCIL(Additive):
     """Cosine to frozen class means; see the module."""
 
     caps = Caps(input="frozen", order_invariant_after=0, trains_backbone=False, design=("statistic",))
@@ -34,16 +34,16 @@ class SimpleCIL(Method):
         self.prototypes = torch.zeros(0, context.dim, device=context.device)
         """``[C, d]``."""
 
-    def fit_task(self, task: TaskData) -> FitReport:
-        features, columns = task.train.frozen, task.train.targets
-        means = torch.stack([features[columns == column].mean(0) for column in task.columns])
-        if not bool(torch.isfinite(means).all()):
-            return FitReport("diverged")
-        self.prototypes = torch.cat([self.prototypes, means])
+    def learn(self, task: TaskData) -> tuple[dict[str, Any], FitReport]:
+        means = class_means(task.train.frozen, task.train.targets - task.columns.start, len(task.columns))
+        return saved({"means": means}), FitReport("ok" if bool(torch.isfinite(means).all()) else "diverged")
+
+    def absorb(self, part: Mapping[str, Any], task: TaskData) -> FitReport:
+        self.prototypes = torch.cat([self.prototypes, part["means"].to(self.context.device)])
         return FitReport()
 
     def predict(self, batch: Batch) -> Tensor:
-        return functional.normalize(batch.frozen) @ functional.normalize(self.prototypes).T
+        return cosines(batch.frozen, self.prototypes)
 
     def features(self, batch: Batch) -> Tensor:
         return batch.frozen
