@@ -3,11 +3,12 @@
 With features H ``[n, M]`` and targets Y ``[n, C]`` the solution for penalty lambda is ``W = (H^T H + lambda I)^-1 H^T
 Y = H^T (H H^T + lambda I)^-1 Y``. The right-hand (dual) form costs n^3 and needs the samples, the left-hand (primal)
 one M^3 and needs only sums over them; a caller takes the smaller. Both classes hold a training and a validation part,
-pick lambda by the error on the latter, then solve for all samples.
+pick lambda by the error on the latter, then solve for all samples. A penalty that is given needs no eigendecomposition.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -22,11 +23,12 @@ FLOOR = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A solved ridge: ``weights`` ``[M, C]`` float64, the penalty taken, and the condition number at that choice."""
+    """A solved ridge: ``weights`` ``[M, C]`` float64 (NaN if a given penalty is too small to solve with), the penalty taken, and
+    the condition number at that choice (NaN for a given penalty: it comes with the eigendecomposition)."""
 
     weights: Tensor
     penalty: float
-    condition: float
+    condition: float = math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +39,11 @@ class Dual:
     y: Tensor
     n_train: int
 
-    def fit(self) -> Fit:
-        """Choose the penalty on the validation rows, then solve for all rows."""
+    def fit(self, penalty: float = 0.0) -> Fit:
+        """Choose the penalty on the validation rows, unless it is given (positive), then solve for all rows."""
         n, kernel = self.n_train, self.h @ self.h.T
+        if penalty:
+            return Fit(self.h.T @ _solve(kernel, penalty, self.y), penalty)
         values, vectors = torch.linalg.eigh(kernel[:n, :n])
         values = values.clamp_min(0)
         projected, to_val = vectors.T @ self.y[:n], kernel[n:, :n] @ vectors
@@ -79,11 +83,13 @@ class Primal:
             widened(self.val_cross) + other.val_cross,
         )
 
-    def fit(self) -> Fit:
-        """Choose the penalty on the validation sums, then solve for all samples.
+    def fit(self, penalty: float = 0.0) -> Fit:
+        """Choose the penalty on the validation sums, unless it is given (positive), then solve for all samples.
 
         The squared error on the validation rows is ``tr(W^T G W) - 2 tr(W^T Q)`` with their G and Q, up to a constant.
         """
+        if penalty:
+            return Fit(_solve(self.gram + self.val_gram, penalty, self.cross + self.val_cross), penalty)
         values, vectors = torch.linalg.eigh(self.gram)
         values = values.clamp_min(0)
         projected, val_cross = vectors.T @ self.cross, vectors.T @ self.val_cross
@@ -104,6 +110,7 @@ def penalties(mean_eigenvalue: float) -> list[float]:
 
 
 def _solve(matrix: Tensor, penalty: float, right: Tensor) -> Tensor:
-    """``(matrix + penalty I)^-1 right`` by Cholesky: the floor on the penalty keeps it positive definite."""
+    """``(matrix + penalty I)^-1 right`` by Cholesky: a chosen penalty keeps it positive definite by its floor; else NaN."""
     shifted = matrix + penalty * torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
-    return torch.cholesky_solve(right, torch.linalg.cholesky(shifted))
+    factor, failed = torch.linalg.cholesky_ex(shifted)
+    return torch.full_like(right, torch.nan) if bool(failed) else torch.cholesky_solve(right, factor)

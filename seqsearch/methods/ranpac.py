@@ -1,4 +1,4 @@
-"""RanPAC: ridge regression on a random non-linear expansion of frozen features.
+"""RanPAC: ridge regression on a random non-linear expansion of features that the first task adapted.
 
 "RanPAC: Random Projections and Pre-trained Models for Continual Learning".
 
@@ -6,83 +6,112 @@ With f the features ``[d]``, W a fixed Gaussian matrix ``[d, M]`` and ``h = relu
 one ridge regression onto one-hot labels, ``V = (H^T H + lambda I)^-1 H^T Y``, and an image the scores ``h V``. Sums
 over images do not depend on the order of the tasks, and neither does the classifier.
 
-Trainable: V, in closed form; with ``adapt=full`` also the backbone, on the first task only (full fine-tuning with a
-cosine head that is then thrown away), frozen ever after. Not the default: on the glyphs it does not help.
-Stored: while there are fewer images than M, their features ``[n, d]``, from which H is rebuilt (at n = 1000, M = 2000
-a fiftieth of the Gram matrix); later the float64 sums. W is never stored: its seed is enough.
+f is the pre-trained network (``adapt=none``), or that network after a training on the first task, with a cosine
+classifier that is then thrown away: of adapters beside its MLPs (``adapt=adapter``, the published way) or of all its
+weights (``adapt=full``). It is frozen ever after.
+
+Trainable: V, in closed form; on the first task also what is adapted. Stored: while there are fewer images than M, their
+features ``[n, d]``, from which H is rebuilt (at n = 1000, M = 2000 a fiftieth of the Gram matrix); later the float64
+sums; adapters or network. W is never stored: its seed is enough.
 
 Departures from the public code, and why:
 - lambda is chosen by the squared error on the validation images of ALL tasks seen, not on a fifth of the current
   task: a lambda picked on one small task need not suit the sums of all, and the choice would depend on the order. The
   classifier is then solved on training and validation images together (glyphs, 50 classes: .886 against .875).
-- float64, and lambda at least 1e-4 of the mean eigenvalue of H^T H: with fewer images than M the matrix is singular,
-  and single precision with a tiny lambda is noise.
+- float64, and a chosen lambda at least 1e-4 of the mean eigenvalue of H^T H: with fewer images than M the matrix is
+  singular, and single precision with a tiny lambda is noise. ``ridge`` gives a lambda instead, without floor.
 - plain ridge scores. Some ports keep the solved V in a cosine layer, which divides each class's row (and h) by its
   norm; that undoes the least-squares solution, whose row norms say how far a class stands out, and changes the
   argmax.
+- no dropout within adapters and no augmentation, as in all methods here.
+- GTEP's "prompt token num" is left out: it does nothing unless the first task trains prompts instead of adapters.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.digests import digest_of
-from seqsearch.methods._head import new_head
-from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
+from seqsearch.backbones.inject import Transformer
+from seqsearch.methods import _gtep_adapters as gtep
+from seqsearch.methods._adapters import Adapted, AdapterTraining, load_adapters, train_adapters
+from seqsearch.methods._network import saved, saved_under
 from seqsearch.methods._ridge import Dual, Primal
-from seqsearch.methods._training import Descent, Group, Training, descend
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
+from seqsearch.methods._whole import Whole, load_whole, train_whole
+from seqsearch.methods.base import Additive, Caps, Context, FitReport, Footprint, LogUniform, param
 from seqsearch.methods.base import Config as BaseConfig
-from seqsearch.methods.data import Batch, TaskData
 
-COSINE_SCALE = 16.0
-"""Cosines times this are the logits of the first task's head: bare cosines hardly give a gradient."""
+if TYPE_CHECKING:
+    from seqsearch.methods.data import Batch, TaskData
 
 
-class RanPAC(Method):
+class RanPAC(Additive):
     """Ridge on ``relu(f W)``; see the module."""
 
     @dataclass(frozen=True)
-    class Config(Training):
-        M: int = param(2000, "width of the random projection", minimum=1, search=(500, 1000, 2000, 5000))
+    class Config(AdapterTraining):
+        M: int = param(
+            10000, "width of the random projection", minimum=1, search=gtep.PROJECTIONS, embedded=2000,
+            embedded_search=(500, 1000, 2000, 5000),
+        )  # fmt: skip
         adapt: str = param(
-            "none", "training of the backbone on the first task", choices=("none", "full"), search=("none", "full")
+            "adapter", "what the first task trains in the backbone", choices=("none", "full", "adapter"),
+            embedded="none", embedded_search=("none", "full", "adapter"),
+        )  # fmt: skip
+        ridge: float = param(0.0, "penalty lambda; 0: chosen on the validation images of all tasks", minimum=0.0)
+        epochs: int = param(
+            10, "passes over the first task's images (adapt)", minimum=1, search=gtep.EPOCHS, embedded=5
         )
-        epochs: int = param(5, "passes over the first task's images (adapt=full)", minimum=1)
         lr: float = param(
-            0.05, "learning rate of the cosine head (adapt=full)", minimum=0.0, search=LogUniform(0.005, 0.2)
-        )
+            0.05, "learning rate of adapters and cosine classifier (adapt)", minimum=0.0, search=gtep.RATES,
+            embedded_search=LogUniform(0.005, 0.2),
+        )  # fmt: skip
         backbone_lr: float = param(
-            0.001, "learning rate of the backbone (adapt=full)", minimum=0.0, search=LogUniform(1e-4, 0.01)
+            0.001, "learning rate of the backbone (adapt=full)", minimum=0.0, embedded_search=LogUniform(1e-4, 0.01)
+        )
+        batch_size: int = param(16, "images per step (adapt)", minimum=1, search=gtep.BATCHES, embedded=32)
+        weight_decay: float = param(
+            5e-3, "L2 penalty (adamw: decoupled)", minimum=0.0, search=gtep.WEIGHT_DECAYS, embedded=5e-4
+        )
+        scheduler: str = param(
+            "constant", "how the learning rate falls", choices=("cosine", "steplr", "constant"),
+            search=gtep.SCHEDULERS, embedded="cosine",
+        )  # fmt: skip
+        milestones: int = param(
+            2, "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n", minimum=1, search=gtep.MILESTONES
         )
 
     config: Config
 
     @classmethod
     def capabilities(cls, config: BaseConfig) -> Caps:
-        adapts = getattr(config, "adapt", "none") == "full"
+        adapt = getattr(config, "adapt", "none")
         return Caps(
-            input="images" if adapts else "frozen",
-            order_invariant_after=1 if adapts else 0,
+            input="frozen" if adapt == "none" else "images",
+            order_invariant_after=cls.anchor(config),
             needs_val=True,
-            trains_backbone=adapts,
-            design=("statistic", "full") if adapts else ("statistic",),
+            trains_backbone=adapt != "none",
+            backbones="vit" if adapt == "adapter" else "any",
+            design=("statistic", *{"full": ("full",), "adapter": ("parameter-efficient",)}.get(adapt, ())),
         )
+
+    @classmethod
+    def anchor(cls, config: BaseConfig) -> int:
+        return int(getattr(config, "adapt", "none") != "none")
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
-        self.adapts = self.config.adapt == "full"
         projection = torch.randn(context.dim, self.config.M, generator=context.generator("projection"))
         self.projection = projection.to(context.device)
-        self.backbone: nn.Module | None = None
-        """The adapted backbone: None before the first task, and always with ``adapt=none``."""
-        self.space = context.backbone_id
+        self.vit = Transformer(context.frozen_backbone()) if self.config.adapt == "adapter" else None
+        self.adapted: Adapted | Whole | None = None
+        """What the first task made of the backbone: None before it, and always with ``adapt=none``."""
         self.samples = _no_samples(context.dim)
         """While n < M, on the CPU: features ``[n, d]``, columns ``[n]`` int64 and whether for validation ``[n]``."""
         self.sums: Primal | None = None
@@ -90,30 +119,37 @@ class RanPAC(Method):
         self.readout = torch.zeros(self.config.M, 0, device=context.device)
         """V ``[M, C]`` float32."""
 
-    def fit_task(self, task: TaskData) -> FitReport:
-        losses: tuple[float, ...] = ()
-        if self.adapts and task.depth == 0:
-            report = self._adapt(task)
-            if report.status != "ok":
-                return report
-            losses = report.losses
-        new = {
-            "features": torch.cat([self.features(task.train), self.features(task.val)]).cpu(),
-            "columns": torch.cat([task.train.targets, task.val.targets]).cpu(),
+    def begin(self, task: TaskData) -> FitReport:
+        if self.vit is not None:
+            self.adapted, report = train_adapters(self.vit, task, self.config, self.context, self.context.generator)
+        else:
+            rate = self.config.backbone_lr
+            self.adapted, report = train_whole(task, self.config, rate, self.context, self.context.generator)
+        return report
+
+    def learn(self, task: TaskData) -> tuple[dict[str, Any], FitReport]:
+        """Features of the task's images ``[n, d]``, labels from 0 and whether for validation."""
+        part = {
+            "features": torch.cat([self.features(task.train), self.features(task.val)]),
+            "columns": torch.cat([task.train.targets, task.val.targets]) - task.columns.start,
             "val": torch.arange(len(task.train) + len(task.val)) >= len(task.train),
         }
-        if not bool(torch.isfinite(new["features"]).all()):
-            return FitReport("diverged", losses)
-        fit = self._extend(new, task.columns.stop).fit()
+        finite = bool(torch.isfinite(part["features"]).all())
+        return saved(part), FitReport("ok" if finite else "diverged")
+
+    def absorb(self, part: Mapping[str, Any], task: TaskData) -> FitReport:
+        new = {**part, "columns": part["columns"] + task.columns.start}
+        fit = self._extend(new, task.columns.stop).fit(self.config.ridge)
         self.readout = fit.weights.float().contiguous()
-        return FitReport("ok", losses, {"lambda": fit.penalty, "condition": fit.condition})
+        notes = {"lambda": fit.penalty} | ({} if math.isnan(fit.condition) else {"condition": fit.condition})
+        return FitReport("ok" if bool(torch.isfinite(self.readout).all()) else "diverged", (), notes)
 
     def _extend(self, new: dict[str, Tensor], classes: int) -> Dual | Primal:
         """Take in new samples; what is then to be solved."""
         if self.sums is not None:
             self.sums = self.sums.plus(Primal.of(self._dual(new, classes)))
             return self.sums
-        merged = {name: torch.cat([self.samples[name], new[name]]) for name in new}
+        merged = {name: torch.cat([self.samples[name], new[name]]) for name in self.samples}
         dual = self._dual(merged, classes)
         if len(merged["columns"]) < self.config.M:
             self.samples = merged
@@ -132,56 +168,42 @@ class RanPAC(Method):
         """``[n, d]`` -> ``[n, M]``."""
         return torch.relu(features @ self.projection)
 
-    def _adapt(self, task: TaskData) -> FitReport:
-        """Fine-tune the whole backbone on the first task with a cosine head, which is not kept."""
-        config, train = self.config, held(task.train, self.context)
-        backbone = own_backbone(self.context)
-        head = new_head(len(task.columns), self.context.dim, task.generator("head"), self.context.device)
-
-        def loss_of(positions: Tensor) -> Tensor:
-            part = train.select(positions)
-            cosines = functional.linear(functional.normalize(backbone(part.images)), functional.normalize(head.weight))
-            return functional.cross_entropy(COSINE_SCALE * cosines, part.targets - task.columns.start)
-
-        groups = [Group(list(backbone.parameters()), config.backbone_lr), Group([head.weight], config.lr)]
-        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
-        self.backbone = backbone.requires_grad_(False)
-        weights = {name: tensor.cpu().numpy() for name, tensor in backbone.state_dict().items()}
-        self.space = digest_of("ranpac", self.context.backbone_id, weights)
-        return report
-
     def predict(self, batch: Batch) -> Tensor:
         return self._expand(self.features(batch)) @ self.readout
 
     def features(self, batch: Batch) -> Tensor:
-        return batch.frozen if self.backbone is None else embed(self.backbone, batch)
+        return batch.frozen if self.adapted is None else self.adapted(batch)
 
     def feature_space(self) -> str:
-        return self.space
+        return self.context.backbone_id if self.adapted is None else self.adapted.space
 
     def state_dict(self) -> dict[str, Any]:
-        state = saved(self.samples, "samples.") | saved({"readout": self.readout}) | {"space": self.space}
+        state = saved(self.samples, "samples.") | saved({"readout": self.readout}) | {"space": self.feature_space()}
         if self.sums is not None:
             state |= saved(vars(self.sums), "sums.")
-        if self.backbone is not None:
-            state |= saved(self.backbone.state_dict(), "backbone.")
+        if self.adapted is not None:
+            state |= self.adapted.state("adapted.")
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         device = self.context.device
         self.samples = {name: tensor.clone() for name, tensor in saved_under(state, "samples.").items()}
-        self.readout, self.space = state["readout"].to(device, copy=True), str(state["space"])
+        self.readout = state["readout"].to(device, copy=True)
         sums = {name: tensor.to(device, copy=True) for name, tensor in saved_under(state, "sums.").items()}
         self.sums = Primal(**sums) if sums else None
-        weights = saved_under(state, "backbone.")
-        if weights:
-            self.backbone = own_backbone(self.context).requires_grad_(False)
-            self.backbone.load_state_dict(weights)
+        weights = saved_under(state, "adapted.")
+        if not weights:
+            self.adapted = None
+        elif self.vit is not None:
+            self.adapted = Adapted(self.vit, load_adapters(state, "adapted.", device), self.context.backbone_id)
+        else:
+            self.adapted = load_whole(weights, str(state["space"]), self.context)
 
     def memory_footprint(self) -> Footprint:
         sums = [] if self.sums is None else list(vars(self.sums).values())
         statistics = sum(tensor.numel() for tensor in [self.samples["features"], *sums])
-        return Footprint(params=4 * (self.projection.numel() + self.readout.numel()), statistics=4 * statistics)
+        adapted = 0 if self.adapted is None else self.adapted.bytes
+        return Footprint(4 * (self.projection.numel() + self.readout.numel()) + adapted, 4 * statistics)
 
 
 def _no_samples(dim: int) -> dict[str, Tensor]:

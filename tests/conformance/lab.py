@@ -43,11 +43,13 @@ class Case:
     target: str
     params: dict[str, Any] = field(default_factory=dict)
     backbone: str = EMBEDDED
+    idle: tuple[str, ...] = ()
+    """Parameters without effect, the others being as they are."""
 
     @property
     def caps(self) -> Caps:
         build = load("method", self.target)
-        caps: Caps = build.capabilities(build_config(build, self.params))
+        caps: Caps = build.capabilities(build_config(build, self.params, self.backbone))
         return caps
 
     @property
@@ -56,17 +58,26 @@ class Case:
         return isinstance(build, type) and issubclass(build, Additive)
 
 
+IDLE = {"ranpac": ("backbone_lr",)}
+"""Parameters without effect, the others being at their defaults."""
+
+
 def cases() -> list[Case]:
     """Every method there is, some with further settings, and the documented example."""
-    found = [Case(name, name) for name in names("method")]
-    more = [Case("ranpac, adapted", "ranpac", {"adapt": "full"}), Case("ranpac, sums", "ranpac", {"M": 50})]
+    found = [Case(name, name, idle=IDLE.get(name, ())) for name in names("method")]
+    more = [
+        Case("ranpac, adapters", "ranpac", {"adapt": "adapter"}, idle=("backbone_lr",)),
+        Case("ranpac, whole", "ranpac", {"adapt": "full"}),
+        Case("ranpac, frozen", "ranpac", {"adapt": "none"}),
+        Case("ranpac, sums", "ranpac", {"M": 50, "adapt": "none"}),
+    ]
     return [*found, *more, Case("example", EXAMPLE)]
 
 
 def cases_on_small_networks() -> list[Case]:
     """Every case on a transformer of two blocks, and on a ResNet unless it injects something into transformers."""
-    on_resnet = [replace(c, label=f"{c.label}, ResNet", backbone=RESNET) for c in cases() if c.caps.backbones == "any"]
-    return [*(replace(c, backbone=TWO_BLOCKS) for c in cases()), *on_resnet]
+    on_resnet = [replace(c, label=f"{c.label}, ResNet", backbone=RESNET) for c in cases()]
+    return [*(replace(c, backbone=TWO_BLOCKS) for c in cases()), *(c for c in on_resnet if c.caps.backbones == "any")]
 
 
 class Recorder:

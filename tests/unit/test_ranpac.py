@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from sklearn.linear_model import Ridge
 
 from seqsearch.methods._ridge import FLOOR, GRID, Dual, Primal, penalties
+from tests.conformance.lab import TASKS, Case, Lab
 
 
 def problem(n: int, n_val: int, width: int, classes: int = 3, seed: int = 0) -> Dual:
@@ -101,3 +104,39 @@ def test_duplicated_images_are_no_trouble() -> None:
     for fit in (data.fit(), Primal.of(data).fit()):
         assert bool(torch.isfinite(fit.weights).all())
         torch.testing.assert_close(h[:1] @ fit.weights, torch.full((1, 2), 0.5, dtype=torch.float64), atol=0.01, rtol=0)
+
+
+@pytest.mark.parametrize(("n", "n_val", "width"), SHAPES)
+@pytest.mark.parametrize("penalty", [1e-3, 30.0])
+def test_a_given_penalty_is_taken_as_it_is(n: int, n_val: int, width: int, penalty: float) -> None:
+    """Against scikit-learn, on all samples; 1e-3 is below the floor on a chosen one."""
+    data = problem(n, n_val, width)
+    assert penalties(float((data.h[:n] ** 2).sum()) / width)[0] > 1e-3
+    reference = Ridge(alpha=penalty, fit_intercept=False).fit(data.h.numpy(), data.y.numpy()).coef_.T
+    for fit in (data.fit(penalty), Primal.of(data).fit(penalty)):
+        assert fit.penalty == penalty
+        np.testing.assert_allclose(fit.weights.numpy(), reference, atol=1e-7)
+
+
+def test_a_given_penalty_too_small_to_solve_with_gives_no_numbers() -> None:
+    h = torch.ones(20, 50, dtype=torch.float64)
+    data = Dual(h, torch.nn.functional.one_hot(torch.arange(20) % 2, 2).double(), 16)
+    assert bool(data.fit(1e-20).weights.isnan().all())
+    assert bool(Primal.of(data).fit(1e-20).weights.isnan().all())
+
+
+def test_scores_are_those_of_ridge_on_expanded_features(tmp_path: Path) -> None:
+    """The whole method with ridge=3 against scikit-learn on training and validation images of both tasks."""
+    lab = Lab(tmp_path)
+    for width in (300, 40):  # samples kept, sums kept
+        method = lab.fresh(Case("ranpac", "ranpac"), M=width, ridge=3.0)
+        lab.fit(method, *TASKS[:2])
+        classes = sum(TASKS[:2], ())
+        batches = [(i, lab.batch((c,), part)) for i, c in enumerate(classes) for part in ("train", "val")]
+        weights = torch.randn(160, width, generator=method.context.generator("projection")).numpy()
+        h = np.concatenate([np.maximum(b.frozen.numpy() @ weights, 0) for _, b in batches]).astype(np.float64)
+        y = np.eye(len(classes))[np.concatenate([[i] * len(b) for i, b in batches])]
+        model = Ridge(alpha=3.0, fit_intercept=False).fit(h, y)
+        test = lab.batch(classes)
+        expected = model.predict(np.maximum(test.frozen.numpy() @ weights, 0))
+        np.testing.assert_allclose(method.predict(test).numpy(), expected, atol=1e-3)
