@@ -214,7 +214,8 @@ def method_spec(
     if capabilities(build, config, item.text).backbones == "vit" and not getattr(backbone, "vit", True):
         raise UserError(
             f"method {item.text!r} injects prompts or adapters into a vision transformer, and backbone {backbone_name!r} is none "
-            f"that timm builds of ordinary blocks: give it another, as {item.target}@vit_base_patch16_224"
+            f"that timm builds of ordinary blocks: give it another, as {item.target}@vit_base_patch16_224, or parameters with "
+            f"which it injects nothing, if it has such (seqsearch methods {item.target})"
         )
     identity = (config, source_digest(build), engine_digest(), backbone.digest, device, 1, versions())
     digest = digest_of("method", *identity)
