@@ -19,7 +19,7 @@ from seqsearch.extraction import Network
 from seqsearch.features import UnionFeatures
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.pools.base import PARTS, Part
+from seqsearch.pools.base import PARTS
 from seqsearch.types import Task
 from seqsearch.world import World
 
@@ -30,16 +30,23 @@ CACHE_BYTES = 256 << 20
 """Room for decoded images, per backbone and worker."""
 
 
+UNIT_ENDS = (8, 32, 128, *range(384, 1 << 20, 256))
+"""Where the units of a part of a class end: few images where probes look, many at a time where training does."""
+
+_Unit = tuple[int, ...]
+"""Rows, in increasing order, whose features are computed together: what else is asked for must not change their bits."""
+
+
 class PoolSource:
     """Pixels and features of a run's pools for one backbone (`seqsearch.methods.data.Source`)."""
 
     def __init__(self, world: World, backbone: Backbone, features: UnionFeatures, device: torch.device) -> None:
         self.world, self.pools = world, world.images
         self.backbone, self.features, self.device = backbone, features, device
-        self._units: dict[int, tuple[int, Part]] = {}
-        """Class and part of rows that were asked for."""
-        self._seen: LRUCache[tuple[str, int, Part], tuple[Rows, torch.Tensor]] = LRUCache(
-            CACHE_BYTES, getsizeof=lambda found: found[1].nbytes
+        self._units: dict[int, _Unit] = {}
+        """By row, for classes that were asked for."""
+        self._seen: LRUCache[tuple[str, _Unit], torch.Tensor] = LRUCache(
+            CACHE_BYTES, getsizeof=lambda seen: seen.nbytes
         )
         self._decoded: LRUCache[int, np.ndarray[Any, np.dtype[np.uint8]]] = LRUCache(
             max(1, CACHE_BYTES // (3 * backbone.view.size**2))
@@ -64,32 +71,31 @@ class PoolSource:
         found = {unit: self._features_of(space, unit, look) for unit in dict.fromkeys(units)}
         starts = np.flatnonzero([True, *(a != b for a, b in pairwise(units))]).tolist()
         runs = [(units[i], rows[i:j]) for i, j in pairwise([*starts, len(rows)])]
-        return torch.cat([_picked(*found[unit], wanted) for unit, wanted in runs])
+        return torch.cat([_picked(unit, found[unit], wanted) for unit, wanted in runs])
 
-    def _features_of(
-        self, space: str, unit: tuple[int, Part], look: Callable[[Batch], torch.Tensor]
-    ) -> tuple[Rows, torch.Tensor]:
-        """Rows of a part of a class in increasing order, and their features."""
-        key = (space, *unit)
-        seen = self._seen.get(key)
+    def _features_of(self, space: str, unit: _Unit, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
+        """Of all rows of a unit ``[m, d]``."""
+        seen = self._seen.get((space, unit))
         if seen is None:
-            rows = np.sort(self.world.split.rows(*unit))
-            seen = rows, look(Batch(rows, self))
+            seen = look(Batch(np.array(unit), self))
             with contextlib.suppress(ValueError):  # larger than all the room there is
-                self._seen[key] = seen
+                self._seen[space, unit] = seen
         return seen
 
-    def _unit(self, row: int) -> tuple[int, Part]:
+    def _unit(self, row: int) -> _Unit:
+        """The rows among which one is computed."""
         if row not in self._units:
             index = int(np.searchsorted(self.pools.offsets, row, side="right") - 1)
             for part in PARTS:
-                self._units.update((r, (index, part)) for r in self.world.split.rows(index, part).tolist())
+                own = np.sort(self.world.split.rows(index, part))
+                for unit in np.split(own, [end for end in UNIT_ENDS if end < len(own)]):
+                    self._units.update(dict.fromkeys(unit.tolist(), tuple(unit.tolist())))
         return self._units[row]
 
 
-def _picked(rows: Rows, features: torch.Tensor, wanted: Rows) -> torch.Tensor:
-    """Of ``features`` ``[n, d]`` of increasing ``rows`` ``[n]``, those of ``wanted`` ``[m]``."""
-    return features[torch.from_numpy(np.searchsorted(rows, wanted)).to(features.device)]
+def _picked(unit: _Unit, features: torch.Tensor, wanted: Rows) -> torch.Tensor:
+    """Of the ``features`` of a unit those of ``wanted`` rows ``[m]``: ``[m, d]``."""
+    return features[torch.from_numpy(np.searchsorted(unit, wanted)).to(features.device)]
 
 
 @dataclass

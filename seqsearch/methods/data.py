@@ -58,8 +58,8 @@ class Batch:
     def through(self, space: str, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
         """Features ``[n, d]`` by a network that will not change any more, computed once per image and worker.
 
-        ``space`` must name the network's weights: two that differ must have two names. ``look`` is given images of one class
-        and part at a time, whatever this batch is, so that the bits do not depend on what was asked for before.
+        ``space`` must name the network's weights: two that differ must have two names. ``look`` is given fixed groups of images
+        (of one class and part), whatever this batch is, so that the bits do not depend on what was asked for before.
         """
         return self.source.remembered(space, self.indices, look)
 
