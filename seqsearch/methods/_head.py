@@ -65,6 +65,27 @@ def local_cross_entropy(scores: Tensor, targets: Tensor, columns: range) -> Tens
     return functional.cross_entropy(scores, targets - columns.start)
 
 
+def distillation(scores: Tensor, teacher: Tensor, temperature: float) -> Tensor:
+    """Mean cross-entropy from the teacher's distribution ``softmax(teacher / T)`` to ``softmax(scores / T)``, both ``[n, C]``.
+
+    Not multiplied by T^2: its gradient is T^2 times smaller than that of scores that are not divided.
+    """
+    return functional.cross_entropy(scores / temperature, functional.softmax(teacher / temperature, dim=1))
+
+
+def weight_aligned(head: Head, old: int) -> Head:
+    """The head with its rows from ``old`` on scaled by the ratio of mean norms, ``mean ||w_old|| / mean ||w_new||``.
+
+    "Maintaining Discrimination and Fairness in Class Incremental Learning": new rows grow larger than old ones, and with
+    them their scores. Biases stay. Nothing happens where there are no old rows.
+    """
+    if not old:
+        return head.detached()
+    norms = head.weight.detach().norm(dim=1)
+    ratio = norms[:old].mean() / norms[old:].mean()
+    return Head(torch.cat([head.weight[:old], ratio * head.weight[old:]]).detach(), head.bias.detach())
+
+
 def empty_head(dim: int, device: torch.device) -> Head:
     """A head that knows no class yet."""
     return Head(torch.zeros(0, dim, device=device), torch.zeros(0, device=device))

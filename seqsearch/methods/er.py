@@ -3,15 +3,21 @@
 "On Tiny Episodic Memories in Continual Learning".
 
 Each step draws a batch of the new task and as many images from the buffer, and descends the cross-entropy of both
-together over ALL classes seen so far. The buffer is a reservoir (`Reservoir`): a uniform sample of everything seen.
+together over ALL classes seen so far. With ``buffer=reservoir`` the buffer is a uniform sample of everything seen
+(`Reservoir`), with ``buffer=herding`` it is divided equally among the classes, each keeping the images that come
+closest to its mean feature at the end of its task (`Herded`, as PyCIL's "Replay" does).
 
 Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``). Stored: backbone, head, and the
 buffer as pool rows and head columns (pixels stay in the pool).
-Departures from the public code: an image enters the reservoir once, when its task ends, not once an epoch, which
-would inflate the count and fill the buffer with duplicates; so replay is of older tasks only. The backbone learns
-slower than the head: at one common rate a pre-trained network loses more than it gains. Like there, no momentum: with
-the few steps of a small task it overshoots toward the new classes. No augmentation, cosine schedule, eval mode
-(`own_backbone`).
+
+Departures from the public code, and why:
+- an image enters the reservoir once, when its task ends, not once an epoch, which would inflate the count and fill the
+  buffer with duplicates; so replay is of older tasks only.
+- the backbone learns slower than the head: at one common rate a pre-trained network loses more than it gains. Like
+  there, no momentum: with the few steps of a small task it overshoots toward the new classes.
+- no augmentation, cosine schedule, eval mode (`own_backbone`).
+- defaults: nobody prints ER's for a pre-trained transformer (CLDyB tunes on its first three tasks), Mammoth's are for
+  small networks from scratch. Those here are a usual fine-tuning and 2000 images; tune them.
 """
 
 from __future__ import annotations
@@ -25,6 +31,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from seqsearch.methods._head import empty_head, load_head, new_head
+from seqsearch.methods._herding import Herded, none_herded
 from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
 from seqsearch.methods._reservoir import Reservoir, empty_reservoir
 from seqsearch.methods._training import Descent, Group, Training, descend
@@ -41,11 +48,21 @@ class ExperienceReplay(Method):
 
     @dataclass(frozen=True)
     class Config(Training):
-        buffer_size: int = param(500, "stored images", minimum=1)
-        epochs: int = param(3, "passes over a task's images", minimum=1, search=(1, 3, 5, 10))
-        lr: float = param(0.1, "learning rate of the head", minimum=0.0, search=LogUniform(0.01, 0.5))
-        backbone_lr: float = param(0.005, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-4, 0.02))
-        batch_size: int = param(8, "new images per step; as many stored ones join them", minimum=1)
+        buffer_size: int = param(2000, "stored images", minimum=1, embedded=500)
+        buffer: str = param(
+            "reservoir", "which images are stored: a uniform sample, or the same number of each class by herding",
+            choices=("reservoir", "herding"),
+        )  # fmt: skip
+        epochs: int = param(5, "passes over a task's images", minimum=1, search=(1, 3, 5, 10), embedded=3)
+        lr: float = param(
+            0.01, "learning rate of the head", minimum=0.0, search=LogUniform(1e-3, 0.1),
+            embedded=0.1, embedded_search=LogUniform(0.01, 0.5),
+        )  # fmt: skip
+        backbone_lr: float = param(
+            0.001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 0.01),
+            embedded=0.005, embedded_search=LogUniform(1e-4, 0.02),
+        )  # fmt: skip
+        batch_size: int = param(32, "new images per step; as many stored ones join them", minimum=1, embedded=8)
         momentum: float = param(0.0, "of optimizer=sgd", minimum=0.0, maximum=0.999)
 
     config: Config
@@ -55,7 +72,10 @@ class ExperienceReplay(Method):
         super().__init__(context, config)
         self.backbone = own_backbone(context)
         self.head = empty_head(context.dim, context.device)
-        self.buffer = empty_reservoir(self.config.buffer_size)
+        size = self.config.buffer_size
+        self.buffer: Reservoir | Herded = none_herded(size)
+        if self.config.buffer == "reservoir":
+            self.buffer = empty_reservoir(size)
 
     def fit_task(self, task: TaskData) -> FitReport:
         config, device = self.config, self.context.device
@@ -75,9 +95,17 @@ class ExperienceReplay(Method):
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
         report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
         self.head = head.detached()
-        rows = torch.from_numpy(task.train.indices)
-        self.buffer = self.buffer.offer(rows, task.train.targets.cpu(), task.generator("reservoir"))
+        if report.status == "ok":
+            self._store(task, train)
         return report
+
+    def _store(self, task: TaskData, train: Batch) -> None:
+        """Offer the task's images to the buffer."""
+        rows, columns = torch.from_numpy(train.indices), train.targets.cpu()
+        if isinstance(self.buffer, Reservoir):
+            self.buffer = self.buffer.offer(rows, columns, task.generator("reservoir"))
+        else:
+            self.buffer = self.buffer.offer(rows, columns, self.features(train), task.columns)
 
     def _stored(self, task: TaskData) -> Batch | None:
         """The buffer's images; None while it is empty."""
@@ -95,19 +123,19 @@ class ExperienceReplay(Method):
         return self.buffer.rows.numpy()
 
     def state_dict(self) -> dict[str, Any]:
-        buffer = {"rows": self.buffer.rows, "columns": self.buffer.columns}
-        return (
-            saved(self.backbone.state_dict(), "backbone.")
-            | self.head.state("head.")
-            | saved(buffer, "buffer.")
-            | {"buffer.offered": self.buffer.offered}
-        )
+        buffer = saved({"rows": self.buffer.rows, "columns": self.buffer.columns}, "buffer.")
+        if isinstance(self.buffer, Reservoir):
+            buffer["buffer.offered"] = self.buffer.offered
+        return saved(self.backbone.state_dict(), "backbone.") | self.head.state("head.") | buffer
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         self.backbone.load_state_dict(saved_under(state, "backbone."))
         self.head = load_head(state, "head.", self.context.device)
-        rows, columns = state["buffer.rows"].clone(), state["buffer.columns"].clone()
-        self.buffer = Reservoir(self.config.buffer_size, rows, columns, int(state["buffer.offered"]))
+        size, rows, columns = self.config.buffer_size, state["buffer.rows"].clone(), state["buffer.columns"].clone()
+        if isinstance(self.buffer, Reservoir):
+            self.buffer = Reservoir(size, rows, columns, int(state["buffer.offered"]))
+        else:
+            self.buffer = Herded(size, rows, columns)
 
     def memory_footprint(self) -> Footprint:
         return Footprint(params=self.head.bytes, exemplar_images=len(self.buffer) * self.context.image_bytes)

@@ -4,8 +4,10 @@ The network and a new block of head rows descend the cross-entropy among the new
 f(x) + b_new)[y]``; rows of old classes stay as they are but their features drift, and at prediction all rows compete.
 
 Trainable: the whole backbone (at ``backbone_lr``) and the new rows (at ``lr``). Stored: backbone and head.
-Departures: cosine schedule (the public code names milestones that lie beyond its last epoch), no augmentation, the
-network is trained in eval mode (`own_backbone` says why).
+
+Departures from the public code, and why:
+- the rate is constant where the code names milestones that lie beyond its last epoch; cosine on the glyphs.
+- no augmentation, and the network is trained in eval mode (`own_backbone` says why).
 """
 
 from __future__ import annotations
@@ -29,9 +31,22 @@ class Finetune(Method):
 
     @dataclass(frozen=True)
     class Config(Training):
-        epochs: int = param(4, "passes over a task's images", minimum=1, search=(1, 2, 4, 8))
-        lr: float = param(0.05, "learning rate of the head", minimum=0.0, search=LogUniform(0.005, 0.5))
-        backbone_lr: float = param(0.005, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-4, 0.02))
+        epochs: int = param(
+            20, "passes over a task's images", minimum=1, search=(5, 10, 20), embedded=4, embedded_search=(1, 2, 4, 8)
+        )
+        batch_size: int = param(128, "images per step", minimum=1, embedded=32)
+        lr: float = param(
+            0.001, "learning rate of the head", minimum=0.0, search=LogUniform(1e-4, 0.05),
+            embedded=0.05, embedded_search=LogUniform(0.005, 0.5),
+        )  # fmt: skip
+        backbone_lr: float = param(
+            0.001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 0.01),
+            embedded=0.005, embedded_search=LogUniform(1e-4, 0.02),
+        )  # fmt: skip
+        weight_decay: float = param(2e-4, "L2 penalty on what is trained", minimum=0.0, embedded=5e-4)
+        scheduler: str = param(
+            "constant", "how the learning rate falls", choices=("cosine", "steplr", "constant"), embedded="cosine"
+        )
 
     config: Config
     caps = Caps(design=("full",))

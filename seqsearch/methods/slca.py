@@ -10,10 +10,13 @@ all head rows on ``CE(z / (tau n(z)), y)`` where n(z) is the mean over tasks of 
 
 Trainable: backbone and new rows, then all rows of the aligned copy. Stored: backbone, BOTH heads (the next task goes
 on from the unaligned one, predictions use the aligned one), the Gaussians, and the size of each task.
-Departures from the public code: task boundaries are kept, not computed from a common task size; covariances are held
-as exact low-rank roots (`Gaussians`), so that sampling cannot fail with few images; the rate of the backbone is a
-parameter of its own (by default the published hundredth of the head's: on the embedded network faster is worse); no
-augmentation, eval mode (`own_backbone`).
+
+Departures from the public code, and why:
+- task boundaries are kept, not computed from a common task size.
+- covariances are held as exact low-rank roots (`Gaussians`), so that sampling cannot fail with few images.
+- the rate of the backbone is a parameter of its own (by default the published hundredth of the head's: on the embedded
+  network faster is worse).
+- no augmentation, eval mode (`own_backbone`).
 """
 
 from __future__ import annotations
@@ -40,7 +43,10 @@ class SLCA(Method):
 
     @dataclass(frozen=True)
     class Config(Training):
-        epochs: int = param(4, "passes over a task's images", minimum=1, search=(2, 4, 8))
+        epochs: int = param(
+            20, "passes over a task's images", minimum=1, search=(5, 10, 20), embedded=4, embedded_search=(2, 4, 8)
+        )
+        batch_size: int = param(64, "images per step", minimum=1, embedded=32)
         lr: float = param(0.01, "learning rate of the head", minimum=0.0, search=LogUniform(1e-3, 0.1))
         backbone_lr: float = param(0.0001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 2e-3))
         align_epochs: int = param(5, "passes over the drawn features", minimum=1)
