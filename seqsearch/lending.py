@@ -65,8 +65,6 @@ class PoolSource:
         return torch.tensor(self.features.rows(rows), device=self.device)  # a copy in memory aligned as torch likes it
 
     def remembered(self, space: str, rows: Rows, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
-        if not len(rows):
-            return look(Batch(rows, self))
         units = [self._unit(row) for row in rows.tolist()]
         found = {unit: self._features_of(space, unit, look) for unit in dict.fromkeys(units)}
         starts = np.flatnonzero([True, *(a != b for a, b in pairwise(units))]).tolist()

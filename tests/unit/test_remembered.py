@@ -62,4 +62,3 @@ def test_groups_do_not_depend_on_what_is_asked_for(source: PoolSource) -> None:
     assert [len(g) for g in whole.seen] == [8, 24, len(train) - 32]
     source.remembered("one", train[:5], one)
     assert one.count == 8, "few images of many classes, as probes ask for, cost little"
-    assert source.remembered("none", train[:0], one).shape[0] == 0
