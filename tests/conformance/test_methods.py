@@ -17,6 +17,7 @@ from seqsearch.lending import WorkerContext
 from seqsearch.load import load
 from seqsearch.methods.base import Additive, Method, build_config
 from seqsearch.methods.data import TaskData
+from seqsearch.pools.base import Part
 from tests.conformance.lab import (
     EMBEDDED,
     EXAMPLE,
@@ -159,12 +160,13 @@ def test_c6_children_of_one_state_do_not_touch_each_other(lab: Lab, case: Case) 
 @every_method
 def test_c7_only_its_own_training_images_are_read(lab: Lab, case: Case) -> None:
     method, past = lab.trained(case, ONE), set(lab.trained(case, ONE).exemplars().tolist())
-    assert past <= rows_of(lab, ONE, "train")
+    parts: tuple[Part, ...] = ("train", "val") if method.caps.needs_val else ("train",)
+    assert past <= rows_of(lab, ONE, *parts)
     assert bool(past) == method.caps.needs_exemplars
     lab.source.decoded.clear()
     lab.source.read.clear()
     lab.fit(method, TWO)
-    allowed = rows_of(lab, TWO, "train", *(("val",) if method.caps.needs_val else ())) | past
+    allowed = rows_of(lab, TWO, *parts) | past
     assert lab.source.decoded | lab.source.read <= allowed
     assert not (method.caps.input == "frozen" and lab.source.decoded), "it says that it reads frozen features only"
 
@@ -326,7 +328,7 @@ def test_parameters_are_checked_and_explained(case: Case) -> None:
         build_config(kind, {"wings": 2})
     for name, spec in kind.Config.__dataclass_fields__.items():
         assert spec.metadata.get("help"), f"{name} has no help: declare it with param(default, help)"
-        if isinstance(spec.default, (int, float)):
+        if isinstance(spec.default, (int, float)) and not isinstance(spec.default, bool):
             assert spec.metadata["minimum"] is not None, name
             for wrong in (spec.metadata["minimum"] - 1, "much", float("inf")):
                 with pytest.raises(UserError, match=name):

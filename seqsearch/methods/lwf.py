@@ -1,0 +1,116 @@
+"""LwF, learning without forgetting: the new network must still answer for the old classes as the old one did.
+
+"Learning without Forgetting".
+
+No old image is kept, but the old network says of each NEW image how much it looks like each old class. With z the
+scores of the network being trained and o those of the network as it was before the task,
+
+    loss = CE(z_new, y) + lambda KD(z_old, o),    KD(z, o) = - sum_c softmax(o / T)_c log softmax(z / T)_c,
+
+where z_new are the scores of the new classes (cross-entropy among them alone) and z_old those of the old ones. With
+``align`` the new rows of the head are scaled to the mean norm of the old ones afterwards (`weight_aligned`).
+
+Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``): old rows learn by distillation alone.
+Stored: backbone and head. The old network is not stored: it is the state before the task.
+
+Departures from the public code, and why:
+- the old network's answers are computed once, before training: images are not augmented, so they never change, and a
+  second network need not be held. They are the same numbers.
+- epochs and rates are PILOT's for fine-tuning a pre-trained transformer; PyCIL's (250 epochs at rate 0.1) are for small
+  networks from scratch. lambda and T are PyCIL's.
+- no augmentation, eval mode (`own_backbone`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from seqsearch.methods._head import (
+    distillation,
+    empty_head,
+    load_head,
+    local_cross_entropy,
+    new_head,
+    weight_aligned,
+)
+from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods._training import Descent, Group, Training, descend
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
+from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.data import Batch, TaskData
+
+
+class LwF(Method):
+    """Cross-entropy on new classes, distillation on old ones; see the module."""
+
+    @dataclass(frozen=True)
+    class Config(Training):
+        epochs: int = param(
+            20, "passes over a task's images", minimum=1, search=(5, 10, 20), embedded=4, embedded_search=(2, 4, 8)
+        )
+        batch_size: int = param(128, "images per step", minimum=1, embedded=32)
+        lr: float = param(
+            0.001, "learning rate of the head", minimum=0.0, search=LogUniform(1e-4, 0.05),
+            embedded=0.05, embedded_search=LogUniform(0.005, 0.5),
+        )  # fmt: skip
+        backbone_lr: float = param(
+            0.001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 0.01),
+            embedded=0.0003, embedded_search=LogUniform(1e-4, 0.02),
+        )  # fmt: skip
+        weight_decay: float = param(2e-4, "L2 penalty on what is trained", minimum=0.0, embedded=5e-4)
+        lamb: float = param(
+            3.0, "lambda: weight of the distillation", minimum=0.0, search=(1.0, 3.0, 10.0), embedded=1.0
+        )
+        temperature: float = param(2.0, "T of the distillation", minimum=0.01)
+        align: bool = param(False, "scale new head rows to the norm of old ones after each task", search=(False, True))
+
+    config: Config
+    caps = Caps(design=("full", "functional"))
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.backbone = own_backbone(context)
+        self.head = empty_head(context.dim, context.device)
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        config, train, old = self.config, held(task.train, self.context), task.columns.start
+        answers = self.predict(train)
+        block = new_head(len(task.columns), self.context.dim, task.generator("head"), self.context.device)
+        head = self.head.grown(block).trainable()
+
+        def loss_of(positions: Tensor) -> Tensor:
+            part = train.select(positions)
+            scores = head(self.backbone(part.images))
+            loss = local_cross_entropy(scores[:, old:], part.targets, task.columns)
+            if not old:
+                return loss
+            before = answers[positions.to(answers.device)]
+            return loss + config.lamb * distillation(scores[:, :old], before, config.temperature)
+
+        groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
+        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
+        self.head = weight_aligned(head, old) if config.align else head.detached()
+        return report
+
+    def predict(self, batch: Batch) -> Tensor:
+        return self.head(self.features(batch))
+
+    def features(self, batch: Batch) -> Tensor:
+        return embed(self.backbone, batch)
+
+    def state_dict(self) -> dict[str, Any]:
+        return saved(self.backbone.state_dict(), "backbone.") | self.head.state("head.")
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.backbone.load_state_dict(saved_under(state, "backbone."))
+        self.head = load_head(state, "head.", self.context.device)
+
+    def memory_footprint(self) -> Footprint:
+        return Footprint(params=self.head.bytes)
+
+
+build = LwF
