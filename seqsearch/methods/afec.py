@@ -1,0 +1,216 @@
+"""AFEC: elastic weight consolidation that also draws the network toward what the new task alone would make of it.
+
+"AFEC: Active Forgetting of Negative Transfer in Continual Learning".
+
+Beside the network theta a second one, phi (the paper's expanded, here "empty" network), is trained on each task
+without regard for the old ones; it goes on from its own weights of the task before. Every ``fe_every`` epochs phi is
+trained for as many, and its Fisher diagonal F_e is taken on the task. Theta then descends for these epochs
+
+    CE(z_new, y) + lambda / 2 sum_j F_j (theta_j - theta*_j)^2 + lambda_e / 2 sum_j F_e,j (theta_j - phi_j)^2
+
+with theta* the backbone before the task and F the plain mean of the Fisher diagonals of the tasks before, each taken
+at the end of its task. Old weights that the new task needs otherwise are "actively forgotten" by the last term. The
+first task is cross-entropy alone.
+
+Trainable: both backbones (at ``backbone_lr``), new head rows of each (at ``lr``); cross-entropy is among the new
+classes, old rows stay as they are. Stored: backbone, head, F, phi (its head rows serve one task and are not kept).
+
+Departures from the public code, and why:
+- the code is task-incremental: it is told the task at prediction and reads that task's head. Here all classes seen
+  compete, as in every method.
+- F is the mean of squared gradients of single images (`diagonal_fisher`), at the end of the task. The code takes it
+  from the old task's loader when the next one begins, as batch size times squared gradients of batches: about the same
+  scale, so that the published lambdas can serve as they are.
+- all parameters of the backbone are held; the code holds those with "conv" in their name, of which a transformer has
+  few.
+- on the first task theta and phi would be trained alike, by the same loss from the same weights: phi is a copy.
+- ``lambda F_j`` and ``lambda_e F_e,j`` are each cut at half of one over the backbone's rate: beyond, steps would overshoot
+  (`stiffness`).
+- phi's momentum starts anew every ``fe_every`` epochs (its rate goes on along the schedule). With fe_every = 1, as
+  published, F_e costs about two further passes per epoch.
+- no augmentation, eval mode (`own_backbone`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from seqsearch.methods._fisher import (
+    LEAST_RATE,
+    Parameters,
+    blended,
+    diagonal_fisher,
+    named,
+    quadratic_penalty,
+    run_with,
+    stiffness,
+)
+from seqsearch.methods._head import Head, empty_head, load_head, local_cross_entropy, new_head
+from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods._training import Descent, Group, Hooks, Rate, Training, descend, steps
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
+from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.data import Batch, TaskData
+
+
+class AFEC(Method):
+    """Two quadratic penalties, toward the old network and toward a new one; see the module."""
+
+    @dataclass(frozen=True)
+    class Config(Training):
+        epochs: int = param(
+            40, "passes over a task's images", minimum=1, search=(10, 20, 40), embedded=3, embedded_search=(2, 3, 6)
+        )
+        batch_size: int = param(64, "images per step", minimum=1, embedded=32)
+        lr: float = param(
+            0.005, "learning rate of the head", minimum=0.0, search=LogUniform(1e-4, 0.05),
+            embedded=0.05, embedded_search=LogUniform(0.005, 0.5),
+        )  # fmt: skip
+        backbone_lr: float = param(
+            0.005, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 0.01),
+            embedded=0.001, embedded_search=LogUniform(1e-4, 0.02),
+        )  # fmt: skip
+        weight_decay: float = param(0.0, "L2 penalty on what is trained", minimum=0.0, embedded=5e-4)
+        scheduler: str = param(
+            "steplr", "how the rate falls; steplr: once, at three quarters", choices=("cosine", "steplr", "constant"),
+            embedded="cosine",
+        )  # fmt: skip
+        lamb: float = param(
+            80.0, "lambda: pull toward the old network", minimum=0.0, search=LogUniform(1.0, 1e4),
+            embedded=3e4, embedded_search=LogUniform(100.0, 1e6),
+        )  # fmt: skip
+        lamb_e: float = param(
+            1e-3, "lambda_e: pull toward the new one", minimum=0.0, search=LogUniform(1e-4, 10.0),
+            embedded=1e4, embedded_search=LogUniform(1.0, 1e5),
+        )  # fmt: skip
+        fe_every: int = param(
+            1, "epochs from one estimate of the new network's Fisher to the next", minimum=1, embedded=3
+        )
+
+        def rate(self) -> Rate:
+            return steps([0.75], self.lr_decay) if self.scheduler == "steplr" else super().rate()
+
+    config: Config
+    caps = Caps(design=("full", "parameter"))
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.backbone, self.empty = own_backbone(context), own_backbone(context)
+        self.head = empty_head(context.dim, context.device)
+        self.fisher: dict[str, Tensor] = {}
+        """Of the backbone, by name; empty before the first task."""
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        config, train, stage = self.config, held(task.train, self.context), _Stage(self, task)
+        anchor = {name: p.detach().clone() for name, p in self.backbone.named_parameters()}
+        block, moving, stiff = (
+            stage.new_block(),
+            named(self.backbone, ""),
+            stiffness(self.fisher, config.lamb, stage.limit),
+        )
+
+        def loss_of(positions: Tensor) -> Tensor:
+            loss = stage.loss(self.backbone, block, train.select(positions))
+            if not task.depth:
+                return loss
+            return (
+                loss + quadratic_penalty(moving, anchor, stiff) + quadratic_penalty(moving, stage.target, stage.stiff)
+            )
+
+        groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
+        hooks = Hooks(before_epoch=stage.renew) if task.depth else Hooks()
+        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, hooks)
+        self.head = self.head.grown(block)
+        if report.status != "ok":
+            return report
+        if not task.depth:
+            self.empty.load_state_dict(self.backbone.state_dict())
+        new = stage.fisher_of(self.backbone, block)
+        self.fisher = blended(self.fisher, new, task.depth / (task.depth + 1))
+        finite = all(bool(torch.isfinite(f).all()) for f in self.fisher.values())
+        return report if finite else FitReport("diverged", report.losses)
+
+    def predict(self, batch: Batch) -> Tensor:
+        return self.head(self.features(batch))
+
+    def features(self, batch: Batch) -> Tensor:
+        return embed(self.backbone, batch)
+
+    def state_dict(self) -> dict[str, Any]:
+        return (
+            saved(self.backbone.state_dict(), "backbone.")
+            | saved(self.empty.state_dict(), "empty.")
+            | self.head.state("head.")
+            | saved(self.fisher, "fisher.")
+        )
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        device = self.context.device
+        self.backbone.load_state_dict(saved_under(state, "backbone."))
+        self.empty.load_state_dict(saved_under(state, "empty."))
+        self.head = load_head(state, "head.", device)
+        self.fisher = {name: f.to(device, copy=True) for name, f in saved_under(state, "fisher.").items()}
+
+    def memory_footprint(self) -> Footprint:
+        empty = sum(p.numel() for p in self.empty.parameters()) if self.n_tasks else 0
+        statistics = sum(f.numel() for f in self.fisher.values())
+        return Footprint(params=self.head.bytes + 4 * empty, statistics=4 * statistics)
+
+
+class _Stage:
+    """The empty network during one task: trained ahead of the network, a few epochs at a time."""
+
+    def __init__(self, method: AFEC, task: TaskData) -> None:
+        self.method, self.task, self.config = method, task, method.config
+        self.train = held(task.train, method.context)
+        self.shuffle = task.generator("shuffle of the empty network")
+        self.block = self.new_block()
+        self.target: Parameters = named(method.empty, "")
+        self.stiff: dict[str, Tensor] = {}
+        """lambda_e F_e."""
+        self.limit = 0.5 / max(method.config.backbone_lr, LEAST_RATE)
+
+    def new_block(self) -> Head:
+        """Head rows for the task's classes: the same for both networks."""
+        context = self.method.context
+        return new_head(len(self.task.columns), context.dim, self.task.generator("head"), context.device)
+
+    def loss(self, network: nn.Module, block: Head, part: Batch) -> Tensor:
+        """Cross-entropy among the new classes."""
+        return local_cross_entropy(block(network(part.images)), part.targets, self.task.columns)
+
+    def fisher_of(self, network: nn.Module, block: Head) -> dict[str, Tensor]:
+        """Of the parameters of ``network`` on the task."""
+
+        def loss_with(parameters: Parameters, images: Tensor, targets: Tensor) -> Tensor:
+            scores = block.detached()(run_with(network, parameters, "", images))
+            return local_cross_entropy(scores, targets, self.task.columns)
+
+        return diagonal_fisher(named(network, ""), loss_with, self.train)
+
+    def renew(self, epoch: int) -> None:
+        """Before ``epoch`` of the network: train the empty one for that epoch and those that follow until the next call."""
+        config, network = self.config, self.method.empty
+        if epoch % config.fe_every:
+            return
+        count, rate = min(config.fe_every, config.epochs - epoch), config.rate()
+        descent = replace(
+            Descent.of(config), epochs=count, rate=lambda progress: rate((epoch + count * progress) / config.epochs)
+        )
+        groups = [Group(list(network.parameters()), config.backbone_lr), Group(self.block.parameters(), config.lr)]
+
+        def loss_of(positions: Tensor) -> Tensor:
+            return self.loss(network, self.block, self.train.select(positions))
+
+        # Where it diverges the penalty is no number, and so is the loss of the network itself.
+        descend(groups, len(self.train), descent, self.shuffle, loss_of)
+        self.target = {name: p.detach() for name, p in self.target.items()}
+        self.stiff = stiffness(self.fisher_of(network, self.block), config.lamb_e, self.limit)
+
+
+build = AFEC

@@ -1,0 +1,153 @@
+"""EWC, elastic weight consolidation: parameters that mattered for old tasks may hardly move.
+
+"Overcoming catastrophic forgetting in neural networks".
+
+After each task the diagonal F of the Fisher information says how much each parameter mattered. The next task descends
+
+    CE(z_new, y) + lambda / 2 sum_j F_j (theta_j - theta*_j)^2
+
+with theta* the parameters it started from. F is one running mean over tasks, weighted by their classes: with n_old
+classes before the task and n_all after it, ``F <- (n_old F + (n_all - n_old) F_task) / n_all``; head rows of the new
+classes, which had no F, take F_task. ``F_task`` is the mean over the task's images of the squared gradient of the
+same cross-entropy, of each image by itself (`diagonal_fisher`).
+
+Cross-entropy is among the new classes only (``classes=new``) as in PyCIL. Then old head rows get no gradient, and
+the penalty holds them against weight decay alone; with ``classes=all`` new classes push old rows down, and the penalty
+is what holds them.
+
+Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``). Stored: backbone, head, F of both
+(theta* is the state itself).
+
+Departures from the public code, and why:
+- per-image gradients in place of gradients of batches of 128 in train mode. Squared batch means are about 128 times
+  smaller, and vary with the batch size: PyCIL's lambda 1000 corresponds to about 8 here, which is the default.
+- ``lambda F_j`` is cut at one over the learning rate, where a step already undoes itself: beyond twice that, steps
+  overshoot and training diverges (`stiffness`). Nothing else is clipped. PyCIL cuts F itself at 1e-4, so that with its
+  lambda no entry weighs more than 0.1.
+- the loss of F is that which is trained, not always the one over all classes.
+- epochs and rates are PILOT's for fine-tuning a pre-trained transformer. No augmentation, eval mode (`own_backbone`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from seqsearch.methods._fisher import (
+    LEAST_RATE,
+    Parameters,
+    blended,
+    diagonal_fisher,
+    named,
+    quadratic_penalty,
+    run_with,
+    stiffness,
+)
+from seqsearch.methods._head import Head, empty_head, load_head, new_head
+from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods._training import Descent, Group, Training, descend
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
+from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.data import Batch, TaskData
+
+
+class EWC(Method):
+    """Quadratic penalty weighted by the Fisher information; see the module."""
+
+    @dataclass(frozen=True)
+    class Config(Training):
+        epochs: int = param(
+            20, "passes over a task's images", minimum=1, search=(5, 10, 20), embedded=4, embedded_search=(2, 4, 8)
+        )
+        batch_size: int = param(128, "images per step", minimum=1, embedded=32)
+        lr: float = param(
+            0.001, "learning rate of the head", minimum=0.0, search=LogUniform(1e-4, 0.05),
+            embedded=0.02, embedded_search=LogUniform(0.005, 0.5),
+        )  # fmt: skip
+        backbone_lr: float = param(
+            0.001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 0.01),
+            embedded=0.001, embedded_search=LogUniform(1e-4, 0.02),
+        )  # fmt: skip
+        weight_decay: float = param(2e-4, "L2 penalty on what is trained", minimum=0.0, embedded=5e-4)
+        lamb: float = param(
+            8.0, "lambda: weight of the penalty", minimum=0.0, search=LogUniform(0.1, 1e4),
+            embedded=3e4, embedded_search=LogUniform(100.0, 1e6),
+        )  # fmt: skip
+        classes: str = param("new", "classes that the cross-entropy is among", choices=("new", "all"))
+
+    config: Config
+    caps = Caps(design=("full", "parameter"))
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.backbone = own_backbone(context)
+        self.head = empty_head(context.dim, context.device)
+        self.fisher: dict[str, Tensor] = {}
+        """By the names of `_parameters`; empty before the first task."""
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        config, train = self.config, held(task.train, self.context)
+        anchor = {name: p.detach().clone() for name, p in self._parameters(self.head).items()}
+        block = new_head(len(task.columns), self.context.dim, task.generator("head"), self.context.device)
+        head = self.head.grown(block).trainable()
+        moving, stiff = self._parameters(head), self._stiffness()
+        first = task.columns.start if config.classes == "new" else 0
+
+        def loss_with(parameters: Parameters, images: Tensor, targets: Tensor) -> Tensor:
+            features = run_with(self.backbone, parameters, "backbone.", images)
+            scores = functional.linear(features, parameters["head.weight"], parameters["head.bias"])
+            return functional.cross_entropy(scores[:, first:], targets - first)
+
+        def loss_of(positions: Tensor) -> Tensor:
+            part = train.select(positions)
+            loss = functional.cross_entropy(head(self.backbone(part.images))[:, first:], part.targets - first)
+            return loss + quadratic_penalty(moving, anchor, stiff) if stiff else loss
+
+        groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
+        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
+        self.head = head.detached()
+        if report.status == "ok":
+            new = diagonal_fisher(moving, loss_with, train)
+            self.fisher = blended(self.fisher, new, task.columns.start / task.columns.stop)
+        finite = all(bool(torch.isfinite(f).all()) for f in self.fisher.values())
+        return report if finite else FitReport("diverged", report.losses)
+
+    def _stiffness(self) -> dict[str, Tensor]:
+        """lambda F, never beyond what steps of each rate can bear; empty before the second task."""
+        head = {name: f for name, f in self.fisher.items() if name.startswith("head.")}
+        backbone = {name: f for name, f in self.fisher.items() if name not in head}
+        config = self.config
+        return {
+            **stiffness(backbone, config.lamb, 1 / max(config.backbone_lr, LEAST_RATE)),
+            **stiffness(head, config.lamb, 1 / max(config.lr, LEAST_RATE)),
+        }
+
+    def _parameters(self, head: Head) -> dict[str, Tensor]:
+        """All that the penalty may hold, by name."""
+        return named(self.backbone, "backbone.") | {"head.weight": head.weight, "head.bias": head.bias}
+
+    def predict(self, batch: Batch) -> Tensor:
+        return self.head(self.features(batch))
+
+    def features(self, batch: Batch) -> Tensor:
+        return embed(self.backbone, batch)
+
+    def state_dict(self) -> dict[str, Any]:
+        return saved(self.backbone.state_dict(), "backbone.") | self.head.state("head.") | saved(self.fisher, "fisher.")
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        device = self.context.device
+        self.backbone.load_state_dict(saved_under(state, "backbone."))
+        self.head = load_head(state, "head.", device)
+        self.fisher = {name: f.to(device, copy=True) for name, f in saved_under(state, "fisher.").items()}
+
+    def memory_footprint(self) -> Footprint:
+        return Footprint(params=self.head.bytes, statistics=4 * sum(f.numel() for f in self.fisher.values()))
+
+
+build = EWC
