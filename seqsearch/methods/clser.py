@@ -1,0 +1,195 @@
+"""CLS-ER: experience replay with a fast and a slow average of the network that say what stored images should score.
+
+"Learning Fast, Learning Slow: A General Continual Learning Method based on Complementary Learning System".
+
+Replay as in ER, by the working network, plus consistency with two averages of its weights. Of each stored image the
+average that gives its true class more probability provides target scores, and the loss is
+
+    CE(new and stored images, all classes seen) + w mean (z(x) - z_target(x))^2    over stored images x.
+
+After step s, with probability r_p the plastic and with probability r_s the stable average moves:
+``average <- a average + (1 - a) working`` with ``a = min(1 - 1 / (s + 1), decay)``, s counted over all tasks.
+The stable average predicts.
+
+Trainable: the working backbone (at ``backbone_lr``) and all its head rows (at ``lr``). Stored: three backbones and
+heads, the number of steps, the buffer (a reservoir) as pool rows and head columns.
+
+Departures from the public code, and why:
+- an image enters the reservoir once, when its task ends (see ER); so consistency begins with the second task.
+- a head grows with the classes: new rows start the same in all three networks.
+- averages cover parameters, not the running statistics of batch normalisation. In the code those of the averages
+  follow forward passes on stored images; here all networks are in eval mode and share the pre-trained ones.
+- the two draws of a step come from a generator of the task.
+- the backbone has a rate of its own, no momentum (see ER); no augmentation.
+- weight, frequencies and decays are the defaults of the public code, the rest as in ER. A decay of 0.999 remembers a
+  thousand steps: where a task has less than a hundred, as on the glyphs, the average would hardly learn new classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from seqsearch.methods._ema import move_average, warmed
+from seqsearch.methods._head import Head, empty_head, load_head, new_head
+from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods._reservoir import Reservoir, empty_reservoir
+from seqsearch.methods._training import Descent, Group, Hooks, Training, descend
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
+from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.data import Batch, TaskData
+
+if TYPE_CHECKING:
+    from seqsearch.pools.base import Rows
+
+
+class CLSER(Method):
+    """Replay and consistency with two moving averages; see the module."""
+
+    @dataclass(frozen=True)
+    class Config(Training):
+        buffer_size: int = param(2000, "stored images", minimum=1, embedded=500)
+        epochs: int = param(5, "passes over a task's images", minimum=1, search=(1, 3, 5, 10), embedded=3)
+        lr: float = param(
+            0.01, "learning rate of the head", minimum=0.0, search=LogUniform(1e-3, 0.1),
+            embedded=0.1, embedded_search=LogUniform(0.01, 0.5),
+        )  # fmt: skip
+        backbone_lr: float = param(
+            0.001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 0.01),
+            embedded=0.002, embedded_search=LogUniform(1e-4, 0.02),
+        )  # fmt: skip
+        batch_size: int = param(32, "new images per step; as many stored ones join them", minimum=1, embedded=8)
+        momentum: float = param(0.0, "of optimizer=sgd", minimum=0.0, maximum=0.999)
+        reg_weight: float = param(0.1, "w: weight of the consistency", minimum=0.0, search=LogUniform(0.01, 1.0))
+        stable_freq: float = param(0.7, "r_s: how often the stable average moves", minimum=0.0, maximum=1.0)
+        stable_decay: float = param(
+            0.999, "of the stable average", minimum=0.0, maximum=1.0, search=(0.99, 0.999),
+            embedded=0.95, embedded_search=(0.9, 0.95, 0.97),
+        )  # fmt: skip
+        plastic_freq: float = param(0.9, "r_p: how often the plastic average moves", minimum=0.0, maximum=1.0)
+        plastic_decay: float = param(
+            0.999, "of the plastic average", minimum=0.0, maximum=1.0, search=(0.99, 0.999),
+            embedded=0.9, embedded_search=(0.8, 0.9, 0.95),
+        )  # fmt: skip
+
+    config: Config
+    caps = Caps(needs_exemplars=True, design=("exemplar", "full", "functional", "ensemble"))
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        head = empty_head(context.dim, context.device)
+        self.working = _Model(own_backbone(context), head)
+        self.plastic = _Model(own_backbone(context).requires_grad_(False), head)
+        self.stable = _Model(own_backbone(context).requires_grad_(False), head)
+        self.steps = 0
+        self.buffer = empty_reservoir(self.config.buffer_size)
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        config, context = self.config, self.context
+        train, stored = held(task.train, context), self._stored(task)
+        block = new_head(len(task.columns), context.dim, task.generator("head"), context.device)
+        for model in (self.working, self.plastic, self.stable):
+            model.head = model.head.grown(block)
+        self.working.head = self.working.head.trainable()
+        draw, moves = task.generator("replay"), task.generator("averages")
+
+        def loss_of(positions: Tensor) -> Tensor:
+            new = train.select(positions)
+            if stored is None:
+                return functional.cross_entropy(self.working(new.images), new.targets)
+            old = stored.select(torch.randperm(len(stored), generator=draw)[: len(positions)])
+            scores = self.working(torch.cat([new.images, old.images]))
+            loss = functional.cross_entropy(scores, torch.cat([new.targets, old.targets]))
+            with torch.no_grad():
+                target = better_of(self.stable(old.images), self.plastic(old.images), old.targets)
+            return loss + config.reg_weight * functional.mse_loss(scores[len(new) :], target)
+
+        def move() -> None:
+            self.steps += 1
+            plastic_moves, stable_moves = (torch.rand(2, generator=moves) < self._frequencies).tolist()
+            for model, decay, moved in (
+                (self.plastic, config.plastic_decay, plastic_moves),
+                (self.stable, config.stable_decay, stable_moves),
+            ):
+                if moved:
+                    move_average(model.parameters(), self.working.parameters(), warmed(decay, self.steps))
+
+        backbone = Group(list(self.working.backbone.parameters()), config.backbone_lr)
+        groups = [backbone, Group(self.working.head.parameters(), config.lr)]
+        hooks, shuffle = Hooks(after_step=move), task.generator("shuffle")
+        report = descend(groups, len(train), Descent.of(config), shuffle, loss_of, hooks)
+        self.working.head = self.working.head.detached()
+        rows = torch.from_numpy(task.train.indices)
+        self.buffer = self.buffer.offer(rows, task.train.targets.cpu(), task.generator("reservoir"))
+        return report
+
+    @property
+    def _frequencies(self) -> Tensor:
+        return torch.tensor([self.config.plastic_freq, self.config.stable_freq])
+
+    def _stored(self, task: TaskData) -> Batch | None:
+        """The buffer's images; None while it is empty."""
+        if not len(self.buffer):
+            return None
+        return held(task.replay(self.buffer.rows.numpy(), self.buffer.columns.to(self.context.device)), self.context)
+
+    def predict(self, batch: Batch) -> Tensor:
+        return self.stable.head(self.features(batch))
+
+    def features(self, batch: Batch) -> Tensor:
+        return embed(self.stable.backbone, batch)
+
+    def exemplars(self) -> Rows:
+        return self.buffer.rows.numpy()
+
+    def state_dict(self) -> dict[str, Any]:
+        buffer = saved({"rows": self.buffer.rows, "columns": self.buffer.columns}, "buffer.")
+        models = self.working.state("working.") | self.plastic.state("plastic.") | self.stable.state("stable.")
+        return models | buffer | {"buffer.offered": self.buffer.offered, "steps": self.steps}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        for name in ("working", "plastic", "stable"):
+            getattr(self, name).load(state, f"{name}.", self.context.device)
+        rows, columns = state["buffer.rows"].clone(), state["buffer.columns"].clone()
+        self.buffer = Reservoir(self.config.buffer_size, rows, columns, int(state["buffer.offered"]))
+        self.steps = int(state["steps"])
+
+    def memory_footprint(self) -> Footprint:
+        replicas = 2 * sum(p.numel() for p in self.stable.backbone.parameters()) if self.n_tasks else 0
+        params = 4 * replicas + 3 * self.stable.head.bytes
+        return Footprint(params=params, exemplar_images=len(self.buffer) * self.context.image_bytes)
+
+
+class _Model:
+    """A backbone with its head."""
+
+    def __init__(self, backbone: nn.Module, head: Head) -> None:
+        self.backbone, self.head = backbone, head
+
+    def __call__(self, images: Tensor) -> Tensor:
+        return self.head(self.backbone(images))
+
+    def parameters(self) -> list[Tensor]:
+        return [*self.backbone.parameters(), *self.head.parameters()]
+
+    def state(self, prefix: str) -> dict[str, Any]:
+        return saved(self.backbone.state_dict(), f"{prefix}backbone.") | self.head.state(f"{prefix}head.")
+
+    def load(self, state: Mapping[str, Any], prefix: str, device: torch.device) -> None:
+        self.backbone.load_state_dict(saved_under(state, f"{prefix}backbone."))
+        self.head = load_head(state, f"{prefix}head.", device)
+
+
+def better_of(stable: Tensor, plastic: Tensor, columns: Tensor) -> Tensor:
+    """Of two score tables ``[n, C]``, each row from the one whose softmax gives ``columns`` ``[n]`` more; plastic if equal."""
+    at = columns[:, None]
+    stable_wins = functional.softmax(stable, 1).gather(1, at) > functional.softmax(plastic, 1).gather(1, at)
+    return torch.where(stable_wins, stable, plastic)
+
+
+build = CLSER
