@@ -1,0 +1,227 @@
+"""Joint: learn everything seen so far anew with every task, from the pre-trained weights. The upper bound.
+
+Continual learning loses against a learner that never had to give up its images. This is that learner: it stores the
+rows of ALL images seen, and after each task fits them all together, by one of three ways or the best of them:
+
+- ``finetune``: the whole network and a new head, cross-entropy among all classes seen.
+- ``ranpac``: ridge regression on ``h = relu(f W)``, f the frozen features and W a fixed Gaussian matrix (see RanPAC).
+- ``knn``: votes of the k most similar training images by cosine of frozen features, each ``exp(cos / tau)``.
+- ``best``: all three are fitted; that with the highest accuracy on the validation images of all tasks predicts, the
+  first in this list if equal.
+
+Trainable: the backbone (at ``backbone_lr``) and the head (at ``lr``), the ridge in closed form. Stored: rows and
+columns of all images (validation images too where they decide something: `exemplars` gives both), and what predicts.
+
+No published method, so nothing to depart from. Worth knowing:
+- `features` are of the fine-tuned network if there is one, also where ``best`` predicts by frozen features.
+- a task costs as much as all tasks so far together: a sequence costs the square of its length.
+- the ridge takes its penalty on the validation images, which then also help to solve it, and to choose the ``best``:
+  the choice there is made with a ridge solved on training images alone.
+- without training of the network (``ranpac``, ``knn``) the order of tasks does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from seqsearch.methods._head import empty_head, load_head, new_head
+from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods._ridge import Dual, Primal
+from seqsearch.methods._training import Descent, Group, Training, descend
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
+from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.data import Batch, TaskData
+
+if TYPE_CHECKING:
+    from seqsearch.pools.base import Rows
+
+LEARNERS = ("finetune", "ranpac", "knn")
+
+
+class Joint(Method):
+    """Everything at once; see the module."""
+
+    @dataclass(frozen=True)
+    class Config(Training):
+        learner: str = param("best", "what is fitted", choices=("best", *LEARNERS))
+        epochs: int = param(
+            20, "passes over all images", minimum=1, search=(5, 10, 20), embedded=4, embedded_search=(2, 4, 8)
+        )
+        batch_size: int = param(128, "images per step", minimum=1, embedded=32)
+        lr: float = param(
+            0.001, "learning rate of the head", minimum=0.0, search=LogUniform(1e-4, 0.05),
+            embedded=0.05, embedded_search=LogUniform(0.005, 0.5),
+        )  # fmt: skip
+        backbone_lr: float = param(
+            0.001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 0.01),
+            embedded=0.005, embedded_search=LogUniform(1e-4, 0.02),
+        )  # fmt: skip
+        weight_decay: float = param(2e-4, "L2 penalty on what is trained", minimum=0.0, embedded=5e-4)
+        M: int = param(10000, "width of the random projection (ranpac)", minimum=1, embedded=2000)
+        k: int = param(20, "neighbours that vote (knn)", minimum=1, search=(5, 10, 20, 50), embedded=10)
+        tau: float = param(0.07, "temperature of the votes (knn)", minimum=0.001)
+
+        @property
+        def learners(self) -> tuple[str, ...]:
+            """All that are fitted."""
+            return LEARNERS if self.learner == "best" else (self.learner,)
+
+    config: Config
+
+    @classmethod
+    def capabilities(cls, config: BaseConfig) -> Caps:
+        learner = getattr(config, "learner", "best")
+        trains = learner in ("finetune", "best")
+        return Caps(
+            input="images" if trains else "frozen",
+            order_invariant_after=None if trains else 0,
+            needs_exemplars=True,
+            needs_val=learner in ("ranpac", "best"),
+            trains_backbone=trains,
+            design=("exemplar", "full") if trains else ("exemplar",),
+        )
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.rows, self.columns = torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64)
+        """Of all stored images ``[n]``, on the CPU."""
+        self.for_val = torch.empty(0, dtype=torch.bool)
+        self.backbone: nn.Module | None = None
+        self.head = empty_head(context.dim, context.device)
+        """Of the fine-tuned network."""
+        width = self.config.M if "ranpac" in self.config.learners else 0
+        projection = torch.randn(context.dim, width, generator=context.generator("projection"))
+        self.projection = projection.to(context.device)
+        self.readout = torch.zeros(width, 0, device=context.device)
+        """Of the ridge, ``[M, C]`` float32."""
+        self.known = torch.zeros(0, context.dim, device=context.device)
+        """Normalised frozen features of the training images ``[n, d]``, for the neighbours."""
+        self.chosen = self.config.learners[0]
+        """What predicts."""
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        self._store(task)
+        train, val = self._replayed(task, ~self.for_val), self._replayed(task, self.for_val)
+        learners, trial, notes = self.config.learners, torch.empty(0), {}
+        report = self._finetune(task, train) if "finetune" in learners else FitReport()
+        if report.status != "ok":
+            return report
+        if "ranpac" in learners or "knn" in learners:
+            self.known = functional.normalize(train.frozen)
+            if not bool(torch.isfinite(self.known).all()):
+                return FitReport("diverged", report.losses)
+        if "ranpac" in learners:
+            trial, self.readout = self._ridge(train, val, task.columns.stop)
+        if len(learners) > 1:
+            notes = {f"val_{learner}": self._accuracy(learner, val, trial) for learner in learners}
+            self.chosen = max(learners, key=lambda learner: notes[f"val_{learner}"])
+        return FitReport("ok", report.losses, notes)
+
+    def _store(self, task: TaskData) -> None:
+        """Keep the task's images; those for validation only if they decide something."""
+        for part in (task.train, task.val) if self.caps.needs_val else (task.train,):
+            self.rows = torch.cat([self.rows, torch.from_numpy(part.indices)])
+            self.columns = torch.cat([self.columns, part.targets.cpu()])
+            self.for_val = torch.cat([self.for_val, torch.full((len(part),), part is task.val)])
+
+    def _replayed(self, task: TaskData, wanted: Tensor) -> Batch:
+        """Stored images where ``wanted`` ``[n]``."""
+        return task.replay(self.rows[wanted].numpy(), self.columns[wanted].to(self.context.device))
+
+    def _finetune(self, task: TaskData, train: Batch) -> FitReport:
+        config, train = self.config, held(train, self.context)
+        network = own_backbone(self.context)
+        head = new_head(task.columns.stop, self.context.dim, task.generator("head"), self.context.device)
+
+        def loss_of(positions: Tensor) -> Tensor:
+            part = train.select(positions)
+            return functional.cross_entropy(head(network(part.images)), part.targets)
+
+        groups = [Group(list(network.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
+        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
+        self.backbone, self.head = network.requires_grad_(False), head.detached()
+        return report
+
+    def _ridge(self, train: Batch, val: Batch, classes: int) -> tuple[Tensor, Tensor]:
+        """Readouts ``[M, C]`` float32 by training images alone, and by validation images too; one penalty for both."""
+        h = torch.cat([self._expand(train.frozen), self._expand(val.frozen)]).double()
+        y = functional.one_hot(torch.cat([train.targets, val.targets]), classes).double()
+        dual, n = Dual(h, y, len(train)), len(train)
+        fit = dual.fit() if len(h) < self.config.M else Primal.of(dual).fit()
+        return ridge(h[:n], y[:n], fit.penalty).float(), fit.weights.float().contiguous()
+
+    def _expand(self, features: Tensor) -> Tensor:
+        """``[n, d]`` -> ``[n, M]``."""
+        return torch.relu(features @ self.projection)
+
+    def _accuracy(self, learner: str, val: Batch, trial: Tensor) -> float:
+        """Of one learner on validation images, with the readout ``trial`` of the ridge."""
+        scores = self._scores(learner, val, trial)
+        return float((scores.argmax(1) == val.targets).float().mean()) if len(val) else 0.0
+
+    def _scores(self, learner: str, batch: Batch, readout: Tensor) -> Tensor:
+        if learner == "finetune":
+            return self.head(self.features(batch))
+        if learner == "ranpac":
+            return self._expand(batch.frozen) @ readout
+        columns = self.columns[~self.for_val].to(self.context.device)
+        return votes(functional.normalize(batch.frozen), self.known, columns, self.config.k, self.config.tau)
+
+    def predict(self, batch: Batch) -> Tensor:
+        return self._scores(self.chosen, batch, self.readout)
+
+    def features(self, batch: Batch) -> Tensor:
+        return batch.frozen if self.backbone is None else embed(self.backbone, batch)
+
+    def exemplars(self) -> Rows:
+        return self.rows.numpy()
+
+    def state_dict(self) -> dict[str, Any]:
+        stored = {"rows": self.rows, "columns": self.columns, "for_val": self.for_val}
+        state = saved(stored | {"readout": self.readout, "known": self.known}) | {"chosen": self.chosen}
+        if self.backbone is not None:
+            state |= saved(self.backbone.state_dict(), "backbone.")
+        return state | self.head.state("head.")
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        device = self.context.device
+        self.rows, self.columns, self.for_val = (state[name].clone() for name in ("rows", "columns", "for_val"))
+        self.readout, self.known = state["readout"].to(device, copy=True), state["known"].to(device, copy=True)
+        self.head, self.chosen = load_head(state, "head.", device), str(state["chosen"])
+        weights = saved_under(state, "backbone.")
+        if weights:
+            self.backbone = own_backbone(self.context).requires_grad_(False)
+            self.backbone.load_state_dict(weights)
+
+    def memory_footprint(self) -> Footprint:
+        return Footprint(
+            params=self.head.bytes + 4 * (self.projection.numel() + self.readout.numel()),
+            statistics=4 * self.known.numel(),
+            exemplar_images=len(self.rows) * self.context.image_bytes,
+        )
+
+
+def ridge(h: Tensor, y: Tensor, penalty: float) -> Tensor:
+    """``(h^T h + penalty I)^-1 h^T y``, by the smaller of the two systems: h ``[n, M]``, y ``[n, C]`` -> ``[M, C]``."""
+    dual = len(h) < h.shape[1]
+    gram = h @ h.T if dual else h.T @ h
+    shifted = gram + penalty * torch.eye(len(gram), dtype=h.dtype, device=h.device)
+    weights: Tensor = h.T @ torch.linalg.solve(shifted, y) if dual else torch.linalg.solve(shifted, h.T @ y)
+    return weights
+
+
+def votes(queries: Tensor, known: Tensor, columns: Tensor, k: int, tau: float) -> Tensor:
+    """Scores ``[B, C]`` of normalised ``queries`` ``[B, d]``: each of the k nearest of ``known`` ``[n, d]`` votes for its
+    class in ``columns`` ``[n]`` with ``exp((cos - 1) / tau)``."""
+    nearest = (queries @ known.T).topk(min(k, len(known)), dim=1)
+    cast: Tensor = ((nearest.values - 1) / tau).exp()
+    return (cast[:, :, None] * functional.one_hot(columns)[nearest.indices]).sum(1)
+
+
+build = Joint
