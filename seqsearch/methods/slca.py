@@ -3,7 +3,8 @@
 "SLCA: Slow Learner with Classifier Alignment for Continual Learning on a Pre-trained Model".
 
 Representation stage: the backbone learns at a rate far below the head's, by cross-entropy among the new classes only;
-head rows of old classes are frozen. Then each new class gets the mean and covariance (+1e-4 I) of its features.
+head rows of old classes are frozen. Then each new class gets the mean and covariance (+1e-4 I) of its features
+(``covariance=diagonal`` or ``centroids`` keeps less of them; `_gaussians.py` tells what).
 Alignment (from the second task on): draw from every class's Gaussian, with the mean of a class of task i scaled by
 ``0.9 + 0.1 (i + 1) / (t + 1)`` at task t (old means count less: the backbone has moved since), and train a copy of
 all head rows on ``CE(z / (tau n(z)), y)`` where n(z) is the mean over tasks of the norm of that task's logits.
@@ -29,10 +30,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.methods._gaussians import fit_gaussians, load_gaussians, no_gaussians
+from seqsearch.methods._alignment import Alignment, align
+from seqsearch.methods._gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
 from seqsearch.methods._head import Head, empty_head, load_head, local_cross_entropy, new_head
 from seqsearch.methods._network import cut, embed, held, own_backbone, saved, saved_under
-from seqsearch.methods._training import Descent, Group, Hooks, Rate, Training, descend, steps
+from seqsearch.methods._training import Descent, Group, Rate, Training, descend, steps
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
@@ -53,6 +55,8 @@ class SLCA(Method):
         align_lr: float = param(0.01, "learning rate of the alignment", minimum=0.0, search=LogUniform(1e-3, 0.1))
         draws: int = param(256, "features drawn per class, and per step of the alignment", minimum=1)
         temperature: float = param(0.1, "tau of the alignment loss", minimum=1e-6, search=(0.05, 0.1, 0.2))
+        covariance: str = param("full", "what is kept of a class's features", choices=KINDS)
+        centroids: int = param(10, "centroids of a class at most (covariance=centroids)", minimum=1)
         scheduler: str = param(
             "steplr", "how the rate falls; steplr: once, at 0.9 of the steps", choices=("cosine", "steplr", "constant")
         )
@@ -70,7 +74,7 @@ class SLCA(Method):
         """Before alignment: what the next task goes on from."""
         self.aligned = self.head
         """What predicts."""
-        self.gaussians = no_gaussians(context.dim)
+        self.gaussians = no_gaussians(context.dim, self.config.covariance)
         self.task_sizes: list[int] = []
 
     def fit_task(self, task: TaskData) -> FitReport:
@@ -79,8 +83,10 @@ class SLCA(Method):
             return report
         self.head = self.aligned = self.head.grown(block)
         self.task_sizes.append(len(task.columns))
-        features = embed(self.backbone, task.train)
-        self.gaussians = self.gaussians.joined(fit_gaussians(features, task.train.targets, task.columns))
+        features, kind = embed(self.backbone, task.train), self.config.covariance
+        clusters, seed = self.config.centroids, task.generator("centroids")
+        new = fit_gaussians(features, task.train.targets, task.columns, kind, clusters, seed)
+        self.gaussians = self.gaussians.joined(new)
         return self._align(task, report) if task.depth else report
 
     def _represent(self, task: TaskData) -> tuple[Head, FitReport]:
@@ -97,22 +103,14 @@ class SLCA(Method):
 
     def _align(self, task: TaskData, report: FitReport) -> FitReport:
         """Train a copy of the head on draws from all Gaussians; a fresh set of draws each epoch."""
-        config, device = self.config, self.context.device
-        head, draw, shuffle = self.head.trainable(), task.generator("draws"), task.generator("align")
-        scale = mean_scale(self.task_sizes)
-        labels = torch.arange(len(head)).repeat_interleave(config.draws).to(device)
-        drawn = torch.empty(0)
+        config, head = self.config, self.head.trainable()
 
-        def redraw(epoch: int) -> None:
-            nonlocal drawn
-            drawn = self.gaussians.sample(config.draws, scale, draw).flatten(0, 1).to(device)
+        def loss_of(drawn: Tensor, labels: Tensor) -> Tensor:
+            return alignment_loss(head(drawn), labels, self.task_sizes, config.temperature)
 
-        def loss_of(positions: Tensor) -> Tensor:
-            return alignment_loss(head(drawn[positions]), labels[positions], self.task_sizes, config.temperature)
-
-        descent = Descent(config.align_epochs, config.draws, config.weight_decay)
-        groups = [Group(head.parameters(), config.align_lr)]
-        aligned = descend(groups, len(labels), descent, shuffle, loss_of, Hooks(before_epoch=redraw))
+        settings = Alignment(config.align_epochs, config.draws, config.align_lr, config.weight_decay)
+        scale, device = mean_scale(self.task_sizes), self.context.device
+        aligned = align(self.gaussians, head.parameters(), loss_of, settings, task, device, scale)
         self.aligned = head.detached()
         notes = {"alignment_loss": aligned.losses[-1]} if aligned.losses else {}
         return FitReport(aligned.status, report.losses, notes)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
-from seqsearch.methods.slca import alignment_loss, mean_scale
+from seqsearch.methods.slca import SLCA, alignment_loss, mean_scale
+from tests.conformance.lab import TASKS, Case, Lab, same
 
 
 def by_hand(logits: np.ndarray, labels: np.ndarray, sizes: list[int], temperature: float) -> float:
@@ -47,3 +50,19 @@ def test_old_means_are_scaled_down_by_task_not_by_class_number() -> None:
 def test_loss_of_all_zero_logits_is_finite_and_uniform() -> None:
     loss = alignment_loss(torch.zeros(3, 4), torch.zeros(3, dtype=torch.int64), [2, 2], 0.1)
     assert float(loss) == pytest.approx(np.log(4))
+
+
+def test_other_kinds_of_statistics_learn_are_restored_and_are_smaller(tmp_path: Path) -> None:
+    lab, sizes = Lab(tmp_path), {}
+    for kind in ("full", "diagonal", "centroids"):
+        case = Case(kind, "slca", {"covariance": kind, "centroids": 2})
+        method, restored = (
+            lab.trained(case, *TASKS[:2]),
+            lab.restored(case, lab.trained(case, TASKS[0]).state_dict(), TASKS[0]),
+        )
+        assert isinstance(method, SLCA)
+        lab.fit(restored, TASKS[1])
+        assert same(method.state_dict(), restored.state_dict())
+        assert lab.accuracy(method, TASKS, 0) > 0.6
+        sizes[kind] = method.gaussians.bytes
+    assert sizes == {"full": 7 * 9 * 160 * 4, "diagonal": 7 * (2 * 160 + 1) * 4, "centroids": 14 * (2 * 160 + 1) * 4}
