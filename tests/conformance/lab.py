@@ -38,6 +38,7 @@ QUICK: dict[str, Any] = {
     "buffer_size": 12,
     "align_epochs": 2,
     "draws": 32,
+    "tii_epochs": 5,
     "learner": "finetune",  # joint's default takes whichever is best, so that it may depend on the order or not
 }
 """Overrides for whatever method has a parameter of that name."""
