@@ -96,8 +96,10 @@ class Joint(Method):
         self.head = empty_head(context.dim, context.device)
         """Of the fine-tuned network."""
         width = self.config.M if "ranpac" in self.config.learners else 0
-        projection = torch.randn(context.dim, width, generator=context.generator("projection"))
-        self.projection = projection.to(context.device)
+        self.projection = torch.zeros(context.dim, 0, device=context.device)
+        if width:
+            drawn = torch.randn(context.dim, width, generator=context.generator("projection"))
+            self.projection = drawn.to(context.device)
         self.readout = torch.zeros(width, 0, device=context.device)
         """Of the ridge, ``[M, C]`` float32."""
         self.known = torch.zeros(0, context.dim, device=context.device)
