@@ -1,0 +1,142 @@
+"""CODA-Prompt: prefixes that are weighted sums of components; each task adds components and trains those alone.
+
+"CODA-Prompt: COntinual Decomposed Attention-based Prompting for Rehearsal-Free Continual Learning".
+
+In each of blocks 0 to 4 (those that the network has) there are components P_m ``[length, D]`` with keys K_m and attention
+vectors A_m ``[d]``. With q the image's query (its feature by the frozen network), * the elementwise product:
+
+    w_m = cos(q * A_m, K_m),    prompt = sum_m w_m P_m,
+
+whose first half are keys and whose second half values that every query of the block's attention also attends to. The loss is
+
+    CE among the new classes + mu * sum over blocks of (O(K) + O(A) + O(P)),   O(M) = mean((M M^T - I)^2),
+
+over all components so far. New components start orthonormal, and orthogonal to the old ones, in K, A and P alike.
+
+Trainable: the task's components, new head rows. Stored: all components, the head.
+On a network without class token the query, like the feature, is the mean of the tokens.
+
+A task adds ``components`` of them, and there is no limit to the number of tasks. Public code divides a pool of 100 among the
+tasks, whose number it must know: 10 each for ten tasks, the default here. Once the old ones leave no room for new
+orthogonal ones (after D / ``components`` tasks in K and A, later in P), new ones are orthonormal among themselves only.
+
+Departures from the public code, and why:
+- the optimiser holds the new components only. In public code it holds the pool: weight decay shrinks old components.
+- the new are made orthogonal to the span of the old, by QR. Public code subtracts projections on old components one by one
+  as if these were still orthogonal to each other, which training has undone.
+- mu acts as in PILOT; the authors' code has a factor of 1e-6 more. PILOT's term fails on a GPU (its identity is on the CPU).
+- the last, smaller batch of an epoch counts; public code drops it, and a task smaller than a batch is not trained at all.
+- cosine from 1 to 0 by step; public code's falls by epoch. New head rows start at N(0, 0.01^2); no augmentation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from seqsearch.methods import _gtep
+from seqsearch.methods._gtep import PromptTraining
+from seqsearch.methods._prompts import Prompted, Prompts, prefix
+from seqsearch.methods.base import Caps, Conflict, Context, param
+from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.data import TaskData
+
+BLOCKS = (0, 1, 2, 3, 4)
+
+
+class CodaPrompt(Prompted):
+    """Prefixes as weighted sums of components; see the module."""
+
+    @dataclass(frozen=True)
+    class Config(PromptTraining):
+        epochs: int = param(50, "passes over a task's images", minimum=1, search=_gtep.EPOCHS, embedded=8)
+        batch_size: int = param(128, "images per step", minimum=1, search=_gtep.BATCH_SIZE, embedded=24)
+        scheduler: str = param(
+            "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=_gtep.SCHEDULER
+        )
+        components: int = param(
+            10, "components that a task adds in each block", minimum=1, search=_gtep.COMPONENTS, embedded=5
+        )
+        length: int = param(8, "of a component: half of it keys, half values", minimum=2, search=_gtep.COMPONENT_LENGTH)
+        mu: float = param(0.0, "weight of the orthogonality of components", minimum=0.0, search=_gtep.ORTHOGONALITY)
+
+        def check(self) -> None:
+            if self.length % 2:
+                raise Conflict(f"length={self.length}: must be even, half of it are keys; take {self.length + 1}")
+
+    config: Config
+
+    @classmethod
+    def capabilities(cls, config: BaseConfig) -> Caps:
+        orthogonal = isinstance(config, CodaPrompt.Config) and config.mu > 0
+        design = ("parameter-efficient", *(("orthogonality",) if orthogonal else ()), "expansion")
+        return dataclasses.replace(cls.caps, design=design)
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.blocks = [number for number in BLOCKS if number < self.vit.depth]
+
+    def opened(self, task: TaskData) -> Prompts:
+        """By block: ``k`` and ``a`` ``[B, m, d]``, ``p`` ``[B, m, length * D]``."""
+        count, d, device = self.config.components, self.context.dim, self.context.device
+        widths = {"k": d, "a": d, "p": self.config.length * self.vit.width}
+        fresh: Prompts = {}
+        for name, width in widths.items():
+            draws = torch.randn(len(self.blocks), count, width, generator=task.generator(name), dtype=torch.float64)
+            old = self.prompts[name].double().cpu() if self.prompts else draws[:, :0]
+            rows = [orthonormal(new, before) for new, before in zip(draws, old, strict=True)]
+            fresh[name] = torch.stack(rows).float().to(device)
+        return fresh
+
+    def closed(self, own: Prompts) -> Prompts:
+        return {name: torch.cat([self.prompts[name], p], dim=1) if self.prompts else p for name, p in own.items()}
+
+    def instructed(self, tokens: Tensor, query: Tensor, own: Prompts | None) -> tuple[Tensor, Tensor]:
+        pool = self.prompts if own is None else self.closed(own)
+        blocks = {}
+        for at, number in enumerate(self.blocks):
+            k, a, p = (pool[name][at] for name in "kap")
+            prompts = (weights(query, a, k) @ p).view(len(query), 2, self.config.length // 2, self.vit.width)
+            blocks[number] = prefix(prompts)
+        features = self.vit.pool(self.vit.run(tokens, blocks))
+        if own is None or self.config.mu == 0:
+            return features, query.new_zeros(())
+        return features, self.config.mu * torch.stack([overlap(rows) for rows in pool.values()]).sum()
+
+
+def weights(query: Tensor, attention: Tensor, keys: Tensor) -> Tensor:
+    """``cos(q * A_m, K_m)`` ``[n, M]`` of queries ``[n, d]``, for attention vectors and keys ``[M, d]``.
+
+    Without the ``[n, M, d]`` numbers q * A: its norm is the root of ``q^2 . A^2``, its product with K that of q with A * K.
+    """
+    norms = functional.linear(query.square(), attention.square()).clamp_min(1e-24).sqrt()
+    return functional.linear(query, attention * functional.normalize(keys, dim=1)) / norms
+
+
+def overlap(rows: Tensor) -> Tensor:
+    """Sum over blocks of ``mean((M M^T - I)^2)``, ``rows`` ``[B, M, d]``."""
+    gram = rows @ rows.transpose(1, 2)
+    gap: Tensor = gram - torch.eye(gram.shape[1], device=gram.device)
+    return gap.square().mean((1, 2)).sum()
+
+
+def orthonormal(draws: Tensor, old: Tensor) -> Tensor:
+    """Rows ``[m, d]`` from random ``draws`` ``[m, d]``, orthonormal, and orthogonal to ``old`` ``[M, d]`` if there is room.
+
+    Where there is none even among themselves (m > d), rows are of length 1.
+    """
+    count, width = draws.shape
+    if count > width:
+        return functional.normalize(draws, dim=1)
+    if len(old) and len(old) + count <= width:
+        basis = torch.linalg.qr(old.T).Q
+        draws = draws - draws @ basis @ basis.T
+    rows: Tensor = torch.linalg.qr(draws.T).Q.T.contiguous()
+    return rows
+
+
+build = CodaPrompt
