@@ -26,10 +26,15 @@ from seqsearch.errors import UserError
 
 @dataclass(frozen=True, eq=False)
 class Prefix:
-    """Keys and values that every query of a block also attends to: each ``[L, D]``, or ``[n, L, D]`` for one per image."""
+    """Keys and values that every query of a block also attends to: each ``[L, D]``, or ``[n, L, D]`` for one per image.
+
+    A query gives the prefix a share s of its attention, often a small one, and the prefix learns as slowly. With ``compensated``
+    (as in LAE) that part counts in full: ``(1 - s) (attention to the others) + (attention within the prefix)``.
+    """
 
     keys: Tensor
     values: Tensor
+    compensated: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,15 +203,22 @@ def _attention(attn: Any, x: Tensor, injection: Injection) -> Tensor:
         )
     q, k, v = projected.reshape(n, length, 3, attn.num_heads, attn.head_dim).permute(2, 0, 3, 1, 4).unbind(0)
     q, k = attn.q_norm(q), attn.k_norm(k)
-    if injection.prefix is not None:
-        k = torch.cat([_heads(injection.prefix.keys, attn, n).to(k.dtype), k], dim=2)
-        v = torch.cat([_heads(injection.prefix.values, attn, n).to(v.dtype), v], dim=2)
-    mixed = functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(n, length, attn.attn_dim)
+    mixed = _attended(q, k, v, injection.prefix, attn).transpose(1, 2).reshape(n, length, attn.attn_dim)
     mixed = attn.norm(mixed)
     if attn.gate is not None:
         mixed = mixed * attn.gate(x).sigmoid()
     out: Tensor = attn.proj_drop(attn.proj(mixed))
     return out
+
+
+def _attended(q: Tensor, k: Tensor, v: Tensor, prefix: Prefix | None, attn: Any) -> Tensor:
+    """What queries ``[n, heads, N, D / heads]`` read from keys and values, and from a prefix."""
+    if prefix is None:
+        return functional.scaled_dot_product_attention(q, k, v)
+    keys, values = (_heads(part, attn, len(q)).to(q.dtype) for part in (prefix.keys, prefix.values))
+    behind = torch.zeros_like(values) if prefix.compensated else values
+    mixed = functional.scaled_dot_product_attention(q, torch.cat([keys, k], dim=2), torch.cat([behind, v], dim=2))
+    return mixed + functional.scaled_dot_product_attention(q, keys, values) if prefix.compensated else mixed
 
 
 def _heads(prefix: Tensor, attn: Any, n: int) -> Tensor:

@@ -39,6 +39,7 @@ QUICK: dict[str, Any] = {
     "align_epochs": 2,
     "draws": 32,
     "tii_epochs": 5,
+    "freeze_epochs": 1,
     "learner": "finetune",  # joint's default takes whichever is best, so that it may depend on the order or not
 }
 """Overrides for whatever method has a parameter of that name."""
@@ -75,6 +76,8 @@ def cases() -> list[Case]:
     """Every method there is, some with further settings, and the documented example."""
     found = [Case(name, name, idle=IDLE.get(name, ())) for name in names("method")]
     more = [
+        Case("lae, adapters", "lae", {"module": "adapter"}),
+        Case("lae, low-rank", "lae", {"module": "lora"}),
         Case("ranpac, adapters", "ranpac", {"adapt": "adapter"}, idle=("backbone_lr",)),
         Case("ranpac, whole", "ranpac", {"adapt": "full"}),
         Case("ranpac, frozen", "ranpac", {"adapt": "none"}),
