@@ -77,7 +77,8 @@ def identity_loss(features: Tensor, centres: Tensor, temperature: float = 0.8) -
 
     With M the rows of ``centres`` ``[K, d]`` (which get no gradient) above those of ``features`` ``[b, d]``, the cross-entropy of
     ``M M^T / temperature`` to the identity: each row should be most similar to itself. HiDe-Prompt and MOS write it like this;
-    it is InfoNCE with a row as its own positive, so what it does is push a batch apart, classmates included.
+    it is InfoNCE with a row as its own positive, so what it does is push a batch apart, classmates included. Normalised features
+    are longest along themselves by far: on the glyphs (norm 12) it is below 1e-8 and weights of 0 and 0.5 give the same numbers.
     """
     rows = torch.cat([centres, features])
     similarities = rows @ rows.T / temperature
