@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from seqsearch.methods._gaussians import Bank
+from seqsearch.methods._head import Head
 from seqsearch.methods._training import Descent, Group, Hooks, descend
 from seqsearch.methods.base import FitReport
 from seqsearch.methods.data import TaskData
@@ -70,6 +71,17 @@ def align(
     if report.status == "ok" and not all(bool(torch.isfinite(p.detach().square().sum())) for p in parameters):
         return FitReport("diverged", report.losses)
     return report
+
+
+def aligned_head(bank: Bank, head: Head, settings: Alignment, task: TaskData) -> tuple[Head, FitReport]:
+    """``head`` after cross-entropy among all classes on draws from ``bank``."""
+    trained = head.trainable()
+
+    def loss_of(drawn: Tensor, labels: Tensor) -> Tensor:
+        return functional.cross_entropy(trained(drawn), labels)
+
+    report = align(bank, trained.parameters(), loss_of, settings, task, head.weight.device)
+    return trained.detached(), report
 
 
 def identity_loss(features: Tensor, centres: Tensor, temperature: float = 0.8) -> Tensor:

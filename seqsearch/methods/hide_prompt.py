@@ -44,11 +44,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from seqsearch.backbones.inject import Blocks, Injection, Prefix, Transformer
 from seqsearch.digests import digest_of
-from seqsearch.methods._alignment import Alignment, align, identity_loss
+from seqsearch.methods._alignment import Alignment, aligned_head, identity_loss
 from seqsearch.methods._gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
 from seqsearch.methods._head import empty_head, load_head, local_cross_entropy, new_head
 from seqsearch.methods._network import chunked, cut, held_tokens, saved
@@ -168,14 +167,9 @@ class HiDePrompt(Method):
 
     def _align(self, task: TaskData, report: FitReport) -> FitReport:
         """Train all rows of the head on draws from all classes."""
-        config, head = self.config, self.head.trainable()
-
-        def loss_of(drawn: Tensor, labels: Tensor) -> Tensor:
-            return functional.cross_entropy(head(drawn), labels)
-
+        config = self.config
         settings = Alignment(config.align_epochs, config.draws, config.align_lr, config.weight_decay)
-        aligned = align(self.statistics, head.parameters(), loss_of, settings, task, self.context.device)
-        self.head = head.detached()
+        self.head, aligned = aligned_head(self.statistics, self.head, settings, task)
         return FitReport(aligned.status, report.losses)
 
     def _of_classes(self, task: TaskData) -> tuple[Tensor, Tensor]:

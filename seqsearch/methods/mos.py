@@ -37,64 +37,25 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
-from seqsearch.backbones.inject import Adapter, Blocks, Injection, Transformer
-from seqsearch.digests import digest_of
-from seqsearch.methods._alignment import Alignment, align, identity_loss
+from seqsearch.backbones.inject import Transformer
+from seqsearch.methods._adapters import Adapted, Adapters, load_adapters, new_adapters
+from seqsearch.methods._alignment import Alignment, aligned_head, identity_loss
+from seqsearch.methods._cosine import class_means, cosines
 from seqsearch.methods._gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
 from seqsearch.methods._head import empty_head, load_head, local_cross_entropy, new_head
-from seqsearch.methods._network import embed, held_tokens, saved, saved_under
+from seqsearch.methods._network import held_tokens, saved
 from seqsearch.methods._task_inference import task_of_column
 from seqsearch.methods._training import Descent, Group, Hooks, Training, descend
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
 
-SCALE = 0.1
-"""Of what an adapter adds."""
 ROUNDS = 4
 """How often an image is scored at most."""
 
 
-@dataclass(frozen=True, eq=False)
-class AdapterSet:
-    """Of all L blocks: ``down`` ``[L, r, D]``, ``down_bias`` ``[L, r]``, ``up`` ``[L, D, r]``, ``up_bias`` ``[L, D]``."""
-
-    down: Tensor
-    down_bias: Tensor
-    up: Tensor
-    up_bias: Tensor
-
-    def blocks(self) -> Blocks:
-        layers = zip(*self.parameters(), strict=True)
-        return {number: Injection(adapter=Adapter(a, b, c, d, SCALE)) for number, (a, b, c, d) in enumerate(layers)}
-
-    def parameters(self) -> list[Tensor]:
-        return list(vars(self).values())
-
-    def trainable(self) -> AdapterSet:
-        """An own copy that takes gradients."""
-        return AdapterSet(*(p.detach().clone().requires_grad_(True) for p in self.parameters()))
-
-    def detached(self) -> AdapterSet:
-        """The same values without gradients."""
-        return AdapterSet(*(p.detach() for p in self.parameters()))
-
-    @property
-    def bytes(self) -> int:
-        """Size as 32-bit floats."""
-        return sum(4 * p.numel() for p in self.parameters())
-
-
-def new_adapters(depth: int, dim: int, rank: int, generator: torch.Generator, device: torch.device) -> AdapterSet:
-    """Adapters that change nothing yet: ``down`` uniform within +-1/sqrt(D), the rest 0."""
-    down = (2 * torch.rand(depth, rank, dim, generator=generator) - 1) / dim**0.5
-    zeros = torch.zeros(depth, rank), torch.zeros(depth, dim, rank), torch.zeros(depth, dim)
-    return AdapterSet(*(tensor.to(device) for tensor in (down, *zeros)))
-
-
-def mean_of(sets: list[AdapterSet]) -> list[Tensor]:
+def mean_of(sets: list[Adapters]) -> list[Tensor]:
     """The mean of each parameter over ``sets``."""
     return [torch.stack(same).mean(0) for same in zip(*(s.parameters() for s in sets), strict=True)]
 
@@ -126,10 +87,8 @@ class MOS(Method):
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
         self.vit = Transformer(context.frozen_backbone())
-        self.sets: list[AdapterSet] = []
+        self.sets: list[Adapted] = []
         """Finished ones, one a task."""
-        self.spaces: list[str] = []
-        """Their names, for `Batch.through`."""
         self.head = empty_head(context.dim, context.device)
         self.prototypes = torch.zeros(0, context.dim, device=context.device)
         """Class means by the first set ``[C, d]``."""
@@ -142,10 +101,10 @@ class MOS(Method):
             return report
         self.task_sizes.append(len(task.columns))
         targets = task.train.targets
-        features, original = (self._by_set(t, task.train) for t in (task.depth, 0))
+        features, original = (self.sets[t](task.train) for t in (task.depth, 0))
         if not bool(torch.isfinite(features).all()):
             return FitReport("diverged", report.losses)
-        means = torch.stack([original[targets == column].mean(0) for column in task.columns])
+        means = class_means(original, targets - task.columns.start, len(task.columns))
         self.prototypes = torch.cat([self.prototypes, means])
         config, seed = self.config, task.generator("centroids")
         new = fit_gaussians(features, targets, task.columns, config.covariance, config.centroids, seed)
@@ -159,10 +118,10 @@ class MOS(Method):
         block = new_head(len(task.columns), self.context.dim, task.generator("head"), device)
         old = self.statistics.centres.to(device)
         if self.sets:
-            adapters, mean = self.sets[-1].trainable(), mean_of(self.sets)
+            earlier = [own.adapters for own in self.sets]
+            adapters, mean = earlier[-1].trainable(), mean_of(earlier)
         else:
-            draw = task.generator("adapters")
-            first = new_adapters(self.vit.depth, self.context.dim, config.ffn_num, draw, device)
+            first = new_adapters(self.vit, config.ffn_num, task.generator("adapters"), device)
             adapters, mean = first.trainable(), []
 
         def loss_of(positions: Tensor) -> Tensor:
@@ -175,44 +134,38 @@ class MOS(Method):
             Hooks(after_step=partial(merge, adapters.parameters(), mean, config.adapter_momentum)) if mean else Hooks()
         )
         report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, hooks)
-        self._keep([*self.sets, adapters.detached()])
+        self.sets = [*self.sets, self._fixed(adapters.detached())]
         self.head = self.head.grown(block)
         return report
 
-    def _keep(self, sets: list[AdapterSet]) -> None:
-        arrays = [[p.cpu().numpy() for p in s.parameters()] for s in sets]
-        self.sets, self.spaces = sets, [digest_of("mos", self.context.backbone_id, SCALE, own) for own in arrays]
+    def _fixed(self, adapters: Adapters) -> Adapted:
+        return Adapted(self.vit, adapters, self.context.backbone_id)
 
     def _align(self, task: TaskData, report: FitReport) -> FitReport:
         """Train all rows of the head on draws from all classes."""
-        config, head = self.config, self.head.trainable()
-
-        def loss_of(drawn: Tensor, labels: Tensor) -> Tensor:
-            return functional.cross_entropy(head(drawn), labels)
-
+        config = self.config
         settings = Alignment(config.align_epochs, config.draws, config.align_lr, config.weight_decay)
-        aligned = align(self.statistics, head.parameters(), loss_of, settings, task, self.context.device)
-        self.head = head.detached()
+        self.head, aligned = aligned_head(self.statistics, self.head, settings, task)
         return FitReport(aligned.status, report.losses)
 
     def predict(self, batch: Batch) -> Tensor:
-        cosines = self._cosines(batch)
-        scores = self.head(self._retrieved(batch, cosines))
+        similar = self._similar(batch)
+        scores = self.head(self._retrieved(batch, similar))
         if not self.config.ensemble:
             return scores
-        return scores.softmax(1) + (len(self.task_sizes) * cosines).softmax(1)
+        return scores.softmax(1) + (len(self.task_sizes) * similar).softmax(1)
 
     def features(self, batch: Batch) -> Tensor:
-        return self._retrieved(batch, self._cosines(batch))
+        return self._retrieved(batch, self._similar(batch))
 
-    def _cosines(self, batch: Batch) -> Tensor:
-        """To all prototypes ``[n, C]``, by the first set."""
-        return functional.normalize(self._by_set(0, batch)) @ functional.normalize(self.prototypes).T
+    def _similar(self, batch: Batch) -> Tensor:
+        """Cosines with all prototypes ``[n, C]``, by the first set."""
+        return cosines(self.sets[0](batch), self.prototypes)
 
-    def _retrieved(self, batch: Batch, cosines: Tensor) -> Tensor:
+    def _retrieved(self, batch: Batch, similar: Tensor) -> Tensor:
         """Features ``[n, d]``, each image's by the set that it settles on (or by the last that it is scored with)."""
         task_of = task_of_column(self.task_sizes)
-        tasks = task_of[cosines.argmax(1).cpu()]
+        tasks = task_of[similar.argmax(1).cpu()]
         features = self._by_sets(batch, tasks)
         moving = torch.arange(len(batch))
         for _ in range(ROUNDS - 1):
@@ -230,18 +183,13 @@ class MOS(Method):
         features = torch.empty(len(batch), self.context.dim, device=self.context.device)
         for t in sorted(set(tasks.tolist())):
             at = torch.nonzero(tasks == t).squeeze(1)
-            features[at.to(features.device)] = self._by_set(t, batch.select(at))
+            features[at.to(features.device)] = self.sets[t](batch.select(at))
         return features
-
-    def _by_set(self, t: int, batch: Batch) -> Tensor:
-        """Features ``[n, d]`` by the set of task ``t``."""
-        network = partial(self.vit, blocks=self.sets[t].blocks())
-        return batch.through(self.spaces[t], partial(embed, network))
 
     def state_dict(self) -> dict[str, Any]:
         state = self.head.state("head.") | self.statistics.state("statistics.") | saved({"prototypes": self.prototypes})
         for t, own in enumerate(self.sets):
-            state |= saved(vars(own), f"sets.{t}.")
+            state |= own.state(f"sets.{t}.")
         return state | {"task_sizes": torch.tensor(self.task_sizes, dtype=torch.int64)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -250,8 +198,8 @@ class MOS(Method):
         self.statistics = load_gaussians(state, "statistics.")
         self.prototypes = state["prototypes"].to(device, copy=True)
         self.task_sizes = state["task_sizes"].tolist()
-        tensors = [saved_under(state, f"sets.{t}.") for t in range(len(self.task_sizes))]
-        self._keep([AdapterSet(**{name: p.to(device, copy=True) for name, p in own.items()}) for own in tensors])
+        tasks = range(len(self.task_sizes))
+        self.sets = [self._fixed(load_adapters(state, f"sets.{t}.", device)) for t in tasks]
 
     def memory_footprint(self) -> Footprint:
         params = self.head.bytes + sum(own.bytes for own in self.sets)

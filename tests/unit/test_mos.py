@@ -8,8 +8,9 @@ import pytest
 import torch
 from torch.nn import functional
 
+from seqsearch.methods._adapters import new_adapters
 from seqsearch.methods._head import Head
-from seqsearch.methods.mos import MOS, merge, new_adapters
+from seqsearch.methods.mos import MOS, merge
 from tests.conformance.lab import TASKS, Case, Lab
 
 CASE = Case("mos", "mos")
@@ -44,19 +45,19 @@ def test_the_merge_acts_once_a_step_and_nowhere_else(lab: Lab) -> None:
     task = lab.data(method, TASKS[2])
     method.fit_task(task)
     steps = method.config.epochs * math.ceil(len(task.train) / method.config.batch_size)
-    for name, merged in vars(method.sets[2]).items():
-        one, two = (vars(before.sets[t])[name] for t in (0, 1))
-        assert torch.equal(vars(method.sets[1])[name], two), "a finished set was touched"
+    for name, merged in vars(method.sets[2].adapters).items():
+        one, two = (vars(before.sets[t].adapters)[name] for t in (0, 1))
+        assert torch.equal(vars(method.sets[1].adapters)[name], two), "a finished set was touched"
         mean = (one + two) / 2
         torch.testing.assert_close(merged, mean + 0.9**steps * (two - mean), rtol=1e-4, atol=1e-6)
 
 
 def test_new_adapters_change_nothing_and_trained_ones_are_added_beside_the_mlp(lab: Lab) -> None:
     method, images = trained(lab, *TASKS[:2]), lab.batch(TASKS[0]).images[:4]
-    fresh = new_adapters(4, 160, 16, torch.Generator().manual_seed(0), torch.device("cpu"))
+    fresh = new_adapters(method.vit, 16, torch.Generator().manual_seed(0), torch.device("cpu"))
     assert torch.equal(method.vit(images, fresh.blocks()), method.vit(images))
     assert float(fresh.down.abs().max()) <= 160**-0.5
-    vit, own = method.vit.module, method.sets[1]
+    vit, own = method.vit.module, method.sets[1].adapters
     x = method.vit.tokens(images)
     for n, block in enumerate(vit.blocks):
         x = x + block.attn(block.norm1(x))
@@ -81,7 +82,7 @@ def test_retrieval_and_ensemble_image_by_image(lab: Lab, wild: bool) -> None:
     task_of, rows, kept, journeys = [0] * 4 + [1] * 3 + [2] * 4, [], [], []
     for i in range(len(batch)):
         image = batch.select(torch.tensor([i])).images
-        features = [method.vit(image, own.blocks())[0].detach() for own in method.sets]
+        features = [method.vit(image, own.adapters.blocks())[0].detach() for own in method.sets]
         cosines = torch.stack([functional.cosine_similarity(features[0], p, dim=0) for p in method.prototypes])
         task, scored = task_of[int(cosines.argmax())], 0
         while True:
@@ -104,7 +105,7 @@ def test_prototypes_are_class_means_by_the_first_set(lab: Lab) -> None:
         task = lab.data(method, classes)
         for position in range(len(classes)):
             own = task.train.select(torch.nonzero(task.train.targets == task.columns[position]).squeeze(1))
-            mean = method.vit(own.images, method.sets[0].blocks()).detach().mean(0)
+            mean = method.vit(own.images, method.sets[0].adapters.blocks()).detach().mean(0)
             torch.testing.assert_close(method.prototypes[column], mean, rtol=1e-4, atol=1e-4)
             column += 1
 
