@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,13 +16,47 @@ from torch import Tensor
 from torch.nn import functional
 
 from seqsearch.backbones.inject import Injection, Prefix, Transformer
-from seqsearch.methods._gtep import PromptTraining
+from seqsearch.methods import _gtep as gtep
 from seqsearch.methods._head import empty_head, load_head, local_cross_entropy, new_head
 from seqsearch.methods._network import CHUNK, cut, held_tokens, saved, saved_under
-from seqsearch.methods._training import Descent, Group, Hooks, descend
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods._training import Descent, Group, Hooks, Training, descend
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
+
+EMBEDDED_LR = LogUniform(0.001, 0.03)
+"""With 16 images per class there are few steps, and the published rates move nothing."""
+
+
+@dataclass(frozen=True)
+class PromptTraining(Training):
+    """How prompt methods train: Adam, without decay; methods name their own defaults by declaring a field again."""
+
+    epochs: int = param(10, "passes over a task's images", minimum=1, search=gtep.PROMPT_EPOCHS, embedded=8)
+    batch_size: int = param(32, "images per step", minimum=1, search=gtep.BATCH_SIZE)
+    lr: float = param(
+        0.001,
+        "learning rate of prompts and head",
+        minimum=0.0,
+        search=gtep.PROMPT_LR,
+        embedded=0.003,
+        embedded_search=EMBEDDED_LR,
+    )
+    weight_decay: float = param(
+        0.0, "L2 penalty on what is trained (adamw: decoupled)", minimum=0.0, search=gtep.PROMPT_WEIGHT_DECAY
+    )
+    optimizer: str = param("adam", "how a step is made", choices=("sgd", "adam", "adamw"), search=gtep.OPTIMIZER)
+    scheduler: str = param(
+        "constant", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCHEDULER,
+        embedded="cosine",
+    )  # fmt: skip
+    milestones: int = param(
+        2, "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n", minimum=1, search=gtep.MILESTONES
+    )
+    lr_decay: float = param(
+        0.1, "factor of each drop of scheduler=steplr", minimum=0.0, maximum=1.0, search=gtep.LR_DECAY
+    )
+
 
 Prompts = dict[str, Tensor]
 """Prompts, keys and the like by name: leaf tensors while they are trained."""

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.methods import _gtep_adapters as gtep
+from seqsearch.methods import _gtep as gtep
 from seqsearch.methods._adapters import Adapted, AdapterTraining, load_adapters, train_adapters
 from seqsearch.methods._cosine import class_means, cosines
 from seqsearch.methods._network import saved
@@ -40,8 +40,8 @@ class AperAdapter(Additive):
 
     @dataclass(frozen=True)
     class Config(AdapterTraining):
-        ffn_num: int = param(100, "width of an adapter's bottleneck", minimum=1, search=gtep.WIDTHS, embedded=32)
-        epochs: int = param(10, "passes over the first task's images", minimum=1, search=gtep.EPOCHS)
+        ffn_num: int = param(100, "width of an adapter's bottleneck", minimum=1, search=gtep.FFN_NUM, embedded=32)
+        epochs: int = param(10, "passes over the first task's images", minimum=1, search=gtep.ADAPTER_EPOCHS)
 
     config: Config
     caps = Caps(order_invariant_after=1, backbones="vit", design=("statistic", "parameter-efficient"))

@@ -38,9 +38,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.methods import _gtep
-from seqsearch.methods._gtep import PromptTraining
-from seqsearch.methods._prompts import Prompted, Prompts, prefix
+from seqsearch.methods import _gtep as gtep
+from seqsearch.methods._prompts import Prompted, Prompts, PromptTraining, prefix
 from seqsearch.methods.base import Caps, Conflict, Context, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import TaskData
@@ -53,16 +52,16 @@ class CodaPrompt(Prompted):
 
     @dataclass(frozen=True)
     class Config(PromptTraining):
-        epochs: int = param(50, "passes over a task's images", minimum=1, search=_gtep.EPOCHS, embedded=8)
-        batch_size: int = param(128, "images per step", minimum=1, search=_gtep.BATCH_SIZE, embedded=24)
+        epochs: int = param(50, "passes over a task's images", minimum=1, search=gtep.PROMPT_EPOCHS, embedded=8)
+        batch_size: int = param(128, "images per step", minimum=1, search=gtep.BATCH_SIZE, embedded=24)
         scheduler: str = param(
-            "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=_gtep.SCHEDULER
+            "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCHEDULER
         )
         components: int = param(
-            10, "components that a task adds in each block", minimum=1, search=_gtep.COMPONENTS, embedded=5
+            10, "components that a task adds in each block", minimum=1, search=gtep.COMPONENTS, embedded=5
         )
-        length: int = param(8, "of a component: half of it keys, half values", minimum=2, search=_gtep.COMPONENT_LENGTH)
-        mu: float = param(0.0, "weight of the orthogonality of components", minimum=0.0, search=_gtep.ORTHOGONALITY)
+        length: int = param(8, "of a component: half of it keys, half values", minimum=2, search=gtep.COMPONENT_LENGTH)
+        mu: float = param(0.0, "weight of the orthogonality of components", minimum=0.0, search=gtep.ORTHOGONALITY)
 
         def check(self) -> None:
             if self.length % 2:

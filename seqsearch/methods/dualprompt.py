@@ -46,9 +46,18 @@ import torch
 from torch import Tensor
 
 from seqsearch.backbones.inject import Injection
-from seqsearch.methods._gtep import BATCH_SIZE, PREFIX, PULL, PromptTraining
+from seqsearch.methods import _gtep as gtep
 from seqsearch.methods._network import CHUNK
-from seqsearch.methods._prompts import Prompted, Prompts, cosines, majority, nearest, prefix, untransposed
+from seqsearch.methods._prompts import (
+    Prompted,
+    Prompts,
+    PromptTraining,
+    cosines,
+    majority,
+    nearest,
+    prefix,
+    untransposed,
+)
 from seqsearch.methods.base import Caps, Conflict, Context, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import TaskData
@@ -61,10 +70,10 @@ class DualPrompt(Prompted):
 
     @dataclass(frozen=True)
     class Config(PromptTraining):
-        batch_size: int = param(24, "images per step", minimum=1, search=BATCH_SIZE)
-        g_length: int = param(5, "keys (and values) of the G-prompt in a block", minimum=1, search=PREFIX)
-        length: int = param(5, "keys (and values) of an E-prompt in a block", minimum=1, search=PREFIX)
-        pull: float = param(0.1, "lambda: weight of the cosine with the task's key", minimum=0.0, search=PULL)
+        batch_size: int = param(24, "images per step", minimum=1, search=gtep.BATCH_SIZE)
+        g_length: int = param(5, "keys (and values) of the G-prompt in a block", minimum=1, search=gtep.PREFIX)
+        length: int = param(5, "keys (and values) of an E-prompt in a block", minimum=1, search=gtep.PREFIX)
+        pull: float = param(0.1, "lambda: weight of the cosine with the task's key", minimum=0.0, search=gtep.PULL)
         init: float = param(1.0, "prompts and keys start uniform in (-init, init)", minimum=1e-6)
         copy_prompt: bool = param(True, "a new E-prompt starts as a copy of the one before")
         size: int = param(10, "E-prompts in the pool (reference_compat only; else each task makes one)", minimum=1)

@@ -38,7 +38,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.methods import _gtep_adapters as gtep
+from seqsearch.methods import _gtep as gtep
 from seqsearch.methods._adapters import Adapted, AdapterTraining, load_adapters, train_adapters
 from seqsearch.methods._cosine import class_means, cosines
 from seqsearch.methods._network import saved, saved_under
@@ -52,16 +52,16 @@ class EASE(Additive):
 
     @dataclass(frozen=True)
     class Config(AdapterTraining):
-        alpha: float = param(0.1, "weight of the mean over other tasks' spaces", minimum=0.0, search=gtep.ALPHAS)
+        alpha: float = param(0.1, "weight of the mean over other tasks' spaces", minimum=0.0, search=gtep.ALPHA)
         mix: str = param(
             "later",
             "an old class in a later space: of all later tasks' classes, or of the space's own",
             choices=("later", "own"),
         )
-        ffn_num: int = param(64, "width of an adapter's bottleneck", minimum=1, search=gtep.WIDTHS, embedded=32)
-        epochs: int = param(20, "passes over a task's images", minimum=1, search=gtep.EPOCHS, embedded=5)
+        ffn_num: int = param(64, "width of an adapter's bottleneck", minimum=1, search=gtep.FFN_NUM, embedded=32)
+        epochs: int = param(20, "passes over a task's images", minimum=1, search=gtep.ADAPTER_EPOCHS, embedded=5)
         scheduler: str = param(
-            "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCHEDULERS
+            "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCHEDULER
         )
         milestones: int = param(
             4, "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n", minimum=1, search=gtep.MILESTONES

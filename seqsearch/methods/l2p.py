@@ -44,9 +44,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from seqsearch.methods._gtep import EMBEDDED_LR, LR, POOL, PULL, TOKENS, TOP_K, PromptTraining
+from seqsearch.methods import _gtep as gtep
 from seqsearch.methods._network import CHUNK
-from seqsearch.methods._prompts import Prompted, Prompts, cosines, majority, nearest
+from seqsearch.methods._prompts import EMBEDDED_LR, Prompted, Prompts, PromptTraining, cosines, majority, nearest
 from seqsearch.methods.base import Conflict, FitReport, param
 from seqsearch.methods.data import TaskData
 
@@ -57,13 +57,13 @@ class L2P(Prompted):
     @dataclass(frozen=True)
     class Config(PromptTraining):
         lr: float = param(
-            0.001875, "learning rate of prompts, keys and head", minimum=0.0, search=LR, embedded=0.003,
+            0.001875, "learning rate of prompts, keys and head", minimum=0.0, search=gtep.PROMPT_LR, embedded=0.003,
             embedded_search=EMBEDDED_LR,
         )  # fmt: skip
-        size: int = param(10, "prompts in the pool", minimum=1, search=POOL)
-        length: int = param(5, "tokens of a prompt", minimum=1, search=TOKENS, embedded=2)
-        top_k: int = param(5, "prompts of an image", minimum=1, search=TOP_K)
-        pull: float = param(0.1, "lambda: weight of the cosines of chosen keys", minimum=0.0, search=PULL)
+        size: int = param(10, "prompts in the pool", minimum=1, search=gtep.POOL)
+        length: int = param(5, "tokens of a prompt", minimum=1, search=gtep.TOKENS, embedded=2)
+        top_k: int = param(5, "prompts of an image", minimum=1, search=gtep.TOP_K)
+        pull: float = param(0.1, "lambda: weight of the cosines of chosen keys", minimum=0.0, search=gtep.PULL)
         init: float = param(1.0, "keys and prompts start uniform in (-init, init)", minimum=1e-6)
         readout: str = param(
             "prompts", "what the head reads: the mean output of the prompts, or of what the backbone pools",

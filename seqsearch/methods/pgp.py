@@ -42,9 +42,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqsearch.methods._gtep import EMBEDDED_LR, EPOCHS, LR, PREFIX, PULL
+from seqsearch.methods import _gtep as gtep
 from seqsearch.methods._network import CHUNK, cut, saved
-from seqsearch.methods._prompts import Prompts
+from seqsearch.methods._prompts import EMBEDDED_LR, Prompts
 from seqsearch.methods._training import Descent, Hooks
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, param
 from seqsearch.methods.base import Config as BaseConfig
@@ -62,13 +62,17 @@ class PGP(DualPrompt):
 
     @dataclass(frozen=True)
     class Config(DualPrompt.Config):
-        epochs: int = param(50, "passes over a task's images", minimum=1, search=EPOCHS, embedded=8)
+        epochs: int = param(50, "passes over a task's images", minimum=1, search=gtep.PROMPT_EPOCHS, embedded=8)
         lr: float = param(
-            4.6875e-4, "learning rate of prompts, keys and head", minimum=0.0, search=LR, embedded=0.003,
+            4.6875e-4, "learning rate of prompts, keys and head", minimum=0.0, search=gtep.PROMPT_LR, embedded=0.003,
             embedded_search=EMBEDDED_LR,
         )  # fmt: skip
-        length: int = param(20, "keys (and values) of an E-prompt in a block", minimum=1, search=PREFIX, embedded=5)
-        pull: float = param(1.0, "lambda: weight of the cosine with the task's key", minimum=0.0, search=(*PULL, 1.0))
+        length: int = param(
+            20, "keys (and values) of an E-prompt in a block", minimum=1, search=gtep.PREFIX, embedded=5
+        )
+        pull: float = param(
+            1.0, "lambda: weight of the cosine with the task's key", minimum=0.0, search=(*gtep.PULL, 1.0)
+        )
         threshold: float = param(
             0.5, "part of the queries' energy that is kept", minimum=0.0, maximum=1.0, search=(0.5, 0.8, 0.95)
         )

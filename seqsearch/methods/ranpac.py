@@ -39,7 +39,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.methods import _gtep_adapters as gtep
+from seqsearch.methods import _gtep as gtep
 from seqsearch.methods._adapters import Adapted, AdapterTraining, load_adapters, train_adapters
 from seqsearch.methods._network import saved, saved_under
 from seqsearch.methods._ridge import Dual, Primal
@@ -66,22 +66,22 @@ class RanPAC(Additive):
         )  # fmt: skip
         ridge: float = param(0.0, "penalty lambda; 0: chosen on the validation images of all tasks", minimum=0.0)
         epochs: int = param(
-            10, "passes over the first task's images (adapt)", minimum=1, search=gtep.EPOCHS, embedded=5
+            10, "passes over the first task's images (adapt)", minimum=1, search=gtep.ADAPTER_EPOCHS, embedded=5
         )
         lr: float = param(
-            0.05, "learning rate of adapters and cosine classifier (adapt)", minimum=0.0, search=gtep.RATES,
+            0.05, "learning rate of adapters and cosine classifier (adapt)", minimum=0.0, search=gtep.ADAPTER_LR,
             embedded_search=LogUniform(0.005, 0.2),
         )  # fmt: skip
         backbone_lr: float = param(
             0.001, "learning rate of the backbone (adapt=full)", minimum=0.0, embedded_search=LogUniform(1e-4, 0.01)
         )
-        batch_size: int = param(16, "images per step (adapt)", minimum=1, search=gtep.BATCHES, embedded=32)
+        batch_size: int = param(16, "images per step (adapt)", minimum=1, search=gtep.BATCH_SIZE, embedded=32)
         weight_decay: float = param(
-            5e-3, "L2 penalty (adamw: decoupled)", minimum=0.0, search=gtep.WEIGHT_DECAYS, embedded=5e-4
+            5e-3, "L2 penalty (adamw: decoupled)", minimum=0.0, search=gtep.ADAPTER_WEIGHT_DECAY, embedded=5e-4
         )
         scheduler: str = param(
             "constant", "how the learning rate falls", choices=("cosine", "steplr", "constant"),
-            search=gtep.SCHEDULERS, embedded="cosine",
+            search=gtep.SCHEDULER, embedded="cosine",
         )  # fmt: skip
         milestones: int = param(
             2, "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n", minimum=1, search=gtep.MILESTONES
