@@ -14,7 +14,7 @@ import torch
 from seqsearch.features import UnionFeatures
 from seqsearch.lending import PoolSource, WorkerContext, task_data
 from seqsearch.load import load, names
-from seqsearch.methods.base import Additive, Caps, FitReport, Method, build_config
+from seqsearch.methods.base import Caps, FitReport, Method, build_config
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.pools.base import Part, Rows
 from seqsearch.world import World, build_backbone
@@ -61,11 +61,6 @@ class Case:
         build = load("method", self.target)
         caps: Caps = build.capabilities(build_config(build, self.params, self.backbone))
         return caps
-
-    @property
-    def additive(self) -> bool:
-        build = load("method", self.target)
-        return isinstance(build, type) and issubclass(build, Additive)
 
 
 IDLE = {"ranpac": ("backbone_lr",)}

@@ -15,7 +15,7 @@ from seqsearch.cache import StateCache
 from seqsearch.errors import AccessError, UserError
 from seqsearch.lending import WorkerContext
 from seqsearch.load import load
-from seqsearch.methods.base import Additive, Method, build_config
+from seqsearch.methods.base import Method, build_config
 from seqsearch.methods.data import TaskData
 from seqsearch.pools.base import Part
 from tests.conformance.lab import (
@@ -253,22 +253,6 @@ def test_order_of_tasks_matters_only_where_caps_say_so(lab: Lab, case: Case) -> 
     else:
         assert gap < 1e-4
         assert torch.equal(a.argmax(1), b.argmax(1))
-
-
-@each([c for c in cases_on_small_networks() if c.additive])
-def test_parts_do_not_depend_on_the_tasks_between(lab: Lab, case: Case) -> None:
-    """What an additive method learns of a task after its anchor, and what the engine makes of it after other tasks."""
-    after_two = lab.trained(case, ONE, TWO)
-    assert isinstance(after_two, Additive)
-    home = lab.trained(case, *TASKS[: after_two.anchor(after_two.config)])
-    assert isinstance(home, Additive)
-    part, report = home.learn(lab.data(home, THREE))
-    again, _ = after_two.learn(lab.data(after_two, THREE))
-    assert report.status == "ok"
-    assert same(part, again)
-    assert same(after_two.state_dict(), lab.trained(case, ONE, TWO).state_dict()), "learning a part changed the method"
-    assert after_two.absorb(part, lab.data(after_two, THREE)).status == "ok"
-    assert same(after_two.state_dict(), lab.trained(case, *TASKS).state_dict())
 
 
 @each([c for c in cases_on_small_networks() if c.caps.backbones == "vit"])
