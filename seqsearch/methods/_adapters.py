@@ -1,6 +1,6 @@
 """Adapters beside the MLPs of a frozen vision transformer: a set of them, its training on one task, features by it.
 
-Block l becomes ``x + MLP(norm(x)) + s B_l relu(A_l x + a_l) + b_l`` (x: what the attention left), A ``[r, D]``, B
+Block l becomes ``x + MLP(norm(x)) + s (B_l relu(A_l x + a_l) + b_l)`` (x: what the attention left), A ``[r, D]``, B
 ``[D, r]``, as in AdaptFormer. A starts uniform within 1 / sqrt(D) and the rest at zero, so that a new set changes
 nothing; it is trained with a cosine classifier (`descend_cosine`) among the classes of one task.
 """

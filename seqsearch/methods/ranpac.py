@@ -23,7 +23,8 @@ Departures from the public code, and why:
 - plain ridge scores. Some ports keep the solved V in a cosine layer, which divides each class's row (and h) by its
   norm; that undoes the least-squares solution, whose row norms say how far a class stands out, and changes the
   argmax.
-- no dropout within adapters and no augmentation, as in all methods here.
+- no dropout within adapters and no augmentation, as in all methods here. On the embedded backbone adapters gain nothing (glyphs:
+  .867 against .866), and ``adapt=none`` is the default there.
 - GTEP's "prompt token num" is left out: it does nothing unless the first task trains prompts instead of adapters.
 """
 
