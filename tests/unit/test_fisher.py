@@ -116,7 +116,7 @@ def test_penalty_is_the_formula_and_its_gradient_pulls_back() -> None:
     theta.requires_grad_(True)
     penalty = quadratic_penalty({"w": theta}, {"w": star[:2]}, {"w": f[:2]})
     t, s, w = theta.detach().numpy(), star.numpy(), f.numpy()
-    assert float(penalty) == pytest.approx(
+    assert float(penalty.detach()) == pytest.approx(
         sum(w[i, j] * (t[i, j] - s[i, j]) ** 2 / 2 for i in (0, 1) for j in range(3))
     )
     penalty.backward()
