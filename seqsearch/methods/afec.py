@@ -52,15 +52,16 @@ from seqsearch.methods._fisher import (
     run_with,
     stiffness,
 )
-from seqsearch.methods._head import Head, empty_head, load_head, local_cross_entropy, new_head
-from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods._head import Head, local_cross_entropy, new_head
+from seqsearch.methods._network import held, own_backbone, saved, saved_under
 from seqsearch.methods._training import Descent, Group, Hooks, Rate, Training, descend, steps
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
+from seqsearch.methods._tuned import Tuned
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
 
 
-class AFEC(Method):
+class AFEC(Tuned):
     """Two quadratic penalties, toward the old network and toward a new one; see the module."""
 
     @dataclass(frozen=True)
@@ -102,8 +103,7 @@ class AFEC(Method):
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
-        self.backbone, self.empty = own_backbone(context), own_backbone(context)
-        self.head = empty_head(context.dim, context.device)
+        self.empty = own_backbone(context)
         self.fisher: dict[str, Tensor] = {}
         """Of the backbone, by name; empty before the first task."""
 
@@ -137,26 +137,13 @@ class AFEC(Method):
         finite = all(bool(torch.isfinite(f).all()) for f in self.fisher.values())
         return report if finite else FitReport("diverged", report.losses)
 
-    def predict(self, batch: Batch) -> Tensor:
-        return self.head(self.features(batch))
-
-    def features(self, batch: Batch) -> Tensor:
-        return embed(self.backbone, batch)
-
     def state_dict(self) -> dict[str, Any]:
-        return (
-            saved(self.backbone.state_dict(), "backbone.")
-            | saved(self.empty.state_dict(), "empty.")
-            | self.head.state("head.")
-            | saved(self.fisher, "fisher.")
-        )
+        return super().state_dict() | saved(self.empty.state_dict(), "empty.") | saved(self.fisher, "fisher.")
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        device = self.context.device
-        self.backbone.load_state_dict(saved_under(state, "backbone."))
+        super().load_state_dict(state)
         self.empty.load_state_dict(saved_under(state, "empty."))
-        self.head = load_head(state, "head.", device)
-        self.fisher = {name: f.to(device, copy=True) for name, f in saved_under(state, "fisher.").items()}
+        self.fisher = {n: f.to(self.context.device, copy=True) for n, f in saved_under(state, "fisher.").items()}
 
     def memory_footprint(self) -> Footprint:
         empty = sum(p.numel() for p in self.empty.parameters()) if self.n_tasks else 0

@@ -30,12 +30,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.methods._head import empty_head, load_head, new_head
+from seqsearch.methods._head import new_head
 from seqsearch.methods._herding import Herded, none_herded
-from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods._network import held, saved
 from seqsearch.methods._reservoir import Reservoir, empty_reservoir
 from seqsearch.methods._training import Descent, Group, Training, descend
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
+from seqsearch.methods._tuned import Tuned
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
 
 
-class ExperienceReplay(Method):
+class ExperienceReplay(Tuned):
     """Joint cross-entropy on new images and a reservoir; see the module."""
 
     @dataclass(frozen=True)
@@ -70,8 +71,6 @@ class ExperienceReplay(Method):
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
-        self.backbone = own_backbone(context)
-        self.head = empty_head(context.dim, context.device)
         size = self.config.buffer_size
         self.buffer: Reservoir | Herded = none_herded(size)
         if self.config.buffer == "reservoir":
@@ -113,12 +112,6 @@ class ExperienceReplay(Method):
             return None
         return held(task.replay(self.buffer.rows.numpy(), self.buffer.columns.to(self.context.device)), self.context)
 
-    def predict(self, batch: Batch) -> Tensor:
-        return self.head(self.features(batch))
-
-    def features(self, batch: Batch) -> Tensor:
-        return embed(self.backbone, batch)
-
     def exemplars(self) -> Rows:
         return self.buffer.rows.numpy()
 
@@ -126,11 +119,10 @@ class ExperienceReplay(Method):
         buffer = saved({"rows": self.buffer.rows, "columns": self.buffer.columns}, "buffer.")
         if isinstance(self.buffer, Reservoir):
             buffer["buffer.offered"] = self.buffer.offered
-        return saved(self.backbone.state_dict(), "backbone.") | self.head.state("head.") | buffer
+        return super().state_dict() | buffer
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self.backbone.load_state_dict(saved_under(state, "backbone."))
-        self.head = load_head(state, "head.", self.context.device)
+        super().load_state_dict(state)
         size, rows, columns = self.config.buffer_size, state["buffer.rows"].clone(), state["buffer.columns"].clone()
         if isinstance(self.buffer, Reservoir):
             self.buffer = Reservoir(size, rows, columns, int(state["buffer.offered"]))

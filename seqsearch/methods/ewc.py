@@ -52,32 +52,22 @@ from seqsearch.methods._fisher import (
     run_with,
     stiffness,
 )
-from seqsearch.methods._head import Head, empty_head, load_head, new_head
-from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
-from seqsearch.methods._training import Descent, Group, Training, descend
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
+from seqsearch.methods._head import Head, new_head
+from seqsearch.methods._network import held, saved, saved_under
+from seqsearch.methods._training import Descent, Group, descend
+from seqsearch.methods._tuned import Tuned, TunedTraining, backbone_rate, head_rate
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, param
 from seqsearch.methods.base import Config as BaseConfig
-from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.data import TaskData
 
 
-class EWC(Method):
+class EWC(Tuned):
     """Quadratic penalty weighted by the Fisher information; see the module."""
 
     @dataclass(frozen=True)
-    class Config(Training):
-        epochs: int = param(
-            20, "passes over a task's images", minimum=1, search=(5, 10, 20), embedded=4, embedded_search=(2, 4, 8)
-        )
-        batch_size: int = param(128, "images per step", minimum=1, embedded=32)
-        lr: float = param(
-            0.001, "learning rate of the head", minimum=0.0, search=LogUniform(1e-4, 0.05),
-            embedded=0.02, embedded_search=LogUniform(0.005, 0.5),
-        )  # fmt: skip
-        backbone_lr: float = param(
-            0.001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 0.01),
-            embedded=0.001, embedded_search=LogUniform(1e-4, 0.02),
-        )  # fmt: skip
-        weight_decay: float = param(2e-4, "L2 penalty on what is trained", minimum=0.0, embedded=5e-4)
+    class Config(TunedTraining):
+        lr: float = head_rate(embedded=0.02)
+        backbone_lr: float = backbone_rate(embedded=0.001)
         lamb: float = param(
             8.0, "lambda: weight of the penalty", minimum=0.0, search=LogUniform(0.1, 1e4),
             embedded=3e4, embedded_search=LogUniform(100.0, 1e6),
@@ -89,8 +79,6 @@ class EWC(Method):
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
-        self.backbone = own_backbone(context)
-        self.head = empty_head(context.dim, context.device)
         self.fisher: dict[str, Tensor] = {}
         """By the names of `_parameters`; empty before the first task."""
 
@@ -135,20 +123,12 @@ class EWC(Method):
         """All that the penalty may hold, by name."""
         return named(self.backbone, "backbone.") | {"head.weight": head.weight, "head.bias": head.bias}
 
-    def predict(self, batch: Batch) -> Tensor:
-        return self.head(self.features(batch))
-
-    def features(self, batch: Batch) -> Tensor:
-        return embed(self.backbone, batch)
-
     def state_dict(self) -> dict[str, Any]:
-        return saved(self.backbone.state_dict(), "backbone.") | self.head.state("head.") | saved(self.fisher, "fisher.")
+        return super().state_dict() | saved(self.fisher, "fisher.")
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        device = self.context.device
-        self.backbone.load_state_dict(saved_under(state, "backbone."))
-        self.head = load_head(state, "head.", device)
-        self.fisher = {name: f.to(device, copy=True) for name, f in saved_under(state, "fisher.").items()}
+        super().load_state_dict(state)
+        self.fisher = {n: f.to(self.context.device, copy=True) for n, f in saved_under(state, "fisher.").items()}
 
     def memory_footprint(self) -> Footprint:
         return Footprint(params=self.head.bytes, statistics=4 * sum(f.numel() for f in self.fisher.values()))

@@ -35,8 +35,9 @@ from torch.nn import functional
 from seqsearch.methods._head import empty_head, load_head, new_head
 from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
 from seqsearch.methods._ridge import Dual, Primal
-from seqsearch.methods._training import Descent, Group, Training, descend
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
+from seqsearch.methods._training import Descent, Group, descend
+from seqsearch.methods._tuned import TunedTraining, backbone_rate
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
 
@@ -50,21 +51,9 @@ class Joint(Method):
     """Everything at once; see the module."""
 
     @dataclass(frozen=True)
-    class Config(Training):
+    class Config(TunedTraining):
         learner: str = param("best", "what is fitted", choices=("best", *LEARNERS))
-        epochs: int = param(
-            20, "passes over all images", minimum=1, search=(5, 10, 20), embedded=4, embedded_search=(2, 4, 8)
-        )
-        batch_size: int = param(128, "images per step", minimum=1, embedded=32)
-        lr: float = param(
-            0.001, "learning rate of the head", minimum=0.0, search=LogUniform(1e-4, 0.05),
-            embedded=0.05, embedded_search=LogUniform(0.005, 0.5),
-        )  # fmt: skip
-        backbone_lr: float = param(
-            0.001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 0.01),
-            embedded=0.001, embedded_search=LogUniform(1e-4, 0.02),
-        )  # fmt: skip
-        weight_decay: float = param(2e-4, "L2 penalty on what is trained", minimum=0.0, embedded=5e-4)
+        backbone_lr: float = backbone_rate(embedded=0.001)
         M: int = param(10000, "width of the random projection (ranpac)", minimum=1, embedded=2000)
         k: int = param(20, "neighbours that vote (knn)", minimum=1, search=(5, 10, 20, 50), embedded=10)
         tau: float = param(0.07, "temperature of the votes (knn)", minimum=0.001)

@@ -23,45 +23,29 @@ Departures from the public code, and why:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 
 from seqsearch.methods._head import (
     distillation,
-    empty_head,
-    load_head,
     local_cross_entropy,
     new_head,
     weight_aligned,
 )
-from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
-from seqsearch.methods._training import Descent, Group, Training, descend
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
-from seqsearch.methods.base import Config as BaseConfig
-from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods._network import held
+from seqsearch.methods._training import Descent, Group, descend
+from seqsearch.methods._tuned import Tuned, TunedTraining, backbone_rate
+from seqsearch.methods.base import Caps, FitReport, param
+from seqsearch.methods.data import TaskData
 
 
-class LwF(Method):
+class LwF(Tuned):
     """Cross-entropy on new classes, distillation on old ones; see the module."""
 
     @dataclass(frozen=True)
-    class Config(Training):
-        epochs: int = param(
-            20, "passes over a task's images", minimum=1, search=(5, 10, 20), embedded=4, embedded_search=(2, 4, 8)
-        )
-        batch_size: int = param(128, "images per step", minimum=1, embedded=32)
-        lr: float = param(
-            0.001, "learning rate of the head", minimum=0.0, search=LogUniform(1e-4, 0.05),
-            embedded=0.05, embedded_search=LogUniform(0.005, 0.5),
-        )  # fmt: skip
-        backbone_lr: float = param(
-            0.001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 0.01),
-            embedded=0.0003, embedded_search=LogUniform(1e-4, 0.02),
-        )  # fmt: skip
-        weight_decay: float = param(2e-4, "L2 penalty on what is trained", minimum=0.0, embedded=5e-4)
+    class Config(TunedTraining):
+        backbone_lr: float = backbone_rate(embedded=0.0003)
         lamb: float = param(
             3.0, "lambda: weight of the distillation", minimum=0.0, search=(1.0, 3.0, 10.0), embedded=1.0
         )
@@ -70,11 +54,6 @@ class LwF(Method):
 
     config: Config
     caps = Caps(design=("full", "functional"))
-
-    def __init__(self, context: Context, config: BaseConfig) -> None:
-        super().__init__(context, config)
-        self.backbone = own_backbone(context)
-        self.head = empty_head(context.dim, context.device)
 
     def fit_task(self, task: TaskData) -> FitReport:
         config, train, old = self.config, held(task.train, self.context), task.columns.start
@@ -95,22 +74,6 @@ class LwF(Method):
         report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
         self.head = weight_aligned(head, old) if config.align else head.detached()
         return report
-
-    def predict(self, batch: Batch) -> Tensor:
-        return self.head(self.features(batch))
-
-    def features(self, batch: Batch) -> Tensor:
-        return embed(self.backbone, batch)
-
-    def state_dict(self) -> dict[str, Any]:
-        return saved(self.backbone.state_dict(), "backbone.") | self.head.state("head.")
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self.backbone.load_state_dict(saved_under(state, "backbone."))
-        self.head = load_head(state, "head.", self.context.device)
-
-    def memory_footprint(self) -> Footprint:
-        return Footprint(params=self.head.bytes)
 
 
 build = LwF
