@@ -42,21 +42,39 @@ def run_with(network: nn.Module, parameters: Parameters, prefix: str, images: Te
     return features
 
 
-def diagonal_fisher(parameters: Parameters, loss_of: Loss, batch: Batch) -> dict[str, Tensor]:
+def diagonal_fisher(network: nn.Module, parameters: Parameters, loss_of: Loss, batch: Batch) -> dict[str, Tensor]:
     """The diagonal at ``parameters``, a tensor of the same shape for each, averaged over the images of ``batch``.
 
-    The network must be in eval mode: an image's loss may not depend on the others, nor on random numbers.
+    ``network``, which the loss runs, must be in eval mode: an image's loss may not depend on others or on random numbers.
+    Many images are taken at once if it is small; one, with ordinary autograd, if it is large or computes under autocast,
+    which `vmap` does not get along with.
     """
     at = {name: parameter.detach() for name, parameter in parameters.items()}
-    gradients_of = vmap(grad(loss_of), in_dims=(None, 0, 0))
-    total = {name: torch.zeros(parameter.shape, device=parameter.device) for name, parameter in at.items()}
     size = max(1, min(MOST_IMAGES, GRADIENT_BYTES // (4 * sum(p.numel() for p in at.values()))))
-    with sdpa_kernel(SDPBackend.MATH):  # the others have no rule for many gradients at once
-        for positions in cut(torch.arange(len(batch)), size):
-            part = batch.select(positions)
-            for name, gradient in gradients_of(at, part.images[:, None], part.targets[:, None]).items():
-                total[name] += gradient.square().sum(0)
+    if getattr(network, "autocast_dtype", None) is not None:
+        size = 1
+    gradients_of = _of_one if size == 1 else _of_many
+    total = {name: torch.zeros(parameter.shape, device=parameter.device) for name, parameter in at.items()}
+    for positions in cut(torch.arange(len(batch)), size):
+        part = batch.select(positions)
+        for name, gradient in gradients_of(at, loss_of, part.images, part.targets).items():
+            total[name] += gradient.square().sum(0)
     return {name: squares / len(batch) for name, squares in total.items()}
+
+
+def _of_many(at: Parameters, loss_of: Loss, images: Tensor, targets: Tensor) -> dict[str, Tensor]:
+    """Gradient of each image ``[n, ...]`` by parameter."""
+    with sdpa_kernel(SDPBackend.MATH):  # the other kernels have no rule for many gradients at once
+        found: dict[str, Tensor] = vmap(grad(loss_of), in_dims=(None, 0, 0))(at, images[:, None], targets[:, None])
+    return found
+
+
+def _of_one(at: Parameters, loss_of: Loss, images: Tensor, targets: Tensor) -> dict[str, Tensor]:
+    """The same for a single image."""
+    leaves = {name: parameter.detach().requires_grad_(True) for name, parameter in at.items()}
+    loss = loss_of(leaves, images, targets)
+    found = torch.autograd.grad(loss, list(leaves.values()), materialize_grads=True)
+    return {name: gradient[None] for name, gradient in zip(leaves, found, strict=True)}
 
 
 def blended(old: Parameters, new: Parameters, weight: float) -> dict[str, Tensor]:

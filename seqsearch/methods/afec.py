@@ -180,7 +180,7 @@ class _Stage:
             scores = block.detached()(run_with(network, parameters, "", images))
             return local_cross_entropy(scores, targets, self.task.columns)
 
-        return diagonal_fisher(named(network, ""), loss_with, self.train)
+        return diagonal_fisher(network, named(network, ""), loss_with, self.train)
 
     def renew(self, epoch: int) -> None:
         """Before ``epoch`` of the network: train the empty one for that epoch and those that follow until the next call."""

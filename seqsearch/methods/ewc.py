@@ -104,7 +104,7 @@ class EWC(Tuned):
         report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
         self.head = head.detached()
         if report.status == "ok":
-            new = diagonal_fisher(moving, loss_with, train)
+            new = diagonal_fisher(self.backbone, moving, loss_with, train)
             self.fisher = blended(self.fisher, new, task.columns.start / task.columns.stop)
         finite = all(bool(torch.isfinite(f).all()) for f in self.fisher.values())
         return report if finite else FitReport("diverged", report.losses)

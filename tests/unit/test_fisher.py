@@ -9,8 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from seqsearch.backbones._bf16 import Bf16
+from seqsearch.methods import _fisher
 from seqsearch.methods._fisher import blended, diagonal_fisher, named, quadratic_penalty, run_with, stiffness
 from seqsearch.methods.data import Batch
+from seqsearch.world import build_backbone
 from tests.conformance.lab import TASKS, Case, Lab
 
 
@@ -49,11 +52,36 @@ def assert_same(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
         torch.testing.assert_close(found[name], value, rtol=1e-3, atol=1e-4 * float(value.max()), msg=name)
 
 
-@pytest.mark.parametrize("name", ["resnet18", "vit_tiny_patch16_224"])
-def test_any_network(name: str) -> None:
+class Large(nn.Module):
+    """Gradients of two images do not fit into what is allowed, so each is taken by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.num_features, self.first = 6, nn.Linear(3 * 32 * 32, 6)
+        self.unused = nn.Parameter(torch.ones(2, 2))
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.first(images.flatten(1)).tanh()
+
+
+def network_of(name: str) -> nn.Module:
     torch.manual_seed(0)
+    if name == "large":
+        return Large().eval()
+    if name.startswith("glyph_vit"):
+        inner = build_backbone("glyph_vit")
+        network = (Bf16(inner) if name.endswith("bf16") else inner).module()
+        network.num_features = inner.dim
+        return network
     size = {"img_size": 32} if name.startswith("vit") else {}
-    network = timm.create_model(name, num_classes=0, **size).eval()
+    return timm.create_model(name, num_classes=0, **size).eval()
+
+
+@pytest.mark.parametrize("name", ["resnet18", "vit_tiny_patch16_224", "glyph_vit", "glyph_vit in bf16", "large"])
+def test_any_network(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = network_of(name)
+    if name == "large":
+        monkeypatch.setattr(_fisher, "GRADIENT_BYTES", 1)
     g = torch.Generator().manual_seed(0)
     images, labels = torch.randn(19, 3, 32, 32, generator=g), torch.arange(19) % 3  # more than are taken at a time
     weight, bias = torch.randn(3, network.num_features, generator=g) / 10, torch.zeros(3)
@@ -62,7 +90,10 @@ def test_any_network(name: str) -> None:
         return functional.cross_entropy(functional.linear(run_with(network, parameters, "n.", image), weight), label)
 
     batch = Batch(np.arange(19), Pixels(images), labels)
-    found = diagonal_fisher(named(network, "n."), loss_of, batch)
+    found = diagonal_fisher(network, named(network, "n."), loss_of, batch)
+    if name == "large":
+        assert float(found.pop("n.unused").abs().max()) == 0
+        del network.unused
     expected = by_hand(network, weight, bias, images, labels)
     del expected["weight"], expected["bias"]
     assert_same({key.removeprefix("n."): value for key, value in found.items()}, expected)
