@@ -29,7 +29,8 @@ Departures from the public code, and why:
   is kept. Public code counts fourth powers, and for the first task one direction less.
 - all training images and tokens, prompted by the task's own prompt; public code's pass picks prompts without a query.
 - those of dualprompt. ``reference_compat`` is dualprompt's: majority vote and mixed-up prefixes; the projection stays as above.
-  On the glyphs (5 x 10 classes, 3 sequences, test part): .795 (std .010) with it, .792 (.009) without.
+  On the glyphs (5 x 10 classes, 3 sequences, test part) with init=0.02, lr=0.01, epochs=10: .773 (std .025) with it, .773 (.024)
+  without. The embedded defaults are dualprompt's, with prompts that do next to nothing there.
 """
 
 from __future__ import annotations
