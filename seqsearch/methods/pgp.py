@@ -16,8 +16,8 @@ So after any task, with any optimiser, ``U^T (p_now - p_then) = 0`` to rounding:
 E-prompt against the one that it is a copy of. What is not promised: that outputs stay. Values change freely, as in the
 paper's code; with ``threshold`` < 1 queries have a part outside U; and they move with values in earlier blocks.
 
-Trainable, stored: as dualprompt, and U. Parameters are those of dualprompt; defaults are the authors' for ImageNet-R, with the
-learning rate as they scale it (0.005 * 24 / 256) and gradients clipped to norm 1 before they are projected.
+Trainable: as dualprompt. Stored: as dualprompt, and U. Parameters are those of dualprompt; defaults are the authors' for
+ImageNet-R, with the learning rate as they scale it (0.005 * 24 / 256) and gradients clipped to norm 1 before they are projected.
 
 Departures from the public code, and why:
 - U is in feature space. Public code takes the queries of the first 768 images one by one, reduces them to 50 numbers each by
