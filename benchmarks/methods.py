@@ -3,10 +3,11 @@
     python -m benchmarks.methods [--methods a,b] [--device cpu] [--rounds 5] [--sizes] [--write]
 
 Throughput: images per second of an epoch on the embedded ViT, one thread on a CPU. An epoch's seconds are the difference
-between a second task learned with more and with fewer epochs, so that what is done once per task is left out (it has a column of
-its own). Beside it a bare timm loop over the same images in batches of the same size, timed in turn: for methods that train the
-whole network its forward and backward pass and SGD step; for those that inject, the forward pass and the backward pass down to
-the first block that holds something, with as many further input tokens as they have. `NEEDS` says how often a step needs it.
+between a task learned with more and with fewer epochs, so that what is done once per task is left out (it has a column of its
+own); the task is the second, or the first where only that is trained on. Beside it a bare timm loop over the same images in
+batches of the same size, timed in turn: for methods that train the whole network its forward and backward pass and SGD step; for
+those that inject, the forward pass and the backward pass down to the first block that holds something, with as many further
+input tokens as they have. `NEEDS` says how often a step needs it.
 Ratios are medians over rounds; each method runs in a process of its own, whose peak memory is given.
 
 ``--sizes``: bytes of state after ten tasks of twenty classes on a ViT-B/16 (the real widths, images of 32 pixels, random
@@ -40,7 +41,7 @@ from seqsearch.grammar import Item, Value, parse_item
 from seqsearch.inline import pin_threads
 from seqsearch.lending import task_data
 from seqsearch.load import load, names
-from seqsearch.methods.base import FitReport, Method, build_config
+from seqsearch.methods.base import Additive, FitReport, Method, build_config
 from seqsearch.methods.data import TaskData
 from seqsearch.workbench import Workbench, learned
 from seqsearch.world import World, method_spec
@@ -142,13 +143,20 @@ class Subject:
         self.state = learned(self._after_one())
 
     def _method(self, epochs: int) -> Method:
-        params: dict[str, Value] = {**dict(self.item.params), **({"epochs": epochs} if self.trains else {})}
+        quick: dict[str, Value] = {"epochs": epochs, "freeze_epochs": 0}
+        params = {**dict(self.item.params), **{k: v for k, v in quick.items() if k in _fields(self.kind)}}
         spec = method_spec(Item("x", self.item.target, None, tuple(params.items())), self.backbone, self.world.device)
         return self.bench.fresh(spec, 0, 0)
 
     @property
     def trains(self) -> bool:
-        return any(f.name == "epochs" for f in dataclasses.fields(self.kind.Config))
+        return "epochs" in _fields(self.kind) and self.kind.capabilities(self.config).trains_backbone
+
+    @property
+    def at(self) -> int:
+        """The task that is measured: the second, or the first if it is the only one that is trained on."""
+        additive = issubclass(self.kind, Additive) and self.kind.anchor(self.config) > 0
+        return 0 if additive else 1
 
     def _after_one(self) -> Method:
         method = self._method(1)
@@ -163,13 +171,14 @@ class Subject:
         _finish(self.bench.device)
         return time.perf_counter() - start, report
 
-    def second_task(self, epochs: int) -> float:
-        """Seconds of learning the second task."""
+    def learning(self, epochs: int) -> float:
+        """Seconds of learning the task that is measured."""
         method = self._method(epochs)
-        own = {k: v.clone() if isinstance(v, Tensor) else v for k, v in self.state.items()}
-        method.n_seen, method.n_tasks = int(own.pop("_n_seen")), int(own.pop("_n_tasks"))
-        method.load_state_dict(own)
-        seconds, report = self._fit(method, 1)
+        if self.at:
+            own = {k: v.clone() if isinstance(v, Tensor) else v for k, v in self.state.items()}
+            method.n_seen, method.n_tasks = int(own.pop("_n_seen")), int(own.pop("_n_tasks"))
+            method.load_state_dict(own)
+        seconds, report = self._fit(method, self.at)
         assert report.status == "ok", report
         return seconds
 
@@ -177,7 +186,7 @@ class Subject:
         """Seconds of one epoch that the method needs of the network."""
         needs, size = self.needs, self.config.batch_size
         method = self._method(1)
-        data = task_data(self.world, self.bench.source(self.backbone), self.tasks[1], method, 0, 0)
+        data = task_data(self.world, self.bench.source(self.backbone), self.tasks[self.at], method, 0, 0)
         seconds = 0.0
         if needs.full:
             seconds += bare_full(self.bench, self.backbone, data, math.ceil(size * needs.full)) * needs.full
@@ -189,13 +198,13 @@ class Subject:
 
     def measured(self, rounds: int) -> dict[str, float]:
         low, high = EPOCHS
-        self.second_task(low)
+        self.learning(low)
         if not self.trains:
-            return {"once": statistics.median(self.second_task(low) for _ in range(rounds))}
+            return {"once": statistics.median(self.learning(low) for _ in range(rounds))}
         self.bare()
-        found = [(self.second_task(low), self.second_task(high), self.bare()) for _ in range(rounds)]
+        found = [(self.learning(low), self.learning(high), self.bare()) for _ in range(rounds)]
         epochs = [(b - a) / (high - low) for a, b, _ in found]
-        images = len(self.world.rows(self.tasks[1].classes, "train")[0])
+        images = len(self.world.rows(self.tasks[self.at].classes, "train")[0])
         epoch = statistics.median(epochs)
         return {
             "images_per_second": images / epoch,
@@ -205,9 +214,17 @@ class Subject:
         }
 
 
+def _fields(kind: type[Method]) -> set[str]:
+    return {f.name for f in dataclasses.fields(kind.Config)}
+
+
 def _finish(device: torch.device) -> None:
     if device.type == "cuda":
         torch.cuda.synchronize()
+
+
+DEFAULT = [*(name for name in names("method") if name != "joint"), "ranpac:adapt=adapter"]
+"""All methods; `joint` is finetune on more images."""
 
 
 def throughput(text: str, backbone: str, device: str, rounds: int) -> dict[str, float]:
@@ -240,10 +257,8 @@ def size(text: str) -> dict[str, float]:
     """Bytes of state and footprint after ten tasks of twenty classes on a ViT-B."""
     item = parse_item(text, "method")
     kind: type[Method] = load("method", item.target)
-    quick = {"epochs": 1, "batch_size": 64, "draws": 4, "align_epochs": 1, "tii_epochs": 1}
-    params = {k: v for k, v in quick.items() if k in {f.name for f in dataclasses.fields(kind.Config)}} | dict(
-        item.params
-    )
+    quick = {"epochs": 1, "batch_size": 64, "draws": 4, "align_epochs": 1, "tii_epochs": 1, "freeze_epochs": 0}
+    params = {k: v for k, v in quick.items() if k in _fields(kind)} | dict(item.params)
     with tempfile.TemporaryDirectory() as states:
         world = World("glyphs:classes=200,train=3,reward=1,test=1", 0, str(cache_root()), states)
         bench = Workbench(world)
@@ -252,12 +267,17 @@ def size(text: str) -> dict[str, float]:
         for t in range(10):
             bench.fit(method, spec, world.task(range(20 * t, 20 * t + 20)), 0, 0)
         state = sum(v.nbytes for v in method.state_dict().values() if isinstance(v, Tensor))
-        return {"state_bytes": state, **{f"{k}_bytes": v for k, v in vars(method.memory_footprint()).items()}}
+        published = PUBLISHED.get(item.target, math.nan) * 1e6
+        return {
+            "state_bytes": state,
+            "published_bytes": published,
+            **{f"{k}_bytes": v for k, v in vars(method.memory_footprint()).items()},
+        }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--methods", nargs="*", default=[n for n in names("method") if n != "joint"])
+    parser.add_argument("--methods", nargs="*", default=DEFAULT)
     parser.add_argument("--backbone", default="glyph_vit")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--rounds", type=int, default=5)
