@@ -34,7 +34,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from benchmarks.tools import write_result
+from benchmarks.tools import RESULTS, write_result
 from seqsearch.backbones.inject import Transformer
 from seqsearch.features import cache_root
 from seqsearch.grammar import Item, Value, parse_item
@@ -68,7 +68,7 @@ NEEDS = {
     "er": Needs(full=2),
     "clser": Needs(full=2, forward=2),
     "afec": Needs(full=3),
-    "l2p": Needs(injected=1, tokens=25),
+    "l2p": Needs(injected=1, tokens=10),
 }
 """By method; all others inject prefixes or adapters, from block 0 on."""
 EPOCHS = 2, 6
@@ -303,7 +303,11 @@ def main() -> None:
         found[text] = json.loads(done.stdout.splitlines()[-1])
         print(f"{text:24s} {_row(found[text])}", flush=True)
     if options.write:
-        write_result("methods_sizes" if options.sizes else f"methods_{options.device}", {"methods": found})
+        name = "methods_sizes" if options.sizes else f"methods_{options.device}"
+        before = (
+            json.loads((RESULTS / f"{name}.json").read_text())["methods"] if (RESULTS / f"{name}.json").exists() else {}
+        )
+        write_result(name, {"methods": {**before, **found}})
 
 
 def _row(r: dict[str, float]) -> str:
