@@ -27,6 +27,8 @@ bench: $(READY)
 	$(VENV)/bin/python -m benchmarks.pools
 	$(VENV)/bin/python -m benchmarks.features
 	$(VENV)/bin/python -m benchmarks.memory
+	$(VENV)/bin/python -m benchmarks.methods
+	$(VENV)/bin/python -m benchmarks.learnability
 
 $(READY): pyproject.toml constraints.txt
 	if command -v uv >/dev/null; then \
