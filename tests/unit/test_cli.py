@@ -354,10 +354,12 @@ def test_methods_are_listed_from_the_code() -> None:
     listed = json.loads(call("methods", "--json").stdout)
     assert {"er", "finetune", "ranpac", "simplecil", "slca"} <= {m["name"] for m in listed}
     ranpac = next(m for m in listed if m["name"] == "ranpac")
-    assert next(p for p in ranpac["parameters"] if p["name"] == "M")["default"] == 2000
+    width = next(p for p in ranpac["parameters"] if p["name"] == "M")
+    assert (width["default"], width["embedded"]) == (10000, 2000)
+    assert width["search"] != width["embedded_search"]
     assert all(m["about"] and all(p["help"] for p in m["parameters"]) for m in listed)
     assert "ridge regression" in call("methods").stdout
-    assert "M=2000" in call("methods", "ranpac").stdout
+    assert "M=10000 [2000]" in call("methods", "ranpac").stdout
     assert call("methods", "ranpak").exit_code == 2
 
 
