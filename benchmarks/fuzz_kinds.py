@@ -157,7 +157,7 @@ def _read_run(folder: Path) -> None:
 
 
 def _resume(folder: Path) -> None:
-    run, _ = RunFolder.resume(folder / "run", "cldyb", {})
+    run, _ = RunFolder.resume(folder / "run", CldybSettings, {})
     run.identify({**dict.fromkeys(IDENTITY, "same"), "methods": {"er": {"digest": "er"}}})
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.study import prepare
+from protocols.cldyb_study import prepare
 from seqsearch import metrics
 from seqsearch.allocation import Kind, Wait, choose, contenders, next_arm
 from seqsearch.inline import InlineEvaluator

@@ -74,13 +74,13 @@ def cldyb(
         if out is not None:
             raise UserError("--resume continues a run where it is: leave --out out")
         names = given(context, FIELDS) | ({"temperature"} if difficulty else set())
-        folder, settings = RunFolder.resume(resume, "cldyb", {n: values[n] for n in names})
+        folder, settings = RunFolder.resume(resume, CldybSettings, {n: values[n] for n in names})
     else:
         settings = CldybSettings(**values)
         if dry_run:
             _print_estimate(settings, runtime)
             return
-        folder = RunFolder.create(out, "cldyb", settings)
+        folder = RunFolder.create(out, settings)
     if dry_run:
         folder.close()
         _print_estimate(settings, runtime)
@@ -102,7 +102,7 @@ def extend(run: Path, tasks: int, runtime: Runtime) -> None:
     from protocols.launch import launch
     from protocols.runs import RunFolder
 
-    folder, settings = RunFolder.resume(run, "cldyb", {})
+    folder, settings = RunFolder.resume(run, CldybSettings, {})
     launch(folder, settings, runtime, extend_to=tasks)
 
 

@@ -12,6 +12,14 @@ from seqsearch.types import Edge
 
 
 @dataclass(frozen=True)
+class Expected:
+    """What a session will do at most: rollouts and trainings; for progress and for the time left."""
+
+    rollouts: int
+    trainings: int
+
+
+@dataclass(frozen=True)
 class Estimate:
     """Upper bounds. A training is one task of one method; ``naive`` is what retraining every prefix would take.
 
@@ -33,6 +41,10 @@ class Estimate:
     def trainings(self) -> int:
         return self.search + self.scoring + self.random + self.tuning
 
+    @property
+    def expected(self) -> Expected:
+        return Expected(self.rollouts, self.trainings)
+
 
 @dataclass(frozen=True)
 class UnitCosts:
@@ -45,7 +57,7 @@ class UnitCosts:
     probe_bytes: int = 0
 
 
-def estimate(s: CldybSettings, methods: int, unit: UnitCosts, workers: int = 1) -> Estimate:
+def estimate(s: CldybSettings, methods: int, unit: UnitCosts = UnitCosts(), workers: int = 1) -> Estimate:
     """Costs of a study with so many methods, ``workers`` jobs at a time."""
     arms = min(s.condensed, s.simulations) if s.selector == "mcts" else 1
     search = naive = rollouts = 1
@@ -85,9 +97,9 @@ def calibrate(settings: CldybSettings, device: str) -> UnitCosts:
     """Train one task, and a second on top of it, once with each method: the second is what is timed.
 
     Raises:
-        UserError: as `protocols.study.prepare`, or a method fails on its first task.
+        UserError: as `protocols.cldyb_study.prepare`, or a method fails on its first task.
     """
-    from protocols.study import prepare
+    from protocols.cldyb_study import prepare
     from seqsearch.inline import InlineEvaluator
     from seqsearch.planners.given import random_sequences
 

@@ -1,7 +1,8 @@
-"""From a run folder and its settings to a finished, or stopped, run: what ``cldyb`` and ``extend`` have in common."""
+"""From a run folder and its settings to a finished, or stopped, run: what all commands that run something have in common."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -13,14 +14,14 @@ import click
 
 from protocols.eventlog import EventLog
 from seqsearch.errors import UserError
-from seqsearch.settings import CldybSettings
+from seqsearch.settings import CldybSettings, StudySettings
 
 if TYPE_CHECKING:
     from protocols.runs import RunFolder
     from protocols.runtime import Runtime
 
 
-def launch(folder: RunFolder, settings: CldybSettings, runtime: Runtime, extend_to: int | None = None) -> None:
+def launch(folder: RunFolder, settings: StudySettings, runtime: Runtime, extend_to: int | None = None) -> None:
     """Run, resume, or extend to so many tasks, and print the summary; whatever ends it early says how to go on.
 
     Raises:
@@ -28,36 +29,36 @@ def launch(folder: RunFolder, settings: CldybSettings, runtime: Runtime, extend_
     """
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        from protocols.cldyb import run
-        from protocols.study import prepare
-
-        longer = settings if extend_to is None else folder.longer(settings, extend_to)
-        study = prepare(
-            longer,
+        protocol = importlib.import_module(f"protocols.{settings.protocol}")
+        if extend_to is not None:
+            assert isinstance(settings, CldybSettings)  # no other protocol is extended
+            settings = folder.longer(settings, extend_to)
+        study = protocol.prepare(
+            settings,
             folder.path / "states",
             device(runtime.engine.gpus_per_worker, here=runtime.engine.workers == 0),
             Path(folder.config.get("directory", ".")),
         )
         if extend_to is not None:
             folder.identify(study.identity())
-            folder.reopen(longer)
-            EventLog(folder.path).write("extended", tasks=longer.tasks, extended_from=longer.extended_from)
+            folder.reopen(study.settings)
+            EventLog(folder.path).write("extended", tasks=extend_to, extended_from=study.settings.extended_from)
         if not runtime.silent:
             click.echo(f"run {folder.path}", err=True)
-        finished = run(folder, study, runtime)
+        finished = protocol.run(folder, study, runtime)
     except UserError:
         if folder.created:
             folder.discard_if_empty()
         raise
     except KeyboardInterrupt:
-        click.echo(f"\nstopped; nothing is lost. Continue with: seqsearch cldyb --resume {folder.path}", err=True)
+        click.echo(f"\nstopped; nothing is lost. Continue with: {_resume(folder)}", err=True)
         sys.stderr.flush()
         os._exit(130)  # not through atexit handlers that wait for a cluster
     finally:
         folder.close()
     print_summary(folder.path, runtime.json)
     if not finished:
-        click.echo(f"time is up; nothing is lost. Continue with: seqsearch cldyb --resume {folder.path}", err=True)
+        click.echo(f"time is up; nothing is lost. Continue with: {_resume(folder)}", err=True)
     elif not runtime.silent:
         click.echo(f"report: {folder.path / 'report.html'}", err=True)
 
@@ -78,6 +79,12 @@ def device(gpus_per_worker: float, here: bool) -> str:
                 "--gpus-per-worker: this machine has no GPU that torch can use; leave it out to run on the CPU"
             )
     return "cuda"
+
+
+def _resume(folder: RunFolder) -> str:
+    from protocols.runs import resume_command
+
+    return resume_command(folder.path, folder.config["protocol"])
 
 
 def _interrupt(*_: object) -> None:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from protocols.estimate import UnitCosts, estimate
+from protocols.estimate import Expected
 from protocols.eventlog import EventLog, now
 from protocols.heartbeat import Heartbeat
 from protocols.progress import Progress, Snapshot
@@ -37,9 +37,10 @@ class Monitor:
     Args:
         folder: of the run.
         run: its id.
+        expected: what it will do at most.
     """
 
-    def __init__(self, folder: Path, run: str, study: Study, runtime: Runtime) -> None:
+    def __init__(self, folder: Path, run: str, study: Study, runtime: Runtime, expected: Expected) -> None:
         self.run, self._study, self._runtime = run, study, runtime
         self.log = EventLog(folder)
         self.snapshot = Snapshot(steps=study.settings.tasks)
@@ -51,9 +52,8 @@ class Monitor:
         self._metrics_at = 0.0
         self._planners: Sequence[Planner] = ()
         self._phase: str | None = None
-        cost = estimate(study.settings, len(study.methods), UnitCosts())
-        self._rollouts = self._total = cost.rollouts
-        self._trainings = cost.trainings
+        self._rollouts = self._total = expected.rollouts
+        self._trainings = expected.trainings
         self._said: dict[str, int] = {}
         """Steps by planner that were reported as decided."""
         self._begin: float | None = None

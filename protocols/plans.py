@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from protocols.study import Study
+from protocols.cldyb_study import CldybStudy
 from seqsearch.planners.base import Planner
 from seqsearch.planners.given import GivenPlanner, random_sequences
 from seqsearch.planners.mcts import CldybPlanner
@@ -28,7 +28,7 @@ class Plans:
         return [*self.searches, *self.scorers, *self.baseline]
 
 
-def make_plans(study: Study) -> Plans:
+def make_plans(study: CldybStudy) -> Plans:
     """One search per method group and independent search, one scorer per group, one random baseline for all."""
     s = study.settings
     groups = [(m,) for m in study.methods] if s.separate else [study.methods]

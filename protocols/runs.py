@@ -11,14 +11,17 @@ import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from seqsearch.errors import UserError
 from seqsearch.files import atomic_path
 from seqsearch.reading import json_object
-from seqsearch.settings import CldybSettings, flag
+from seqsearch.settings import CldybSettings, StudySettings, flag
 from seqsearch.typed import brief, fits
 
+S = TypeVar("S", bound=StudySettings)
+PROTOCOLS = ("cldyb", "edge")
+"""Commands that make runs; each is a module of that name here."""
 KEPT = {"run_id": str, "directory": str | None, "protocol": str}
 """What ``config.json`` says beside settings and identity, as far as it is used."""
 
@@ -45,13 +48,13 @@ class RunFolder:
         raise UserError(f"run {path} is in use by another process: wait for it, or stop it and resume")
 
     @classmethod
-    def create(cls, path: Path | None, protocol: str, settings: CldybSettings) -> RunFolder:
+    def create(cls, path: Path | None, settings: StudySettings) -> RunFolder:
         """A new run; ``config.json`` is on disk when this returns.
 
         Raises:
             UserError: the folder exists and is not empty, or cannot be written.
         """
-        path = path or _free_name(protocol)
+        path = path or _free_name(settings.protocol)
         try:
             path.mkdir(parents=True, exist_ok=True)
             if any(p.name != "lock" for p in path.iterdir()):  # killed before it had settings: as good as new
@@ -63,7 +66,7 @@ class RunFolder:
             raise UserError(f"cannot create the run folder {path}: {error.strerror}; choose another --out") from None
         run.created = True
         run.config = {
-            "protocol": protocol,
+            "protocol": settings.protocol,
             "run_id": path.resolve().name,
             "created": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
             "revision": _revision(),
@@ -74,8 +77,8 @@ class RunFolder:
         return run
 
     @classmethod
-    def resume(cls, path: Path, protocol: str, given: Mapping[str, Any]) -> tuple[RunFolder, CldybSettings]:
-        """An existing run and its own settings.
+    def resume(cls, path: Path, kind: type[S], given: Mapping[str, Any]) -> tuple[RunFolder, S]:
+        """An existing run and its own settings, which are of this ``kind``.
 
         Raises:
             UserError: no run there, of another protocol, in use, or ``given`` settings that differ from its own.
@@ -89,25 +92,26 @@ class RunFolder:
                 f"{path}/lock cannot be opened ({error.strerror or error}): remove it, or make it writable"
             ) from None
         try:
-            return run, run._own_settings(protocol, given)
+            return run, run._own_settings(kind, given)
         except UserError:
             run.close()
             raise
 
-    def _own_settings(self, protocol: str, given: Mapping[str, Any]) -> CldybSettings:
+    def _own_settings(self, kind: type[S], given: Mapping[str, Any]) -> S:
         file = self.path / "config.json"
         self.config = json_object(file)
+        said = self.config.get("protocol")
+        if isinstance(said, str) and said != kind.protocol:
+            raise UserError(f"{self.path} is a run of {brief(said)}, not of {kind.protocol!r}")
         try:
-            settings = CldybSettings(**self.config["settings"])
+            settings = kind(**self.config["settings"])
         except (KeyError, TypeError) as error:  # no settings, or names of others
             raise UserError(f"{file} does not say how the run was made ({error}): restore it") from None
         except UserError as error:
             raise UserError(f"{file}: {error}: restore it") from None
-        for name, kind in KEPT.items():
-            if not fits(self.config.get(name), kind):
+        for name, wanted in KEPT.items():
+            if not fits(self.config.get(name), wanted):
                 raise UserError(f"{file}: {name} is {brief(self.config.get(name))}: restore it")
-        if self.config.get("protocol") != protocol:
-            raise UserError(f"{self.path} is a run of {brief(self.config['protocol'])}, not of {protocol!r}")
         for name, value in given.items():
             if getattr(settings, name) != value:
                 raise UserError(
@@ -123,7 +127,9 @@ class RunFolder:
             UserError: it is not finished, or has as many tasks already.
         """
         if not self.finished:
-            raise UserError(f"run {self.path} is not finished: finish it with seqsearch cldyb --resume {self.path}")
+            raise UserError(
+                f"run {self.path} is not finished: finish it with {resume_command(self.path, settings.protocol)}"
+            )
         return settings.extended(tasks)
 
     def reopen(self, settings: CldybSettings) -> None:
@@ -153,11 +159,11 @@ class RunFolder:
             if not (isinstance(before, dict) and isinstance(before.get("methods"), dict)):
                 raise UserError(f"{self.path}/config.json: identity is {brief(before)}: restore it")
             changed = [m for m in identity["methods"] if identity["methods"][m] != before["methods"].get(m)]
-            for name in ("pool_digest", "split_digest", "weights", "versions", "device", "first_task"):
-                if before.get(name) != identity[name]:
+            for name in ("pool_digest", "split_digest", "weights", "versions", "device", "first_task", "similarity"):
+                if before.get(name) != identity.get(name):
                     raise UserError(
                         f"{name.replace('_', ' ')} changed since run {self.path} was made ({_brief(before.get(name))} -> "
-                        f"{_brief(identity[name])}): restore it, or start a new run"
+                        f"{_brief(identity.get(name))}): restore it, or start a new run"
                     )
         if changed and self.finished:
             raise UserError(
@@ -196,6 +202,11 @@ def write_json(path: Path, value: Any) -> None:
     """
     with atomic_path(path) as temporary:
         temporary.write_text(json.dumps(value, indent=2) + "\n")
+
+
+def resume_command(run: Path, protocol: Any) -> str:
+    """What continues a run."""
+    return f"seqsearch {protocol if protocol in PROTOCOLS else PROTOCOLS[0]} --resume {run}"
 
 
 def _free_name(protocol: str) -> Path:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from protocols.runs import resume_command
 from protocols.wording import count, duration, percent
 from seqsearch.errors import UserError
 from seqsearch.reading import content, opened, parsed
@@ -36,6 +37,7 @@ class Status:
     Attributes:
         silent_seconds: since its last sign of life.
         journalled: lines of its journal, where it has no ``status.json``.
+        protocol: the command that made it.
         said: its ``status.json``; empty if it has none (it never began, or an older version made it).
     """
 
@@ -44,13 +46,14 @@ class Status:
     state: State
     silent_seconds: float | None
     journalled: int
+    protocol: str
     said: dict[str, Any]
 
     def to_json(self) -> dict[str, Any]:
         """All that is known, plain."""
         return {
             **self.said, "run": self.run, "path": str(self.path), "state": self.state,
-            "silent_seconds": self.silent_seconds, "journalled": self.journalled,
+            "silent_seconds": self.silent_seconds, "journalled": self.journalled, "protocol": self.protocol,
         }  # fmt: skip
 
 
@@ -71,8 +74,9 @@ def status(run: Path) -> Status:
     journalled = 0 if said else _lines(run / "journal.jsonl")
     if silent is None and (run / "journal.jsonl").exists():
         silent = time.time() - (run / "journal.jsonl").stat().st_mtime
-    name = config.get("run_id") if isinstance(config, dict) else None
-    return Status(run, str(name or run.resolve().name), _state(run, said, silent), silent, journalled, said)
+    config = config if isinstance(config, dict) else {}
+    name, protocol = config.get("run_id") or run.resolve().name, str(config.get("protocol"))
+    return Status(run, str(name), _state(run, said, silent), silent, journalled, protocol, said)
 
 
 def watch(run: Path) -> Iterator[Status]:
@@ -122,7 +126,7 @@ def lines(s: Status) -> list[str]:
     elif s.journalled:
         found.append(f"  {count(s.journalled, 'line')} in its journal; it said no more (made by an older version)")
     if s.state in ("stopped", "killed"):
-        found.append(f"  nothing is lost; continue with: seqsearch cldyb --resume {s.path}")
+        found.append(f"  nothing is lost; continue with: {resume_command(s.path, s.protocol)}")
     if s.state == "finished":
         found.append(f"  report: {s.path / 'report.html'}; table: seqsearch show {s.path}")
     return [shown(line) for line in found]

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from protocols.study import Study, with_methods
+from protocols.cldyb_study import CldybStudy, with_methods
 from seqsearch import metrics
 from seqsearch.errors import UserError
 from seqsearch.load import load
@@ -44,7 +44,7 @@ class Trial:
 class Tuning:
     """The trials of a study. Run `planners`, then look at `tuned` and `rows`."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: CldybStudy) -> None:
         self.study = study
         self.trials = [t for m in study.methods for t in _trials(study, m)]
         self._search: CldybPlanner | None = None
@@ -90,7 +90,7 @@ class Tuning:
             best[method.label] = max(scored, key=lambda pair: (pair[0], -pair[1].number))[1]
         return best
 
-    def tuned(self) -> Study:
+    def tuned(self) -> CldybStudy:
         """The study with every method at its chosen settings, under its old label."""
         chosen = self.chosen()
         specs = [dataclasses.replace(chosen[m.label].spec, label=m.label) for m in self.study.methods]
@@ -112,7 +112,7 @@ class Tuning:
         return rows
 
 
-def _trials(study: Study, method: MethodSpec) -> list[Trial]:
+def _trials(study: CldybStudy, method: MethodSpec) -> list[Trial]:
     fixed = dict(method.params)
     settings = study.settings
     drawn = proposals(load("method", method.target), fixed, settings.tune_trials, settings.seed, method.backbone)

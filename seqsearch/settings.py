@@ -1,4 +1,4 @@
-"""Settings of the CLDyB protocol: one record, one source for the flags, their help, the YAML keys and ``config.json``.
+"""Settings of protocols: one record each, one source for the flags, their help, the YAML keys and ``config.json``.
 
 Light on purpose: ``seqsearch --help`` imports this and nothing heavy.
 """
@@ -9,7 +9,7 @@ import dataclasses
 import math
 import typing
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from seqsearch.errors import UserError
 from seqsearch.typed import brief, fits, in_words
@@ -21,12 +21,15 @@ def setting(default: Any, help: str, *, minimum: float | None = None, maximum: f
 
 
 @dataclass(frozen=True)
-class CldybSettings:
-    """All that decides what a run finds. Workers and addresses are no part of it.
+class StudySettings:
+    """What all protocols ask for. All settings together decide what a run finds; workers and addresses are no part of them.
 
     Raises:
         UserError: a value is out of bounds, or values contradict each other.
     """
+
+    protocol: ClassVar[str]
+    """Name of the command, and of the module in ``protocols``."""
 
     methods: str = setting(
         "", "Methods, comma-separated: NAME or FILE.py:CLASS, then [@BACKBONE] and [:key=value,...]."
@@ -35,14 +38,68 @@ class CldybSettings:
         "glyphs",
         "Pool of classes: glyphs, a folder of images, a .parquet file, then [:key=value,...]; several: commas.",
     )
-    grow: tuple[str, ...] = setting((), "STEP:POOL: further classes, there from that task on; repeatable.")
     exclude_groups: str = setting("", "Groups of classes to leave out, comma-separated.")
     backbone: str = setting("glyph_vit", "Backbone of methods that name none: glyph_vit or any timm model.")
     weights: tuple[str, ...] = setting((), "BACKBONE=FILE: its weights (safetensors or state dict); repeatable.")
     precision: Literal["float32", "bf16"] = setting(
         "float32", "Arithmetic of the backbones; bf16: bfloat16 autocast, faster on recent GPUs."
     )
+    seed: int = setting(0, "Study seed: split, drawn classes and tasks, training noise.", minimum=0, maximum=2**63 - 1)
+    tasks: int = setting(5, "Tasks in a sequence.", minimum=1)
 
+    def __post_init__(self) -> None:
+        kinds = typing.get_type_hints(type(self))
+        for f in dataclasses.fields(self):
+            value, low, high = getattr(self, f.name), f.metadata["minimum"], f.metadata["maximum"]
+            number = isinstance(value, int | float)  # from a file it may be anything
+            if number and ((low is not None and not value >= low) or (high is not None and not value <= high)):
+                bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
+                raise UserError(f"{flag(f.name)} {brief(value)}: must be {bounds}")
+            if not fits(value, kinds[f.name]):
+                raise UserError(f"{flag(f.name)} {brief(value)}: must be {in_words(kinds[f.name])}")
+        for f in dataclasses.fields(self):
+            if isinstance(value := getattr(self, f.name), list):  # as JSON has it
+                object.__setattr__(self, f.name, tuple(value))
+        self.check()
+
+    def check(self) -> None:
+        """What goes beyond the bounds of single values.
+
+        Raises:
+            UserError: values contradict each other.
+        """
+        if not self.methods.strip():
+            raise UserError("--methods is missing: name one or more, e.g. --methods ranpac,er (see: seqsearch methods)")
+        self.weight_files()
+
+    def growth(self) -> list[tuple[int, str]]:
+        """Step and pool item of classes that come later; none unless the protocol has such a thing."""
+        return []
+
+    def weight_files(self) -> dict[str, str]:
+        """File of each backbone named in ``--weights``.
+
+        Raises:
+            UserError: not BACKBONE=FILE, or a backbone twice.
+        """
+        found: dict[str, str] = {}
+        for text in self.weights:
+            backbone, equals, file = (part.strip() for part in text.partition("="))
+            if not (backbone and equals and file):
+                raise UserError(f"--weights {text}: write BACKBONE=FILE, e.g. --weights resnet50=weights.safetensors")
+            if backbone in found:
+                raise UserError(f"--weights {text}: {backbone} has a file already")
+            found[backbone] = file
+        return found
+
+
+@dataclass(frozen=True)
+class CldybSettings(StudySettings):
+    """Settings of `protocols.cldyb`."""
+
+    protocol: ClassVar[str] = "cldyb"
+
+    grow: tuple[str, ...] = setting((), "STEP:POOL: further classes, there from that task on; repeatable.")
     tasks: int = setting(5, "Tasks in a sequence (N; the paper: 10).", minimum=1)
     classes_per_task: int = setting(10, "Classes in a task (K; the paper: 20).", minimum=2)
     candidates: int = setting(64, "Tasks proposed at each step (B~).", minimum=1)
@@ -90,27 +147,10 @@ class CldybSettings:
     extended_from: tuple[int, ...] = field(default=(), metadata={"minimum": None, "maximum": None, "hidden": True})
     """Lengths at which the run was finished before, ascending: ``seqsearch extend`` sets it, no flag does. Tasks of a stage were
     chosen without looking beyond its end."""
-    seed: int = setting(
-        0, "Study seed: split, first task, candidates and training noise.", minimum=0, maximum=2**63 - 1
-    )
 
-    def __post_init__(self) -> None:
-        kinds = typing.get_type_hints(type(self))
-        for f in dataclasses.fields(self):
-            value, low, high = getattr(self, f.name), f.metadata["minimum"], f.metadata["maximum"]
-            number = isinstance(value, int | float)  # from a file it may be anything
-            if number and ((low is not None and not value >= low) or (high is not None and not value <= high)):
-                bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
-                raise UserError(f"{flag(f.name)} {brief(value)}: must be {bounds}")
-            if not fits(value, kinds[f.name]):
-                raise UserError(f"{flag(f.name)} {brief(value)}: must be {in_words(kinds[f.name])}")
-        if not self.methods.strip():
-            raise UserError("--methods is missing: name one or more, e.g. --methods ranpac,er (see: seqsearch methods)")
-        for f in dataclasses.fields(self):
-            if isinstance(value := getattr(self, f.name), list):  # as JSON has it
-                object.__setattr__(self, f.name, tuple(value))
+    def check(self) -> None:
+        super().check()
         self.growth()
-        self.weight_files()
         if list(self.stages) != sorted({n for n in self.stages if n >= 1}):
             raise UserError(f"a run of {self.tasks} tasks cannot have been extended from {list(self.extended_from)}")
         if self.tune_on == "first" and self.tune_tasks > self.stages[0]:
@@ -158,22 +198,6 @@ class CldybSettings:
                 raise UserError(f"--grow {text}: the step must be from 2 to --tasks {self.tasks}")
             found.append((int(step), pool.strip()))
         return sorted(found, key=lambda pair: pair[0])
-
-    def weight_files(self) -> dict[str, str]:
-        """File of each backbone named in ``--weights``.
-
-        Raises:
-            UserError: not BACKBONE=FILE, or a backbone twice.
-        """
-        found: dict[str, str] = {}
-        for text in self.weights:
-            backbone, equals, file = (part.strip() for part in text.partition("="))
-            if not (backbone and equals and file):
-                raise UserError(f"--weights {text}: write BACKBONE=FILE, e.g. --weights resnet50=weights.safetensors")
-            if backbone in found:
-                raise UserError(f"--weights {text}: {backbone} has a file already")
-            found[backbone] = file
-        return found
 
 
 def flag(name: str) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from protocols.cldyb_study import CldybStudy, prepare
 from protocols.plans import Plans, make_plans
-from protocols.study import Study, prepare
 from seqsearch.inline import InlineEvaluator
 from seqsearch.journal import Journal
 from seqsearch.search import Evaluator, Search
@@ -40,7 +40,7 @@ def small_settings(**changes: Any) -> CldybSettings:
 class Finished:
     """A study that ran to its end."""
 
-    study: Study
+    study: CldybStudy
     plans: Plans
     search: Search
     journal: Journal

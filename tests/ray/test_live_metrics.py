@@ -14,10 +14,10 @@ from actors.cluster import connect, disconnect
 from actors.engine import Engine
 from actors.fleet import Fleet
 from actors.metrics import COUNTERS, GAUGES, Metrics
+from protocols.cldyb_study import prepare
 from protocols.monitor import Monitor
 from protocols.plans import make_plans
 from protocols.runtime import Runtime
-from protocols.study import prepare
 from seqsearch.journal import Journal
 from seqsearch.search import Search
 from tests.studies import small_settings

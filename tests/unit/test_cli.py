@@ -239,7 +239,7 @@ def test_a_finished_run_is_left_alone_and_found_from_anywhere(tmp_path: Path, mo
 def test_resuming_with_a_broken_method_file_keeps_the_run(tmp_path: Path, own: Path) -> None:
     run = tmp_path / "run"
     settings = small_settings(methods=f"{own}:Raises")
-    RunFolder.create(run, "cldyb", settings).close()  # as after a kill before the first result
+    RunFolder.create(run, settings).close()  # as after a kill before the first result
     own.write_text("def broken(:")
     result = call("cldyb", "--resume", run, "--workers", 0)
     assert result.exit_code == 2
@@ -250,7 +250,7 @@ def test_resuming_with_a_broken_method_file_keeps_the_run(tmp_path: Path, own: P
 def test_a_folder_that_holds_a_lock_only_is_as_good_as_new(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "lock").touch()
-    RunFolder.create(tmp_path / "run", "cldyb", small_settings()).close()
+    RunFolder.create(tmp_path / "run", small_settings()).close()
     assert (tmp_path / "run" / "config.json").exists()
 
 

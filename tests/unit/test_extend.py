@@ -16,6 +16,7 @@ from protocols.cli import main
 from protocols.runs import RunFolder
 from protocols.summary import summarise
 from seqsearch.errors import UserError
+from seqsearch.settings import CldybSettings
 from tests.studies import SMALL, run_small, small_settings
 
 SETTINGS = {**SMALL, "methods": "simplecil,ranpac:M=32", "score_seeds": 1, "tasks": 2, "simulations": 4, "condensed": 3}
@@ -134,7 +135,7 @@ def test_killed_before_its_settings_are_written_it_is_the_run_it_was(
     def killed(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    folder, settings = RunFolder.resume(run, "cldyb", {})
+    folder, settings = RunFolder.resume(run, CldybSettings, {})
     longer = folder.longer(settings, 4)
     with monkeypatch.context() as patch:
         patch.setattr(*((protocols.runs, "write_json") if killed_after == "report" else (RunFolder, "save")), killed)
@@ -166,7 +167,7 @@ def test_what_cannot_be_is_one_line_and_changes_nothing(run: Path, tasks: int, s
 
 def test_only_finished_runs_are_extended(tmp_path: Path) -> None:
     assert "is no run folder" in extend(tmp_path, 5).stderr
-    RunFolder.create(tmp_path / "new", "cldyb", small_settings()).close()
+    RunFolder.create(tmp_path / "new", small_settings()).close()
     assert "new is not finished: finish it with seqsearch cldyb --resume" in extend(tmp_path / "new", 5).stderr
 
 

@@ -14,9 +14,9 @@ from safetensors.torch import save_file
 
 from actors.engine import Engine
 from protocols.cldyb import Runtime, run
+from protocols.cldyb_study import prepare
 from protocols.origins import CIRCULAR
 from protocols.runs import RunFolder
-from protocols.study import prepare
 from protocols.summary import summarise
 from protocols.tuning import Tuning
 from seqsearch.errors import UserError
@@ -56,7 +56,7 @@ def indices(sequence: Any) -> list[list[int]]:
 def finish(path: Path, **changes: Any) -> Path:
     """A whole run, files and report included."""
     settings = CldybSettings(**{**SMALL, **changes})
-    folder = RunFolder.create(path, "cldyb", settings)
+    folder = RunFolder.create(path, settings)
     run(folder, prepare(settings, path / "states", "cpu"), Runtime(Engine(workers=0), quiet=True))
     folder.close()
     return path
@@ -272,7 +272,7 @@ def test_an_interrupted_tuning_goes_on_where_it_was(tmp_path: Path, monkeypatch:
         patch.setattr(Workbench, "train", train)
         with pytest.raises(KeyboardInterrupt):
             finish(tmp_path / "cut", **TUNED)
-    folder, settings = RunFolder.resume(tmp_path / "cut", "cldyb", {})
+    folder, settings = RunFolder.resume(tmp_path / "cut", CldybSettings, {})
     run(folder, prepare(settings, folder.path / "states", "cpu"), Runtime(Engine(workers=0), quiet=True))
     for name in ("trials", "sequences"):
         a, b = (pq.read_table(p / f"{name}.parquet").drop(["run_id"]) for p in (whole, tmp_path / "cut"))

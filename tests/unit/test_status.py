@@ -17,13 +17,14 @@ from click.testing import CliRunner, Result
 
 from actors.engine import Engine
 from protocols.cldyb import run
+from protocols.cldyb_study import prepare
 from protocols.cli import main
 from protocols.eventlog import EventLog, now
 from protocols.heartbeat import SOONEST, Heartbeat
 from protocols.runs import RunFolder
 from protocols.runtime import Runtime
 from protocols.status import lines, status
-from protocols.study import prepare
+from seqsearch.settings import CldybSettings
 from tests.studies import small_settings
 
 
@@ -39,7 +40,7 @@ def events(path: Path) -> list[dict[str, Any]]:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("status") / "mine"
     settings = small_settings(score_seeds=1)
-    folder = RunFolder.create(path, "cldyb", settings)
+    folder = RunFolder.create(path, settings)
     assert run(folder, prepare(settings, path / "states", "cpu"), Runtime(Engine(workers=0), quiet=True))
     folder.close()
     return path
@@ -94,7 +95,7 @@ def test_a_resumed_run_says_what_it_replayed(finished: Path, tmp_path: Path) -> 
 
 
 def make(path: Path) -> Path:
-    RunFolder.create(path, "cldyb", small_settings()).close()
+    RunFolder.create(path, small_settings()).close()
     return path
 
 
@@ -143,7 +144,7 @@ def test_a_look_never_keeps_a_run_from_starting(tmp_path: Path) -> None:
     lock = open(path / "lock")  # noqa: SIM115 - another thread closes it
     fcntl.flock(lock, fcntl.LOCK_SH)
     threading.Timer(0.02, lock.close).start()
-    folder, _ = RunFolder.resume(path, "cldyb", {})
+    folder, _ = RunFolder.resume(path, CldybSettings, {})
     folder.close()
 
 

@@ -16,13 +16,14 @@ from click.testing import CliRunner, Result
 
 from actors.engine import Engine
 from protocols.cldyb import run
+from protocols.cldyb_study import prepare
 from protocols.cli import main
 from protocols.runs import RunFolder
 from protocols.runtime import Runtime
-from protocols.study import prepare
 from protocols.summary import summarise
 from seqsearch.deadline import Deadline, TimeIsUp
 from seqsearch.errors import UserError
+from seqsearch.settings import CldybSettings
 from seqsearch.units import duration
 from tests.studies import SMALL, small_settings
 
@@ -39,9 +40,9 @@ def session(path: Path, results: float = math.inf) -> bool:
     """Start or continue a run; the time for so many results is given to it. Whether it is finished."""
     settings = small_settings(**RAN)
     if path.exists():
-        folder, settings = RunFolder.resume(path, "cldyb", {})
+        folder, settings = RunFolder.resume(path, CldybSettings, {})
     else:
-        folder = RunFolder.create(path, "cldyb", settings)
+        folder = RunFolder.create(path, settings)
     try:
         study = prepare(settings, path / "states", "cpu")
         return run(folder, study, Runtime(Engine(workers=0), quiet=True, deadline=Deadline(results, results_in(path))))
