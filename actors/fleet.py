@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,12 @@ from actors.node import marker
 from actors.queue import Queue, Ticket
 from actors.records import Records
 from actors.roster import Events, Roster, cause_of
-from actors.worker import Setup
+from actors.worker import Call, Setup
 from seqsearch.digests import digest_of
 from seqsearch.errors import UserError
 from seqsearch.features import Shard
 from seqsearch.inline import pin_threads
-from seqsearch.search import Job, JobResult, Priority
+from seqsearch.search import A, B, Job, JobResult, Priority
 from seqsearch.state_folder import StateFolder
 from seqsearch.state_store import StateStore
 from seqsearch.types import Edge, EdgeResult
@@ -113,6 +113,21 @@ class Fleet:
                 left -= 1
                 yield
             self._dispatch()
+
+    def map(self, function: Callable[[A], B], arguments: Sequence[A]) -> list[B]:
+        """Call a function on the workers, many at a time; the results are in the order of the arguments.
+
+        Raises:
+            UserError: a call killed every worker that it was given to, or took longer than the engine allows.
+        """
+        calls = [Call(function, a) for a in arguments]
+        results: dict[Call, Any] = {}
+        for call in calls:
+            self._queue.add(call, (0, 0))
+        while len(results) < len(calls):
+            self._dispatch()
+            results.update((job, result) for job, result in self._collect() if isinstance(job, Call))
+        return [results[c] for c in calls]
 
     def drop(self, states: Iterable[str]) -> None:
         gone = list(states)
@@ -327,6 +342,8 @@ class Fleet:
         message = f"killed its worker {MAX_RETRIES + 1} times (a crash in compiled code, or the system's out-of-memory killer)"
         if status == "timeout":
             message = f"took longer than --rollout-timeout {self.engine.rollout_timeout:g} s"
+        if isinstance(job, Call):
+            raise UserError(f"{job.function.__name__} {message}; use fewer --workers, then resume")
         if not isinstance(job, Edge):
             raise UserError(
                 f"a job that computes features {message}; use fewer --workers or --probe-images, then resume"

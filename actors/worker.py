@@ -71,6 +71,14 @@ def _control(method: Method) -> Method:
     return marked
 
 
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A function to be called on a worker, beside the search."""
+
+    function: Callable[[Any], Any]
+    argument: Any
+
+
 class Worker:
     """One job at a time. It is never restarted by Ray: a restarted actor has silently lost its states; the fleet replaces it."""
 
@@ -91,7 +99,7 @@ class Worker:
         return Hello(self._pid, node, f"{node}/{gpus}", self._folder.key or node)
 
     def run(
-        self, job: Edge | Probe | tuple[str, int, Shard], offers: Mapping[str, Offer], alone: bool = False
+        self, job: Edge | Probe | Call | tuple[str, int, Shard], offers: Mapping[str, Offer], alone: bool = False
     ) -> Reply:
         """Do one job. A tuple names a shard of frozen features to be computed; ``alone``: the device is its own for now."""
         start = time.perf_counter()
@@ -101,6 +109,8 @@ class Worker:
                 result = self._bench.train(job)
             elif isinstance(job, Probe):
                 result = self._bench.probe(job)
+            elif isinstance(job, Call):
+                result = job.function(job.argument)
             else:
                 self._bench.extract(*job)
         if os.getpid() != self._pid:  # a method forked, and its child came back: there must be one answer

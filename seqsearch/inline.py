@@ -5,10 +5,10 @@ from __future__ import annotations
 import heapq
 import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from seqsearch.features import Shard
-from seqsearch.search import Job, JobResult, Priority
+from seqsearch.search import A, B, Job, JobResult, Priority
 from seqsearch.types import Edge
 from seqsearch.workbench import Workbench
 from seqsearch.world import World
@@ -40,6 +40,10 @@ class InlineEvaluator:
 
     def drop(self, states: Iterable[str]) -> None:
         self.bench.cache.drop(states)
+
+    def map(self, function: Callable[[A], B], arguments: Sequence[A]) -> list[B]:
+        """Call a function, one argument after the other."""
+        return [function(a) for a in arguments]
 
     def busy(self) -> int:
         """Workers with something to do."""

@@ -1,4 +1,4 @@
-"""Answers to probes: class prototypes and kNN negative log-likelihoods, from the features of one state.
+"""Answers to probes: class prototypes, kNN negative log-likelihoods and confusions, from one state.
 
 Prototypes are asked for in fixed blocks of classes and kNN features are computed class by class, so that no bit of an answer
 depends on how the work was divided among workers.
@@ -16,6 +16,8 @@ from seqsearch.similarity import knn_nll
 from seqsearch.types import ClassId, Probe, Task
 
 if TYPE_CHECKING:
+    import torch
+
     from seqsearch.pools.base import Rows
     from seqsearch.world import World
 
@@ -28,11 +30,17 @@ FeaturesOf = Callable[[int, str, "Rows"], NDArray[np.float32]]
 """``(class index or block, part, rows [n]) -> [n, d]``."""
 
 
-def answer(probe: Probe, world: World, features: FeaturesOf) -> NDArray[np.float32]:
-    """Prototypes ``[C, d]`` of ``probe.classes`` or mean kNN NLL ``[n]`` of ``probe.tasks``."""
+ScoresOf = Callable[["Rows"], "torch.Tensor"]
+"""``rows [n] -> [n, classes seen]``."""
+
+
+def answer(probe: Probe, world: World, features: FeaturesOf, scores: ScoresOf) -> NDArray[np.float32]:
+    """Prototypes ``[C, d]`` or confusion ``[C, seen]`` of ``probe.classes``, or mean kNN NLL ``[n]`` of ``probe.tasks``."""
     options = dict(probe.options)
     if probe.kind == "prototypes":
         return _prototypes(probe.classes, world, features, int(options["images"]))
+    if probe.kind == "confusion":
+        return np.stack([_taken_for(c, world, scores) for c in probe.classes])
     nll = [_nll(task, probe.prefix, world, features, options) for task in probe.tasks]
     return np.array(nll, dtype=np.float32)
 
@@ -42,6 +50,13 @@ def _prototypes(classes: tuple[ClassId, ...], world: World, features: FeaturesOf
     found = features(-1 - world.class_index(classes[0]), "probe", np.concatenate(rows))
     ends = np.cumsum([len(r) for r in rows])
     return np.stack([part.mean(0) for part in np.split(found, ends[:-1])])
+
+
+def _taken_for(class_id: ClassId, world: World, scores: ScoresOf) -> NDArray[np.float32]:
+    """How many reward images of a class are taken for each class seen, in the order in which they were learned ``[seen]``."""
+    found = scores(world.split.rows(world.class_index(class_id), "reward"))
+    taken: NDArray[np.float32] = np.bincount(found.argmax(1).numpy(), minlength=found.shape[1]).astype(np.float32)
+    return taken
 
 
 def _nll(task: Task, prefix: tuple[Task, ...], world: World, features: FeaturesOf, options: dict[str, Any]) -> float:

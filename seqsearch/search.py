@@ -12,7 +12,7 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from seqsearch.journal import Journal
 from seqsearch.planners.base import Planner
 from seqsearch.types import Edge, EdgeResult, Outcome, Probe, ProbeResult, Request, Rollout
 
+A = TypeVar("A")
+B = TypeVar("B")
 Job = Edge | Probe
 Priority = tuple[int, int]
 """Of the planner, then number of the request: what was begun first is finished first, so that few states are alive."""
@@ -40,6 +42,10 @@ class Evaluator(Protocol):
 
     def drop(self, states: Iterable[str]) -> None:
         """These states will not be extended any more."""
+        ...
+
+    def map(self, function: Callable[[A], B], arguments: Sequence[A]) -> list[B]:
+        """``[function(a) for a in arguments]``, wherever there is room: work beside the search, of functions that travel."""
         ...
 
 

@@ -159,12 +159,14 @@ class EdgeResult:
 
 @dataclass(frozen=True)
 class Probe:
-    """A question about a state: ``prototypes`` ``[C, d]`` of classes, or kNN ``nll`` ``[n]`` of tasks.
+    """A question about a state: ``prototypes`` ``[C, d]`` of classes, kNN ``nll`` ``[n]`` of tasks, or how often reward images of
+    ``C`` classes are taken for each class learned (``confusion`` ``[C, seen]``).
 
-    ``options`` are the plain settings of the question (probe images, k, temperature, scope).
+    ``options`` are the plain settings of the question (probe images, k, temperature, scope). ``feature_space`` names what the
+    answer depends on; for ``confusion`` that is the state itself.
     """
 
-    kind: Literal["prototypes", "nll"]
+    kind: Literal["prototypes", "nll", "confusion"]
     method: MethodSpec
     seed: int
     replicate: int

@@ -140,25 +140,33 @@ class Workbench:
         trained: list[str] = []
         method: list[Method] = []
 
-        def features(rows: Rows) -> Features:
+        def state() -> Method:
             if not method:
                 self._regain(state_chain(probe.method, probe.seed, probe.replicate, probe.prefix))
                 self.since = time.monotonic()
                 method.append(self._state(probe.method, probe.seed, probe.replicate, probe.prefix, trained, keep=True))
+            return method[0]
+
+        def features(rows: Rows) -> Features:
             batch = Batch(rows, self.source(probe.method.backbone))
-            return _checked_features(method[0].features(batch), len(rows))
+            return _checked_features(state().features(batch), len(rows))
+
+        def scores(rows: Rows) -> torch.Tensor:
+            batch = Batch(rows, self.source(probe.method.backbone))
+            return checked_scores(state().predict(batch), len(rows), state().n_seen)
 
         try:
             stored = (
                 probe.feature_space == self.source(probe.method.backbone).features.space
             )  # no need to keep them twice
             found = (lambda _, __, rows: features(rows)) if stored else self._memoised(probe.feature_space, features)
-            values = answer(probe, self.world, found)
+            values = answer(probe, self.world, found, scores)
         except UserError:
             raise
         except (Exception, SystemExit) as error:
             raise UserError(
-                f"method {probe.method.label!r} failed in features(): {line_of(error)}; mend it, then resume"
+                f"method {probe.method.label!r} failed in {'predict' if probe.kind == 'confusion' else 'features'}(): "
+                f"{line_of(error)}; mend it, then resume"
             ) from error
         return ProbeResult(probe.digest, values, time.perf_counter() - start, tuple(trained), self.name)
 

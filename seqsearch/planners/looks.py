@@ -1,0 +1,60 @@
+"""How alike all classes look to a method that has learned them: prototypes, or what is taken for what."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.errors import UserError
+from seqsearch.planners.base import Ask, CoroutinePlanner, Need, Plan
+from seqsearch.planners.step import PoolView
+from seqsearch.probing import BLOCK_CLASSES
+from seqsearch.types import MethodSpec, Probe, Rollout, state_digest
+
+
+class LooksPlanner(CoroutinePlanner):
+    """Trains a method once on all classes as one task, and asks what they look like to it.
+
+    When it is done, ``values`` are prototypes ``[N, d]`` of training images in its feature space, or the confusion ``[N, N]`` of
+    reward images (row: true class, column: predicted), in the order of ``pool``.
+    """
+
+    def __init__(
+        self, kind: Literal["prototypes", "confusion"], method: MethodSpec, pool: PoolView, seed: int, replicate: int,
+        images: int,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.name, self.method = f"{kind} of {method.label}", method
+        self._kind, self._pool, self._seed, self._replicate, self._images = kind, pool, seed, replicate, images
+        self.values: NDArray[np.float64] = np.zeros((0, 0))
+
+    def plan(self) -> Plan:
+        tasks = (self._pool.task(self._pool.class_ids),)
+        learned = Rollout(self.method, self._seed, self._replicate, tasks, "reward")
+        yield Ask((learned,))
+        [outcome] = yield Need((learned,))
+        if outcome.status != "ok":
+            raise UserError(
+                f"method {self.method.label!r} {outcome.status} on all classes at once ({outcome.message}): take similarity "
+                "from another method, or from class names"
+            )
+        state = state_digest(self.method, self._seed, self._replicate, tasks)
+        space = outcome.feature_space if self._kind == "prototypes" else state
+        options = (("images", self._images),) if self._kind == "prototypes" else ()
+        ordered = tasks[0].classes
+        probes = tuple(
+            Probe(
+                self._kind, self.method, self._seed, self._replicate, tasks, space, ordered[i : i + BLOCK_CLASSES],
+                options=options,
+            )
+            for i in range(0, len(ordered), BLOCK_CLASSES)
+        )  # fmt: skip
+        yield Ask(probes)
+        answers = yield Need(probes)
+        self._obsolete.append(state)
+        place = {c: i for i, c in enumerate(ordered)}
+        order = [place[c] for c in self._pool.class_ids]
+        values = np.concatenate([a.values for a in answers]).astype(np.float64)[order]
+        self.values = values if self._kind == "prototypes" else values[:, order]
