@@ -40,7 +40,7 @@ def prepare(settings: CldybSettings, states: Path, device: str, directory: Path 
     Raises:
         UserError: an unknown name, too few classes, a class too small to split, weights that do not load.
     """
-    world, methods, tags = opened(settings, states, device, directory)
+    world, methods, tags = opened(settings, states, device, directory or Path.cwd())
     view, tuning = _classes_in_play(world, settings)
     first = first_task(view, settings.classes_per_task, settings.seed)
     return CldybStudy(settings, world, view, methods, tags, reads_frozen(methods), first, tuning)

@@ -84,27 +84,34 @@ class Study:
         ]
 
 
-def opened(
-    settings: StudySettings, states: Path, device: str, directory: Path | None
-) -> tuple[World, tuple[MethodSpec, ...], dict[str, str]]:
-    """The world of a study, its methods, and the tags of their backbones' weights; files are looked for in ``directory``.
+def world_of(settings: StudySettings, states: Path, device: str, directory: Path) -> World:
+    """The world of a study; files are looked for in ``directory``.
 
     Raises:
-        UserError: an unknown name, weights that do not load, a method with room for fewer tasks.
+        UserError: an unknown pool or backbone.
     """
-    directory = directory or Path.cwd()
-    items = [located(item, directory) for item in parse_items(settings.methods, "method")]
-    files = {b: str((directory / Path(f).expanduser()).absolute()) for b, f in settings.weight_files().items()}
-    world = World(
+    return World(
         ",".join(located_text(text, "pool", directory) for text in pool_texts(settings.pool, directory)),
         settings.seed,
         str(cache_root()),
         str(states.resolve()),
         device,
         tuple((step, located_text(pool, "pool", directory)) for step, pool in settings.growth()),
-        tuple(files.items()),
+        tuple(_weight_files(settings, directory).items()),
         settings.precision,
     )
+
+
+def opened(
+    settings: StudySettings, states: Path, device: str, directory: Path
+) -> tuple[World, tuple[MethodSpec, ...], dict[str, str]]:
+    """The world of a study, its methods, and the tags of their backbones' weights; files are looked for in ``directory``.
+
+    Raises:
+        UserError: an unknown name, weights that do not load, a method with room for fewer tasks.
+    """
+    world, files = world_of(settings, states, device, directory), _weight_files(settings, directory)
+    items = [located(item, directory) for item in parse_items(settings.methods, "method")]
     default = located_text(settings.backbone, "backbone", directory)
     used = {i.backbone or default for i in items}
     if idle := next((b for b in files if b not in used), None):
@@ -117,6 +124,10 @@ def opened(
                 f"method {method.label!r} has room for {room} tasks and the run has {settings.tasks}: enlarge it"
             )
     return world, methods, {m.backbone: world.backbone(m.backbone).tag for m in methods}
+
+
+def _weight_files(settings: StudySettings, directory: Path) -> dict[str, str]:
+    return {b: str((directory / Path(f).expanduser()).absolute()) for b, f in settings.weight_files().items()}
 
 
 def reads_frozen(methods: Sequence[MethodSpec]) -> tuple[str, ...]:

@@ -68,9 +68,14 @@ class StudySettings:
         Raises:
             UserError: values contradict each other.
         """
-        if not self.methods.strip():
+        if not self.methods.strip() and self.trains:
             raise UserError("--methods is missing: name one or more, e.g. --methods ranpac,er (see: seqsearch methods)")
         self.weight_files()
+
+    @property
+    def trains(self) -> bool:
+        """Whether methods are trained at all."""
+        return True
 
     def growth(self) -> list[tuple[int, str]]:
         """Step and pool item of classes that come later; none unless the protocol has such a thing."""

@@ -44,19 +44,46 @@ class GivenPlanner(CoroutinePlanner):
         return super().ask()
 
     def plan(self) -> Plan:
-        self.sequences = tuple(self._sequences() or ())
+        yield from self._judge(self._sequences() or ())
+
+    def _judge(self, sequences: Sequence[Prefix]) -> Plan:
+        """Train the methods on these, too."""
         requests = {
             (m.label, s, r): Rollout(m, self._seed, r, tasks, self._judged, leaf=True)
             for m in self.methods
-            for s, tasks in enumerate(self.sequences)
+            for s, tasks in enumerate(sequences)
             for r in self.replicates
         }
+        self.sequences = (*self.sequences, *sequences)
         yield Ask(tuple(requests.values()))
         for m in self.methods:
-            self.outcomes[m.label] = []
-            for s in range(len(self.sequences)):
+            judged = self.outcomes.setdefault(m.label, [])
+            for s in range(len(sequences)):
                 answers = yield Need(tuple(requests[m.label, s, r] for r in self.replicates))
-                self.outcomes[m.label].append(answers)
+                judged.append(answers)
+
+
+class GrowingPlanner(GivenPlanner):
+    """Judges sequences ``draw(0), draw(1), ...``: ``first`` of them, and then ``batch`` at a time until ``enough`` or ``most``.
+
+    Args:
+        enough: is told the outcomes of a method so far, ``[sequence][replicate]``; every method must be content.
+    """
+
+    def __init__(
+        self, name: str, draw: Callable[[int], Prefix], methods: Sequence[MethodSpec], seed: int, replicates: Sequence[int],
+        *, first: int, batch: int, most: int, enough: Callable[[list[list[Outcome]]], bool],
+    ) -> None:  # fmt: skip
+        super().__init__(name, lambda: [draw(i) for i in range(first)], methods, seed, replicates)
+        self._draw, self._batch, self._most, self._enough = draw, batch, most, enough
+
+    def plan(self) -> Plan:
+        yield from super().plan()
+        while not all(self._enough(self.outcomes[m.label]) for m in self.methods):
+            n = len(self.sequences)
+            if n >= self._most:
+                return
+            yield from self._judge([self._draw(i) for i in range(n, min(n + self._batch, self._most))])
 
 
 def random_sequences(first: Task, pool: PoolView, n_tasks: int, k: int, count: int, seed: int) -> list[Prefix]:

@@ -35,7 +35,7 @@ def test_prototypes_are_mean_features_of_training_images(tmp_path: Path) -> None
 
 
 def test_confusion_counts_reward_images_and_agrees_with_the_accuracy_of_the_method(tmp_path: Path) -> None:
-    values, study, _ = looked(tmp_path, "confusion", "simplecil")
+    values, _, _ = looked(tmp_path, "confusion", "simplecil")
     assert values.shape == (48, 48)
     assert (values.sum(axis=1) == 4).all()  # reward=4
     [edge] = [e["edge"] for e in Journal(tmp_path).entries if "edge" in e]
@@ -56,5 +56,7 @@ def test_columns_are_in_the_order_of_the_pool_whatever_order_it_has(tmp_path: Pa
 
 
 def test_a_method_that_cannot_learn_all_classes_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="finetune:.* diverged on all classes at once .*: take similarity from another"):
+    with pytest.raises(
+        UserError, match=r"finetune:.* diverged on all classes at once .*: take similarity from another"
+    ):
         looked(tmp_path, "confusion", "finetune:epochs=1,lr=1e30,optimizer=sgd")
