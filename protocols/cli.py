@@ -1,4 +1,4 @@
-"""The command line: ``seqsearch cldyb | extend | status | show | pool | methods | check``. Heavy imports are inside commands."""
+"""The command line: ``seqsearch cldyb | extend | status | show | pool | similarity | methods | check``. Heavy imports wait."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import click
 from protocols.options import given, merge_difficulty, read_yaml, settings_options
 from protocols.pools import pool
 from protocols.runtime import Runtime, runtime_options
+from protocols.similarity import similarity
 from seqsearch.errors import UserError
 from seqsearch.settings import CldybSettings
 
@@ -39,6 +40,7 @@ def main() -> None:
 
 
 main.add_command(pool)
+main.add_command(similarity)
 
 
 @main.command()

@@ -100,7 +100,7 @@ def _from_hub(name: str) -> TimmModel:
     _check_name(name)
     model = _pretrained(name, offline=True)
     if isinstance(model, str):
-        model = _pretrained(name, offline=False) if _reachable() else "the hub cannot be reached"
+        model = _pretrained(name, offline=False) if reachable() else "the hub cannot be reached"
     if isinstance(model, str):
         raise UserError(
             f"backbone {name!r}: its pre-trained weights are neither in the hub's cache nor can they be had ({model}): "
@@ -127,7 +127,7 @@ def _pretrained(name: str, offline: bool) -> nn.Module | str:
     return model
 
 
-def _reachable() -> bool:
+def reachable() -> bool:
     """Whether the hub answers at all: its client would find out in three quarters of a minute."""
     import urllib.error
     import urllib.request
