@@ -1,0 +1,59 @@
+"""A figure with its interval, and the table of accuracies that figures are made of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Float64 = NDArray[np.float64]
+
+
+AGREE = 1e-9
+"""Accuracies that differ by less are the same: they are shares of some thousand images."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value with the bounds of its confidence interval; NaN where nothing can be said."""
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+    @property
+    def half_width(self) -> float:
+        """Half the distance of the bounds; NaN without bounds."""
+        return (self.high - self.low) / 2
+
+
+UNKNOWN = Interval(math.nan)
+
+
+def accuracy_table(accuracies: ArrayLike, what: str = "accuracies") -> Float64:
+    """``[L, R]`` float64 of sequences times seeds; ``[L]`` is taken for one seed.
+
+    Raises:
+        ValueError: another shape, nothing at all, missing values, or percent instead of fractions.
+    """
+    table = finite(accuracies, what, dimensions=(1, 2))
+    if table.min() < 0 or table.max() > 1:
+        raise ValueError(f"{what} are fractions between 0 and 1, not {table.min():g} to {table.max():g}")
+    return table[:, None] if table.ndim == 1 else table
+
+
+def finite(values: ArrayLike, what: str, dimensions: tuple[int, ...] = (1,)) -> Float64:
+    """Float64, checked for shape and missing values (ValueError)."""
+    found = np.asarray(values, dtype=np.float64)
+    if found.ndim not in dimensions or not found.size or not np.isfinite(found).all():
+        raise ValueError(f"{what} must be finite numbers of {dimensions[-1]} dimensions, not of shape {found.shape}")
+    return found
+
+
+def tail(level: float) -> float:
+    """The probability beyond each bound of a two-sided interval at ``level``."""
+    if not 0 < level < 1:
+        raise ValueError(f"a confidence level lies between 0 and 1, not at {level}")
+    return (1 - level) / 2
