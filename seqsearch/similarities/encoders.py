@@ -27,6 +27,8 @@ READ = (*WEIGHTS, ".json", ".txt", ".model")
 """Endings of the files that are fetched: weights, configurations, vocabularies."""
 FOREIGN = ("onnx", "openvino")
 """Folders with the same weights for other programs."""
+VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model", "*.tiktoken", "whitespacetokenizer_config.json")
+"""Files of which one holds the vocabulary. Without any, transformers makes an empty one, and all words are alike."""
 BATCH = 64
 """Texts at a time."""
 CLIP = ("clip", "clip_text_model")
@@ -77,6 +79,11 @@ def located(encoder: str) -> Path:
     if not _weights(folder):
         raise UserError(
             f"encoder {encoder!r}: no {' or '.join(WEIGHTS)} weights in {folder}: fetch the model again, or name another"
+        )
+    if not any(next(folder.rglob(name), None) for name in VOCABULARIES):
+        raise UserError(
+            f"encoder {encoder!r}: no vocabulary (tokenizer.json, vocab.txt, ...) in {folder}: "
+            "fetch the model again, or name another"
         )
     return folder
 

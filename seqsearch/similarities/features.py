@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from seqsearch.errors import UserError
-from seqsearch.similarities.matrix import Similarity, checked, quoted, square
+from seqsearch.similarities.matrix import Float64, Similarity, checked, quoted, square
 from seqsearch.similarity import cosine_matrix_exact
 
 
@@ -31,9 +31,7 @@ def from_prototypes(prototypes: ArrayLike, names: Sequence[str], source: str) ->
     if not finite.all():
         name = quoted(str(names[int(finite.argmin())]))
         raise UserError(f"{source}: the prototype of {name} is not finite: look at its images and at the weights")
-    largest = np.abs(x_ND).max(axis=1, keepdims=True, initial=0.0)  # their squares may leave float64
-    scaled = np.divide(x_ND, largest, out=np.zeros_like(x_ND), where=largest > 0)
-    return checked(cosine_matrix_exact(scaled), names, source, source)
+    return checked(cosine_matrix_exact(_scaled(x_ND)), names, source, source)
 
 
 def from_confusion(counts: ArrayLike, names: Sequence[str], source: str) -> Similarity:
@@ -57,12 +55,16 @@ def from_confusion(counts: ArrayLike, names: Sequence[str], source: str) -> Simi
         raise UserError(
             f"{source}: {matrix[i, j]:g} images of {true} taken for {predicted}: counts and rates are finite, and not negative"
         )
-    matrix /= np.where(
-        (largest := matrix.max(axis=1, keepdims=True)) > 0, largest, 1
-    )  # sums of large counts may leave float64
+    matrix = _scaled(matrix)
     images = matrix.sum(axis=1, keepdims=True)
     if not images.all():
         name = quoted(str(names[int(images.argmin())]))
         raise UserError(f"{source}: no image of {name} was judged (its row is 0): judge some, or leave the class out")
     rates = matrix / images
     return checked((rates + rates.T) / 2, names, source, source)
+
+
+def _scaled(matrix: Float64) -> Float64:
+    """Rows of about 1, so that sums and squares stay within float64; by powers of two, which round nothing."""
+    found: Float64 = np.ldexp(matrix, -np.frexp(np.abs(matrix).max(axis=1, keepdims=True, initial=0.0))[1])
+    return found
