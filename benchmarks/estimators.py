@@ -4,10 +4,12 @@
 
 No training: accuracies are drawn. A truth is 90 or 10,000 normal accuracies, one for every sequence; JSD in nats over 10 bins;
 W1, W2 and sd in units of the normal's sd; all of them means over repeats. "RS 3" is the paper's: three random sequences, ddof 0.
-"Paper" is its EDGE with the real extremes: the least accurate sequence, the most accurate one, and a random one, ddof 0.
+"Paper" is its EDGE, ddof 0, with the real extremes (the least accurate sequence, the most accurate one, and a random one), and
+as it would be with a worse search, whose hard and easy sequences are at the 10 % and 90 % quantiles.
 
 Coverage is that of seqsearch.distribution.estimate itself: how often an interval said to hold in 95 % of cases holds, for
-accuracies with an order effect, an effect of the seed on all orders alike, and one on each training alone.
+accuracies with an order effect, an effect of the seed on all orders alike, and one on each training alone. All are normal;
+the last table has order effects of skewness -1 instead (a gamma of shape 4, turned round).
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from benchmarks.tools import write_result
 from seqsearch.distribution.components import components
 from seqsearch.distribution.divergence import jsd, wasserstein
 from seqsearch.distribution.estimate import estimate, mean_interval
+from seqsearch.distribution.interval import QUANTILES
 from seqsearch.distribution.normal import NormalFit, normal_fit
 from seqsearch.distribution.percentile import percentile
 from seqsearch.inline import pin_threads
@@ -48,6 +51,7 @@ def fits(truth: Floats, rng: np.random.Generator) -> dict[str, NormalFit]:
     return {
         "RS 3 (ddof 0)": normal_fit(drawn[:3], ddof=0),
         **{f"random {L}": normal_fit(drawn[:L]) for L in (3, 5, 10, 30)},
+        "paper, 10 % and 90 %": normal_fit([*np.quantile(truth, [0.1, 0.9]), drawn[0]], ddof=0),
         "paper, real extremes": normal_fit([truth.min(), drawn[0], truth.max()], ddof=0),
         "all sequences": normal_fit(truth),
     }
@@ -68,9 +72,9 @@ def distances(n: int, repeats: int, rng: np.random.Generator) -> list[Row]:
     ]
 
 
-def draw(L: int, R: int, order: float, error: float, seeds_R: Floats, rng: np.random.Generator) -> Floats:
-    """Accuracies ``[L, R]`` around `MEAN`: sd of the order, of a training by itself, and what the seeds do to all alike."""
-    table: Floats = MEAN + order * rng.normal(size=(L, 1)) + seeds_R + error * rng.normal(size=(L, R))
+def train(orders_L: Floats, error: float, seeds_R: Floats, rng: np.random.Generator) -> Floats:
+    """Accuracies ``[L, R]`` of orders whose true accuracies are ``orders_L``, with what the seeds do to all of them alike."""
+    table: Floats = orders_L[:, None] + seeds_R + error * rng.normal(size=(len(orders_L), len(seeds_R)))
     return table
 
 
@@ -81,9 +85,9 @@ def coverage(L: int, R: int, noise: str, repeats: int, rng: np.random.Generator)
     of_means = math.hypot(order, error / math.sqrt(R))
     held: dict[str, list[bool]] = {}
     for _ in range(repeats):
-        seeds_R, true_means = seed * rng.normal(size=R), MEAN + order * np.array([-2.5, 2.5])
-        A = draw(L, R, order, error, seeds_R, rng)
-        given = true_means[:, None] + seeds_R + error * rng.normal(size=(2, R))
+        seeds_R, orders_L = seed * rng.normal(size=R), rng.normal(MEAN, order, size=L)
+        extremes = MEAN + order * np.array([-2.5, 2.5])
+        A, given = train(orders_L, error, seeds_R, rng), train(extremes, error, seeds_R, rng)
         e = estimate(A, given[:1], given[1:])
         around = NormalDist(MEAN + float(seeds_R.mean()), of_means)
         checks = {
@@ -93,13 +97,13 @@ def coverage(L: int, R: int, noise: str, repeats: int, rng: np.random.Generator)
             "training_sd": (e.training_sd, error),
             "seed_sd": (e.seed_sd, seed),
             "total training sd": (components(A).training, math.hypot(seed, error)),
+            "low": (e.low, min(orders_L.min(), extremes.min())),
+            "high": (e.high, max(orders_L.max(), extremes.max())),
             **{f"q{100 * p:02.0f}": (q, around.inv_cdf(p)) for p, q in e.quantiles.items()},
             **{f"empirical q{100 * p:02.0f}": (q, around.inv_cdf(p)) for p, q in e.empirical.items()},
         }
-        if L <= 10:  # among more random sequences there are less and more accurate ones than the given
-            checks |= {"low": (e.low, float(true_means[0])), "high": (e.high, float(true_means[1]))}
         if noise == "none":
-            own = draw(G, R, order, error, seeds_R, rng)
+            own = train(rng.normal(MEAN, order, size=G), error, seeds_R, rng)
             placed, one, three = percentile(own, A), own[0].mean(), own.mean()
             of_three = NormalDist(around.mean, of_means / math.sqrt(G))
             checks |= {
@@ -113,11 +117,34 @@ def coverage(L: int, R: int, noise: str, repeats: int, rng: np.random.Generator)
     return {"L": L, "R": R, "seed effect": noise} | {name: float(np.mean(h)) for name, h in held.items()}
 
 
+def skewed_coverage(L: int, R: int, repeats: int, rng: np.random.Generator) -> Row:
+    """As `coverage`, without an effect of the seed, where order effects have skewness -1 and the same sd."""
+    order, error, shape = 0.02, 0.01, 4
+
+    def orders(n: int) -> Floats:
+        found: Floats = MEAN - order * (rng.gamma(shape, size=n) - shape) / math.sqrt(shape)
+        return found
+
+    many = orders(1_000_000) + error / math.sqrt(R) * rng.normal(size=1_000_000)
+    quantiles = dict(zip(QUANTILES, map(float, np.quantile(many, QUANTILES)), strict=True))
+    held: dict[str, list[bool]] = {}
+    for _ in range(repeats):
+        e = estimate(train(orders(L), error, np.zeros(R), rng))
+        checks = {"mean": (e.mean, MEAN), "sd": (e.sd, float(many.std())), "order_sd": (e.order_sd, order)}
+        for p, true in quantiles.items():
+            name = f"q{100 * p:02.0f}"
+            checks |= {name: (e.quantiles[p], true), f"empirical {name}": (e.empirical[p], true)}
+        for name, (interval, true) in checks.items():
+            if not math.isnan(interval.low):
+                held.setdefault(name, []).append(interval.low <= true <= interval.high)
+    return {"L": L, "R": R} | {name: float(np.mean(h)) for name, h in held.items()}
+
+
 def stopping(first: int, width: float, repeats: int, rng: np.random.Generator, R: int = 2) -> Row:
     """Coverage of the mean where sequences are added until its interval is +- ``width`` (or there are 200); same effects."""
     held, lengths = [], []
     for _ in range(repeats):
-        A, L = draw(200, R, 0.02, 0.01, np.zeros(R), rng), first
+        A, L = train(rng.normal(MEAN, 0.02, size=200), 0.01, np.zeros(R), rng), first
         while (interval := mean_interval(A[:L])).half_width > width and len(A) > L:
             L += 1
         held.append(interval.low <= MEAN <= interval.high)
@@ -141,13 +168,21 @@ def main() -> None:
     print("\nCoverage of 95 % intervals, %")
     cases = [(L, R, noise) for noise in NOISE for L in (5, 10, 30) for R in (2, 3)]
     covered = [coverage(*case, arguments.repeats, rng) for case in cases]
-    for name in covered[0] | covered[-1] | covered[len(cases) // 3 - 1]:
-        print(f"{name:>20}" + "".join(f"{_short(row.get(name)):>7}" for row in covered))
+    _print_turned(covered)
+    print("\nThe same where order effects are skewed")
+    skewed = [skewed_coverage(L, 2, arguments.repeats, rng) for L in (5, 10, 30, 100)]
+    _print_turned(skewed)
     print("\nAdding sequences until the interval of the mean is narrow")
     stopped = [stopping(first, width, arguments.repeats, rng) for first in (3, 5, 10) for width in (0.01, 0.005)]
     _print(stopped)
     if arguments.write:
-        tables = {"sd_of_three": ratios, "distance": distant, "coverage": covered, "stopping": stopped}
+        tables = {
+            "sd_of_three": ratios,
+            "distance": distant,
+            "coverage": covered,
+            "skewed": skewed,
+            "stopping": stopped,
+        }
         write_result("estimators", {"repeats": arguments.repeats, **tables})
 
 
@@ -155,6 +190,11 @@ def _print(rows: list[Row]) -> None:
     print("".join(f"{name:>22}" for name in rows[0]))
     for row in rows:
         print("".join(f"{v if isinstance(v, str | int) else f'{v:.3f}':>22}" for v in row.values()))
+
+
+def _print_turned(rows: list[Row]) -> None:
+    for name in dict.fromkeys(name for row in rows for name in row):
+        print(f"{name:>20}" + "".join(f"{_short(row.get(name)):>7}" for row in rows))
 
 
 def _short(value: float | str | None) -> str:

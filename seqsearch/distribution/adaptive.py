@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from seqsearch.distribution.estimate import QUANTILES, Estimate
-from seqsearch.distribution.interval import Interval
+from seqsearch.distribution.interval import QUANTILES, Interval
 from seqsearch.errors import UserError
+
+if TYPE_CHECKING:  # a target is read before scipy is needed
+    from seqsearch.distribution.estimate import Estimate
 
 TARGETS = ("mean", "sd", *(f"q{round(100 * p):02d}" for p in QUANTILES))
 
@@ -39,7 +42,7 @@ def interval_of(estimate: Estimate, target: str) -> Interval:
 def narrow_enough(estimate: Estimate, target: str, width: float) -> bool:
     """Is the interval of ``target`` at most +- ``width``? Never while it has no bounds.
 
-    Looking after every sequence and stopping when it is narrow covers less than an interval of a fixed L; by how much is
-    in docs/distribution.md.
+    Looking after every sequence and stopping when it is narrow covers less than an interval of a fixed L; docs/distribution.md
+    has by how much. Begin with ten sequences or more.
     """
     return interval_of(estimate, target).half_width <= width

@@ -11,13 +11,11 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from seqsearch.distribution.components import components, mean_squares, satterthwaite, sd_interval
-from seqsearch.distribution.interval import UNKNOWN, Float64, Interval, accuracy_table, tail
+from seqsearch.distribution.interval import QUANTILES, UNKNOWN, Float64, Interval, accuracy_table, tail
 from seqsearch.distribution.normal import empirical_quantile, normal_fit, normal_quantile
 from seqsearch.errors import UserError
 
 Estimator = Literal["random", "paper"]
-
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)

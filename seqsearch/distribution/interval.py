@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 Float64 = NDArray[np.float64]
 
 
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
 AGREE = 1e-9
 """Accuracies that differ by less are the same: they are shares of some thousand images."""
 

@@ -62,11 +62,13 @@ def test_sd_of_both_extremes_and_one_random_sequence(n: int, ratio: float, repea
     assert found["random"] == pytest.approx(math.sqrt(math.pi) / 2 * math.sqrt(2 / 3), abs=0.02)  # .72, section 3.1
 
 
-def test_real_extremes_make_the_papers_fit_worse_than_its_baseline() -> None:
+def test_a_better_search_makes_the_papers_fit_worse() -> None:
+    """With real extremes it is worse than its baseline; with mild ones (10 % and 90 %) as good as ten random sequences."""
     rows = {row["estimator"]: row for row in distances(10_000, 60, np.random.default_rng(0))}
-    paper, baseline, ten = (rows[name] for name in ("paper, real extremes", "RS 3 (ddof 0)", "random 10"))
+    names = ("paper, 10 % and 90 %", "RS 3 (ddof 0)", "paper, real extremes")
     for figure in ("jsd", "w1", "w2"):
-        assert paper[figure] > baseline[figure] > ten[figure]
+        mild, baseline, real = (float(rows[name][figure]) for name in names)
+        assert mild < float(rows["random 5"][figure]) < baseline < real
 
 
 def test_kolmogorov_smirnov_as_printed_hardly_ever_rejects() -> None:

@@ -6,7 +6,8 @@ from scipy import stats
 
 from benchmarks.estimators import coverage
 from seqsearch.distribution.components import components, mean_squares
-from seqsearch.distribution.estimate import QUANTILES, estimate, mean_interval
+from seqsearch.distribution.estimate import estimate, mean_interval
+from seqsearch.distribution.interval import QUANTILES
 from seqsearch.distribution.normal import empirical_quantile, normal_fit
 from seqsearch.errors import UserError
 
