@@ -1,0 +1,177 @@
+"""A certified bound on the score of every sequence: no search can find anything beyond it.
+
+The score is a quadratic assignment problem: with X the permutation matrix that puts N classes into N places, W [N, N]
+the weights V of the places' tasks, and U any diagonal matrix (it multiplies the weights of a place with itself, whose
+sum is known),
+
+    score = 1/2 tr((D + U) X W X') - 1/2 sum over c of u_c W[c's place, c's place] + sum over c of tau_c b[c's place].
+
+Hadley, Rendl and Wolkowicz ("A new lower bound via projection for the quadratic assignment problem", 1992): X = ee'/N +
+P Z P', with P [N, N - 1] an orthonormal basis of the complement of e and Z orthogonal. The part that is quadratic in Z
+is at least the minimal scalar product of the eigenvalues of P'(D + U)P and P'WP; what is linear in X is a scalar
+product of two vectors, whose minimum is that of their sorted entries. The bound is concave in U, so it is improved by
+supergradient steps. It holds for tasks of any sizes: W is any symmetric matrix, and its eigenvalues are those of a K x
+K matrix. The other bound is the minimal scalar product of all entries of D and W. The better of the two counts; upper
+bounds are lower ones of the negated problem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.extremes.objective import Floats, Problem
+from seqsearch.extremes.paper import Direction
+
+REACH, DECAY = 0.3, 0.7
+"""A step aims at a bound better than the best so far by REACH / step^DECAY of its distance from the mean score."""
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def certified_bound(problem: Problem, direction: Direction) -> float | None:
+    """No sequence scores less ("hard") or more ("easy") than this; None where there is no score.
+
+    Rounding is allowed for: the bound is moved outwards by more than eigenvalues and sums can be wrong.
+    """
+    if not problem.defined:
+        return None
+    sign = 1.0 if direction == "hard" else -1.0
+    form = _Form(
+        problem.similarity, sign * problem.pairs, problem.typicality, sign * problem.slopes, np.array(problem.sizes)
+    )
+    return sign * max(_sorted_bound(form), _projected_bound(form, steps(problem.n)))
+
+
+def steps(n: int) -> int:
+    """Supergradient steps for ``n`` classes: as many as a few seconds allow, at most 300."""
+    return int(min(300, max(3, 8e9 / n**3)))
+
+
+@dataclass(frozen=True)
+class _Form:
+    """1/2 tr(D X W X') + <tau b', X>, to be bounded from below; W and b by task."""
+
+    similarity: Floats
+    pairs: Floats
+    typicality: Floats
+    slopes: Floats
+    sizes: NDArray[np.int64]
+
+    @property
+    def scale(self) -> float:
+        """No sum of absolute values of all that is added up is larger."""
+        weights = np.abs(self.pairs)
+        quadratic = np.sqrt((weights**2 * np.outer(self.sizes, self.sizes)).sum()) * np.linalg.norm(self.similarity)
+        return float(quadratic + np.abs(self.typicality).max() * (np.abs(self.slopes) @ self.sizes))
+
+
+def least_product(a: Floats, b: Floats) -> float:
+    """The least scalar product of ``a`` with a rearrangement of ``b``: largest times smallest."""
+    return float(np.sort(a) @ np.sort(b)[::-1])
+
+
+def _sorted_bound(form: _Form) -> float:
+    n, m = len(form.similarity), form.sizes
+    counts = np.outer(m, m) - np.diag(m)
+    upper = np.triu(np.ones_like(counts), 1).astype(bool)
+    weights = np.concatenate([form.pairs[upper], form.pairs.diagonal()])
+    counts = np.concatenate([counts[upper], counts.diagonal() // 2])
+    used = weights != 0
+    entries = np.zeros(n * (n - 1) // 2)
+    entries[: counts[used].sum()] = np.repeat(weights[used], counts[used])
+    total = least_product(form.similarity[np.triu_indices(n, 1)], entries)
+    total += least_product(form.typicality, np.repeat(form.slopes, m))
+    return total - 4 * EPS * n * n * form.scale
+
+
+def _projected_bound(form: _Form, count: int) -> float:
+    """The best of ``count`` supergradient steps; with typicality one step at U = 0, where the linear part has rank one."""
+    n = len(form.similarity)
+    if n == 1:
+        return -np.inf
+    relaxed = _Relaxed(form)
+    shift = np.zeros(n)
+    best, slope = relaxed.at(shift)
+    if form.slopes.any() or not form.pairs.any():
+        return best
+    value = best
+    for step in range(1, count):
+        length, gap = float(slope @ slope), relaxed.middle - best
+        if length <= relaxed.still**2 or gap <= 0:
+            break
+        shift = shift + (best - value + REACH * gap / step**DECAY) / length * slope
+        value, slope = relaxed.at(shift)
+        best = max(best, value)
+    return best
+
+
+class _Relaxed:
+    """The projected eigenvalue bound as a function of the diagonal U."""
+
+    def __init__(self, form: _Form) -> None:
+        self.form, self.n = form, len(form.similarity)
+        m = form.sizes.astype(float)
+        root = np.sqrt(m)
+        weights = form.pairs * np.outer(root, root)  # its eigenvalues are those of W, but for zeros
+        self.spectrum = np.linalg.eigvalsh(_projected(weights, root)) if len(m) > 1 else np.zeros(0)
+        self.rows = np.repeat(form.pairs @ m, form.sizes)  # row sums of W, by place
+        self.own = np.repeat(form.pairs.diagonal(), form.sizes)
+        self.linear = np.repeat(form.slopes, form.sizes)
+        self.still = 1e-9 * self.n * float(np.abs(form.pairs).max())  # a slope that is rounding
+        counts = np.outer(m, m) - np.diag(m)
+        self.middle = float(0.5 * (form.pairs * counts).sum() * form.similarity.sum() / (self.n * (self.n - 1)))
+
+    def at(self, shift: Floats) -> tuple[float, Floats]:
+        """(bound, supergradient [N]) at U = diag(shift)."""
+        n = self.n
+        matrix = self.form.similarity + np.diag(shift)
+        values, vectors = np.linalg.eigh(_projected(matrix, np.ones(n)))  # increasing
+        beta = np.zeros(n - 1)
+        above, below = np.sort(self.spectrum[self.spectrum > 0])[::-1], np.sort(self.spectrum[self.spectrum < 0])
+        beta[: len(above)] = above
+        beta[n - 1 - len(below) :] = below[::-1]
+        sums = matrix.sum(axis=1)
+        total, weight = float(sums.sum()), float(self.rows.sum())
+        # What is linear in X: row sums times row sums / N, and typicality (only at U = 0, where it is a multiple of the
+        # row sums).
+        places = self.rows / n + self.linear / (n - 1)
+        bound = 0.5 * float(values @ beta) - 0.5 * total * weight / n**2
+        bound += least_product(sums, places) + least_product(-0.5 * shift, self.own)
+        slope = 0.5 * _unprojected(vectors) ** 2 @ beta - 0.5 * weight / n**2
+        slope += _paired(sums, places) - 0.5 * _paired(-0.5 * shift, self.own)
+        size = float(np.linalg.norm(matrix))
+        largest = size * float(np.abs(beta).sum() + np.abs(self.form.pairs).max() * n)
+        largest += float(np.abs(sums).sum() * np.abs(places).max() + np.abs(shift).sum() * np.abs(self.own).max())
+        return bound - 32 * EPS * n * largest, slope
+
+
+def _mirror(vector: Floats) -> Floats:
+    """The unit vector v of the reflection I - 2 vv' that takes ``vector`` to a multiple of the first axis."""
+    v = vector / np.linalg.norm(vector)
+    v[0] += 1.0
+    return np.asarray(v / np.linalg.norm(v))
+
+
+def _projected(matrix: Floats, vector: Floats) -> Floats:
+    """P' matrix P, with P an orthonormal basis of the complement of ``vector`` (positive entries)."""
+    v = _mirror(vector)
+    product = matrix @ v
+    turned = matrix - 2 * np.outer(v, product) - 2 * np.outer(product, v) + 4 * (v @ product) * np.outer(v, v)
+    return np.asarray(turned[1:, 1:])
+
+
+def _unprojected(vectors: Floats) -> Floats:
+    """P vectors [N, columns], P being that of the vector of ones."""
+    v = _mirror(np.ones(len(vectors) + 1))
+    whole = np.vstack([np.zeros(vectors.shape[1]), vectors])
+    return np.asarray(whole - 2 * np.outer(v, v @ whole))
+
+
+def _paired(a: Floats, b: Floats) -> Floats:
+    """For each entry of ``a`` the entry of ``b`` that it meets in `least_product`."""
+    met = np.empty(len(a))
+    met[np.argsort(a, kind="stable")] = np.sort(b)[::-1]
+    return met

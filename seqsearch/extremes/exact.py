@@ -1,0 +1,142 @@
+"""The exact extremes of small cases, by looking at every sequence once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.errors import UserError
+from seqsearch.extremes.compiled import compiled
+from seqsearch.extremes.objective import Floats, Labels, Problem, in_order
+
+LIMIT = 200_000_000
+"""Most sequences that `exact_extremes` looks at: some ten seconds."""
+
+ROWS = 2_000_000
+"""Most sequences that `enumerate_sequences` writes down."""
+
+
+def count_sequences(sizes: Sequence[int]) -> int:
+    """Number of sequences with tasks of these sizes, exactly: N! / (m_1! ... m_K!) (Lemma 1 of EDGE)."""
+    total, placed = 1, 0
+    for m in sizes:
+        placed += m
+        total *= comb(placed, m)
+    return total
+
+
+def enumerate_sequences(sizes: Sequence[int]) -> Labels:
+    """All sequences [S, N], as labels in lexicographic order; nothing is left out as symmetric.
+
+    Raises:
+        UserError: there are more than `ROWS`.
+    """
+    total = count_sequences(sizes)
+    if total > ROWS:
+        raise UserError(
+            f"tasks of sizes {tuple(sizes)}: {_shown(total)} sequences are too many to list (at most {ROWS:,})"
+        )
+    return _permutations(in_order(sizes), total)
+
+
+def exact_extremes(problem: Problem) -> tuple[Labels, Labels]:
+    """The sequences of smallest and of largest score [N], found in one pass over all sequences.
+
+    A sequence and its reversal are one where the objective does not tell them apart. Of equal scores the sequence that
+    comes first in lexicographic order wins.
+
+    Raises:
+        UserError: there are more than `LIMIT` sequences.
+    """
+    total = count_sequences(problem.sizes)
+    if total > LIMIT:
+        raise UserError(
+            f"exact: {problem.n} classes in {problem.k} tasks have {_shown(total)} sequences, more than {LIMIT:,}; use anneal"
+        )
+    scale = float(np.abs(problem.pairs).max() * np.abs(problem.similarity).sum() + np.abs(problem.places).sum())
+    found = _extremes(
+        problem.similarity,
+        np.ascontiguousarray(problem.pairs),
+        np.ascontiguousarray(problem.places),
+        np.array(problem.sizes, np.int64),
+        mirrored(problem),
+        1e-13 * scale,
+    )
+    return found[0], found[1]
+
+
+def mirrored(problem: Problem) -> bool:
+    """Is the reversal of a sequence a sequence of the same sizes and the same score?"""
+    return problem.objective.reversible and problem.sizes == problem.sizes[::-1]
+
+
+def _shown(number: int) -> str:
+    return f"{number:,}" if number < 10**15 else f"about 10^{len(str(number)) - 1}"
+
+
+@compiled
+def _permutations(first: Labels, total: int) -> Labels:
+    n = first.size
+    found = np.empty((total, n), np.int64)
+    now = first.copy()
+    for row in range(total):
+        found[row] = now
+        i = n - 2
+        while i >= 0 and now[i] >= now[i + 1]:
+            i -= 1
+        if i < 0:
+            break
+        j = n - 1
+        while now[j] <= now[i]:
+            j -= 1
+        now[i], now[j] = now[j], now[i]
+        now[i + 1 :] = now[i + 1 :][::-1].copy()
+    return found
+
+
+@compiled
+def _extremes(
+    similarity: Floats, pairs: Floats, places: Floats, sizes: Labels, mirror: bool, tolerance: float
+) -> NDArray[np.int64]:
+    """Depth first over the classes; a partial score is that of the classes placed so far."""
+    n, k = places.shape
+    best = np.zeros((2, n), np.int64)
+    low, high = np.inf, -np.inf
+    room = sizes.copy()
+    labels = np.full(n, -1)
+    score = np.zeros(n + 1)
+    middle = np.ones(n + 1, np.bool_)  # all classes so far are in the middle task: the two directions are still alike
+    c = 0
+    while c >= 0:
+        if labels[c] >= 0:
+            room[labels[c]] += 1
+        t = labels[c] + 1
+        end = k
+        if mirror and middle[c]:
+            end = (k + 1) // 2
+        while t < end and room[t] == 0:
+            t += 1
+        if t >= end:
+            labels[c] = -1
+            c -= 1
+            continue
+        labels[c] = t
+        room[t] -= 1
+        middle[c + 1] = middle[c] and 2 * t == k - 1
+        value = score[c] + places[c, t]
+        for y in range(c):
+            value += pairs[t, labels[y]] * similarity[c, y]
+        score[c + 1] = value
+        if c < n - 1:
+            c += 1
+            continue
+        if value < low - tolerance:
+            low = value
+            best[0] = labels
+        if value > high + tolerance:
+            high = value
+            best[1] = labels
+    return best

@@ -1,0 +1,212 @@
+"""The inner loops of annealing, compiled. Scores are made small here; the caller turns signs for the other extreme.
+
+With R[t, x] = sum of D[x, y] over the classes y of task t, the table H[t, x] = sum over s of V[t, s] R[s, x] + B[x, t]
+says what class x would contribute in task t. Exchanging c (task i) and d (task j) changes the score by
+
+    H[j, c] - H[i, c] + H[i, d] - H[j, d] - (V[i, i] + V[j, j] - 2 V[i, j]) D[c, d]:
+
+four look-ups. H is brought up to date, row by row, only when an exchange is accepted.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.extremes.compiled import compiled
+from seqsearch.extremes.objective import Floats, Labels
+
+State = NDArray[np.uint64]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
+LOW = np.uint64(0xFFFFFFFF)
+S27, S30, S31, S32, S11 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32), np.uint64(11)
+UNIT = 2.0**-53
+STEPS = 256  # moves at one temperature
+
+
+@compiled
+def draw(state: State) -> np.uint64:
+    """64 random bits (splitmix64, Steele et al. 2014)."""
+    state[0] += GOLDEN
+    z = state[0]
+    z = (z ^ (z >> S30)) * MIX_1
+    z = (z ^ (z >> S27)) * MIX_2
+    return np.uint64(z ^ (z >> S31))
+
+
+@compiled
+def table(similarity: Floats, pairs: Floats, places: Floats, labels: Labels, sums: Floats, held: Floats) -> float:
+    """Fill R (``sums``) and H (``held``), both [K, N], from scratch; returns the score."""
+    n, k = places.shape
+    for t in range(k):
+        for x in range(n):
+            sums[t, x] = 0.0
+            held[t, x] = places[x, t]
+    for y in range(n):
+        t = labels[y]
+        for x in range(n):
+            sums[t, x] += similarity[y, x]
+    score = 0.0
+    for t in range(k):
+        for s in range(k):
+            weight = pairs[t, s]
+            if weight != 0:
+                for x in range(n):
+                    held[t, x] += weight * sums[s, x]
+    for x in range(n):
+        score += 0.5 * (held[labels[x], x] + places[x, labels[x]])
+    return score
+
+
+@compiled
+def spread(similarity: Floats, cross: Floats, held: Floats, labels: Labels, state: State, draws: int) -> float:
+    """Root mean square of the changes that exchanges of two random classes make."""
+    n, total, count = np.uint64(labels.size), 0.0, 0
+    for _ in range(draws):
+        z = draw(state)
+        c, d = np.int64(((z & LOW) * n) >> S32), np.int64(((z >> S32) * n) >> S32)
+        i, j = labels[c], labels[d]
+        if i != j:
+            delta = held[j, c] - held[i, c] + held[i, d] - held[j, d] - cross[i, j] * similarity[c, d]
+            total += delta * delta
+            count += 1
+    return math.sqrt(total / max(1, count))
+
+
+@compiled
+def exchange(
+    similarity: Floats, pairs: Floats, held: Floats, labels: Labels, c: np.int64 | int, d: np.int64 | int
+) -> None:
+    """Class c goes to the task of d, and d to that of c."""
+    i, j = labels[c], labels[d]
+    labels[c], labels[d] = j, i
+    for t in range(pairs.shape[0]):
+        weight = pairs[t, i] - pairs[t, j]
+        if weight != 0:
+            for x in range(labels.size):
+                held[t, x] += weight * (similarity[d, x] - similarity[c, x])
+
+
+@compiled
+def copy(source: Labels, target: Labels) -> None:
+    for x in range(source.size):
+        target[x] = source[x]
+
+
+@compiled
+def swaps(
+    similarity: Floats, pairs: Floats, cross: Floats, held: Floats, labels: Labels, best: Labels, scores: Floats,
+    state: State, moves: int, hot: float, cold: float,
+) -> None:  # fmt: skip
+    """``moves`` proposed exchanges while ``hot`` falls to ``cold``; ``scores`` are those of ``labels`` and ``best``."""
+    n, score, least = np.uint64(labels.size), scores[0], scores[1]
+    rate = (cold / hot) ** (STEPS / moves)
+    temperature = hot
+    for move in range(moves):
+        if move % STEPS == 0 and move:
+            temperature *= rate
+        z = draw(state)
+        c, d = np.int64(((z & LOW) * n) >> S32), np.int64(((z >> S32) * n) >> S32)
+        i, j = labels[c], labels[d]
+        if i == j:
+            continue
+        delta = held[j, c] - held[i, c] + held[i, d] - held[j, d]
+        if cross[i, j] != 0:
+            delta -= cross[i, j] * similarity[c, d]
+        if delta > 0:
+            if delta > 20 * temperature or (draw(state) >> S11) * UNIT >= math.exp(-delta / temperature):
+                continue
+            if score < least:  # about to leave the best so far
+                least = score
+                copy(labels, best)
+        exchange(similarity, pairs, held, labels, c, d)
+        score += delta
+    if score < least:
+        least = score
+        copy(labels, best)
+    scores[0], scores[1] = score, least
+
+
+@compiled
+def descend(
+    similarity: Floats, pairs: Floats, cross: Floats, held: Floats, labels: Labels, tolerance: float, rounds: int
+) -> int:
+    """Exchanges that improve by more than ``tolerance``, until there are none or after ``rounds`` passes; how many were tried."""
+    n, tried = labels.size, 0
+    for _ in range(rounds):
+        better = False
+        for c in range(n):
+            for d in range(c):
+                i, j = labels[c], labels[d]
+                if i == j:
+                    continue
+                tried += 1
+                delta = held[j, c] - held[i, c] + held[i, d] - held[j, d] - cross[i, j] * similarity[c, d]
+                if delta < -tolerance:
+                    exchange(similarity, pairs, held, labels, c, d)
+                    better = True
+        if not better:
+            break
+    return tried
+
+
+@compiled
+def part(
+    blocks: Floats, own: Floats, pairs: Floats, order: Labels, first: np.int64, last: np.int64, band: int
+) -> float:
+    """What the tasks at positions first ... last contribute to the score, with the tasks next to them."""
+    k, total = order.size, 0.0
+    for p in range(first, last + 1):
+        total += own[order[p], p] + 0.5 * pairs[p, p] * blocks[order[p], order[p]]
+        for q in range(max(0, p - band), min(k, p + band + 1)):
+            if q < first or q > p:
+                total += pairs[p, q] * blocks[order[p], order[q]]
+    return total
+
+
+@compiled
+def reorder(
+    pairs: Floats, blocks: Floats, own: Floats, sizes: Labels, order: Labels, trial: Labels, band: int, state: State,
+    moves: int, temperature: float,
+) -> None:  # fmt: skip
+    """Proposed reversals of a stretch of tasks, and exchanges of two neighbouring stretches, where the sizes allow them.
+
+    ``blocks`` [K, K] are the similarities summed over the classes of two tasks, ``own`` [K, K] is B summed over the
+    classes of a task; ``order`` [K] and ``trial`` both come as 0 ... K - 1 and say in the end which task stands at a
+    position.
+    """
+    k = order.size
+    for _ in range(moves):
+        z = draw(state)
+        a, b = np.int64(((z & LOW) * np.uint64(k)) >> S32), np.int64(((z >> S32) * np.uint64(k)) >> S32)
+        if a > b:
+            a, b = b, a
+        if a == b:
+            continue
+        middle = a + np.int64(
+            (draw(state) >> S32) % np.uint64(b - a + 1)
+        )  # b: reverse, else exchange [a, middle] and the rest
+        fits = True
+        for p in range(a, b + 1):
+            if middle == b:
+                source = a + b - p
+            elif p < a + b - middle:
+                source = p + middle + 1 - a
+            else:
+                source = p - (b - middle)
+            trial[p] = order[source]
+            fits = fits and sizes[source] == sizes[p]
+        if fits:
+            delta = part(blocks, own, pairs, trial, a, b, band) - part(blocks, own, pairs, order, a, b, band)
+            if delta > 0:
+                fits = delta < 20 * temperature and bool((draw(state) >> S11) * UNIT < math.exp(-delta / temperature))
+        for p in range(a, b + 1):
+            if fits:
+                order[p] = trial[p]
+            else:
+                trial[p] = order[p]
