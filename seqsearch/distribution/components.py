@@ -101,7 +101,7 @@ def satterthwaite(terms: list[tuple[float, int]]) -> float:
 
     "An Approximate Distribution of Estimates of Variance Components" (Satterthwaite, 1946).
     """
-    spread = sum(value**2 / degrees for value, degrees in terms if value)
+    spread = sum(value**2 / degrees for value, degrees in terms)
     return max(1.0, sum(value for value, _ in terms) ** 2 / spread) if spread > 0 else math.inf
 
 

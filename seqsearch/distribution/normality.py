@@ -66,7 +66,7 @@ def normality(accuracies: ArrayLike, draws: int = 9_999, seed: int = 0) -> Norma
     raw = _tests(x, draws, seed)
     if x.min() <= 0:
         return Normality(len(x), distinct, None, None, raw)
-    # Divided by their geometric mean, values near 1 keep their digits at any power; lambda is the same.
+    # Divided by their geometric mean, values keep their digits at powers in the hundreds; lambda is the same.
     transformed, power = stats.boxcox(x / stats.gmean(x))
     return Normality(len(x), distinct, float(power), _tests(np.asarray(transformed), draws, seed), raw)
 

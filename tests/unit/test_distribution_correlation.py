@@ -19,6 +19,10 @@ def test_raw_figures_are_scipys():
     assert (found.raw_pearson.value.low, found.raw_pearson.value.high) == pytest.approx(tuple(interval))
     assert found.raw_spearman.value.value == pytest.approx(stats.spearmanr(S15, A90).statistic)
     assert found.raw_spearman.p == pytest.approx(stats.spearmanr(S15, A90).pvalue)
+    rho = found.raw_spearman.value
+    reach = stats.norm.ppf(0.975) * math.sqrt((1 + rho.value**2 / 2) / 87)
+    middle = math.atanh(rho.value)
+    assert (math.atanh(rho.low), math.atanh(rho.high)) == pytest.approx((middle - reach, middle + reach))
 
 
 def test_clusters_are_the_distinct_similarities():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from seqsearch.distribution.normality import DISTINCT, lilliefors, normality
+from seqsearch.distribution.normality import DISTINCT, _distances, lilliefors, normality
 
 NORMAL = 0.8 + 0.05 * np.random.default_rng(0).normal(size=90)
 
@@ -23,11 +23,15 @@ def test_a_row_of_table_a3():
     assert (found.n, found.distinct) == (90, 90)
 
 
-def test_percent_or_fractions_make_no_difference():
-    a, b = normality(NORMAL), normality(100 * NORMAL)
+@pytest.mark.parametrize(("mean", "sd"), [(0.8, 0.05), (0.9867, 0.0003), (0.2, 0.001)])
+def test_percent_or_fractions_make_no_difference(mean, sd):
+    """Also where lambda is in the hundreds, and a power of the values as they are would overflow or lose its digits."""
+    x = mean + sd * np.random.default_rng(6).normal(size=90)
+    a, b = normality(x), normality(100 * x)
     assert a.box_cox_lambda == pytest.approx(b.box_cox_lambda, rel=1e-4)
     assert a.transformed is not None
     assert b.transformed is not None
+    assert a.transformed.shapiro == pytest.approx(b.transformed.shapiro, rel=1e-5)
     assert a.transformed.lilliefors == pytest.approx(b.transformed.lilliefors, abs=2e-3)
 
 
@@ -39,14 +43,6 @@ def test_what_box_cox_mends_is_seen_on_the_raw_scale():
     assert found.transformed is not None
     assert max(found.raw.shapiro, found.raw.lilliefors) < 0.05 < found.transformed.shapiro
     assert abs(found.box_cox_lambda or 1) < 0.4
-
-
-def test_high_accuracies_keep_their_digits():
-    """Box-Cox of values that agree in two digits has a lambda in the tens."""
-    rng = np.random.default_rng(6)
-    found = normality(0.98 + 0.002 * rng.normal(size=90))
-    assert found.transformed is not None
-    assert found.transformed.shapiro > 1e-3
 
 
 @pytest.mark.parametrize("distinct", [1, 3, DISTINCT - 1])
@@ -69,6 +65,11 @@ def test_an_accuracy_of_zero_has_no_power():
     assert found.box_cox_lambda is None
     assert found.raw is not None
     assert found.raw.shapiro < 1e-6
+
+
+def test_the_distance_is_kolmogorovs_with_ddof_1():
+    fitted = stats.kstest(NORMAL, "norm", args=(NORMAL.mean(), NORMAL.std(ddof=1)))
+    assert _distances(NORMAL[None])[0] == pytest.approx(fitted.statistic)
 
 
 def test_lilliefors_is_a_p_value():
