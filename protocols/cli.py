@@ -1,4 +1,4 @@
-"""The command line: ``seqsearch cldyb | extend | status | show | pool | similarity | methods | check``. Heavy imports wait."""
+"""The command line: ``seqsearch cldyb | edge | extend | status | show | pool | similarity | methods | check``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from protocols.edge_command import edge
 from protocols.options import given, merge_difficulty, read_yaml, settings_options
 from protocols.pools import pool
 from protocols.runtime import Runtime, runtime_options
@@ -39,6 +40,7 @@ def main() -> None:
     """Search for the task sequences that are hardest for continual-learning methods, and score them fairly."""
 
 
+main.add_command(edge)
 main.add_command(pool)
 main.add_command(similarity)
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from seqsearch.errors import UserError
 from seqsearch.settings import CldybSettings
-from seqsearch.types import Edge
+from seqsearch.types import Edge, Judged, Prefix
+
+if TYPE_CHECKING:
+    from protocols.study import Study
 
 
 @dataclass(frozen=True)
@@ -48,13 +52,14 @@ class Estimate:
 
 @dataclass(frozen=True)
 class UnitCosts:
-    """What was measured: ``seconds`` of one training (mean over methods); summed over methods ``state_bytes`` of one state, and
-    ``probe_seconds`` and ``probe_bytes`` of one step's prototypes and kNN features."""
+    """What was measured: ``seconds`` of one training (mean over methods); summed over methods ``state_bytes`` of one state,
+    ``image_seconds`` to judge one image, and ``probe_seconds`` and ``probe_bytes`` of one step's prototypes and kNN features."""
 
     seconds: float = 0.0
     state_bytes: int = 0
     probe_seconds: float = 0.0
     probe_bytes: int = 0
+    image_seconds: float = 0.0
 
 
 def estimate(s: CldybSettings, methods: int, unit: UnitCosts = UnitCosts(), workers: int = 1) -> Estimate:
@@ -94,31 +99,42 @@ def estimate(s: CldybSettings, methods: int, unit: UnitCosts = UnitCosts(), work
 
 
 def calibrate(settings: CldybSettings, device: str) -> UnitCosts:
-    """Train one task, and a second on top of it, once with each method: the second is what is timed.
+    """`unit_costs` of a CLDyB study, and what its probes cost.
 
     Raises:
         UserError: as `protocols.cldyb_study.prepare`, or a method fails on its first task.
     """
     from protocols.cldyb_study import prepare
-    from seqsearch.inline import InlineEvaluator
     from seqsearch.planners.given import random_sequences
 
     with tempfile.TemporaryDirectory() as scratch:
         study = prepare(settings, Path(scratch), device)
-        bench = InlineEvaluator(study.world).bench
-        seconds, probe_seconds = [], 0.0
         classes, k = len(study.view.class_ids), settings.classes_per_task
         [tasks] = random_sequences(study.first, study.view, min(2, settings.tasks), k, 1, settings.seed)
+        unit = unit_costs(study, tasks, settings.reward_split, Path(scratch))
         per_class = sum(min(len(study.world.split.rows(0, part)), settings.knn_images) for part in ("train", "reward"))
         looked_at = classes * settings.probe_images + min(settings.candidates * k, classes) * per_class
-        for method in study.methods:
-            edge = Edge(method, settings.seed, 0, tasks, settings.reward_split)
-            bench.train(replace(edge, prefix=tasks[:1]))  # it also pays for loading and for frozen features
-            result = bench.train(edge)
-            if result.status != "ok":
-                raise UserError(f"method {method.label!r} {result.status} on its first tasks: {result.message}")
-            probe_seconds += looked_at * result.judge_seconds / sum(result.counts)
-            seconds.append(result.train_seconds + result.judge_seconds * (settings.tasks + 1) / 2 / len(tasks))
-        states = sum(p.stat().st_size for p in Path(scratch).rglob("*.safetensors")) // len(tasks)
         dims = sum(study.world.backbone(m.backbone).dim for m in study.methods)
-    return UnitCosts(sum(seconds) / len(seconds), states, probe_seconds, 4 * dims * classes)
+    return replace(unit, probe_seconds=looked_at * unit.image_seconds, probe_bytes=4 * dims * classes)
+
+
+def unit_costs(study: Study, tasks: Prefix, judged: Judged, scratch: Path) -> UnitCosts:
+    """Train one task, and a second on top of it, once with each method: the second is what is timed.
+
+    Raises:
+        UserError: a method fails on them.
+    """
+    from seqsearch.inline import InlineEvaluator
+
+    bench, settings = InlineEvaluator(study.world).bench, study.settings
+    seconds, image_seconds = [], 0.0
+    for method in study.methods:
+        edge = Edge(method, settings.seed, 0, tasks, judged)
+        bench.train(replace(edge, prefix=tasks[:1]))  # it also pays for loading and for frozen features
+        result = bench.train(edge)
+        if result.status != "ok":
+            raise UserError(f"method {method.label!r} {result.status} on its first tasks: {result.message}")
+        image_seconds += result.judge_seconds / sum(result.counts)
+        seconds.append(result.train_seconds + result.judge_seconds * (settings.tasks + 1) / 2 / len(tasks))
+    states = sum(p.stat().st_size for p in scratch.rglob("*.safetensors")) // len(tasks)
+    return UnitCosts(sum(seconds) / len(seconds), states, image_seconds=image_seconds)

@@ -32,7 +32,9 @@ def run_info(folder: RunFolder, study: Study) -> RunInfo:
 def exported(folder: Path) -> list[Path]:
     """The files of a run that are worth taking along; its journal, states and locks stay."""
     return sorted(
-        p for p in folder.iterdir() if p.suffix in (".parquet", ".html") or p.name in ("config.json", "stats.json")
+        p
+        for p in folder.iterdir()
+        if p.suffix in (".parquet", ".html") or p.name in ("config.json", "stats.json", "plan.json")
     )
 
 

@@ -21,10 +21,13 @@ TILE = 64
 
 def gallery(data: Rescored, pools: Sequence[Pool]) -> str:
     """The found sequences, task by task, with an image of every class."""
-    found = [s for s in data.sequences if s.kind in FOUND]
+    found = [s for s in data.sequences if s.kind in (*FOUND, "easy") and "@" not in s.sequence_id]
     if not found:
         return "<h2>The tasks found</h2>\n<p>No sequence was found in this run.</p>"
-    lead = "One sample image per class. J is what the search saw when it chose the task: larger is harder."
+    searched = any(s.kind == "searched" for s in found)
+    lead = (
+        "One sample image per class." + searched * " J is what the search saw when it chose the task: larger is harder."
+    )
     return f'<h2>The tasks found</h2>\n<p class="lead">{lead}</p>\n' + "\n".join(
         _sequence(s, pools, unfolded=i < 2) for i, s in enumerate(found)
     )
@@ -34,11 +37,11 @@ def _sequence(s: TaskSequence, pools: Sequence[Pool], unfolded: bool) -> str:
     tiles = _tiles([c for task in s.tasks for c in task.classes], pools)
     steps = []
     for number, (task, value) in enumerate(zip(s.tasks, s.values, strict=True), 1):
-        judged = "drawn at random" if value is None else f"J = {value:.3f}"
+        judged = "drawn at random" if value is None else f"J = {value:.3f}" if s.kind == "searched" else ""
         row = "".join(tiles[c] for c in task.classes)
         label = f'<div class="label">Task {number}<span>{judged}</span></div>'
         steps.append(f'<div class="step">{label}<div class="tiles">{row}</div></div>')
-    title = f"{s.sequence_id}, for {', '.join(s.method_ids)}"
+    title = f"{s.sequence_id}, for {', '.join(s.method_ids)}" if s.kind == "searched" else s.sequence_id
     return f"<details{' open' if unfolded else ''}><summary>{escape(title)}</summary>{''.join(steps)}</details>"
 
 

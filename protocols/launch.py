@@ -92,17 +92,19 @@ def _interrupt(*_: object) -> None:
 
 
 def print_summary(run: Path, as_json: bool) -> None:
-    """The summary of a run on stdout.
+    """The summary of a run on stdout, as its protocol has it.
 
     Raises:
         UserError: no run, or nothing of it was exported yet.
     """
     from rich.console import Console
 
-    from protocols.summary import render, summarise
+    from protocols.rescored import read_config
 
-    summary = summarise(run)
+    edge = read_config(run).get("protocol") == "edge"
+    words = importlib.import_module("protocols.edge_words" if edge else "protocols.summary")
+    summary = words.summarise(run)
     if as_json:
         click.echo(json.dumps(summary.to_json()))
     else:
-        Console(width=None if sys.stdout.isatty() else 120).print(render(summary))
+        Console(width=None if sys.stdout.isatty() else 120).print(words.render(summary))

@@ -105,6 +105,10 @@ class Monitor:
         self._state, self._reason = state, reason
         self.snapshot = replace(self.snapshot, phase=reached or self.snapshot.phase)
 
+    def planning(self) -> None:
+        """Sequences are looked for without any training."""
+        self._show(replace(self.snapshot, phase="planning", done=0, total=0))
+
     def exporting(self) -> None:
         """The search is over, files are written."""
         self._show(replace(self.snapshot, phase="exporting", in_flight=0, queued=0, busy=0, left_seconds=None))

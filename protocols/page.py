@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from html import escape
+from typing import Any
 
 CSS = """
 :root { color-scheme: light dark;
   --page: #ffffff; --card: #f7f7f5; --rule: #dedcd6; --text: #1d1d1b; --soft: #66645e;
-  --found: #b8430c; --random: #2a5fb4; }
+  --found: #b8430c; --random: #2a5fb4; --easy: #1f7a45; --given: #7b4aa8; --paper: #8a6d00; }
 @media (prefers-color-scheme: dark) { :root {
   --page: #161615; --card: #20201e; --rule: #3a3935; --text: #ecebe6; --soft: #a3a099;
-  --found: #f08a4b; --random: #7fa9ee; } }
+  --found: #f08a4b; --random: #7fa9ee; --easy: #62c28b; --given: #c39be6; --paper: #d9b945; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
@@ -25,7 +27,8 @@ p { margin: 0 0 12px; max-width: 76ch; }
 .figures div { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 12px 18px 10px; }
 .figures b { display: block; font-size: 27px; line-height: 1.2; font-weight: 650; font-variant-numeric: tabular-nums; }
 .figures span { color: var(--soft); font-size: 13px; }
-.found { --c: var(--found); } .random { --c: var(--random); }
+.found, .hard { --c: var(--found); } .random { --c: var(--random); } .easy { --c: var(--easy); }
+.given { --c: var(--given); } .paper { --c: var(--paper); } .truth { --c: var(--soft); }
 b.found, b.random, .key { color: var(--c); }
 .key { font-weight: 650; margin-right: 14px; white-space: nowrap; }
 .key::before { content: ""; display: inline-block; width: 20px; margin-right: 6px; vertical-align: 4px;
@@ -54,6 +57,10 @@ svg .line { fill: none; stroke: var(--c); stroke-width: 2.2; stroke-linejoin: ro
 svg .line.masked { stroke-dasharray: 5 4; stroke-width: 1.6; }
 svg .dot { fill: var(--c); } svg .dot.masked { fill: var(--page); stroke: var(--c); stroke-width: 1.4; }
 svg .band { fill: var(--c); opacity: .15; }
+svg .bar { fill: var(--soft); opacity: .28; } svg .range { fill: var(--c); opacity: .55; }
+svg .mark { stroke: var(--c); stroke-width: 2.4; } svg .cell { fill: var(--random); }
+svg.ranges { min-width: 560px; max-width: 900px; } svg.ranges .name { font-size: 12px; fill: var(--text); }
+svg .dot.truth { opacity: .45; }
 svg.strip { width: 260px; height: 18px; }
 svg .candidate { fill: var(--soft); opacity: .45; } svg .chosen { fill: var(--found); }
 .step { display: grid; grid-template-columns: 92px 1fr; gap: 14px; padding: 14px 0; border-top: 1px solid var(--rule); }
@@ -87,3 +94,17 @@ def page(title: str, body: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
+
+
+def identity(config: dict[str, Any]) -> str:
+    """Everything that ``config.json`` says, folded up."""
+    rows = "".join(f"<tr><td>{escape(k)}</td><td>{escape(v)}</td></tr>" for k, v in _flat("", config))
+    title = "Settings and identity of the run"
+    return f"<details class='identity'><summary>{title}</summary>\n<table><tbody>{rows}</tbody></table></details>"
+
+
+def _flat(prefix: str, value: Any) -> list[tuple[str, str]]:
+    """Nested settings as ``a.b`` and text."""
+    if isinstance(value, dict) and value:
+        return [pair for k, v in value.items() for pair in _flat(f"{prefix}.{k}" if prefix else str(k), v)]
+    return [(prefix, value if isinstance(value, str) else json.dumps(value))]

@@ -77,7 +77,8 @@ class Progress:
         if self._quiet or not s.total:
             return
         shards = s.unit == "shards"
-        note = "" if shards else f"{s.judged} candidates judged, {s.trained} trainings ({s.saved} saved)"
+        judged = f"{s.judged} candidates judged, " if s.judged else ""
+        note = "" if shards else f"{judged}{s.trained} trainings ({s.saved} saved)"
         if s.workers and not shards:
             note += f", {s.busy}/{s.workers} workers busy"
         if self._live:

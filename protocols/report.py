@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from html import escape
@@ -13,7 +12,7 @@ from protocols import wording
 from protocols.charts import Line, bounds, line_chart, strip
 from protocols.gallery import gallery
 from protocols.origins import origins
-from protocols.page import page
+from protocols.page import identity, page
 from protocols.rescored import read_run
 from protocols.summary import MethodSummary, Side, Summary, summarise
 from seqsearch.files import atomic_path
@@ -34,7 +33,7 @@ def write_report(run: Path, *pools: Pool) -> Path:
     trace = read_rows(run / TRACE.file, TRACE) if (run / TRACE.file).is_file() else []
     sections = [
         _head(summary), _table(summary), _curves(summary), _masked(summary), gallery(data, pools), _trace(trace),
-        _how(data.config), _identity(data.config),
+        _how(data.config), identity(data.config),
     ]  # fmt: skip
     path = run / "report.html"
     text = page(f"{summary.run}: task sequences found", "\n".join(filter(None, sections)))
@@ -165,16 +164,3 @@ def _how(config: dict[str, Any]) -> str:
         f"and scored on test images {images}, exactly like random sequences that share its first task.</p>\n"
         + "".join(f"<p>{escape(line)}</p>\n" for line in origins(config))
     )
-
-
-def _identity(config: dict[str, Any]) -> str:
-    rows = "".join(f"<tr><td>{escape(k)}</td><td>{escape(v)}</td></tr>" for k, v in _flat("", config))
-    title = "Settings and identity of the run"
-    return f"<details class='identity'><summary>{title}</summary>\n<table><tbody>{rows}</tbody></table></details>"
-
-
-def _flat(prefix: str, value: Any) -> list[tuple[str, str]]:
-    """Nested settings as ``a.b`` and text."""
-    if isinstance(value, dict) and value:
-        return [pair for k, v in value.items() for pair in _flat(f"{prefix}.{k}" if prefix else str(k), v)]
-    return [(prefix, value if isinstance(value, str) else json.dumps(value))]

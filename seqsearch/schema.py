@@ -31,7 +31,7 @@ class Layout:
 
 _RUN = Column("run_id", "string", "-", "name of the run")
 _SEQUENCE = Column("sequence_id", "string", "-", "name of the sequence, unique within the run")
-_KIND = Column("kind", "string", "-", "how the sequence came about: searched, random, hard, easy or given")
+_KIND = Column("kind", "string", "-", "how the sequence came about: searched, random, hard, easy, given or enumerated")
 
 SEQUENCES = Layout(
     "sequences.parquet",
@@ -47,7 +47,12 @@ SEQUENCES = Layout(
         Column("class_name", "string?", "-", "name of the class; null for a class of another pool"),
         Column("group", "string?", "-", "group of the class; null for a class of another pool"),
         Column("pool_digest", "string", "-", "identity of the pool that class_id counts in"),
-        Column("value", "float64?", "accuracy", "J of the task when chosen (larger is harder), if it was judged"),
+        Column(
+            "value",
+            "float64?",
+            "accuracy or similarity",
+            "of a search, J of the task when chosen (larger is harder), if it was judged; of seqsearch edge, S of the sequence",
+        ),
         Column("position", "int64", "class", "place of the class within its task, from 0, in order of arrival"),
         Column("split_digest", "string", "-", "identity of the split into train, val, reward and test images"),
     ),
@@ -150,4 +155,33 @@ TRIALS = Layout(
     ),
 )
 
-LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS)
+ESTIMATES = Layout(
+    "estimates.parquet",
+    ("run_id", "method_id", "about", "figure"),
+    (
+        _RUN,
+        Column("method_id", "string", "-", "label of the method"),
+        Column(
+            "about",
+            "string",
+            "-",
+            "what it speaks of: random (sequences), paper (its estimator), rs, truth, order NAME, ...",
+        ),
+        Column(
+            "figure",
+            "string",
+            "-",
+            "mean, sd, order_sd, training_sd, q05, percentile, jsd, w1, pearson, ... (docs/edge.md)",
+        ),
+        Column(
+            "value",
+            "float64?",
+            "fraction",
+            "the figure; accuracies and percentiles are fractions, divergences in nats (jsd_bits: bits)",
+        ),
+        Column("low", "float64?", "fraction", "lower end of its 95 % interval, where it has one"),
+        Column("high", "float64?", "fraction", "upper end"),
+    ),
+)
+
+LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS, ESTIMATES)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from seqsearch.errors import UserError
 from seqsearch.files import atomic_path
 from seqsearch.parquet_file import ROOM, BadParquet, ParquetFile, judged
-from seqsearch.schema import RESULTS, SEQUENCES, TRACE, TRAININGS, TRIALS, VERSION, Layout
+from seqsearch.schema import ESTIMATES, RESULTS, SEQUENCES, TRACE, TRAININGS, TRIALS, VERSION, Layout
 from seqsearch.text import printable
 from seqsearch.types import ClassId, Outcome, Task
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CELL, CELLS_PER_BYTE = 60, 8
 """Bytes that a value takes in a row in memory, about, and values in a byte of a file, at most; files of runs have up to six."""
 
-Kind = Literal["searched", "random", "hard", "easy", "given"]
+Kind = Literal["searched", "random", "hard", "easy", "given", "enumerated"]
 Row = dict[str, Any]
 
 
@@ -126,6 +126,11 @@ def write_trainings(path: Path, info: RunInfo, trainings: Iterable[Training]) ->
 def write_trials(path: Path, info: RunInfo, rows: list[Row]) -> None:
     """One row per (method, setting tried)."""
     _write(path, TRIALS, info, rows)
+
+
+def write_estimates(path: Path, info: RunInfo, rows: list[Row]) -> None:
+    """One row per (method, what it speaks of, figure)."""
+    _write(path, ESTIMATES, info, rows)
 
 
 def _sequence_rows(info: RunInfo, s: TaskSequence) -> Iterator[Row]:

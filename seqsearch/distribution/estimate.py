@@ -22,7 +22,8 @@ Estimator = Literal["random", "paper"]
 class Estimate:
     """What is known of one method's accuracies, each with its interval at ``level``; NaN where nothing can be said.
 
-    ``mean``, ``sd``: of the fitted normal. It describes the accuracy of a random sequence, averaged over the R seeds.
+    ``mean``, ``sd``: of the fitted normal. It describes the accuracy of a random sequence, averaged over these R seeds.
+    ``mean_any_seed``: the same mean with the interval for other seeds, too: seeds that move all sequences alike make it wide.
     ``order_sd``: of sequences, each over infinitely many seeds. ``training_sd``: of a single training of a sequence, apart from
     what its seed does to all sequences alike, which is ``seed_sd``. `components.Components` has the three as order, error and
     seed. Under common seeds the spread is made of the first two, sd^2 = order_sd^2 + training_sd^2 / R.
@@ -33,6 +34,7 @@ class Estimate:
     """
 
     mean: Interval
+    mean_any_seed: Interval
     sd: Interval
     order_sd: Interval
     training_sd: Interval
@@ -62,7 +64,7 @@ def estimate(
       sequence (section 4.2). Chosen sequences are no sample: mean, sd and quantiles have no interval.
 
     ``total``: the number of all sequences, if the random ones were drawn from it without replacement; it narrows the interval of
-    the mean, and of nothing else. Intervals are named in docs/distribution.md.
+    ``mean_any_seed``, and of nothing else. Intervals are named in docs/distribution.md.
 
     Raises:
         UserError: an unknown estimator.
@@ -82,14 +84,18 @@ def estimate(
         if len(extremes) < 2:
             raise ValueError("the paper's estimator needs a hard, a random and an easy sequence")
         fit = normal_fit([extremes[0][0].mean(), A[0].mean(), extremes[1][0].mean()], ddof=0)
-        mean, sd, n = Interval(fit.mu), Interval(fit.sigma), None
+        mean = any_seed = Interval(fit.mu)
+        sd, n = Interval(fit.sigma), None
         parts = replace(components(everything, level), order=UNKNOWN)
     else:
         fit = normal_fit(A)
-        mean, sd, n = mean_interval(A, level, total), sd_interval(fit.sigma, L - 1, level), L
+        mean = normal_quantile(fit, 0.5, L, level) if L > 1 else Interval(fit.mu)
+        any_seed = mean_interval(A, level, total)
+        sd, n = sd_interval(fit.sigma, L - 1, level), L
         parts = components(A, level)
     return Estimate(
         mean=mean,
+        mean_any_seed=any_seed,
         sd=sd,
         order_sd=parts.order,
         training_sd=parts.error,

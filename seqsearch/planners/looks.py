@@ -53,7 +53,6 @@ class LooksPlanner(CoroutinePlanner):
         )  # fmt: skip
         yield Ask(probes)
         answers = yield Need(probes)
-        self._obsolete.append(state)
         place = {c: i for i, c in enumerate(ordered)}
         order = [place[c] for c in self._pool.class_ids]
         values = np.concatenate([a.values for a in answers]).astype(np.float64)[order]

@@ -64,6 +64,7 @@ def test_mean_with_and_without_an_effect_of_the_seed():
 
 def test_one_seed_says_less():
     e = estimate(A[:, 0], hard=[[0.2]], easy=[[0.9]])
+    assert e.mean == e.quantiles[0.5]
     assert e.mean.half_width == pytest.approx(stats.t.ppf(0.975, 2) * A[:, 0].std(ddof=1) / math.sqrt(3))
     assert not math.isnan(e.sd.low)
     assert (e.low.value, e.high.value) == (0.2, 0.9)
@@ -190,7 +191,7 @@ def test_intervals_hold_as_often_as_they_say(L, R, seed_effect):
     found = coverage(L, R, seed_effect, 400, np.random.default_rng(0))
     shares = {name: share for name, share in found.items() if isinstance(share, float)}
     if seed_effect == "large":
-        assert shares.pop("mean") >= 0.85
+        assert shares.pop("mean, any seed") >= 0.85
     assert min(shares.values()) >= 0.915, shares
-    exact = ("sd", "training_sd", "q05", "q50", "q95")
+    exact = ("mean", "sd", "training_sd", "q05", "q50", "q95")
     assert max(shares[name] for name in exact) <= 0.985, shares
