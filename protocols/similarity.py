@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,11 +35,14 @@ MOST_NAMES = 8 << 20
 @click.option("--images", type=click.IntRange(0),
               help="Training images of a prototype; 0: all.  [default: 5 for `prototypes`, all for `confusion`]")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the split and of training.")
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True,
+              help="Where encoder, backbone and method compute.")  # fmt: skip
 @click.option("--counts", is_flag=True, help="FILE holds confusion counts or rates: rows true, columns predicted.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def similarity(
     source: str, out: Path, plot: Path | None, pool: str | None, names_file: Path | None, encoder: str, template: str,
-    backbone: str, weights: str | None, method: str, images: int | None, seed: int, counts: bool, as_json: bool,
+    backbone: str, weights: str | None, method: str, images: int | None, seed: int, device: str, counts: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Compare classes, and write how similar they are.
 
@@ -64,10 +67,10 @@ def similarity(
     if source == "names":
         from seqsearch.similarities.names import from_names
 
-        found = from_names(_pool_names(pool, names) if pool or names is None else names, encoder, template=template)
+        found = from_names(_pool_names(pool, names) if pool or names is None else names, encoder, device, template)
     elif source in ("prototypes", "confusion"):
         files = {backbone: weights} if weights else None
-        found = _to_model(source, pool or "glyphs", names, method, backbone, files, images, seed)
+        found = _to_model(source, pool or "glyphs", names, method, backbone, files, images, seed, device)
     else:
         found = _of_file(Path(source), _pool_names(pool, names) if pool else names, counts)
     write(out, found)
@@ -85,6 +88,7 @@ OPTIONS = {
     "method": ("prototypes", "confusion"),
     "images": ("prototypes", "confusion"),
     "seed": ("prototypes", "confusion"),
+    "device": ("names", "prototypes", "confusion"),
     "counts": ("FILE",),
 }
 """Which sources an option is for."""
@@ -99,7 +103,12 @@ def _fitting(context: click.Context, source: str) -> None:
         raise UserError(f"unknown source {source!r}: names, prototypes, confusion, or a .npy, .csv or .parquet file")
     for option in sorted(given(context, set(OPTIONS))):
         if kind not in OPTIONS[option]:
-            raise UserError(f"--{option} is for {' and '.join(OPTIONS[option])}, not for {source}: leave it out")
+            raise UserError(f"--{option} is for {', '.join(OPTIONS[option])}, not for {source}: leave it out")
+    if context.params["device"] == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise UserError("--device cuda: this machine has no GPU that torch can use; leave it out to run on the CPU")
     if given(context, {"images"}) and context.params["method"] and kind == "confusion":
         raise UserError("--images is for prototypes: a method learns all training images; leave it out")
 
@@ -134,12 +143,12 @@ def _pool_names(pool: str | None, names: Sequence[str] | None) -> tuple[str, ...
 
 def _to_model(
     kind: str, pool: str, names: Sequence[str] | None, method: str, backbone: str,
-    weights: Mapping[str, str] | None, images: int | None, seed: int,
+    weights: Mapping[str, str] | None, images: int | None, seed: int, device: str,
 ) -> Similarity:  # fmt: skip
     from seqsearch.similarities import pool as of_pool
     from seqsearch.similarities.matrix import positions
 
-    options: dict[str, Any] = {"seed": seed, "weights": weights}
+    options: dict[str, Any] = {"seed": seed, "weights": weights, "device": device}
     if names is not None:
         there = of_pool.class_names(of_pool.open_pools(pool))
         options["classes"] = positions(names, there, f"--names: pool {pool!r}")
@@ -169,23 +178,24 @@ def figures(found: Similarity) -> dict[str, Any]:
     """What is said of a similarity: mean and standard deviation (ddof 0) over pairs of two classes, and the extreme pairs."""
     import numpy as np
 
-    pairs = found.pairs()
-    rows, columns = np.triu_indices(len(found), 1)
+    pairs, values = found.pairs(), found.values.copy()
 
-    def pair(at: int) -> list[str]:
-        return [found.names[rows[at]], found.names[columns[at]]]
+    def end(diagonal: float, at: Callable[[Any], Any]) -> tuple[float, list[str]]:
+        np.fill_diagonal(values, diagonal)
+        i, j = divmod(int(at(values)), len(found))
+        return float(values[i, j]), [found.names[i], found.names[j]]
 
-    low, high = int(pairs.argmin()), int(pairs.argmax())
+    (low, low_pair), (high, high_pair) = end(np.inf, np.argmin), end(-np.inf, np.argmax)
     return {
         "classes": len(found),
         "source": found.source,
         "digest": found.digest,
         "mean": float(pairs.mean()),
         "sd": float(pairs.std()),
-        "min": float(pairs[low]),
-        "min_pair": pair(low),
-        "max": float(pairs[high]),
-        "max_pair": pair(high),
+        "min": low,
+        "min_pair": low_pair,
+        "max": high,
+        "max_pair": high_pair,
     }
 
 

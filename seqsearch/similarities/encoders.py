@@ -76,6 +76,10 @@ def located(encoder: str) -> Path:
         UserError: it cannot be had.
     """
     folder = Path(encoder).expanduser() if _is_folder(encoder) else _snapshot(encoder)
+    if not any((folder / name).exists() for name in ("modules.json", "config.json")):
+        raise UserError(
+            f"encoder {encoder!r}: {folder} is no model, it has neither modules.json nor config.json: name another"
+        )
     if not _weights(folder):
         raise UserError(
             f"encoder {encoder!r}: no {' or '.join(WEIGHTS)} weights in {folder}: fetch the model again, or name another"

@@ -54,7 +54,7 @@ class Similarity:
 
     def pairs(self) -> Float64:
         """The similarity of every pair of classes ``[N (N - 1) / 2]``, row by row above the diagonal."""
-        found: Float64 = self.values[np.triu_indices(len(self), 1)]
+        found: Float64 = self.values[np.triu(np.ones(self.values.shape, dtype=bool), 1)]
         return found
 
     def restricted(self, names: Sequence[str]) -> Similarity:

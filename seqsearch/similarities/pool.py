@@ -183,6 +183,10 @@ class _Subject:
         weights = dict(self.world.weights)
         item = located(parse_item(text, "method"), Path.cwd())
         spec = method_spec(item, located_text(backbone, "backbone", Path.cwd()), self.world.device, weights)
+        if idle := next((b for b in weights if b != spec.backbone), None):
+            raise UserError(
+                f"--weights {idle}=...: {spec.label} uses backbone {spec.backbone!r}: leave the weights out"
+            )
         source = self.bench.source(spec.backbone)
         order = np.sort(self.classes)  # a task's classes are in increasing order, and so are the columns of its scores
         place = {int(c): i for i, c in enumerate(self.classes)}

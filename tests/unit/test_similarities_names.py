@@ -200,6 +200,7 @@ def test_encoders_that_cannot_be_used(models: Path, tmp_path: Path) -> None:
         return Path(shutil.copytree(models / name, tmp_path / to))
 
     (tmp_path / "empty").mkdir()
+    (copied("bert", "no_weights") / "model.safetensors").unlink()
     lacking = copied("clip", "lacking")
     weights = load_file(lacking / "model.safetensors")
     del weights["text_projection.weight"]
@@ -213,7 +214,8 @@ def test_encoders_that_cannot_be_used(models: Path, tmp_path: Path) -> None:
     no_tokens = copied("clip", "no_tokens")
     (no_tokens / "tokenizer.json").unlink()
     for folder, says in [
-        ("empty", "no .safetensors or .bin weights in"),
+        ("empty", "is no model, it has neither modules.json nor config.json"),
+        ("no_weights", "no .safetensors or .bin weights in"),
         ("lacking", "some of its weights are not in"),
         ("cut", "does not load or run"),
         ("strange", "brings code of its own (own.Module), which is never run"),

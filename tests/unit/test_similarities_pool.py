@@ -156,6 +156,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
         method_confusion(POOL, "nope")
     with pytest.raises(UserError, match="does not exist"):
         pool_confusion("nope", "glyph_vit")
+    with pytest.raises(UserError, match=r"--weights resnet50=\.\.\.: simplecil uses backbone 'glyph_vit'"):
+        method_confusion(POOL, "simplecil", weights={"resnet50": "x"})
     for kind, says in (
         ("Raises", r"IndexError: list index.*own\.py"),
         ("Diverges", "diverged"),
