@@ -43,7 +43,7 @@ class Table:
     source: str
 
 
-def read(path: Path, names: Sequence[str] | None = None) -> Similarity:
+def read(path: Path | str, names: Sequence[str] | None = None) -> Similarity:
     """The similarity in a ``.npy``, ``.csv`` or ``.parquet`` file (docs/similarity.md has the layouts).
 
     Args:
@@ -61,7 +61,7 @@ def read(path: Path, names: Sequence[str] | None = None) -> Similarity:
     return found if names is None else found.restricted(names)
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path | str) -> Table:
     """The numbers and names of a file, whatever they mean.
 
     Raises:
@@ -75,7 +75,7 @@ def read_table(path: Path) -> Table:
         raise UserError(f"{path}: cannot be read as a matrix ({error})") from None
 
 
-def write(path: Path, similarity: Similarity) -> None:
+def write(path: Path | str, similarity: Similarity) -> None:
     """Write ``.npy`` (values alone), ``.csv`` or ``.parquet``, whole or not at all. `read` gives back the same bits.
 
     Raises:
