@@ -57,21 +57,29 @@ def plan(label: str, similarity: Similarity, sizes: Sequence[int], s: EdgeSettin
     Raises:
         UserError: too many sequences for ``--planner exact``.
     """
+    from threadpoolctl import threadpool_limits
+
     objective = objective_of(s)
     problem = Problem(similarity.values, sizes, objective)
-    found = {
-        direction: find(
-            similarity.values, sizes, direction, planner=s.planner, objective=objective, paper=paper_options(s), seed=s.seed,
-            moves=s.moves or None, budget=s.budget or None, restarts=s.restarts, count=s.extremes, diversity=s.diversity, run=run,
-        )
-        for direction in ("hard", "easy")
-    }  # fmt: skip
+    with threadpool_limits(1):  # as in workers: the last bits of a bound depend on the number of threads
+        found = _both_ways(problem, s, run)
+        mean, sd = problem.mean_random(), problem.sd_random(s.seed)
     low, high = tuple(found["hard"]), tuple(found["easy"])
     hard, easy = (low, high) if s.hard_end == "low" else (high, low)
-    mean, sd = problem.mean_random(), problem.sd_random(s.seed)
     return Plan(
         label, similarity.source, plan_digest(similarity, sizes, s), s.objective, tuple(sizes), mean, sd, hard, easy
     )
+
+
+def _both_ways(problem: Problem, s: EdgeSettings, run: Run | None) -> dict[str, list[Extreme]]:
+    return {
+        direction: find(
+            problem.similarity, problem.sizes, direction, planner=s.planner, objective=problem.objective,
+            paper=paper_options(s), seed=s.seed, moves=s.moves or None, budget=s.budget or None, restarts=s.restarts,
+            count=s.extremes, diversity=s.diversity, run=run,
+        )
+        for direction in ("hard", "easy")
+    }  # fmt: skip
 
 
 def objective_of(s: EdgeSettings) -> Objective:
