@@ -10,6 +10,7 @@ from typing import Any, Literal
 from protocols.orders import Order, read_orders
 from protocols.study import Study, check_images, kept_classes, opened, reads_frozen, view_of
 from seqsearch.digests import seeded_numpy
+from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.edge_settings import EdgeSettings
 from seqsearch.errors import UserError
 from seqsearch.extremes.objective import task_sizes
@@ -82,6 +83,12 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
         raise UserError(
             f"{len(indices)} classes in {settings.tasks} tasks leave a task with one class, in which nothing is told apart: "
             "lower --tasks, or have more classes in play (plans alone may have such tasks: --plan-only)"
+        )
+    there = number_of_sequences(sizes) if settings.enumerate else 0
+    if there > settings.enumerate_limit:
+        raise UserError(
+            f"--enumerate: {len(indices)} classes in {settings.tasks} tasks have {there:,} sequences, more than "
+            f"--enumerate-limit {settings.enumerate_limit:,}: have fewer classes in play (--classes), or raise the limit"
         )
     check_images(world, indices)
     all_names = class_names(world.images)

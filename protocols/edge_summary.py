@@ -303,6 +303,12 @@ def _about(data: Rescored, methods: Sequence[MethodEdge]) -> list[str]:
     said = [
         f"Accuracies: final, test images, mean over tasks (Eq. 1) and over {wording.count(seeds, 'training seed')}."
     ]
+    sizes = {len(t.classes) for s in data.sequences for t in s.tasks}
+    if len(sizes) > 1:
+        said.append(
+            f"Tasks have {min(sizes)} to {max(sizes)} classes, and Eq. 1 counts every task alike: a class counts for more in a small "
+            "task, so that accuracies differ by where classes stand even for methods that no order changes."
+        )
     if seeds == 1:
         said.append(
             "With one training seed, noise of training and effect of order cannot be told apart (--score-seeds)."

@@ -77,7 +77,7 @@ def densities(
     for c in curves:
         values += [c.mu - 3 * c.sigma, c.mu + 3 * c.sigma]
     low, high = _wide((min(values), max(values)))
-    edges = np.linspace(min(truth), max(truth), bins + 1) if truth and max(truth) > min(truth) else np.zeros(0)
+    edges = np.linspace(min(truth), max(truth), bins + 1) if truth and max(truth) - min(truth) > 1e-9 else np.zeros(0)
     heights = np.histogram(truth, edges, density=True)[0] if len(edges) else np.zeros(0)
     peaks = [1 / (c.sigma * math.sqrt(2 * math.pi)) for c in curves if c.sigma > 0]
     top = max([*peaks[:1], *heights.tolist(), *([min(max(peaks), 3 * peaks[0])] if peaks else [])], default=1.0) or 1.0
@@ -124,7 +124,8 @@ def ranges(rows: Sequence[Range], label: str) -> str:
     """Bars below each other on one axis of accuracy."""
     values = [v for r in rows for v in (r.low, r.high, *(m for _, m in r.marks))]
     low, high = _wide((min(values), max(values)))
-    left, width, step = 150, 680, 24
+    left, step = 20 + min(300, 7 * max(len(r.name) for r in rows)), 24
+    width = left + 530
     height = step * len(rows) + 34
 
     def x(value: float) -> float:

@@ -23,7 +23,7 @@ def parse_target(text: str) -> tuple[str, float]:
     found = re.fullmatch(r"\s*(\w+)\s*:\s*(\d*\.?\d+)\s*", text)
     if not found or found[1] not in TARGETS or not 0 < float(found[2]) < 1:
         raise UserError(
-            f"{text!r} is no target: write WHAT:HALF-WIDTH, e.g. mean:0.01 for +- 1 % of accuracy; WHAT is {', '.join(TARGETS)}"
+            f"--until {text[:80]}: write WHAT:HALF-WIDTH, e.g. mean:0.01 for +- 1 % of accuracy; WHAT is {', '.join(TARGETS)}"
         )
     return found[1], float(found[2])
 

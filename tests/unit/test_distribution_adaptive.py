@@ -17,7 +17,7 @@ def test_targets(text, target):
 
 @pytest.mark.parametrize("text", ["", "mean", "mean:", "mean:0", "mean:1", "mean:1%", "q10:0.01", "q5:0.01", "mean:-1"])
 def test_anything_else_is_one_line(text):
-    with pytest.raises(UserError, match=r"is no target: write WHAT:HALF-WIDTH") as caught:
+    with pytest.raises(UserError, match=r"--until .*: write WHAT:HALF-WIDTH") as caught:
         parse_target(text)
     assert "\n" not in str(caught.value)
 
