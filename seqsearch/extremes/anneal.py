@@ -11,7 +11,7 @@ import numpy as np
 from seqsearch.extremes import kernels
 from seqsearch.extremes.objective import Floats, Labels, raw_score
 
-HOT, COLD = 0.4, 0.008
+HOT, COLD = 0.4, 0.04
 """First and last temperature, in units of the root mean square change that a random exchange makes."""
 
 CHUNKS = 200
@@ -128,7 +128,7 @@ class _Run:
             member[self.labels, np.arange(self.n)] = 1.0
             order, trial = np.arange(self.k), np.arange(self.k)
             kernels.reorder(
-                self.pairs, member @ self.sums.T, member @ self.places, self.sizes, order, trial, self.band, self.state,
+                self.pairs, member @ self.similarity @ member.T, member @ self.places, self.sizes, order, trial, self.band, self.state,
                 moves, temperature,
             )  # fmt: skip
             self.labels[:] = np.argsort(order)[self.labels]
