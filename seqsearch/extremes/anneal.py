@@ -11,13 +11,13 @@ import numpy as np
 from seqsearch.extremes import kernels
 from seqsearch.extremes.objective import Floats, Labels, raw_score
 
-HOT, COLD = 0.4, 0.04
+HOT, COLD = 0.45, 0.05
 """First and last temperature, in units of the root mean square change that a random exchange makes."""
 
 CHUNKS = 200
 """Stretches of exchanges; between two of them tasks are reordered and the tables are filled afresh."""
 
-ORDER_SHARE = 0.02
+ORDER_SHARE = 0.01
 """Reorderings tried per exchange tried."""
 
 
@@ -127,9 +127,9 @@ class _Run:
             member = np.zeros((self.k, self.n))
             member[self.labels, np.arange(self.n)] = 1.0
             order, trial = np.arange(self.k), np.arange(self.k)
+            blocks, own = member @ self.similarity @ member.T, member @ self.places
             kernels.reorder(
-                self.pairs, member @ self.similarity @ member.T, member @ self.places, self.sizes, order, trial, self.band, self.state,
-                moves, temperature,
+                self.pairs, blocks, own, self.sizes, order, trial, self.band, self.state, moves, temperature
             )  # fmt: skip
             self.labels[:] = np.argsort(order)[self.labels]
         self.scores[0] = self._fill()
