@@ -306,8 +306,8 @@ def _about(data: Rescored, methods: Sequence[MethodEdge]) -> list[str]:
     sizes = {len(t.classes) for s in data.sequences for t in s.tasks}
     if len(sizes) > 1:
         said.append(
-            f"Tasks have {min(sizes)} to {max(sizes)} classes, and Eq. 1 counts every task alike: a class counts for more in a small "
-            "task, so that accuracies differ by where classes stand even for methods that no order changes."
+            f"Tasks have {min(sizes)} to {max(sizes)} classes, and Eq. 1 counts every task alike: a class counts for more in a "
+            "small task, so that accuracies differ by where classes stand even for methods that no order changes."
         )
     if seeds == 1:
         said.append(

@@ -239,7 +239,17 @@ def test_unequal_tasks_several_extremes_and_own_orders(tmp_path: Path) -> None:
 
 
 def test_a_method_that_no_order_changes_is_said(tmp_path: Path) -> None:
-    said = edge("--methods", "simplecil", *SMALL, "--random-sequences", 3, "--similarity", "confusion", "--out", tmp_path / "run")
+    said = edge(
+        "--methods",
+        "simplecil",
+        *SMALL,
+        "--random-sequences",
+        3,
+        "--similarity",
+        "confusion",
+        "--out",
+        tmp_path / "run",
+    )
     assert said.exit_code == 0, said.stderr
     assert "On this pool simplecil scores the same on every sequence." in said.stdout
     assert summarise(tmp_path / "run").plans[0].source == "confusion of simplecil"
