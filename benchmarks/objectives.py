@@ -26,7 +26,7 @@ from seqsearch.extremes.objective import NAMES, Objective, Problem, labels_of
 from seqsearch.inline import pin_threads
 from seqsearch.similarities.files import read
 from seqsearch.similarities.matrix import Similarity
-from seqsearch.similarities.pool import pool_confusion, pool_prototypes
+from seqsearch.similarities.pool import looks
 
 POOL = "glyphs:classes={},train=10,reward=10,test=15"
 Row = dict[str, object]
@@ -53,8 +53,8 @@ def main() -> None:
         names = read(run / "similarity.parquet")
         sources = {
             "names": names,
-            "prototypes": pool_prototypes(pool, "glyph_vit", images=0),
-            "confusion": pool_confusion(pool, "glyph_vit"),
+            "prototypes": looks("prototypes", pool, images=0),
+            "confusion": looks("confusion", pool),
         }
         rows = list(_rows(run, sources))
     print(f"{'method':>12}{'similarity':>12}{'objective':>12}{'Pearson':>9}{'low':>7}{'high':>7}{'p':>7}")

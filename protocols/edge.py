@@ -37,8 +37,6 @@ from seqsearch.types import Outcome, Prefix
 
 __all__ = ["prepare", "run"]
 
-LOOKS_REPLICATE = 2_000_000
-"""Training seed of the method behind prototypes and confusion: nothing is scored with it."""
 BATCH = 5
 """Random sequences that ``--until`` adds at a time."""
 
@@ -99,7 +97,6 @@ class Edge:
             study.looker,
             study.view,
             study.settings.seed,
-            LOOKS_REPLICATE,
             study.settings.similarity_images,
         )
         s.monitor.watch([looks], "similarity", 1)

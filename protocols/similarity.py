@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -14,6 +14,8 @@ from seqsearch.errors import UserError
 if TYPE_CHECKING:
     from seqsearch.similarities.matrix import Similarity
 
+LOOKS: dict[str, Literal["prototypes", "confusion"]] = {"prototypes": "prototypes", "confusion": "confusion"}
+"""Sources that a model is asked for."""
 MOST_NAMES = 8 << 20
 """Bytes of a file of names."""
 
@@ -32,8 +34,9 @@ MOST_NAMES = 8 << 20
 @click.option("--backbone", default="glyph_vit", show_default=True, help="For `prototypes` and `confusion`.")
 @click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model.")
 @click.option("--method", default="", help="A method trained on all classes at once, not the frozen backbone.")
-@click.option("--images", type=click.IntRange(0),
-              help="Training images of a prototype; 0: all.  [default: 5 for `prototypes`, all for `confusion`]")  # fmt: skip
+@click.option(
+    "--images", type=click.IntRange(0), default=20, show_default=True, help="Of a prototype; 0: all training images."
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the split and of training.")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True,
               help="Where encoder, backbone and method compute.")  # fmt: skip
@@ -41,7 +44,7 @@ MOST_NAMES = 8 << 20
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def similarity(
     source: str, out: Path, plot: Path | None, pool: str | None, names_file: Path | None, encoder: str, template: str,
-    backbone: str, weights: str | None, method: str, images: int | None, seed: int, device: str, counts: bool,
+    backbone: str, weights: str | None, method: str, images: int, seed: int, device: str, counts: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
     """Compare classes, and write how similar they are.
@@ -68,9 +71,9 @@ def similarity(
         from seqsearch.similarities.names import from_names
 
         found = from_names(_pool_names(pool, names) if pool or names is None else names, encoder, device, template)
-    elif source in ("prototypes", "confusion"):
+    elif kind := LOOKS.get(source):
         files = {backbone: weights} if weights else None
-        found = _to_model(source, pool or "glyphs", names, method, backbone, files, images, seed, device)
+        found = _to_model(kind, pool or "glyphs", names, method, backbone, files, images, seed, device)
     else:
         found = _of_file(Path(source), _pool_names(pool, names) if pool else names, counts)
     write(out, found)
@@ -86,7 +89,7 @@ OPTIONS = {
     "backbone": ("prototypes", "confusion"),
     "weights": ("prototypes", "confusion"),
     "method": ("prototypes", "confusion"),
-    "images": ("prototypes", "confusion"),
+    "images": ("prototypes",),
     "seed": ("prototypes", "confusion"),
     "device": ("names", "prototypes", "confusion"),
     "counts": ("FILE",),
@@ -109,8 +112,6 @@ def _fitting(context: click.Context, source: str) -> None:
 
         if not torch.cuda.is_available():
             raise UserError("--device cuda: this machine has no GPU that torch can use; leave it out to run on the CPU")
-    if given(context, {"images"}) and context.params["method"] and kind == "confusion":
-        raise UserError("--images is for prototypes: a method learns all training images; leave it out")
 
 
 def read_names(path: Path) -> tuple[str, ...]:
@@ -142,23 +143,26 @@ def _pool_names(pool: str | None, names: Sequence[str] | None) -> tuple[str, ...
 
 
 def _to_model(
-    kind: str, pool: str, names: Sequence[str] | None, method: str, backbone: str,
-    weights: Mapping[str, str] | None, images: int | None, seed: int, device: str,
+    kind: Literal["prototypes", "confusion"], pool: str, names: Sequence[str] | None, method: str, backbone: str,
+    weights: Mapping[str, str] | None, images: int, seed: int, device: str,
 ) -> Similarity:  # fmt: skip
-    from seqsearch.similarities import pool as of_pool
     from seqsearch.similarities.matrix import positions
+    from seqsearch.similarities.pool import FROZEN, class_names, looks, open_pools
 
-    options: dict[str, Any] = {"seed": seed, "weights": weights, "device": device}
+    classes = None
     if names is not None:
-        there = of_pool.class_names(of_pool.open_pools(pool))
-        options["classes"] = positions(names, there, f"--names: pool {pool!r}")
-    if images is not None:
-        options["images"] = images
-    if method:
-        by_method = of_pool.method_prototypes if kind == "prototypes" else of_pool.method_confusion
-        return by_method(pool, method, backbone, **options)
-    by_backbone = of_pool.pool_prototypes if kind == "prototypes" else of_pool.pool_confusion
-    return by_backbone(pool, backbone, **options)
+        classes = positions(names, class_names(open_pools(pool)), f"--names: pool {pool!r}")
+    return looks(
+        kind,
+        pool,
+        method or FROZEN,
+        backbone,
+        seed=seed,
+        images=images,
+        weights=weights,
+        classes=classes,
+        device=device,
+    )
 
 
 def _of_file(path: Path, names: Sequence[str] | None, counts: bool) -> Similarity:

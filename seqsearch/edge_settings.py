@@ -36,7 +36,7 @@ class EdgeSettings(StudySettings):
     similarity_method: str = setting(
         "", "METHOD whose prototypes or confusion, on all classes at once; none: simplecil."
     )
-    similarity_images: int = setting(20, "Training images per class behind a prototype, at most.", minimum=1)
+    similarity_images: int = setting(20, "Training images per class behind a prototype, at most; 0: all.", minimum=0)
 
     objective: Literal["adjacent", "lags", "within", "typicality"] = setting(
         "adjacent",

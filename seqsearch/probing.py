@@ -38,14 +38,17 @@ def answer(probe: Probe, world: World, features: FeaturesOf, scores: ScoresOf) -
     """Prototypes ``[C, d]`` or confusion ``[C, seen]`` of ``probe.classes``, or mean kNN NLL ``[n]`` of ``probe.tasks``."""
     options = dict(probe.options)
     if probe.kind == "prototypes":
-        return _prototypes(probe.classes, world, features, int(options["images"]))
+        images = options["images"]
+        return _prototypes(probe.classes, world, features, None if images is None else int(images))
     if probe.kind == "confusion":
         return np.stack([_taken_for(c, world, scores) for c in probe.classes])
     nll = [_nll(task, probe.prefix, world, features, options) for task in probe.tasks]
     return np.array(nll, dtype=np.float32)
 
 
-def _prototypes(classes: tuple[ClassId, ...], world: World, features: FeaturesOf, images: int) -> NDArray[np.float32]:
+def _prototypes(
+    classes: tuple[ClassId, ...], world: World, features: FeaturesOf, images: int | None
+) -> NDArray[np.float32]:
     rows = [world.split.rows(world.class_index(c), "train")[:images] for c in classes]
     found = features(-1 - world.class_index(classes[0]), "probe", np.concatenate(rows))
     ends = np.cumsum([len(r) for r in rows])

@@ -19,6 +19,7 @@ from seqsearch.sequences import (
     TaskSequence,
     TraceRow,
     Training,
+    write_estimates,
     write_results,
     write_sequences,
     write_trace,
@@ -127,6 +128,9 @@ def write_run(
     }
     trials = [{"method_id": "er", "trial": i, **trial, "chosen": i == 0} for i in range(2)]
     write_trials(path / "trials.parquet", info, trials)
+    figure = {"method_id": "er", "about": "random", "low": 0.4, "high": None}
+    estimates = [{**figure, "figure": name, "value": 0.5} for name in ("mean", "sd")]
+    write_estimates(path / "estimates.parquet", info, estimates)
     return path
 
 

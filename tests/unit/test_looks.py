@@ -19,7 +19,7 @@ from tests.studies import small_settings
 
 def looked(folder: Path, kind: Any, method: str) -> tuple[np.ndarray, Any, Any]:
     study = prepare(small_settings(methods=method, classes_per_task=2), folder / "states", "cpu")
-    planner = LooksPlanner(kind, study.methods[0], study.view, 0, 0, images=3)
+    planner = LooksPlanner(kind, study.methods[0], study.view, 0, images=3)
     evaluator = InlineEvaluator(study.world)
     Search(evaluator, Journal(folder)).run([planner])
     return planner.values, study, evaluator
@@ -50,7 +50,7 @@ def test_columns_are_in_the_order_of_the_pool_whatever_order_it_has(tmp_path: Pa
     shuffled = type(view)(
         tuple(view.class_ids[i] for i in order), tuple(view.groups[i] for i in order), view.splits, view.arrivals
     )
-    planners = [LooksPlanner("confusion", study.methods[0], v, 0, 0, images=3) for v in (view, shuffled)]
+    planners = [LooksPlanner("confusion", study.methods[0], v, 0, images=3) for v in (view, shuffled)]
     Search(InlineEvaluator(study.world), Journal(tmp_path)).run(planners)
     np.testing.assert_array_equal(planners[0].values[np.ix_(order, order)], planners[1].values)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,16 +11,10 @@ import torch
 
 from seqsearch.errors import UserError
 from seqsearch.features import UnionFeatures, cache_root
-from seqsearch.similarities import pool as of_pool
+from seqsearch.planners import looks as planner
 from seqsearch.similarities.features import from_confusion
-from seqsearch.similarities.pool import (
-    class_names,
-    method_confusion,
-    method_prototypes,
-    open_pools,
-    pool_confusion,
-    pool_prototypes,
-)
+from seqsearch.similarities.matrix import Similarity
+from seqsearch.similarities.pool import class_names, looks, open_pools
 from seqsearch.similarity import cosine_matrix_exact
 from seqsearch.world import World
 from tests.conformance.lab import EXAMPLE
@@ -44,6 +39,14 @@ class Unseen(SimpleCIL):
 """
 
 
+def prototypes(pool: str = POOL, *method: str, **options: Any) -> Similarity:
+    return looks("prototypes", pool, *method, **options)
+
+
+def confusion(pool: str = POOL, *method: str, **options: Any) -> Similarity:
+    return looks("confusion", pool, *method, **options)
+
+
 @pytest.fixture(scope="module")
 def world() -> World:
     return World(POOL, 3, str(cache_root()), "")
@@ -64,12 +67,12 @@ def test_prototypes_of_a_backbone(world: World, features: UnionFeatures) -> None
     for images, number in ((5, 5), (0, None), (1, 1)):
         want = cosine_matrix_exact(np.stack([x.mean(0) for x in of(features, world, "train", number)]))
         np.fill_diagonal(want, 0)
-        found = pool_prototypes(POOL, "glyph_vit", 3, images)
+        found = prototypes(seed=3, images=images)
         np.testing.assert_allclose(found.values, want, atol=1e-6)
     assert found.names == tuple(c.name for c in world.images.classes)
-    assert found.source.startswith("prototypes of glyph_vit.r1-")
+    assert found.source.startswith("prototypes of simplecil on glyph_vit.r1-")
     assert "seed 3" in found.source
-    assert pool_prototypes(POOL, "glyph_vit", 4, 1).digest != found.digest
+    assert prototypes(seed=4, images=1).digest != found.digest
 
 
 def counted(features: UnionFeatures, world: World) -> np.ndarray:
@@ -87,20 +90,16 @@ def test_confusion_of_a_backbone(world: World, features: UnionFeatures) -> None:
     counts = counted(features, world)
     assert 0 < counts[~np.eye(12, dtype=bool)].sum() < counts.sum()
     want = from_confusion(counts, class_names(world.images), "")
-    found = pool_confusion(POOL, "glyph_vit", 3)
-    assert found.digest == want.digest
-    assert pool_confusion(POOL, "glyph_vit", 3, images=1).digest != want.digest
-    assert method_confusion(POOL, "simplecil", seed=3).digest == want.digest  # it is that classifier
+    assert confusion(seed=3).digest == want.digest
 
 
 def test_methods(world: World) -> None:
-    frozen = pool_prototypes(POOL, "glyph_vit", 3)
-    assert method_prototypes(POOL, "simplecil", seed=3).digest == frozen.digest  # it leaves features as they are
-    tuned = method_prototypes(POOL, "finetune:epochs=1", seed=3)
+    frozen = prototypes(seed=3)
+    tuned = prototypes(POOL, "finetune:epochs=1", seed=3)
     assert tuned.digest != frozen.digest
-    assert tuned.digest == method_prototypes(POOL, "finetune:epochs=1", seed=3).digest
+    assert tuned.digest == prototypes(POOL, "finetune:epochs=1", seed=3).digest
     assert "finetune:epochs=1 on glyph_vit.r1-" in tuned.source
-    found = method_confusion(POOL, EXAMPLE, seed=3)
+    found = confusion(POOL, EXAMPLE, seed=3)
     assert found.pairs().max() > 0
     assert found.source.startswith("confusion of example_method.py:ShrunkenMeans on ")
 
@@ -108,19 +107,19 @@ def test_methods(world: World) -> None:
 def test_some_classes_in_any_order() -> None:
     order = [7, 2, 9, 4, 11]
     names = [open_pools(POOL).classes[c].name for c in order]
-    whole = pool_prototypes(POOL, "glyph_vit")
-    part = pool_prototypes(POOL, "glyph_vit", classes=order)
+    whole = prototypes()
+    part = prototypes(classes=order)
     assert part.names == tuple(names)
     np.testing.assert_allclose(part.values, whole.restricted(names).values, atol=1e-12)
-    for compare in (pool_confusion, lambda p, b, classes: method_confusion(p, "ranpac:M=50", b, classes=classes)):
-        shuffled, ascending = (compare(POOL, "glyph_vit", classes=c) for c in (order, sorted(order)))
+    for method in ("simplecil", "ranpac:M=50"):
+        shuffled, ascending = (confusion(POOL, method, classes=c) for c in (order, sorted(order)))
         assert shuffled.digest == ascending.restricted(names).digest
 
 
 def test_how_classes_are_divided_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = [f(POOL, "glyph_vit").digest for f in (pool_prototypes, pool_confusion)]
-    monkeypatch.setattr(of_pool, "BLOCK_CLASSES", 5)
-    assert [f(POOL, "glyph_vit").digest for f in (pool_prototypes, pool_confusion)] == before
+    before = [f().digest for f in (prototypes, confusion)]
+    monkeypatch.setattr(planner, "BLOCK_CLASSES", 5)
+    assert [f().digest for f in (prototypes, confusion)] == before
 
 
 def test_classes_of_one_name_are_told_apart(tmp_path: Path) -> None:
@@ -131,11 +130,11 @@ def test_classes_of_one_name_are_told_apart(tmp_path: Path) -> None:
         for i in range(4):
             Image.new("RGB", (8, 8), (i, len(place), 0)).save(tmp_path / place / f"{i}.png")
     assert class_names(open_pools(str(tmp_path))) == ("cat", "a/owl", "a dog", "b/owl")
-    names = pool_prototypes(str(tmp_path), "glyph_vit").names
+    names = prototypes(str(tmp_path)).names
     assert names == ("cat", "a/owl", "a dog", "b/owl")
     (tmp_path / "a" / "owl" / "0.png").write_bytes(b"")
     with pytest.raises(UserError, match="is empty"):
-        pool_prototypes(str(tmp_path), "glyph_vit")
+        prototypes(str(tmp_path))
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
@@ -149,19 +148,19 @@ def test_what_is_refused(tmp_path: Path) -> None:
         ([-1, 0], "-1"),
     ):
         with pytest.raises(UserError, match=says):
-            pool_prototypes(POOL, "glyph_vit", classes=classes)
+            prototypes(classes=classes)
     with pytest.raises(UserError, match="-3 images"):
-        pool_prototypes(POOL, "glyph_vit", images=-3)
+        prototypes(images=-3)
     with pytest.raises(UserError, match="unknown method 'nope'"):
-        method_confusion(POOL, "nope")
+        confusion(POOL, "nope")
     with pytest.raises(UserError, match="does not exist"):
-        pool_confusion("nope", "glyph_vit")
+        confusion("nope")
     with pytest.raises(UserError, match=r"--weights resnet50=\.\.\.: simplecil uses backbone 'glyph_vit'"):
-        method_confusion(POOL, "simplecil", weights={"resnet50": "x"})
+        confusion(weights={"resnet50": "x"})
     for kind, says in (
         ("Raises", r"IndexError: list index.*own\.py"),
         ("Diverges", "diverged"),
         ("Unseen", r"must be \(72, 12\)"),
     ):
-        with pytest.raises(UserError, match=rf"own\.py:{kind}' failed on all classes as one task: .*{says}"):
-            method_confusion(POOL, f"{own}:{kind}")
+        with pytest.raises(UserError, match=rf"own\.py:{kind}' (failed|diverged) on all classes at once .*{says}"):
+            confusion(POOL, f"{own}:{kind}")
