@@ -47,7 +47,7 @@ def certified_bound(problem: Problem, direction: Direction) -> float | None:
 
 def steps(n: int) -> int:
     """Supergradient steps for ``n`` classes: as many as a few seconds allow, at most 300."""
-    return int(min(300, max(3, 8e9 / n**3)))
+    return int(min(300, max(1, 8e9 / n**3)))
 
 
 @dataclass(frozen=True)

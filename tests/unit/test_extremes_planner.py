@@ -9,7 +9,6 @@ import pytest
 
 from seqsearch.errors import UserError
 from seqsearch.extremes.objective import Objective, Problem, labels_of
-from seqsearch.planners import extremes
 from seqsearch.planners.extremes import Found, Start, anneal_start, find, random_labels, task_sizes
 
 SIZES = task_sizes(20, 5)
@@ -34,8 +33,8 @@ def test_all_planners_agree_on_what_they_return() -> None:
             values[planner, direction] = found.value or 0.0
             assert found.bound is not None
             assert values[planner, "hard"] >= found.bound if direction == "hard" else found.value <= found.bound
-    assert values["exact", "hard"] == values["anneal", "hard"] <= values["paper", "hard"]
-    assert values["exact", "easy"] == values["anneal", "easy"] >= values["paper", "easy"]
+    assert pytest.approx(values["exact", "hard"]) == values["anneal", "hard"] <= values["paper", "hard"]
+    assert pytest.approx(values["exact", "easy"]) == values["anneal", "easy"] >= values["paper", "easy"]
     assert np.array_equal(d, before)
 
 
@@ -140,7 +139,3 @@ def test_bad_settings(settings: dict[str, object], message: str) -> None:
         find(matrix(), SIZES, "hard", **settings)
     with pytest.raises(UserError, match="hard and easy"):
         find(matrix(), SIZES, "median")
-
-
-def test_constants_are_what_the_docs_say() -> None:
-    assert extremes.RESTARTS >= 1

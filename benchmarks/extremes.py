@@ -1,0 +1,209 @@
+"""How extreme the sequences are that annealing finds, beside the published heuristic, long runs, the optimum and the bound.
+
+    python -m benchmarks.extremes [--seeds 5] [--budget 0.5] [--long 60] [--similarity FILE.npy] [--large] [--write]
+
+"Distance" is that of S from the mean S of all sequences. Matrices of 100 classes: CIFAR-100 class names (cosines of TF-IDF of
+character n-grams), cosines of Gaussian features, the same with groups of groups of classes, and uniform noise. One thread;
+seconds are of the wall clock, compilation apart. A long run is one per matrix, number of tasks and direction.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.tools import write_result
+from seqsearch.extremes import anneal
+from seqsearch.extremes.objective import Problem, task_sizes
+from seqsearch.inline import pin_threads
+from seqsearch.planners.extremes import Direction, Kind, find
+
+Matrix = NDArray[np.float64]
+Row = dict[str, float | str | int]
+DIRECTIONS: tuple[Direction, ...] = ("hard", "easy")
+SMALL = ((6, 3), (9, 3), (8, 4), (10, 5))
+LARGE = ((1000, 50), (2403, 120))
+CIFAR_100 = tuple(
+    """
+    apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus butterfly camel can
+    castle caterpillar cattle chair chimpanzee clock cloud cockroach couch crab crocodile cup dinosaur dolphin
+    elephant flatfish forest fox girl hamster house kangaroo keyboard lamp lawn_mower leopard lion lizard
+    lobster man maple_tree motorcycle mountain mouse mushroom oak_tree orange orchid otter palm_tree pear
+    pickup_truck pine_tree plain plate poppy porcupine possum rabbit raccoon ray road rocket rose sea seal
+    shark shrew skunk skyscraper snail snake spider squirrel streetcar sunflower sweet_pepper table tank
+    telephone television tiger tractor train trout tulip turtle wardrobe whale willow_tree wolf woman worm
+    """.split()  # noqa: SIM905 # a hundred quoted lines are no easier to read
+)
+
+
+def names() -> Matrix:
+    """Cosines of TF-IDF of the names' character n-grams."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    words = [name.replace("_", " ") for name in CIFAR_100]
+    x = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4)).fit_transform(words)
+    return np.asarray((x @ x.T).todense())
+
+
+def cosines(x: Matrix) -> Matrix:
+    x = x / np.linalg.norm(x, axis=1)[:, None]
+    return x @ x.T
+
+
+def matrices(n: int = 100, seed: int = 0) -> dict[str, Matrix]:
+    rng = np.random.default_rng(seed)
+    noise = rng.uniform(size=(n, n))
+    groups = rng.normal(size=(5, 64))[np.arange(n) * 5 // n] + rng.normal(size=(20, 64))[np.arange(n) * 20 // n]
+    return {
+        "CIFAR-100 names": names(),
+        "gaussian, 30-d": cosines(rng.normal(size=(n, 30))),
+        "gaussian, 384-d": cosines(0.6 * rng.normal(size=384) + rng.normal(size=(n, 384))),
+        "groups, 64-d": cosines(groups + rng.normal(size=(n, 64)) + 1.2 * rng.normal(size=64)),
+        "uniform": (noise + noise.T) / 2,
+    }
+
+
+def compare(name: str, matrix: Matrix, k: int, seeds: int, budget: float, long: float) -> Iterator[Row]:
+    """Rows of one matrix and number of tasks: hard, then easy."""
+    problem = Problem(matrix, task_sizes(len(matrix), k))
+    mean = problem.mean_random() or 0.0
+    for direction in DIRECTIONS:
+        values = functools.partial(_values, problem, direction)
+        short = values("anneal", seeds, budget)
+        best = values("anneal", 1, long)[0] if long else None
+        heuristic, median = values("paper", 1)[0], float(np.median(short))
+        row: Row = {
+            "matrix": name, "k": k, "direction": direction, "mean": mean, "sd": problem.sd_random(0) or 0.0,
+            "paper": heuristic, "anneal": median, "worst_seed": (max if direction == "hard" else min)(short),
+            "bound": find(matrix, problem.sizes, direction, planner="paper")[0].bound or 0.0,
+            "over_paper": (median - mean) / (heuristic - mean) if heuristic != mean else float("inf"),
+        }  # fmt: skip
+        if best is not None:
+            row |= {"long": best, "short_of_long_value": abs(best - median) / max(1e-12, abs(best))}
+            row |= {"short_of_long_distance": (best - median) / (best - mean)}
+        yield row
+
+
+def _values(
+    problem: Problem, direction: Direction, planner: Kind, seeds: int, budget: float | None = None
+) -> list[float]:
+    runs = (
+        find(problem.similarity, problem.sizes, direction, planner=planner, budget=budget, seed=seed)[0]
+        for seed in range(seeds)
+    )
+    return [run.value or 0.0 for run in runs]
+
+
+def small_cases(instances: int = 50) -> list[Row]:
+    """How often annealing and the heuristic reach the optimum; both directions count."""
+    rows: list[Row] = []
+    for n, k in SMALL:
+        hits = {"anneal": 0, "paper": 0}
+        for seed in range(instances):
+            x = np.random.default_rng(seed).normal(size=(n, n))
+            for direction in DIRECTIONS:
+                best = find(x + x.T, task_sizes(n, k), direction, planner="exact")[0].value or 0.0
+                for planner in hits:
+                    value = find(x + x.T, task_sizes(n, k), direction, planner=planner, seed=seed)[0].value or 0.0
+                    hits[planner] += abs(value - best) < 1e-9
+        rows.append({"n": n, "k": k, "instances": instances, **{p: h / (2 * instances) for p, h in hits.items()}})
+    return rows
+
+
+def large_cases() -> list[Row]:
+    rows: list[Row] = []
+    for n, k in LARGE:
+        matrix = cosines(np.random.default_rng(n).normal(size=(n, 64)))
+        for direction in DIRECTIONS:
+            start = time.perf_counter()
+            found = find(matrix, task_sizes(n, k), direction)[0]
+            total = time.perf_counter() - start
+            rows.append(
+                {
+                    "n": n, "k": k, "direction": direction, "value": found.value or 0.0, "bound": found.bound or 0.0,
+                    "search_seconds": found.seconds, "seconds": total, "moves": found.moves,
+                }
+            )  # fmt: skip
+    return rows
+
+
+def compilation() -> float:
+    """Seconds that the first use on a machine spends on compiling."""
+    code = (
+        "import time; from seqsearch.extremes import anneal; "
+        "t = time.perf_counter(); anneal.warm_up(); print(time.perf_counter() - t)"
+    )
+    with tempfile.TemporaryDirectory() as empty:
+        environment = os.environ | {"NUMBA_CACHE_DIR": empty}
+        found = subprocess.run(
+            [sys.executable, "-c", code], env=environment, check=True, text=True, stdout=subprocess.PIPE
+        )
+    return float(found.stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--budget", type=float, default=0.5, help="seconds of a short run")
+    parser.add_argument("--long", type=float, default=60.0, help="seconds of a long run; 0: none")
+    parser.add_argument("--similarity", help="a matrix of your own (.npy) beside the others")
+    parser.add_argument("--large", action="store_true", help="also N = 1,000 and N = 2,403")
+    parser.add_argument("--write", action="store_true", help="write benchmarks/results/extremes.json")
+    arguments = parser.parse_args()
+    pin_threads()
+    compiled = compilation()
+    anneal.warm_up()
+    print(f"compilation: {compiled:.2f} s, once per machine\n")
+    given = {arguments.similarity: np.load(arguments.similarity, allow_pickle=False)} if arguments.similarity else {}
+    print(
+        f"{'matrix':16}{'K':>4} {'':5}{'mean':>8}{'sd':>8}{'paper':>8}{'anneal':>8}{'long':>8}{'bound':>8}"
+        f"{'x paper':>9}{'short of long [% of value, distance]':>38}"
+    )
+    rows: list[Row] = []
+    for name, matrix in (matrices() | given).items():
+        for k in (10, 20):
+            for row in compare(name, matrix, k, arguments.seeds, arguments.budget, arguments.long):
+                rows.append(row)
+                numbers = [
+                    f"{row[c]:8.4f}" if c in row else f"{'-':>8}"
+                    for c in ("mean", "sd", "paper", "anneal", "long", "bound")
+                ]
+                short = [
+                    f"{100 * float(row[f'short_of_long_{c}']):.2f}" if arguments.long else "-"
+                    for c in ("value", "distance")
+                ]
+                print(
+                    f"{name:16}{k:>4} {row['direction']:5}{''.join(numbers)}{row['over_paper']:9.2f}{', '.join(short):>38}",
+                    flush=True,
+                )
+    small = small_cases()
+    print("\nOptimum reached, share of instances")
+    for row in small:
+        print(f"({row['n']}, {row['k']}): anneal {row['anneal']:.2f}, paper {row['paper']:.2f}")
+    large = large_cases() if arguments.large else []
+    for row in large:
+        print(
+            f"N = {row['n']}, K = {row['k']}, {row['direction']}: {row['value']:.4f} (bound {row['bound']:.4f}), "
+            f"search {row['search_seconds']:.1f} s, with bound {row['seconds']:.1f} s"
+        )
+    if arguments.write:
+        result = {
+            "budget": arguments.budget,
+            "long": arguments.long,
+            "seeds": arguments.seeds,
+            "compilation_seconds": compiled,
+        }
+        write_result("extremes", {**result, "sequences": rows, "optimum": small, "large": large})
+
+
+if __name__ == "__main__":
+    main()
