@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -75,9 +74,7 @@ def edge(
 
 
 def _plan_only(settings: EdgeSettings, out: Path | None, runtime: Runtime) -> None:
-    from rich.console import Console
-
-    from protocols.edge_plan import plan, random_tasks, render, score, to_json, write_plans
+    from protocols.edge_plan import plan, random_tasks, score, show, write_plans
     from protocols.runs import RunFolder
     from seqsearch.extremes.objective import task_sizes
 
@@ -99,13 +96,10 @@ def _plan_only(settings: EdgeSettings, out: Path | None, runtime: Runtime) -> No
         raise
     finally:
         folder.close()
-    if runtime.json:
-        click.echo(to_json(found, values))
-        return
-    Console(width=None if sys.stdout.isatty() else 120).print(render(found, values[:1]))
-    click.echo(
-        f"{seconds:.2f} s in all; {folder.path / 'sequences.parquet'} holds hard, easy and {len(drawn)} random sequences"
-    )
+    show(folder.path, runtime.json)
+    if not runtime.json:
+        holds = f"{folder.path / 'sequences.parquet'} holds hard, easy and {len(drawn)} random sequences"
+        click.echo(f"{seconds:.2f} s in all; {holds}")
 
 
 def _similarity(s: EdgeSettings) -> tuple[Similarity, dict[ClassId, tuple[str, str]]]:

@@ -16,6 +16,8 @@ from seqsearch.extremes.objective import Objective, Problem, labels_of, random_l
 from seqsearch.extremes.paper import PaperOptions
 from seqsearch.planners.extremes import Extreme, find
 from seqsearch.reading import json_object
+from seqsearch.schema import SEQUENCES
+from seqsearch.sequences import Row, read_rows
 from seqsearch.similarities.matrix import Similarity
 from seqsearch.typed import fits
 
@@ -211,6 +213,31 @@ def _sizes(sizes: Sequence[int]) -> str:
         else:
             counts.append([m, 1])
     return " + ".join(f"{times} x {m}" if times > 1 else str(m) for m, times in counts)
+
+
+def show(folder: Path, as_json: bool) -> None:
+    """Print the plan in a folder.
+
+    Raises:
+        UserError: there is none.
+    """
+    import sys
+
+    from rich.console import Console
+
+    plans = read_plans(folder)
+    if not plans:
+        raise UserError(f"{folder} holds no {FILE}: plan again into another --out")
+    of = dict(map(_first_value, read_rows(folder / SEQUENCES.file, SEQUENCES)))
+    random = [value for name, value in of.items() if name.startswith("random-")]
+    if as_json:
+        print(to_json(plans[0], random))
+    else:
+        Console(width=None if sys.stdout.isatty() else 120).print(render(plans[0], random[:1]))
+
+
+def _first_value(row: Row) -> tuple[str, float | None]:
+    return row["sequence_id"], row["value"]
 
 
 def to_json(p: Plan, random: Sequence[float | None]) -> str:

@@ -101,7 +101,13 @@ def print_summary(run: Path, as_json: bool) -> None:
 
     from protocols.rescored import read_config
 
-    edge = read_config(run).get("protocol") == "edge"
+    config = read_config(run)
+    edge, settings = config.get("protocol") == "edge", config.get("settings")
+    if edge and isinstance(settings, dict) and settings.get("plan_only") is True:
+        from protocols.edge_plan import show
+
+        show(run, as_json)
+        return
     words = importlib.import_module("protocols.edge_words" if edge else "protocols.summary")
     summary = words.summarise(run)
     if as_json:

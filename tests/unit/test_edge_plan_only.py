@@ -81,6 +81,13 @@ def test_s_bound_and_time_are_printed(planned: tuple[Path, str]) -> None:
     assert "s in all" in text
 
 
+def test_show_prints_the_plan_again(planned: tuple[Path, str]) -> None:
+    shown = seqsearch("show", planned[0])
+    assert shown.exit_code == 0
+    assert planned[1].startswith(shown.stdout)
+    assert json.loads(seqsearch("show", planned[0], "--json").stdout)["hard"]
+
+
 def test_the_same_seed_plans_the_same_and_json_says_all(matrix: Path, tmp_path: Path) -> None:
     flags = (
         "--similarity",
