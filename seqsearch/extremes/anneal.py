@@ -32,8 +32,8 @@ class Found:
 
 
 def default_moves(n: int, k: int) -> int:
-    """Exchanges tried by one run: 500 N^2 (1,000 a pair), at least 50,000, at most 100 million; none at K = 1."""
-    return 0 if k == 1 else min(100_000_000, max(50_000, 500 * n * n))
+    """Exchanges tried by one run: 500 N^2 (1,000 a pair), at least 50,000, at most 50 million; none at K = 1."""
+    return 0 if k == 1 else min(50_000_000, max(50_000, 500 * n * n))
 
 
 def anneal(
