@@ -100,3 +100,18 @@ def dies_writing(world: World, name: str) -> Workbench:
 def forgetful(world: World, name: str) -> Workbench:
     """A worker that has no room for states in RAM: it reads every one from the disk."""
     return Workbench(world, name, StateCache(Path(world.states), ram_bytes=1, clears=False))
+
+
+def on_an_actor(number: int) -> tuple[int, bool]:
+    """Where it is called."""
+    import ray
+
+    return number, ray.get_runtime_context().get_actor_id() is not None
+
+
+def dies_once(path: str) -> str:
+    """Kills its worker if a file is there, which it removes."""
+    if path and Path(path).exists():
+        Path(path).unlink()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return path

@@ -15,6 +15,7 @@ from actors.fleet import Fleet
 from seqsearch.search import Job, JobResult
 from seqsearch.types import Edge
 from seqsearch.world import World
+from tests.ray.faults import dies_once, on_an_actor
 from tests.studies import Finished, run_small
 
 METHODS = "simplecil,er:epochs=1"
@@ -131,3 +132,15 @@ def test_a_lost_state_is_recomputed_by_whoever_needs_it(inline: Finished, tmp_pa
     assert known is not None
     assert result.correct == known.correct
     fleet.close()
+
+
+def test_functions_are_called_on_workers_in_order_also_where_one_dies(inline: Finished, tmp_path: Path) -> None:
+    world = World("glyphs:classes=6", 0, str(tmp_path), str(tmp_path / "states"))
+    fleet = Fleet(world, Engine(workers=2))
+    try:
+        assert fleet.map(on_an_actor, list(range(5))) == [(i, True) for i in range(5)]
+        (tmp_path / "once").touch()
+        assert fleet.map(dies_once, [str(tmp_path / "once"), "", ""]) == [str(tmp_path / "once"), "", ""]
+        assert fleet.roster.replaced == 1
+    finally:
+        fleet.close()
