@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from protocols.edge_report import write_report
-from protocols.edge_summary import estimates, summarise
+from protocols.edge_rows import estimates
+from protocols.edge_summary import summarise
 from protocols.export import rescored, run_info, write_costs
 from seqsearch.sequences import TaskSequence, write_estimates, write_results, write_sequences
 from seqsearch.similarities.files import write
@@ -37,5 +38,5 @@ def export(edge: Edge, busy_share: float | None, reached: str | None) -> None:
         write(folder / "similarity.parquet", edge.similarities[0])
     write_costs(s.folder, info, s.journal, s.search, busy_share, reached)
     if reached is None:
-        write_estimates(folder / "estimates.parquet", info, estimates(summarise(folder)))
+        write_estimates(folder / "estimates.parquet", info, estimates(summarise(folder).methods))
         write_report(folder, *study.world.images.parts)

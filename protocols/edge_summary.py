@@ -9,97 +9,32 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from protocols import origins, wording
+from protocols.edge_groups import Group, correlation, group_of, grouped
 from protocols.edge_plan import Plan, read_plans
+from protocols.edge_rows import estimates
+from protocols.edge_truth import Truth, truth_of
 from protocols.rescored import Rescored, read_run
-from seqsearch import metrics
 from seqsearch.distribution.components import mean_squares
-from seqsearch.distribution.correlation import SimilarityCorrelation, similarity_correlation
-from seqsearch.distribution.divergence import jsd, wasserstein
+from seqsearch.distribution.correlation import SimilarityCorrelation
 from seqsearch.distribution.estimate import Estimate, estimate
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.normal import NormalFit, normal_fit
-from seqsearch.distribution.normality import Normality, normality
 from seqsearch.distribution.percentile import Percentiles, percentile
-from seqsearch.sequences import Row, TaskSequence
 from seqsearch.text import shown
 
-Table = NDArray[np.float64]
-"""Final accuracy ``[sequences, seeds]``."""
 Claim = Literal["yes", "reversed", "unclear", "constant"]
 """Whether easy sequences score higher than hard ones, by more than training noise explains; ``constant``: nothing differs."""
 SAME = 1e-9
 """Accuracies that differ by less are the same."""
-DRAWS = 1000
-"""Samples of random sequences over which an estimate's distance from the truth is averaged."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """Sequences of one kind: names, objective ``S`` (None where not defined), accuracies ``[sequences, seeds]`` of a method."""
-
-    names: tuple[str, ...]
-    S: tuple[float | None, ...]
-    accuracy: Table
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    @property
-    def means(self) -> Table:
-        """Over seeds ``[sequences]``."""
-        means: Table = self.accuracy.mean(axis=1)
-        return means
-
-
-@dataclass(frozen=True)
-class Against:
-    """An estimate of the distribution beside the truth; distances in nats, bits, and units of accuracy (W1, W2).
-
-    ``low`` and ``high`` are the least and the greatest accuracy that it saw. None: an average over many draws has none.
-    """
-
-    name: str
-    sequences: int
-    fit: NormalFit | None
-    low: float | None
-    high: float | None
-    jsd: float
-    w1: float
-    w2: float
-
-    @property
-    def jsd_bits(self) -> float:
-        return self.jsd / math.log(2)
-
-
-@dataclass(frozen=True)
-class Truth:
-    """Every sequence there is: Table 1, Table A3 and Fig. 2 (c) of the paper, and its Table A4 in ``encoders``."""
-
-    sequences: Group
-    fit: NormalFit
-    against: tuple[Against, ...]
-    encoders: tuple[Against, ...]
-    normality: Normality
-    correlation: SimilarityCorrelation | None
-
-    @property
-    def low(self) -> float:
-        return float(self.sequences.means.min())
-
-    @property
-    def high(self) -> float:
-        return float(self.sequences.means.max())
 
 
 @dataclass(frozen=True)
@@ -137,7 +72,7 @@ class EdgeSummary:
         return {
             "run": self.run, "reached": self.reached, "notes": list(self.notes), "stats": self.stats,
             "plans": [dataclasses.asdict(p) for p in self.plans],
-            "estimates": estimates(self),
+            "claims": {m.method: m.claim for m in self.methods}, "estimates": estimates(self.methods),
         }  # fmt: skip
 
 
@@ -160,13 +95,13 @@ def summarise(run: Path) -> EdgeSummary:
         return EdgeSummary(name, estimator, plans, (), data.stats, (*notes, *wording.cost(data.stats)), reached)
     troubles: list[str] = []
     bins = data.setting("bins")
-    methods = tuple(_method(data, m, estimator, bins if isinstance(bins, int) else 10, troubles) for m in data.methods)
+    methods = tuple(_method(data, m, bins if isinstance(bins, int) else 10, troubles) for m in data.methods)
     notes = [*troubles, *_about(data, methods), *origins.caveats(data.config), *wording.cost(data.stats)]
     return EdgeSummary(name, estimator, plans, methods, data.stats, tuple(shown(n) for n in notes))
 
 
-def _method(data: Rescored, method: str, estimator: str, bins: int, troubles: list[str]) -> MethodEdge:
-    groups = {name: _group(data, method, sequences, troubles) for name, sequences in _grouped(data.sequences).items()}
+def _method(data: Rescored, method: str, bins: int, troubles: list[str]) -> MethodEdge:
+    groups = {name: group_of(data, method, sequences, troubles) for name, sequences in grouped(data.sequences).items()}
     random, hard, easy = groups["random"], groups["hard"], groups["easy"]
     own = {name: groups[name] for name in ("rs", "own") if len(groups[name])}
     everything = [g for name, g in groups.items() if len(g) and "@" not in name]
@@ -176,7 +111,7 @@ def _method(data: Rescored, method: str, estimator: str, bins: int, troubles: li
         low, high = (g.accuracy if len(g) else None for g in (hard, easy))
         usual = estimate(random.accuracy, low, high)
         paper = None if low is None or high is None else estimate(random.accuracy, low, high, estimator="paper")
-    difference = _difference(hard, easy, everything)
+    difference = _difference(hard, easy, [groups["every"]] if len(groups["every"]) else everything)
     placed = {
         n: percentile(g.accuracy, random.accuracy) for n, g in {**own, "hard": hard, "easy": easy}.items() if len(g)
     }
@@ -191,31 +126,9 @@ def _method(data: Rescored, method: str, estimator: str, bins: int, troubles: li
         claim="constant" if trained and np.ptp(list(trained.values())) < SAME else _claim(difference),
         placed=placed if len(random) >= 2 else {},
         rs=normal_fit(groups["rs"].means, ddof=0) if len(groups["rs"]) else None,
-        correlation=_correlation(random),
-        truth=_truth(groups, bins) if len(groups["every"]) else None,
+        correlation=correlation(random),
+        truth=truth_of(groups, bins) if len(groups["every"]) else None,
     )
-
-
-def _grouped(sequences: Iterable[TaskSequence]) -> dict[str, list[TaskSequence]]:
-    """By what they are; extremes of further similarities by ``hard@LABEL``."""
-    found: dict[str, list[TaskSequence]] = {n: [] for n in ("hard", "easy", "random", "rs", "own", "every")}
-    for s in sequences:
-        stem, at, label = s.sequence_id.partition("@")
-        found.setdefault(f"{stem.partition('-')[0]}{at}{label}", []).append(s)
-    return found
-
-
-def _group(data: Rescored, method: str, sequences: list[TaskSequence], troubles: list[str]) -> Group:
-    """Those that were judged to their end with every seed."""
-    whole = [s for s in sequences if data.complete(method, [s]) == set(data.seeds)]
-    if lost := len(sequences) - len(whole):
-        what = sequences[0].sequence_id.partition("-")[0]
-        troubles.append(
-            f"{method}: {lost} of {len(sequences)} sequences ({what}) failed with some seed and are left out."
-        )
-    accuracy = [[metrics.acc(data.rollouts[s.sequence_id, method, r].accuracy) for r in data.seeds] for s in whole]
-    values = tuple(s.values[0] if s.values else None for s in whole)
-    return Group(tuple(s.sequence_id for s in whole), values, np.array(accuracy).reshape(len(whole), len(data.seeds)))
 
 
 def _difference(hard: Group, easy: Group, trained: Sequence[Group]) -> Interval | None:
@@ -240,64 +153,6 @@ def _claim(difference: Interval | None) -> Claim:
     return "yes" if difference.low > 0 else "reversed" if difference.high < 0 else "unclear"
 
 
-def _correlation(group: Group) -> SimilarityCorrelation | None:
-    if len(group) < 3 or any(s is None for s in group.S):
-        return None
-    return similarity_correlation(np.array(group.S, dtype=np.float64), group.means)
-
-
-# ------------------------------------------------------------------------------------------------ truth
-
-
-def _truth(groups: dict[str, Group], bins: int) -> Truth:
-    every, random, rs = groups["every"], groups["random"], groups["rs"]
-    truth = every.means
-    against = []
-    if len(rs):
-        against.append(_against(f"RS ({', '.join(n.removeprefix('rs-') for n in rs.names)})", truth, rs.means, 0, bins))
-    against.append(_on_average(truth, 3, 0, bins))
-    if extremes := _triple(groups, ""):
-        against.append(_against("EDGE, as published (hard, random, easy)", truth, extremes, 0, bins))
-    if len(random) >= 2:
-        against.append(_against(f"EDGE, {len(random)} random sequences", truth, random.means, 1, bins))
-        against.append(_on_average(truth, len(random), 1, bins))
-    labels = dict.fromkeys(name.partition("@")[2] for name in groups if "@" in name)
-    encoders = [
-        _against(label or "the run's own", truth, triple, 0, bins)
-        for label in ("", *labels)
-        if (triple := _triple(groups, f"@{label}" if label else ""))
-    ]
-    return Truth(every, normal_fit(truth), tuple(against), tuple(encoders), normality(truth), _correlation(every))
-
-
-def _triple(groups: dict[str, Group], suffix: str) -> list[float]:
-    """Accuracy of the first hard, the first random and the first easy sequence; nothing if one is lacking."""
-    sides = [groups.get(f"hard{suffix}"), groups["random"], groups.get(f"easy{suffix}")]
-    return [float(g.means[0]) for g in sides if g] if all(sides) else []
-
-
-def _against(name: str, truth: Table, seen: Sequence[float] | Table, ddof: int, bins: int) -> Against:
-    fit = normal_fit(np.asarray(seen), ddof=ddof)
-    return Against(name, len(seen), fit, float(min(seen)), float(max(seen)), *_distances(truth, fit, bins))
-
-
-def _on_average(truth: Table, n: int, ddof: int, bins: int) -> Against:
-    """Mean distances over many samples of ``n`` random sequences: luck aside."""
-    drawn = np.random.default_rng(0).choice(truth, size=(DRAWS, n))
-    distances = np.mean([_distances(truth, normal_fit(row, ddof=ddof), bins) for row in drawn], axis=0)
-    return Against(f"{n} random sequences, on average", n, None, None, None, *(float(d) for d in distances))
-
-
-def _distances(truth: Table, fit: NormalFit, bins: int) -> tuple[float, float, float]:
-    """JSD in nats, W1, W2."""
-    return (
-        jsd(truth, fit.mu, fit.sigma, bins), wasserstein(truth, fit.mu, fit.sigma, 1), wasserstein(truth, fit.mu, fit.sigma, 2)
-    )  # fmt: skip
-
-
-# ------------------------------------------------------------------------------------------------ words and rows
-
-
 def _about(data: Rescored, methods: Sequence[MethodEdge]) -> list[str]:
     seeds = len(data.seeds)
     said = [
@@ -320,82 +175,3 @@ def _about(data: Rescored, methods: Sequence[MethodEdge]) -> list[str]:
             f"Random sequences were added until {data.setting('until')} was reached, or there were enough (--until)."
         )
     return said
-
-
-def estimates(summary: EdgeSummary) -> list[Row]:
-    """All figures of a summary, one a row: ``method_id, about, figure, value, low, high``."""
-    return [
-        {
-            "method_id": m.method, "about": about, "figure": figure, "value": _finite(i.value), "low": _finite(i.low),
-            "high": _finite(i.high),
-        }
-        for m in summary.methods
-        for about, figure, i in _figures(m)
-    ]  # fmt: skip
-
-
-def _figures(m: MethodEdge) -> Iterable[tuple[str, str, Interval]]:
-    for about, e in (("random", m.estimate), ("paper", m.paper)):
-        if e is None:
-            continue
-        names = (
-            ("mean", "sd") if about == "paper" else ("mean", "sd", "order_sd", "training_sd", "seed_sd", "low", "high")
-        )
-        yield from ((about, name, getattr(e, name)) for name in names)
-        yield from ((about, f"q{round(100 * p):02d}", q) for p, q in e.quantiles.items())
-        yield about, "sequences", Interval(e.L)
-    for side in ("hard", "easy"):
-        if len(m.groups[side]):
-            yield side, "accuracy", Interval(float(m.groups[side].accuracy.mean()))
-    if m.difference:
-        yield "extremes", "easy_minus_hard", m.difference
-    if m.rs:
-        yield from (("rs", "mean", Interval(m.rs.mu)), ("rs", "sd", Interval(m.rs.sigma)))
-    for about, p in m.placed.items():
-        for name, order in zip(m.groups[about].names, p.orders, strict=True):
-            yield from (
-                (f"order {name}", "accuracy", Interval(order.accuracy)),
-                (f"order {name}", "percentile", order.share),
-            )
-            yield f"order {name}", "normal_percentile", order.normal
-        yield about, "percentile_together", p.together
-    yield from _correlations("random", m.correlation)
-    if m.truth:
-        yield from _truths(m.truth)
-
-
-def _truths(t: Truth) -> Iterable[tuple[str, str, Interval]]:
-    for name, value in (
-        ("mean", t.fit.mu),
-        ("sd", t.fit.sigma),
-        ("low", t.low),
-        ("high", t.high),
-        ("sequences", len(t.sequences)),
-    ):
-        yield "truth", name, Interval(float(value))
-    for prefix, rows in (("against truth", t.against), ("encoder", t.encoders)):
-        for a in rows:
-            for name in ("low", "high", "jsd", "jsd_bits", "w1", "w2"):
-                if getattr(a, name) is not None:
-                    yield f"{prefix}: {a.name}", name, Interval(float(getattr(a, name)))
-    yield from _correlations("truth", t.correlation)
-    tests = t.normality
-    if tests.box_cox_lambda is not None:
-        yield "truth", "box_cox_lambda", Interval(tests.box_cox_lambda)
-    for scale, p in (("box-cox", tests.transformed), ("raw", tests.raw)):
-        for name, value in dataclasses.asdict(p).items() if p else ():
-            if value is not None:
-                yield f"normality, {scale}", f"{name}_p", Interval(value)
-
-
-def _correlations(about: str, c: SimilarityCorrelation | None) -> Iterable[tuple[str, str, Interval]]:
-    if c is None:
-        return
-    for name in ("pearson", "spearman", "raw_pearson", "raw_spearman"):
-        found = getattr(c, name)
-        yield from ((f"{about}, S", name, found.value), (f"{about}, S", f"{name}_p", Interval(found.p)))
-    yield f"{about}, S", "distinct_S", Interval(c.clusters)
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

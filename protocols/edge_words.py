@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from protocols.edge_plan import beyond, number, way
-from protocols.edge_summary import Against, EdgeSummary, MethodEdge, summarise
+from protocols.edge_summary import EdgeSummary, MethodEdge, summarise
+from protocols.edge_truth import Against
 from protocols.wording import percent
 from seqsearch.distribution.interval import Interval
 
