@@ -29,6 +29,9 @@ bench: $(READY)
 	$(VENV)/bin/python -m benchmarks.memory
 	$(VENV)/bin/python -m benchmarks.methods
 	$(VENV)/bin/python -m benchmarks.learnability
+	$(VENV)/bin/python -m benchmarks.extremes --large
+	$(VENV)/bin/python -m benchmarks.estimators
+	$(VENV)/bin/python -m benchmarks.objectives
 
 $(READY): pyproject.toml constraints.txt
 	if command -v uv >/dev/null; then \

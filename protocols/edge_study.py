@@ -94,9 +94,7 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
     all_names = class_names(world.images)
     names = tuple(all_names[i] for i in indices)
     similarity = source_of(settings.similarity, settings, names, directory)
-    others = tuple(
-        _other(text.strip(), settings, names, directory) for text in settings.encoders.split(",") if text.strip()
-    )
+    others = _others(settings, names, directory)
     looker = None
     if any(s.known is None for s in (similarity, *others)):
         item = located(parse_item(settings.similarity_method or "simplecil", "method"), directory)
@@ -160,10 +158,22 @@ def matched(path: Path, names: Sequence[str]) -> Similarity:
     return read(path).restricted(names)
 
 
-def _other(text: str, s: EdgeSettings, names: Sequence[str], directory: Path) -> Source:
-    """One of ``--encoders``: a source as in ``--similarity``, or else a text encoder."""
-    if text in ("prototypes", "confusion"):
-        return source_of(text, s, names, directory)
-    if Path(text).suffix in SUFFIXES:
-        return Source(text, matched(directory / Path(text).expanduser(), names))
-    return Source(text, from_names(names, "" if text == "names" else text, template=s.template))
+def _others(s: EdgeSettings, names: Sequence[str], directory: Path) -> tuple[Source, ...]:
+    """Those of ``--encoders``: sources as in ``--similarity``, or else text encoders; of paths the last part is their label.
+
+    Raises:
+        UserError: one cannot be read, or two are called the same.
+    """
+    found: dict[str, Source] = {}
+    for text in filter(None, map(str.strip, s.encoders.split(","))):
+        path = directory / Path(text).expanduser()
+        label = path.name if path.exists() else text
+        if label in found:
+            raise UserError(f"--encoders {s.encoders[:80]}: two are called {label!r}: leave one out, or rename it")
+        if text in ("prototypes", "confusion"):
+            found[label] = source_of(text, s, names, directory)
+        elif path.suffix in SUFFIXES:
+            found[label] = Source(label, matched(path, names))
+        else:
+            found[label] = Source(label, from_names(names, "" if text == "names" else text, template=s.template))
+    return tuple(found.values())

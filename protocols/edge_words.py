@@ -37,11 +37,15 @@ def headline(s: EdgeSummary) -> str:
     if s.reached:
         return f"Not finished (it stopped at: {s.reached}): nothing is claimed yet."
     by_claim = {c: [m.method for m in s.methods if m.claim == c] for c in ("yes", "reversed", "unclear", "constant")}
+    of_edge = any(p.objective in ("adjacent", "lags") and p.hard[0].direction == "hard" for p in s.plans[:1])
     said = []
     if yes := by_claim["yes"]:
-        said.append(f"the easy sequence scores higher than the hard one for {_and(yes)}, as EDGE expects")
+        said.append(
+            f"the easy sequence scores higher than the hard one for {_and(yes)}" + of_edge * ", as EDGE expects"
+        )
     if no := by_claim["reversed"]:
-        said.append(f"the hard sequence scores higher than the easy one for {_and(no)}, against what EDGE expects")
+        against = of_edge * ", against what EDGE expects"
+        said.append(f"the hard sequence scores higher than the easy one for {_and(no)}{against}")
     if unclear := by_claim["unclear"]:
         said.append(f"for {_and(unclear)} training noise hides any difference of the hard and the easy sequence")
     if constant := by_claim["constant"]:

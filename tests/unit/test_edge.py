@@ -21,6 +21,8 @@ from protocols.edge_study import prepare
 from protocols.edge_summary import summarise
 from seqsearch.edge_settings import EdgeSettings
 from seqsearch.errors import UserError
+from seqsearch.world import build_pool
+from tests.text_models import text_models
 
 POOL = "glyphs:classes=6,train=4,reward=3,test=10"
 
@@ -41,10 +43,13 @@ def accuracies(run: Path, method: str) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def every(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """All 90 sequences of six classes in three tasks, with a method that depends on the path and an additive one."""
+    words = {w.lower() for c in build_pool(POOL).classes for w in c.name.split()}
+    encoders = text_models(tmp_path_factory.mktemp("models"), sorted(words))
     run = tmp_path_factory.mktemp("runs") / "every"
     said = edge(
         "--methods", "er:epochs=1,aper_adapter:epochs=1", "--pool", POOL, "--tasks", 3, "--enumerate", "--score-seeds", 1,
-        "--encoders", "prototypes,confusion", "--planner", "exact", "--workers", 0, "--out", run,
+        "--encoders", f"prototypes,confusion,{encoders}/sentences,{encoders}/clip", "--planner", "exact", "--workers", 0,
+        "--out", run,
     )  # fmt: skip
     assert said.exit_code == 0, said.stderr
     return run, said.stdout
@@ -116,7 +121,8 @@ def test_further_similarities_get_extremes_of_their_own(every: tuple[Path, str])
     assert {"hard-0@prototypes", "easy-0@prototypes", "hard-0@confusion", "easy-0@confusion"} <= set(rows.index)
     t = summarise(every[0]).methods[0].truth
     assert t is not None
-    assert [a.name for a in t.encoders] == ["the run's own", "prototypes", "confusion"]
+    assert [a.name for a in t.encoders] == ["the run's own", "prototypes", "confusion", "sentences", "clip"]
+    assert len({p.digest for p in summarise(every[0]).plans}) == 5
     triple = rows.accuracy[["hard-0@confusion", "random-0", "easy-0@confusion"]]
     assert t.encoders[2].fit is not None
     assert t.encoders[2].fit.mu == pytest.approx(triple.mean())
@@ -282,6 +288,7 @@ def test_a_method_that_fails_on_some_sequences_is_said(tmp_path: Path) -> None:
         ({"similarity_method": "er"}, "--similarity-method is for --similarity prototypes or confusion"),
         ({"similarity": "confusion", "encoder": "clip"}, "--encoder encodes class names"),
         ({"enumerate": True, "enumerate_limit": 89}, "90 sequences"),
+        ({"enumerate": True, "encoders": "names,names"}, "two are called 'names'"),
         ({"orders": "none.txt"}, "none.txt: cannot be read"),
         ({"exclude_groups": "Klingon"}, "no such group"),
     ],
