@@ -13,11 +13,10 @@ from protocols import edge_words as words
 from protocols.edge_summary import EdgeSummary, MethodEdge, summarise
 from protocols.gallery import gallery
 from protocols.origins import origins
-from protocols.page import identity, page
+from protocols.page import identity, write_page
 from protocols.plots import Curve, Dots, Range, densities, ranges, scatter, task_matrix
 from protocols.rescored import Rescored, read_run
 from protocols.wording import count
-from seqsearch.files import atomic_path
 from seqsearch.pools.base import Pool
 from seqsearch.sequences import TaskSequence
 from seqsearch.similarities.files import read
@@ -44,11 +43,7 @@ def write_report(run: Path, *pools: Pool) -> Path:
         *(_table(t) for t in (words.luck(summary), *words.truth(summary), *words.extremes(summary)) if t), _notes(summary),
         _matrices(data, similarity, pools), gallery(data, pools), _how(data, origins(data.config)), identity(data.config),
     ]  # fmt: skip
-    path = run / "report.html"
-    text = page(f"{summary.run}: class sequences and what they do", "\n".join(filter(None, sections)))
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, "utf-8", "backslashreplace")
-    return path
+    return write_page(run / "report.html", f"{summary.run}: class sequences and what they do", sections)
 
 
 def _head(s: EdgeSummary) -> str:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
+
+from seqsearch.files import atomic_path
 
 CSS = """
 :root { color-scheme: light dark;
@@ -94,6 +98,14 @@ def page(title: str, body: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
+
+
+def write_page(path: Path, title: str, sections: Sequence[str]) -> Path:
+    """Write a page of the sections that are not empty, whole or not at all; returns ``path``."""
+    text = page(title, "\n".join(filter(None, sections)))
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, "utf-8", "backslashreplace")
+    return path
 
 
 def identity(config: dict[str, Any]) -> str:

@@ -12,10 +12,9 @@ from protocols import wording
 from protocols.charts import Line, bounds, line_chart, strip
 from protocols.gallery import gallery
 from protocols.origins import origins
-from protocols.page import identity, page
+from protocols.page import identity, write_page
 from protocols.rescored import read_run
 from protocols.summary import MethodSummary, Side, Summary, summarise
-from seqsearch.files import atomic_path
 from seqsearch.pools.base import Pool
 from seqsearch.schema import TRACE
 from seqsearch.sequences import Row, read_rows
@@ -35,11 +34,7 @@ def write_report(run: Path, *pools: Pool) -> Path:
         _head(summary), _table(summary), _curves(summary), _masked(summary), gallery(data, pools), _trace(trace),
         _how(data.config), identity(data.config),
     ]  # fmt: skip
-    path = run / "report.html"
-    text = page(f"{summary.run}: task sequences found", "\n".join(filter(None, sections)))
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, "utf-8", "backslashreplace")
-    return path
+    return write_page(run / "report.html", f"{summary.run}: task sequences found", sections)
 
 
 # ------------------------------------------------------------------------------------------------ figures
