@@ -15,13 +15,13 @@ from protocols.options import given, read_yaml, settings_options
 from protocols.runtime import Runtime, runtime_options
 from seqsearch.edge_settings import EdgeSettings
 from seqsearch.errors import UserError
-from seqsearch.types import ClassId
 
 if TYPE_CHECKING:
     from protocols.edge_plan import Classes, Plan
     from protocols.runs import RunFolder
     from seqsearch.sequences import Kind
     from seqsearch.similarities.matrix import Similarity
+    from seqsearch.types import ClassId
 
 FIELDS = {f.name for f in dataclasses.fields(EdgeSettings)}
 
@@ -112,6 +112,7 @@ def _similarity(s: EdgeSettings) -> tuple[Similarity, dict[ClassId, tuple[str, s
     from protocols.study import world_of
     from seqsearch.similarities.files import read
     from seqsearch.similarities.pool import class_names
+    from seqsearch.types import ClassId
 
     if s.similarity in ("prototypes", "confusion"):
         raise UserError(

@@ -9,7 +9,6 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from seqsearch.distribution.adaptive import parse_target
 from seqsearch.errors import UserError
 from seqsearch.settings import StudySettings, setting
 
@@ -107,6 +106,8 @@ class EdgeSettings(StudySettings):
         if self.plan_only and (self.enumerate or self.until or self.orders):
             raise UserError("--plan-only trains nothing: leave --enumerate, --until and --orders out")
         if self.until:
+            from seqsearch.distribution.adaptive import parse_target
+
             parse_target(self.until)
         if self.until and self.enumerate:
             raise UserError("--enumerate runs every sequence: leave --until out")

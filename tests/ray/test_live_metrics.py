@@ -15,6 +15,7 @@ from actors.engine import Engine
 from actors.fleet import Fleet
 from actors.metrics import COUNTERS, GAUGES, Metrics
 from protocols.cldyb_study import prepare
+from protocols.estimate import estimate
 from protocols.monitor import Monitor
 from protocols.plans import make_plans
 from protocols.runtime import Runtime
@@ -47,7 +48,8 @@ def test_the_figures_of_a_run_reach_ray(tmp_path: Path) -> None:
     settings = small_settings(score_seeds=1, random_sequences=0)
     study = prepare(settings, tmp_path / "states", "cpu")
     fleet = Fleet(study.world, Engine(workers=1))
-    with Monitor(tmp_path, "my-run", study, Runtime(quiet=True)) as monitor:
+    expected = estimate(settings, len(study.methods)).expected
+    with Monitor(tmp_path, "my-run", study, Runtime(quiet=True), expected) as monitor:
         with monitor.watching(fleet):
             metrics = monitor._metrics
             search, plans = Search(fleet, Journal(tmp_path), monitor.update), make_plans(study)
