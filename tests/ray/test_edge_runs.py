@@ -1,4 +1,4 @@
-"""EDGE on real Ray: the same for any number of workers and after a kill; restarts of the annealing on the workers."""
+"""EDGE on real Ray: the same for any number of workers and after a kill."""
 
 from __future__ import annotations
 
@@ -64,23 +64,3 @@ def test_a_killed_run_goes_on_and_finds_the_same(in_process: Path, tmp_path: Pat
     edge("--resume", run, "--workers", 2)
     assert (run / "plan.json").read_bytes() == plan
     assert outcome(run) == outcome(in_process)
-
-
-def test_restarts_on_ray_find_what_they_find_here(in_process: Path, tmp_path: Path) -> None:
-    flags = (
-        "--similarity",
-        in_process / "similarity.parquet",
-        "--tasks",
-        3,
-        "--plan-only",
-        "--moves",
-        500,
-        "--restarts",
-        3,
-    )
-    for name, workers in (("here", 0), ("ray", 2)):
-        edge(*flags, "--workers", workers, "--out", tmp_path / name)
-    here, ray = (
-        pq.read_table(tmp_path / n / "sequences.parquet").drop_columns("run_id").to_pylist() for n in ("here", "ray")
-    )
-    assert here == ray

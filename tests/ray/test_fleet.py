@@ -7,11 +7,14 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from actors.calls import on_ray
 from actors.cluster import connect, disconnect
 from actors.engine import Engine
 from actors.fleet import Fleet
+from seqsearch.planners.extremes import Found, Start, anneal_start, find
 from seqsearch.search import Job, JobResult
 from seqsearch.types import Edge
 from seqsearch.world import World
@@ -144,3 +147,13 @@ def test_functions_are_called_on_workers_in_order_also_where_one_dies(inline: Fi
         assert fleet.roster.replaced == 1
     finally:
         fleet.close()
+
+
+def test_restarts_of_the_annealing_find_on_ray_what_they_find_here() -> None:
+    x = np.random.default_rng(0).normal(size=(12, 4))
+    here, ray = (find(x @ x.T, (4, 4, 4), "hard", moves=500, restarts=3, run=run) for run in (None, on_ray_starts))
+    assert [(e.tasks, e.value, e.moves) for e in here] == [(e.tasks, e.value, e.moves) for e in ray]
+
+
+def on_ray_starts(starts: list[Start]) -> list[Found]:
+    return on_ray(anneal_start, starts)
