@@ -51,7 +51,7 @@ class EdgeSettings(StudySettings):
     )
     budget: float = setting(0.0, "Seconds per direction instead of --moves. Not reproducible.", minimum=0.0)
     restarts: int = setting(
-        4, "Independent annealings per direction, on the workers; the best is taken.", minimum=1, maximum=10_000
+        2, "Independent annealings per direction, on the workers; the best is taken.", minimum=1, maximum=10_000
     )
     extremes: int = setting(1, "Diverse hard, and easy, sequences.", minimum=1, maximum=1000)
     diversity: float = setting(

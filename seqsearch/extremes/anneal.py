@@ -11,7 +11,7 @@ import numpy as np
 from seqsearch.extremes import kernels
 from seqsearch.extremes.objective import Floats, Labels, raw_score
 
-HOT, COLD = 0.35, 0.06
+HOT, COLD = 0.2, 0.08
 """First and last temperature, in units of the root mean square change that a random exchange makes."""
 
 CHUNKS = 200

@@ -41,7 +41,7 @@ __all__ = [
 Kind = Literal["anneal", "paper", "exact"]
 KINDS = ("anneal", "paper", "exact")
 
-RESTARTS = 4
+RESTARTS = 2
 FEW = 5_000
 """So many sequences are looked through one by one where a penalty does not lead to another sequence."""
 

@@ -110,7 +110,7 @@ def test_the_same_seed_plans_the_same_and_json_says_all(matrix: Path, tmp_path: 
     assert tables[0] == tables[1]
     found = json.loads(said[0].stdout)
     assert [len(found[side]) for side in ("hard", "easy")] == [2, 2]
-    assert found["hard"][0]["moves"] == 4 * 2000
+    assert found["hard"][0]["moves"] == 2 * 2000
     assert found["hard"][0]["bound"] <= found["hard"][0]["value"] <= found["mean"] <= found["easy"][0]["value"]
 
 
