@@ -15,6 +15,7 @@ from protocols.options import given, read_yaml, settings_options
 from protocols.runtime import Runtime, runtime_options
 from seqsearch.edge_settings import EdgeSettings
 from seqsearch.errors import UserError
+from seqsearch.settings import flag
 
 if TYPE_CHECKING:
     from protocols.edge_plan import Classes, Plan
@@ -57,7 +58,10 @@ def edge(
         folder, settings = RunFolder.resume(resume, EdgeSettings, {n: values[n] for n in given(context, FIELDS)})
     else:
         settings = EdgeSettings(**values)
+        _effective(settings, given(context, FIELDS))
         if settings.plan_only:
+            if dry_run:
+                raise UserError("--plan-only trains nothing: leave --dry-run out")
             _plan_only(settings, out, runtime)
             return
         if dry_run:
@@ -71,6 +75,25 @@ def edge(
         _print_estimate(settings, runtime)
         return
     launch(folder, settings, runtime)
+
+
+def _effective(s: EdgeSettings, named: set[str]) -> None:
+    """Raises UserError: a flag was given that would have no effect."""
+    from_file = s.plan_only and s.similarity not in ("names", "prototypes", "confusion")
+    idle = {
+        "lags": (s.objective != "lags", "is for --objective lags"),
+        "moves": (s.planner != "anneal", "is for --planner anneal"),
+        "budget": (s.planner != "anneal", "is for --planner anneal"),
+        "restarts": (s.planner != "anneal", "is for --planner anneal"),
+        "diversity": (s.extremes == 1, "is for --extremes 2 or more"),
+        "max_sequences": (not s.until, "is for --until"),
+        "enumerate_limit": (not s.enumerate, "is for --enumerate"),
+        "classes": (from_file, "draws from a pool, and the plan is made from a file"),
+        "exclude_groups": (from_file, "leaves classes of a pool out, and the plan is made from a file"),
+    }
+    for name, (has_none, why) in idle.items():
+        if has_none and name in named:
+            raise UserError(f"{flag(name)} {why}: leave it out")
 
 
 def _plan_only(settings: EdgeSettings, out: Path | None, runtime: Runtime) -> None:
@@ -179,6 +202,7 @@ def _print_estimate(settings: EdgeSettings, runtime: Runtime) -> None:
     from protocols.edge_study import prepare
     from protocols.estimate import unit_costs
     from protocols.launch import device
+    from protocols.wording import duration
     from seqsearch.distribution.sampling import number_of_sequences, required_sequences
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -198,7 +222,7 @@ def _print_estimate(settings: EdgeSettings, runtime: Runtime) -> None:
     shown = f"{there:,}" if there < 10**9 else f"about 10^{len(str(there)) - 1}"
     click.echo(
         f"{most.trainings:,} trainings at most ({most.rollouts:,} sequences times methods times seeds)\n"
-        f"{hours:.2g} hours with {at_a_time} worker(s), at {unit.seconds:.2g} s a training on this machine\n"
+        f"{duration(3600 * hours)} with {at_a_time} worker(s), at {unit.seconds:.2g} s a training on this machine\n"
         f"{shown} class sequences there are; {needed:,} random ones bound the mean to 5 points in 95 % of cases, whatever the "
         "method (Serfling); intervals from the run itself are narrower\nnothing was run"
     )

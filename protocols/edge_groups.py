@@ -15,6 +15,8 @@ from seqsearch.sequences import TaskSequence
 
 Table = NDArray[np.float64]
 """Final accuracy ``[sequences, seeds]``."""
+DIGITS = 12
+"""Of an accuracy: sums of shares of images differ in more only by the order in which they were added."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,9 @@ def group_of(data: Rescored, method: str, sequences: list[TaskSequence], trouble
         troubles.append(
             f"{method}: {lost} of {len(sequences)} sequences ({what}) failed with some seed and are left out."
         )
-    accuracy = [[metrics.acc(data.rollouts[s.sequence_id, method, r].accuracy) for r in data.seeds] for s in whole]
+    accuracy = [
+        [round(metrics.acc(data.rollouts[s.sequence_id, method, r].accuracy), DIGITS) for r in data.seeds]
+        for s in whole
+    ]
     values = tuple(s.values[0] if s.values else None for s in whole)
     return Group(tuple(s.sequence_id for s in whole), values, np.array(accuracy).reshape(len(whole), len(data.seeds)))

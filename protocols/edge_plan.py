@@ -125,7 +125,8 @@ def random_tasks(sizes: Sequence[int], seed: int, number: int) -> Classes:
 
 def write_plans(folder: Path, plans: Sequence[Plan]) -> None:
     """Into ``plan.json``."""
-    write_json(folder / FILE, {"plans": [asdict(p) for p in plans]})
+    said = [asdict(p) for p in plans]
+    write_json(folder / FILE, {"plans": [{**p, "checksum": _checksum(p)} for p in said]})
 
 
 def read_plans(folder: Path) -> list[Plan]:
@@ -144,7 +145,14 @@ def read_plans(folder: Path) -> list[Plan]:
         raise UserError(f"{path} is not as it was written ({error}): remove it to have it planned again") from None
 
 
+def _checksum(said: dict[str, Any]) -> str:
+    return digest_of("plan", json.loads(json.dumps(said)))
+
+
 def _plan(said: dict[str, Any]) -> Plan:
+    said = dict(said)
+    if said.pop("checksum", None) != _checksum(said):
+        raise ValueError("its checksum says that it was changed")
     extremes = {side: tuple(_extreme(e) for e in said[side]) for side in ("hard", "easy")}
     made = Plan(**{**said, "sizes": tuple(said["sizes"]), **extremes})
     n = sum(made.sizes)
@@ -182,19 +190,25 @@ def render(p: Plan, random: Sequence[float | None]) -> RenderableType:
         table.add_row(f"random-{i}", number(value), "", "", beyond(p, value), "", "", "")
     shape = f"{sum(p.sizes)} classes in {len(p.sizes)} tasks of {_sizes(p.sizes)}"
     about = f"similarity: {p.source}; {shape}; S ({p.objective}) of random sequences: "
-    about += "not defined" if p.mean is None else f"mean {number(p.mean)}, sd {number(p.sd)}"
+    about += (
+        "not defined, so that hard and easy mean nothing"
+        if p.mean is None
+        else f"mean {number(p.mean)}, sd {number(p.sd)}"
+    )
     return Group(Text(about), Text(), table)
 
 
 def number(value: float | None) -> str:
     """A score, or ``-``."""
-    return "-" if value is None else f"{value:.5f}"
+    return "-" if value is None else f"{value + 0.0:.5g}"
 
 
 def way(p: Plan, e: Extreme) -> str:
     """How far from the random mean to the bound an extreme comes, in percent."""
     if p.mean is None or e.value is None or e.bound is None or e.bound == p.mean:
         return "-"
+    if e.planner == "exact":
+        return "optimal"
     return f"{100 * (e.value - p.mean) / (e.bound - p.mean):.0f} %"
 
 

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
+from protocols.edge_plan import objective_of
 from protocols.orders import Order, read_orders
 from protocols.study import Study, check_images, kept_classes, opened, reads_frozen, view_of
-from seqsearch.digests import seeded_numpy
+from seqsearch.digests import digest_of, seeded_numpy
 from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.edge_settings import EdgeSettings
 from seqsearch.errors import UserError
-from seqsearch.extremes.objective import task_sizes
+from seqsearch.extremes.objective import Problem, task_sizes
 from seqsearch.grammar import parse_item
 from seqsearch.similarities.files import read
 from seqsearch.similarities.matrix import Similarity
@@ -62,7 +65,8 @@ class EdgeStudy(Study):
     def identity(self) -> dict[str, Any]:
         sources = (self.similarity, *self.others)
         said = {s.label: s.known.digest if s.known else f"{s.looks} of {self._looker_digest()}" for s in sources}
-        return {**super().identity(), "similarity": said, "task_sizes": list(self.sizes)}
+        orders = digest_of("orders", [(o.name, o.tasks) for o in self.orders]) if self.orders else None
+        return {**super().identity(), "similarity": said, "orders": orders, "task_sizes": list(self.sizes)}
 
     def _looker_digest(self) -> str:
         return self.looker.digest if self.looker else ""
@@ -83,6 +87,11 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
         raise UserError(
             f"{len(indices)} classes in {settings.tasks} tasks leave a task with one class, in which nothing is told apart: "
             "lower --tasks, or have more classes in play (plans alone may have such tasks: --plan-only)"
+        )
+    if not Problem(np.zeros((len(indices),) * 2), sizes, objective_of(settings)).defined:
+        raise UserError(
+            f"--objective {settings.objective} says nothing of {settings.tasks} task(s) of {sizes[0]} classes: more --tasks, or "
+            "another objective"
         )
     there = number_of_sequences(sizes) if settings.enumerate else 0
     if there > settings.enumerate_limit:

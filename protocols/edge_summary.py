@@ -23,12 +23,14 @@ from protocols.edge_plan import Plan, read_plans
 from protocols.edge_rows import estimates
 from protocols.edge_truth import Truth, truth_of
 from protocols.rescored import Rescored, read_run
+from seqsearch.distribution.adaptive import narrow_enough, parse_target
 from seqsearch.distribution.components import mean_squares
 from seqsearch.distribution.correlation import SimilarityCorrelation
 from seqsearch.distribution.estimate import Estimate, estimate
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.normal import NormalFit, normal_fit
 from seqsearch.distribution.percentile import Percentiles, percentile
+from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.text import shown
 
 Claim = Literal["yes", "reversed", "unclear", "constant"]
@@ -170,8 +172,25 @@ def _about(data: Rescored, methods: Sequence[MethodEdge]) -> list[str]:
         )
     if any(m.estimate is None for m in methods):
         said.append("A method with fewer than two complete random sequences has no estimate.")
-    if data.setting("until"):
+    said += _until(data, methods)
+    drawn = len(data.random())
+    there = number_of_sequences([len(t.classes) for t in data.sequences[0].tasks]) if data.sequences else 0
+    if there <= 10 * drawn and not data.setting("enumerate"):
         said.append(
-            f"Random sequences were added until {data.setting('until')} was reached, or there were enough (--until)."
+            f"There are only {there} sequences; the {drawn} random ones are drawn with replacement. --enumerate runs them all."
         )
     return said
+
+
+def _until(data: Rescored, methods: Sequence[MethodEdge]) -> list[str]:
+    """Whether ``--until`` was reached."""
+    until = data.setting("until")
+    if not isinstance(until, str) or not until:
+        return []
+    target = parse_target(until)
+    missed = [m.method for m in methods if m.estimate is None or not narrow_enough(m.estimate, *target)]
+    if missed:
+        return [f"--until {until} was not reached for {', '.join(missed)} (--max-sequences)."]
+    return [
+        f"Random sequences were added until {until} was reached: intervals of such a run cover a little less than 95 %."
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,22 +43,27 @@ def read_orders(path: Path, names: Sequence[str], sizes: Sequence[int]) -> tuple
         if path.suffix == ".parquet":
             found = _sequences(path)
         else:
-            text = content(path, LARGEST).decode()
-            lists = (
-                json.loads(text)
-                if path.suffix == ".json"
-                else [_split(line) for line in text.splitlines() if line.strip()]
-            )
+            text = content(path, LARGEST).decode("utf-8-sig")
+            lists = json.loads(text) if path.suffix == ".json" else _lines(text)
             if not isinstance(lists, list) or not all(isinstance(order, list) for order in lists):
                 raise UserError(f"--orders {path}: must hold a list of orders, each a list of classes")
             found = [(f"order-{i}", order) for i, order in enumerate(lists)]
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError, csv.Error) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise UserError(f"--orders {path}: cannot be read ({shown(said)[:200]})") from None
     if not 0 < len(found) <= MOST:
         raise UserError(f"--orders {path}: holds {len(found)} orders, must be from 1 to {MOST}")
     known = {n: i for i, n in enumerate(names)}
-    return tuple(_order(f"--orders {path}, {name}", name, order, known, sizes) for name, order in found)
+    orders = tuple(_order(f"--orders {path}, {name}", name, order, known, sizes) for name, order in found)
+    first: dict[tuple[tuple[int, ...], ...], Order] = {}
+    for o in orders:
+        if (
+            first.setdefault(o.tasks, o) is not o and path.suffix != ".parquet"
+        ):  # of a run, which may have drawn one twice
+            raise UserError(
+                f"--orders {path}: {first[o.tasks].name} and {o.name} have the same tasks: leave one of them out"
+            )
+    return tuple(first.values())
 
 
 def _sequences(path: Path) -> list[tuple[str, list[Any]]]:
@@ -68,8 +74,11 @@ def _sequences(path: Path) -> list[tuple[str, list[Any]]]:
     return [(name, [steps[step] for step in sorted(steps)]) for name, steps in by_id.items()]
 
 
-def _split(line: str) -> list[str]:
-    return [part.strip() for part in (line.split(",") if "," in line else line.split()) if part.strip()]
+def _lines(text: str) -> list[list[str]]:
+    """Classes of each line, between commas (quoted as in CSV files) or, where there are none, between spaces."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    rows = [next(csv.reader([line], skipinitialspace=True)) if "," in line else line.split() for line in lines]
+    return [[part.strip() for part in row if part.strip()] for row in rows]
 
 
 def _order(where: str, name: str, order: list[Any], known: dict[str, int], sizes: Sequence[int]) -> Order:
@@ -81,8 +90,9 @@ def _order(where: str, name: str, order: list[Any], known: dict[str, int], sizes
     flat = [c for task in order for c in task] if nested else order
     classes = [_class(where, c, known) for c in flat]
     if sorted(classes) != list(range(len(known))):
-        lacking = next((n for n, i in known.items() if i not in set(classes)), None)
-        wrong = f"lacks class {lacking!r}" if lacking else "has a class twice"
+        twice = next((n for n, i in known.items() if classes.count(i) > 1), None)
+        lacking = next((n for n, i in known.items() if i not in classes), None)
+        wrong = f"has class {twice!r} twice" if twice else f"lacks class {lacking!r}"
         raise UserError(f"{where}: {wrong}; an order has each of the {len(known)} classes in play once")
     ends = [sum(sizes[: t + 1]) for t in range(len(sizes))]
     return Order(name, tuple(tuple(sorted(classes[e - m : e])) for e, m in zip(ends, sizes, strict=True)))

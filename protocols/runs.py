@@ -159,7 +159,16 @@ class RunFolder:
             if not (isinstance(before, dict) and isinstance(before.get("methods"), dict)):
                 raise UserError(f"{self.path}/config.json: identity is {brief(before)}: restore it")
             changed = [m for m in identity["methods"] if identity["methods"][m] != before["methods"].get(m)]
-            for name in ("pool_digest", "split_digest", "weights", "versions", "device", "first_task", "similarity"):
+            for name in (
+                "pool_digest",
+                "split_digest",
+                "weights",
+                "versions",
+                "device",
+                "first_task",
+                "similarity",
+                "orders",
+            ):
                 if before.get(name) != identity.get(name):
                     raise UserError(
                         f"{name.replace('_', ' ')} changed since run {self.path} was made ({_brief(before.get(name))} -> "

@@ -128,7 +128,8 @@ def lines(s: Status) -> list[str]:
     if s.state in ("stopped", "killed"):
         found.append(f"  nothing is lost; continue with: {resume_command(s.path, s.protocol)}")
     if s.state == "finished":
-        found.append(f"  report: {s.path / 'report.html'}; table: seqsearch show {s.path}")
+        report = f"report: {s.path / 'report.html'}; " if (s.path / "report.html").exists() else ""
+        found.append(f"  {report}table: seqsearch show {s.path}")
     return [shown(line) for line in found]
 
 
@@ -172,7 +173,7 @@ def _times(said: dict[str, Any], running: bool) -> list[str]:
 
 
 def _state(run: Path, said: dict[str, Any], silent: float | None) -> State:
-    if (run / "report.html").exists():
+    if (run / "report.html").exists() or _planned(run):
         return "finished"
     elsewhere = said.get("host") not in (None, socket.gethostname())
     if _locked(run / "lock") or (
@@ -180,6 +181,13 @@ def _state(run: Path, said: dict[str, Any], silent: float | None) -> State:
     ):
         return "running"
     return "killed" if said.get("state") == "running" else "stopped"
+
+
+def _planned(run: Path) -> bool:
+    """Whether it is a plan (``seqsearch edge --plan-only``), which has nothing but its sequences."""
+    return (
+        (run / "plan.json").exists() and (run / "sequences.parquet").exists() and not (run / "journal.jsonl").exists()
+    )
 
 
 def _locked(path: Path) -> bool:

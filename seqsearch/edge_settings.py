@@ -73,7 +73,7 @@ class EdgeSettings(StudySettings):
         10, "Random sequences (L), from which mean and sd are estimated.", minimum=3, maximum=100_000
     )
     score_seeds: int = setting(
-        2, "Training seeds of each sequence; two or more tell training noise from order.", minimum=1
+        2, "Training seeds of each sequence: 2 or more, to tell training noise from order.", minimum=1, maximum=1000
     )
     rs_seeds: str = setting("0,42,1993", "Seeds of the orders that toolboxes draw (the RS protocol); empty: none.")
     orders: str = setting("", "FILE of own class orders: how lucky were they? (.txt, .csv, .json, sequences.parquet)")

@@ -20,6 +20,8 @@ Float64 = NDArray[np.float64]
 
 TOLERANCE = 1e-6
 """Asymmetry that is taken for rounding, as a share of the largest magnitude in the matrix."""
+LARGEST = 1e100
+"""Magnitude of a similarity."""
 MOST_CLASSES = 20_000
 """A matrix of so many classes takes 3.2 GB."""
 _ROWS = 512
@@ -161,6 +163,8 @@ def _check_finite(matrix: Float64, names: Sequence[str], where: str) -> None:
             raise UserError(
                 f"{where}: the similarity of {quoted(names[i])} and {quoted(names[j])} is {matrix[i, j]}, must be a finite number"
             )
+    if max(float(matrix.max()), -float(matrix.min())) > LARGEST:
+        raise UserError(f"{where}: has values beyond {LARGEST:g}, of which no sums can be made: divide it by a number")
 
 
 def _symmetrise(matrix: Float64, names: Sequence[str], where: str) -> None:

@@ -15,14 +15,19 @@ import pytest
 from click.testing import CliRunner, Result
 from scipy import stats
 
+from actors.engine import Engine
 from protocols.cli import main
-from protocols.edge import expected, shared_trainings
+from protocols.edge import expected, run, shared_trainings
 from protocols.edge_study import prepare
 from protocols.edge_summary import summarise
+from protocols.runs import RunFolder
+from protocols.runtime import Runtime
+from seqsearch.deadline import Deadline
 from seqsearch.edge_settings import EdgeSettings
 from seqsearch.errors import UserError
 from seqsearch.world import build_pool
 from tests.text_models import text_models
+from tests.unit.test_time_budget import results_in
 
 POOL = "glyphs:classes=6,train=4,reward=3,test=10"
 
@@ -191,6 +196,19 @@ SMALL = (
 )
 
 
+def stopped_after(results: int, path: Path, **settings: Any) -> None:
+    """A run of which the time is up when so many lines are journalled."""
+    made = EdgeSettings(
+        pool=SMALL[1], tasks=3, moves=500, rs_seeds="", random_sequences=3, methods="er:epochs=1", **settings
+    )
+    folder = RunFolder.create(path, made)
+    deadline = Deadline(results, results_in(path))
+    assert not run(
+        folder, prepare(made, path / "states", "cpu"), Runtime(Engine(workers=0), quiet=True, deadline=deadline)
+    )
+    folder.close()
+
+
 def test_until_adds_sequences_and_says_the_same_again(tmp_path: Path) -> None:
     flags = ("--methods", "er:epochs=1", *SMALL, "--random-sequences", 3, "--until", "mean:0.03", "--max-sequences", 8)
     for name in ("a", "b"):
@@ -208,16 +226,11 @@ def test_a_stopped_run_goes_on_with_the_same_plan(tmp_path: Path) -> None:
     flags = ("--methods", "er:epochs=1", *SMALL, "--random-sequences", 3)
     whole = edge(*flags, "--out", tmp_path / "whole")
     assert whole.exit_code == 0, whole.stderr
-    stopped = edge(*flags, "--out", tmp_path / "cut", "--time-budget", "4s")
-    assert stopped.exit_code == 0, stopped.stderr
-    assert f"Continue with: seqsearch edge --resume {tmp_path / 'cut'}" in stopped.stderr
+    stopped_after(12, tmp_path / "cut")
     assert not (tmp_path / "cut" / "report.html").exists()
-    shown = (
-        CliRunner().invoke(main, ["show", str(tmp_path / "cut")])
-        if (tmp_path / "cut" / "results.parquet").exists()
-        else None
-    )
-    assert shown is None or "nothing is claimed yet" in shown.stdout
+    shown = CliRunner().invoke(main, ["show", str(tmp_path / "cut")]).stdout
+    assert "nothing is claimed yet" in shown
+    assert f"Go on with: seqsearch edge --resume {tmp_path / 'cut'}" in shown
     resumed = edge("--resume", tmp_path / "cut", "--workers", 0)
     assert resumed.exit_code == 0, resumed.stderr
     for file in ("sequences", "results", "estimates"):
@@ -310,3 +323,50 @@ def test_dry_run_counts_trainings(tmp_path: Path) -> None:
     assert (found["trainings"], found["sequences"]) == (195, "90")
     study = prepare(EdgeSettings(methods="simplecil,er", pool=POOL, tasks=3), tmp_path, "cpu")
     assert expected(study).trainings == (2 + 3 + 10) * 3 * 2 * 2
+
+
+def test_a_run_resumes_with_what_it_began_with_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "orders.txt").write_text("0 1 2 3 4 5 6 7 8\n")
+    stopped_after(12, tmp_path / "run", orders=str(tmp_path / "orders.txt"))
+    (tmp_path / "orders.txt").write_text("8 7 6 5 4 3 2 1 0\n")
+    changed = edge("--resume", tmp_path / "run", "--workers", 0)
+    assert changed.exit_code == 2
+    assert "orders changed since run" in changed.stderr
+    (tmp_path / "orders.txt").write_text("0 1 2 3 4 5 6 7 8\n")
+    plan = tmp_path / "run" / "plan.json"
+    said = json.loads(plan.read_text())
+    tasks = said["plans"][0]["hard"][0]["tasks"]
+    tasks[0][0], tasks[1][0] = tasks[1][0], tasks[0][0]
+    plan.write_text(json.dumps(said))
+    edited = edge("--resume", tmp_path / "run", "--workers", 0)
+    assert edited.exit_code == 2
+    assert "its checksum says that it was changed): remove it to have it planned again" in edited.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--lags", "1,2"), "--lags is for --objective lags: leave it out"),
+        (("--planner", "exact", "--budget", "2"), "--budget is for --planner anneal"),
+        (("--diversity", "2"), "--diversity is for --extremes 2 or more"),
+        (("--plan-only", "--dry-run"), "leave --dry-run out"),
+        (("--plan-only", "--similarity", "m.csv", "--classes", "5"), "--classes draws from a pool"),
+        (("--tasks", "1"), "--objective adjacent says nothing of 1 task(s) of 6 classes"),
+        (("--score-seeds", "100000000"), "--score-seeds 100000000: must be between 1 and 1000"),
+    ],
+)
+def test_flags_without_effect_are_refused(tmp_path: Path, flags: tuple[str, ...], said: str) -> None:
+    result = edge(
+        "--methods", "simplecil", "--pool", POOL, "--tasks", 3, *flags, "--workers", 0, "--out", tmp_path / "run"
+    )
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_status_of_a_plan_is_finished(tmp_path: Path) -> None:
+    planned = edge("--pool", POOL, "--tasks", 3, "--plan-only", "--planner", "exact", "--out", tmp_path / "plan")
+    assert planned.exit_code == 0, planned.stderr
+    status = CliRunner().invoke(main, ["status", str(tmp_path / "plan")]).stdout
+    assert "finished" in status
+    assert "resume" not in status

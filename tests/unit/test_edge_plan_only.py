@@ -76,7 +76,7 @@ def test_s_bound_and_time_are_printed(planned: tuple[Path, str]) -> None:
     out, text = planned
     found = sequences(out)
     for name in ("hard-0", "easy-0", "random-0"):
-        assert f"{found[name]['value']:.5f}" in next(line for line in text.splitlines() if line.startswith(name))
+        assert f"{found[name]['value']:.5g}" in next(line for line in text.splitlines() if line.startswith(name))
     assert "bound" in text
     assert "s in all" in text
 

@@ -28,10 +28,17 @@ def test_text_holds_names_or_numbers_a_line_an_order(tmp_path: Path) -> None:
     assert [o.tasks for o in orders] == [((3, 4), (1, 2), (0,)), ((0, 1), (2, 3), (4,))]
 
 
+def test_csv_quotes_names_and_a_byte_order_mark_is_no_class(tmp_path: Path) -> None:
+    names = ("red, green", "bee", "cat", "dog", "elk")
+    [order] = read_orders(write(tmp_path, "o.csv", '\ufeffelk, "red, green",bee,cat,dog\n'), names, SIZES)
+    assert order.tasks == ((0, 4), (1, 2), (3,))
+
+
 def test_json_holds_lists_cut_or_not(tmp_path: Path) -> None:
-    said = [[0, 4, 1, 2, 3], [["ant", "elk"], ["bee", "cat"], ["dog"]]]
+    said = [[0, 4, 1, 2, 3], [["elk", "bee"], ["ant", "cat"], ["dog"]]]
     first, second = read_orders(write(tmp_path, "o.json", json.dumps(said)), NAMES, SIZES)
-    assert first.tasks == second.tasks == ((0, 4), (1, 2), (3,))
+    assert first.tasks == ((0, 4), (1, 2), (3,))
+    assert second.tasks == ((1, 4), (0, 2), (3,))
 
 
 def test_sequences_of_a_run_keep_their_tasks(tmp_path: Path) -> None:
@@ -48,10 +55,11 @@ def test_sequences_of_a_run_keep_their_tasks(tmp_path: Path) -> None:
     [
         ("o.txt", "", "holds 0 orders"),
         ("o.txt", "0 1 2 3\n", "order-0: lacks class 'elk'"),
-        ("o.txt", "0 1 2 3 3\n", "order-0: lacks class 'elk'"),
-        ("o.txt", "0 1 2 3 4 4\n", "order-0: has a class twice"),
+        ("o.txt", "0 1 2 3 3\n", "order-0: has class 'dog' twice"),
+        ("o.txt", "0 1 2 3 4 4\n", "order-0: has class 'elk' twice"),
         ("o.txt", "0 1 2 3 5\n", "order-0: '5' is no class in play; write names, or numbers from 0 to 4"),
         ("o.txt", "ant,bee,cat,dog,eel\n", "'eel' is no class in play"),
+        ("o.txt", "0 1 2 3 4\n1 0 3 2 4\n", "order-0 and order-1 have the same tasks"),
         ("o.json", "{}", "must hold a list of orders"),
         ("o.json", "[1]", "must hold a list of orders"),
         ("o.json", "[[0, 1, 2, 3, true]]", "True is no class in play"),

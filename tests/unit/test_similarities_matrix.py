@@ -12,7 +12,7 @@ from seqsearch.errors import UserError
 from seqsearch.similarities.features import from_confusion, from_prototypes
 from seqsearch.similarities.matrix import TOLERANCE, Similarity, checked
 
-NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=64)
+NUMBERS = st.floats(-1e100, 1e100)
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 
 
@@ -217,3 +217,8 @@ def test_counts_of_any_size() -> None:
 def test_confusion_that_is_none(counts: list[list[float]], says: str) -> None:
     with pytest.raises(UserError, match=says):
         from_confusion(counts, "ab", "x")
+
+
+def test_values_of_which_no_sums_can_be_made_are_refused() -> None:
+    with pytest.raises(UserError, match="beyond 1e\\+100"):
+        checked(np.full((3, 3), 1e200), ["a", "b", "c"], "big.npy", "x")
