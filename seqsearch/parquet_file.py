@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -221,6 +223,10 @@ def _plain(kind: Any) -> bool:
     )
 
 
+PATIENCE = 1.0
+"""Seconds."""
+
+
 class _Unread(io.RawIOBase):
     """As long as a file, and nothing is in it."""
 
@@ -253,12 +259,25 @@ def _check_chunks(metadata: Any, size: int) -> None:
     There, a wrong one ends the process (an exception of C++ that pyarrow lets through, https://github.com/apache/arrow/issues/45283).
     Arrow also looks when it is about to read all columns ahead, and there it becomes an exception of Python.
     """
-    import pyarrow.parquet as pq
-
     file = _Unread(size)
     try:
-        with pq.ParquetFile(file, metadata=metadata, pre_buffer=True) as footer:
-            next(footer.iter_batches(1, use_threads=False), None)
+        _look_ahead(file, metadata)
     except Exception:
         if not file.asked:
             raise
+    finally:
+        _await_release(file)
+
+
+def _look_ahead(file: _Unread, metadata: Any) -> None:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(file, metadata=metadata, pre_buffer=True) as footer:
+        next(footer.iter_batches(1, use_threads=False), None)
+
+
+def _await_release(file: _Unread) -> None:
+    """Until no thread of Arrow holds the file: one that lets go of it while Python ends takes the process down."""
+    until = time.monotonic() + PATIENCE
+    while sys.getrefcount(file) > 3 and time.monotonic() < until:  # ours, that of the caller, and that of the count
+        time.sleep(0.001)
