@@ -25,7 +25,8 @@ from protocols.session import Session
 from seqsearch import metrics
 from seqsearch.distribution.adaptive import narrow_enough, parse_target
 from seqsearch.distribution.estimate import estimate
-from seqsearch.extremes.exact import count_sequences, enumerate_sequences
+from seqsearch.distribution.sampling import number_of_sequences
+from seqsearch.extremes.exact import enumerate_sequences
 from seqsearch.extremes.objective import tasks_of, toolbox_labels
 from seqsearch.planners.extremes import Found, Start, anneal_start
 from seqsearch.planners.given import GivenPlanner, GrowingPlanner
@@ -202,7 +203,7 @@ def expected(study: EdgeStudy) -> Expected:
     t, k = study.settings, len(study.sizes)
     chosen = 2 * t.extremes * (1 + len(study.others)) + len(t.toolbox_seeds()) + len(study.orders)
     random = t.max_sequences if t.until else t.random_sequences
-    every = count_sequences(study.sizes) if t.enumerate else 0
+    every = number_of_sequences(study.sizes) if t.enumerate else 0
     trainings = shared_trainings(study.sizes) if t.enumerate else (chosen + random) * k
     times = len(study.methods) * t.score_seeds
     return Expected((chosen + random + every) * times, trainings * times)
@@ -214,5 +215,6 @@ def shared_trainings(sizes: Sequence[int]) -> int:
     n = sum(sizes)
     ends = [sum(sizes[: t + 1]) for t in range(len(sizes))]
     return sum(
-        count_sequences((*sizes[: t + 1], n - end)) if end < n else count_sequences(sizes) for t, end in enumerate(ends)
+        number_of_sequences((*sizes[: t + 1], n - end)) if end < n else number_of_sequences(sizes)
+        for t, end in enumerate(ends)
     )

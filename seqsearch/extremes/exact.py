@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.errors import UserError
 from seqsearch.extremes.compiled import compiled
 from seqsearch.extremes.objective import Floats, Labels, Problem, in_order
@@ -19,22 +19,13 @@ ROWS = 2_000_000
 """Most sequences that `enumerate_sequences` writes down."""
 
 
-def count_sequences(sizes: Sequence[int]) -> int:
-    """Number of sequences with tasks of these sizes, exactly: N! / (m_1! ... m_K!) (Lemma 1 of EDGE)."""
-    total, placed = 1, 0
-    for m in sizes:
-        placed += m
-        total *= comb(placed, m)
-    return total
-
-
 def enumerate_sequences(sizes: Sequence[int]) -> Labels:
     """All sequences [S, N], as labels in lexicographic order; nothing is left out as symmetric.
 
     Raises:
         UserError: there are more than `ROWS`.
     """
-    total = count_sequences(sizes)
+    total = number_of_sequences(sizes)
     if total > ROWS:
         raise UserError(
             f"tasks of sizes {tuple(sizes)}: {_shown(total)} sequences are too many to list (at most {ROWS:,})"
@@ -51,7 +42,7 @@ def exact_extremes(problem: Problem) -> tuple[Labels, Labels]:
     Raises:
         UserError: there are more than `LIMIT` sequences.
     """
-    total = count_sequences(problem.sizes)
+    total = number_of_sequences(problem.sizes)
     if total > LIMIT:
         raise UserError(
             f"exact: {problem.n} classes in {problem.k} tasks have {_shown(total)} sequences, more than {LIMIT:,}; use anneal"

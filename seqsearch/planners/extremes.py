@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from seqsearch.digests import seed_of
+from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.errors import UserError
 from seqsearch.extremes import anneal, exact
 from seqsearch.extremes.anneal import Found
@@ -217,7 +218,7 @@ class _Search:
             return self._best(self.problem, 0, 1.0)
         if self.problem.k == 1:
             return None
-        few = exact.count_sequences(self.problem.sizes) <= FEW
+        few = number_of_sequences(self.problem.sizes) <= FEW
         tried = 0
         for attempt in range(1 if few else ATTEMPTS):
             labels, moves = self._best(
