@@ -32,8 +32,7 @@ Row = dict[str, float | str | int]
 DIRECTIONS: tuple[Direction, ...] = ("hard", "easy")
 SMALL = ((6, 3), (9, 3), (8, 4), (10, 5))
 LARGE = ((1000, 50), (2403, 120))
-CIFAR_100 = tuple(
-    """
+NAMES = """
     apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus butterfly camel can
     castle caterpillar cattle chair chimpanzee clock cloud cockroach couch crab crocodile cup dinosaur dolphin
     elephant flatfish forest fox girl hamster house kangaroo keyboard lamp lawn_mower leopard lion lizard
@@ -41,8 +40,8 @@ CIFAR_100 = tuple(
     pickup_truck pine_tree plain plate poppy porcupine possum rabbit raccoon ray road rocket rose sea seal
     shark shrew skunk skyscraper snail snake spider squirrel streetcar sunflower sweet_pepper table tank
     telephone television tiger tractor train trout tulip turtle wardrobe whale willow_tree wolf woman worm
-    """.split()  # noqa: SIM905 # a hundred quoted lines are no easier to read
-)
+"""
+CIFAR_100 = tuple(NAMES.split())
 
 
 def names() -> Matrix:

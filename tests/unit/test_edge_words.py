@@ -111,8 +111,8 @@ def test_failed_sequences_are_left_out_and_said(tmp_path: Path) -> None:
 
 def test_it_fits_a_terminal(tmp_path: Path) -> None:
     s = summary(tmp_path, [0.5, 0.5], [0.9, 0.9], NOISY)
-    console = Console(width=120, file=StringIO())
-    console.print(render(s))
-    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined] # a StringIO
+    text = StringIO()
+    Console(width=120, file=text).print(render(s))
+    lines = text.getvalue().splitlines()
     assert max(map(len, lines)) <= 120
     assert any(line.startswith("Method") and "mean [95 %]" in line for line in lines)

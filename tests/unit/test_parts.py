@@ -9,7 +9,7 @@ import pytest
 
 from seqsearch.inline import InlineEvaluator
 from seqsearch.journal import Journal
-from seqsearch.search import Search
+from seqsearch.search import Job, JobResult, Search
 from seqsearch.types import Edge
 from seqsearch.world import World
 from tests.studies import Finished, run_small
@@ -110,7 +110,7 @@ def test_added_parts_are_as_good_as_training(tmp_path: Path, monkeypatch: pytest
 class Forgetful(InlineEvaluator):
     """Loses every part after every job, as a node that is gone."""
 
-    def wait(self, timeout: float | None = None):  # type: ignore[no-untyped-def]  # as in the base class
+    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         [(job, result)] = super().wait()
         if isinstance(job, Edge):
             self.drop([job.part])
@@ -151,7 +151,7 @@ def test_a_run_that_was_killed_goes_on_without_training_parts_twice(tmp_path: Pa
     class Killed(InlineEvaluator):
         left = 12
 
-        def wait(self, timeout: float | None = None):  # type: ignore[no-untyped-def]  # as in the base class
+        def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
             if not self.left:
                 raise KeyboardInterrupt
             self.left -= 1
