@@ -38,5 +38,6 @@ def export(edge: Edge, busy_share: float | None, reached: str | None) -> None:
         write(folder / "similarity.parquet", edge.similarities[0])
     write_costs(s.folder, info, s.journal, s.search, busy_share, reached)
     if reached is None:
-        write_estimates(folder / "estimates.parquet", info, estimates(summarise(folder).methods))
-        write_report(folder, *study.world.images.parts)
+        summary = summarise(folder)
+        write_estimates(folder / "estimates.parquet", info, estimates(summary.methods))
+        write_report(folder, summary, *study.world.images.parts)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols import edge_words as words
-from protocols.edge_summary import EdgeSummary, MethodEdge, summarise
+from protocols.edge_summary import EdgeSummary, MethodEdge
 from protocols.gallery import gallery
 from protocols.origins import origins
 from protocols.page import identity, write_page
@@ -30,13 +30,13 @@ CHARTS = 4
 """Sequences whose tasks are shown as a matrix, at most, of each kind."""
 
 
-def write_report(run: Path, *pools: Pool) -> Path:
+def write_report(run: Path, summary: EdgeSummary, *pools: Pool) -> Path:
     """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``.
 
     Raises:
         UserError: not a run, or not finished.
     """
-    data, summary, similarity = read_run(run), summarise(run), read(run / "similarity.parquet")
+    data, similarity = read_run(run), read(run / "similarity.parquet")
     sections = [
         _head(summary), _table(words.distribution(summary)), _table(words.bounds(summary)), _densities(summary),
         _ranges(summary), _scatter(summary),
