@@ -34,7 +34,7 @@ Row = dict[str, object]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--methods", default="er,slca,lwf,l2p")
+    parser.add_argument("--methods", default="er,finetune")
     parser.add_argument("--classes", type=int, default=30)
     parser.add_argument("--tasks", type=int, default=6)
     parser.add_argument("--sequences", type=int, default=40)
@@ -57,12 +57,24 @@ def main() -> None:
             "confusion": looks("confusion", pool),
         }
         rows = list(_rows(run, sources))
+        extremes = {m.method: m.difference for m in summarise(run).methods if m.difference}
     print(f"{'method':>12}{'similarity':>12}{'objective':>12}{'Pearson':>9}{'low':>7}{'high':>7}{'p':>7}")
     for r in rows:
-        figures = "".join(f"{r[k]:>+8.2f}" for k in ("pearson", "low", "high", "p"))
+        figures = "".join(f"{r[k]:>+8.2f}" for k in ("pearson", "low", "high")) + f"{r['p']:>8.4f}"
         print(f"{r['method']:>12}{r['similarity']:>12}{r['objective']:>12}{figures}")
+    print("\nEasy minus hard sequence (adjacent, names), accuracy")
+    for method, d in extremes.items():
+        print(f"{method:>12}{d.value:>+8.3f}{d.low:>+8.3f}{d.high:>+8.3f}")
     if a.write:
-        write_result("objectives", {"pool": pool, "tasks": a.tasks, "sequences": a.sequences, "rows": rows})
+        differences = {method: {"value": d.value, "low": d.low, "high": d.high} for method, d in extremes.items()}
+        result = {
+            "pool": pool,
+            "tasks": a.tasks,
+            "sequences": a.sequences,
+            "easy_minus_hard": differences,
+            "rows": rows,
+        }
+        write_result("objectives", result)
 
 
 def _rows(run: Path, sources: dict[str, Similarity]) -> list[Row]:
