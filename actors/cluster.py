@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from actors.admission import Door, admit, refuse_open
-from actors.engine import Engine
-from seqsearch.errors import UserError
+from actors.authentication import Door, admit, refuse_open
+from actors.options import Engine
+from seqsearch.core.errors import UserError
 
 
 def connect(address: str | None, workers: int, allow_unauthenticated: bool = False) -> None:
@@ -21,7 +21,7 @@ def connect(address: str | None, workers: int, allow_unauthenticated: bool = Fal
     A cluster on other machines must ask for a token, unless ``allow_unauthenticated``.
 
     Raises:
-        UserError: there is no cluster at that address, or it must not or cannot be joined (see `actors.admission.admit`).
+        UserError: there is no cluster at that address, or it must not or cannot be joined (see `actors.authentication.admit`).
     """
     import ray
 

@@ -12,22 +12,22 @@ from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayError, RayTa
 from ray.exceptions import OutOfMemoryError as RayOutOfMemoryError
 
 from actors.cluster import alive_nodes
-from actors.engine import Engine
-from actors.member import Member
 from actors.node import marker
+from actors.options import Engine
 from actors.queue import Queue, Ticket
-from actors.records import Records
-from actors.roster import Events, Roster, cause_of
+from actors.state_index import Records
 from actors.worker import Call, Setup
-from seqsearch.digests import digest_of
-from seqsearch.errors import UserError
-from seqsearch.features import Shard
-from seqsearch.inline import pin_threads
-from seqsearch.search import A, B, Job, JobResult, Priority
-from seqsearch.state_folder import StateFolder
-from seqsearch.state_store import StateStore
-from seqsearch.types import Edge, EdgeResult
-from seqsearch.world import World
+from actors.worker_handle import Member
+from actors.worker_set import Events, Roster, cause_of
+from seqsearch.core.digests import digest_of
+from seqsearch.core.errors import UserError
+from seqsearch.core.types import Edge, EdgeResult
+from seqsearch.engine.inline import pin_threads
+from seqsearch.engine.search import A, B, Job, JobResult, Priority
+from seqsearch.features.store import Shard
+from seqsearch.states.folder import StateFolder
+from seqsearch.states.shared import StateStore
+from seqsearch.training.world import World
 
 MAX_RETRIES = 2
 """Times a job is tried again after the worker under it died. Deaths of whole nodes are nobody's fault and do not count."""

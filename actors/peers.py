@@ -8,16 +8,16 @@ from typing import Any
 import ray
 from ray.exceptions import GetTimeoutError, RayError
 
-from seqsearch.blocks import Damaged, Manifest
-from seqsearch.state_folder import StateFolder
-from seqsearch.supply import Files, Link, Offer
+from seqsearch.states.blocks import Damaged, Manifest
+from seqsearch.states.folder import StateFolder
+from seqsearch.states.transfer import Files, Link, Offer
 
 PATIENCE = 10.0
 """Times the expected seconds that are waited for a peer, which may be gone or busy; then the state is trained."""
 
 
 class Peers:
-    """Asks the worker that an offer names (`seqsearch.supply.Source`)."""
+    """Asks the worker that an offer names (`seqsearch.states.transfer.Source`)."""
 
     def __init__(self) -> None:
         self.link = Link()

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import ray
 
 from actors.node import NodeFolder, limit_memory, node_folder, resident_bytes
-from seqsearch.supply import Files, Offer
-from seqsearch.types import Edge, Probe
-from seqsearch.world import World
+from seqsearch.core.types import Edge, Probe
+from seqsearch.states.transfer import Files, Offer
+from seqsearch.training.world import World
 
 if TYPE_CHECKING:
-    from seqsearch.features import Shard
-    from seqsearch.supply import Source
+    from seqsearch.features.store import Shard
+    from seqsearch.states.transfer import Source
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -153,10 +153,10 @@ WorkerActor: Any = ray.remote(max_restarts=0, max_task_retries=0, concurrency_gr
 
 def _workbench(setup: Setup, name: str, folder: NodeFolder) -> Any:
     from actors.peers import Peers
-    from seqsearch.cache import StateCache
-    from seqsearch.inline import pin_threads
-    from seqsearch.state_store import StateStore
-    from seqsearch.workbench import Workbench
+    from seqsearch.engine.inline import pin_threads
+    from seqsearch.states.cache import StateCache
+    from seqsearch.states.shared import StateStore
+    from seqsearch.training.trainer import Workbench
 
     pin_threads()
     if setup.memory is not None and setup.gpus == 0:  # the CUDA driver reserves more than it uses

@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.tools import write_result
+from seqsearch.engine.inline import pin_threads
 from seqsearch.extremes import anneal
+from seqsearch.extremes.find import Direction, Kind, find
 from seqsearch.extremes.objective import Problem, task_sizes
-from seqsearch.inline import pin_threads
-from seqsearch.planners.extremes import Direction, Kind, find
 
 Matrix = NDArray[np.float64]
 Row = dict[str, float | str | int]

@@ -22,10 +22,10 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from benchmarks.tools import write_result
-from seqsearch.extraction import Network
-from seqsearch.features import BATCH, FeatureStore
-from seqsearch.pools.building import Options, build_parquet
-from seqsearch.world import build_backbone, build_pool
+from seqsearch.building.pool import Options, build_parquet
+from seqsearch.features.extraction import Network
+from seqsearch.features.store import BATCH, FeatureStore
+from seqsearch.training.world import build_backbone, build_pool
 
 
 def main() -> None:

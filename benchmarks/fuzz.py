@@ -27,7 +27,7 @@ import numpy as np
 import torch
 
 from benchmarks.fuzz_kinds import KINDS, Kind
-from seqsearch.errors import UserError
+from seqsearch.core.errors import UserError
 
 ROOM, SECONDS = 1 << 30, 20
 LONGEST = 1200

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from seqsearch.journal_lines import written
+from seqsearch.engine.journal_lines import written
 
 Random = np.random.Generator
 Damage = Callable[[Random, bytes], bytes]

@@ -19,21 +19,21 @@ from rich.console import Console
 from safetensors.torch import save_file
 
 from benchmarks.fuzz_damage import Damage, bytes_changed, journal_changed, json_changed
-from protocols.cli import main as command
-from protocols.report import write_report
-from protocols.runs import RunFolder
-from protocols.status import lines, status
-from protocols.summary import render, summarise
-from seqsearch.backbones._state_dict import tensors
-from seqsearch.journal import Journal
-from seqsearch.journal_lines import written
+from protocols.cldyb.summary import render, summarise
+from protocols.cli.main import main as command
+from protocols.report.cldyb import write_report
+from protocols.running.folder import RunFolder
+from protocols.running.status import lines, status
+from seqsearch.backbones.parts.state_dict import tensors
+from seqsearch.core.settings import CldybSettings
+from seqsearch.engine.journal import Journal
+from seqsearch.engine.journal_lines import written
 from seqsearch.pools.base import View
-from seqsearch.settings import CldybSettings
-from seqsearch.state_folder import StateFolder
-from seqsearch.world import build_pool
+from seqsearch.states.folder import StateFolder
+from seqsearch.training.world import build_pool
+from tests.unit.engine.test_journal import edge, probe
+from tests.unit.pools.test_parquet import hub, own_layout, png
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
-from tests.unit.test_journal import edge, probe
-from tests.unit.test_parquet_pool import hub, own_layout, png
 
 IDENTITY = ("pool_digest", "split_digest", "weights", "versions", "device", "first_task")
 

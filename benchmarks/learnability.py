@@ -19,15 +19,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.tools import write_result
-from seqsearch import metrics
-from seqsearch.digests import seeded_numpy
-from seqsearch.features import cache_root
-from seqsearch.grammar import parse_items
-from seqsearch.inline import InlineEvaluator, pin_threads
-from seqsearch.load import names
-from seqsearch.search import outcome
-from seqsearch.types import EdgeResult, MethodSpec, Rollout
-from seqsearch.world import World, method_spec
+from seqsearch.core.digests import seeded_numpy
+from seqsearch.core.grammar import parse_items
+from seqsearch.core.registry import names
+from seqsearch.core.types import EdgeResult, MethodSpec, Rollout
+from seqsearch.engine.inline import InlineEvaluator, pin_threads
+from seqsearch.engine.search import outcome
+from seqsearch.features.store import cache_root
+from seqsearch.metrics import accuracy as metrics
+from seqsearch.training.world import World, method_spec
 
 TASKS, CLASSES = 5, 10
 

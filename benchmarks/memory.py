@@ -23,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.tools import Memory, write_result
-from seqsearch.digests import digest_of, seeded_numpy
+from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View
 
 if TYPE_CHECKING:
     import torch
 
-    from seqsearch.workbench import Workbench
+    from seqsearch.training.trainer import Workbench
 
 SIDE, WIDTH, K, TASKS = 8, 768, 20, 16
 PHASES = {
@@ -93,8 +93,8 @@ class Projection:
 
 def phase(name: str, scratch: str, classes: int, images: int) -> dict[str, Any]:
     """One phase, in this process; what else there is to say of it."""
-    from seqsearch.workbench import Workbench
-    from seqsearch.world import World, method_spec, parse_item
+    from seqsearch.training.trainer import Workbench
+    from seqsearch.training.world import World, method_spec, parse_item
 
     here = Path(__file__).resolve()
     pool, backbone = f"{here}:Million:classes={classes},images={images}", f"{here}:Projection"
@@ -112,7 +112,7 @@ def phase(name: str, scratch: str, classes: int, images: int) -> dict[str, Any]:
     elif name == "nll":
         said = _nll(bench, spec, classes)
     elif name == "training":
-        from seqsearch.types import Edge
+        from seqsearch.core.types import Edge
 
         result = bench.train(Edge(spec, 0, 0, (world.task(range(K)),)))
         assert result.status == "ok", result.message
@@ -125,11 +125,11 @@ def phase(name: str, scratch: str, classes: int, images: int) -> dict[str, Any]:
 
 
 def _greedy(bench: Workbench, spec: Any, classes: int) -> dict[str, Any]:
-    from seqsearch.candidates import greedy
-    from seqsearch.candidates.base import CandidateRequest
-    from seqsearch.probing import BLOCK_CLASSES
-    from seqsearch.similarity import potentials
-    from seqsearch.types import Probe
+    from seqsearch.core.types import Probe
+    from seqsearch.features.geometry import potentials
+    from seqsearch.planners.candidates import greedy
+    from seqsearch.planners.candidates.base import CandidateRequest
+    from seqsearch.training.probes import BLOCK_CLASSES
 
     space = bench.source(spec.backbone).features.space
     blocks = [range(classes)[i : i + BLOCK_CLASSES] for i in range(0, classes, BLOCK_CLASSES)]
@@ -142,8 +142,8 @@ def _greedy(bench: Workbench, spec: Any, classes: int) -> dict[str, Any]:
 
 
 def _nll(bench: Workbench, spec: Any, classes: int) -> dict[str, Any]:
-    from seqsearch.probing import BLOCK_TASKS
-    from seqsearch.types import Probe
+    from seqsearch.core.types import Probe
+    from seqsearch.training.probes import BLOCK_TASKS
 
     rng, space = np.random.default_rng(0), bench.source(spec.backbone).features.space
     tasks = [bench.world.task(np.sort(rng.choice(classes, K, replace=False))) for _ in range(TASKS)]
@@ -167,7 +167,7 @@ def main() -> None:
     parser.add_argument("--scratch", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.phase:
-        from seqsearch.inline import pin_threads
+        from seqsearch.engine.inline import pin_threads
 
         pin_threads()
         print(json.dumps(phase(arguments.phase, arguments.scratch, arguments.classes, arguments.images)))

@@ -36,15 +36,15 @@ from torch import Tensor, nn
 
 from benchmarks.tools import RESULTS, write_result
 from seqsearch.backbones.inject import Transformer
-from seqsearch.features import cache_root
-from seqsearch.grammar import Item, Value, parse_item
-from seqsearch.inline import pin_threads
-from seqsearch.lending import task_data
-from seqsearch.load import load, names
+from seqsearch.core.grammar import Item, Value, parse_item
+from seqsearch.core.registry import load, names
+from seqsearch.engine.inline import pin_threads
+from seqsearch.features.store import cache_root
 from seqsearch.methods.base import Additive, FitReport, Method, build_config
 from seqsearch.methods.data import TaskData
-from seqsearch.workbench import Workbench, learned
-from seqsearch.world import World, method_spec
+from seqsearch.training.context import task_data
+from seqsearch.training.trainer import Workbench, learned
+from seqsearch.training.world import World, method_spec
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.tools import write_result
-from protocols.edge_summary import summarise
-from protocols.rescored import read_run
+from protocols.edge.summary import summarise
 from seqsearch.distribution.correlation import similarity_correlation
+from seqsearch.engine.inline import pin_threads
 from seqsearch.extremes.objective import NAMES, Objective, Problem, labels_of
-from seqsearch.inline import pin_threads
-from seqsearch.similarities.files import read
-from seqsearch.similarities.matrix import Similarity
-from seqsearch.similarities.pool import looks
+from seqsearch.results.run import read_run
+from seqsearch.similarity.files import read
+from seqsearch.similarity.matrix import Similarity
+from seqsearch.study.class_similarity import looks
 
 POOL = "glyphs:classes={},train=10,reward=10,test=15"
 Row = dict[str, object]

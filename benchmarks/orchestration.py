@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.tools import write_result
-from seqsearch.journal import Journal
+from seqsearch.core.types import ClassId, Edge, EdgeResult, MethodSpec, Prefix, Rollout, Task
+from seqsearch.engine.journal import Journal
+from seqsearch.engine.search import Job, JobResult, Priority, Search
 from seqsearch.planners.base import Ask, CoroutinePlanner, Need, Plan
-from seqsearch.search import Job, JobResult, Priority, Search
-from seqsearch.types import ClassId, Edge, EdgeResult, MethodSpec, Prefix, Rollout, Task
-from seqsearch.world import World
+from seqsearch.training.world import World
 
 METHOD = MethodSpec("sleeper", "sleeper", "none", (), "sleeper")
 
@@ -89,8 +89,8 @@ def busy_share(workers: int, seconds: float) -> dict[str, float]:
     """Of ``workers`` that train for ``seconds`` each; long enough that the first and the last job do not decide."""
     import ray
 
-    from actors.engine import Engine
     from actors.fleet import Fleet
+    from actors.options import Engine
 
     each = max(1, min(20, round(6 / seconds)))
     sequences = [tuple(task(i, t) for t in range(3)) for i in range(workers * each)]

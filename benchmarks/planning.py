@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.tools import Memory, write_result
-from seqsearch import similarity
-from seqsearch.candidates import functional, greedy
-from seqsearch.candidates.base import CandidateRequest
-from seqsearch.inline import pin_threads
+from seqsearch.engine.inline import pin_threads
+from seqsearch.features import geometry as similarity
+from seqsearch.planners.candidates import functional, greedy
+from seqsearch.planners.candidates.base import CandidateRequest
 from tests import oracles
 
 WIDTH, METHODS, K, CANDIDATES = 768, 5, 20, 1000

@@ -25,13 +25,13 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.digests import seeded_numpy
-from seqsearch.journal import Journal
+from seqsearch.core.digests import seeded_numpy
+from seqsearch.core.settings import CldybSettings
+from seqsearch.core.types import ClassId, Edge, EdgeResult, MethodSpec, Prefix, Task
+from seqsearch.engine.journal import Journal
+from seqsearch.engine.search import Job, JobResult, Priority, Search
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.step import Judgement, PoolView
-from seqsearch.search import Job, JobResult, Priority, Search
-from seqsearch.settings import CldybSettings
-from seqsearch.types import ClassId, Edge, EdgeResult, MethodSpec, Prefix, Task
 
 CLASSES_PER_TASK = 5
 LOOSE = 100

@@ -25,10 +25,10 @@ import numpy as np
 from PIL import Image
 
 from benchmarks.tools import Memory, seqsearch, write_result
-from seqsearch.pools._decode import decode
+from seqsearch.building.pool import _Image, _Writer
 from seqsearch.pools.base import View
-from seqsearch.pools.building import _Image, _Writer
-from seqsearch.world import build_pool
+from seqsearch.pools.parts.decode import decode
+from seqsearch.training.world import build_pool
 
 PER_CLASS = 100
 CLASSES = 2403
@@ -122,7 +122,7 @@ def _bare_loop(files: list[str], out: str) -> None:
 def _opening(path: Path) -> float:
     """Seconds to open a pool in a fresh process, imports aside."""
     code = (
-        "import sys, time, pyarrow.parquet; from seqsearch.world import build_pool; import seqsearch.pools.parquet\n"
+        "import sys, time, pyarrow.parquet; from seqsearch.training.world import build_pool; import seqsearch.pools.parquet\n"
         "start = time.perf_counter(); pool = build_pool(sys.argv[1]); assert pool.verbatim\n"
         "print(time.perf_counter() - start)"
     )

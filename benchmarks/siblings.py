@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.cldyb_study import prepare
-from seqsearch import metrics
-from seqsearch.allocation import Kind, Wait, choose, contenders, next_arm
-from seqsearch.inline import InlineEvaluator
-from seqsearch.journal import Journal
+from protocols.cldyb.study import prepare
+from seqsearch.core.settings import CldybSettings
+from seqsearch.core.types import Outcome
+from seqsearch.engine.inline import InlineEvaluator
+from seqsearch.engine.journal import Journal
+from seqsearch.engine.search import Search
+from seqsearch.metrics import accuracy as metrics
+from seqsearch.planners.allocation import Kind, Wait, choose, contenders, next_arm
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.step import Arm
-from seqsearch.search import Search
-from seqsearch.settings import CldybSettings
-from seqsearch.types import Outcome
 
 Table = NDArray[np.float64]
 """``[arms, draws]``: J (Eq. 7)."""

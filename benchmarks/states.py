@@ -24,13 +24,13 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from benchmarks.tools import write_result
-from seqsearch.blocks import State, tensors_and_scalars
-from seqsearch.features import cache_root
-from seqsearch.grammar import parse_item
-from seqsearch.inline import pin_threads
-from seqsearch.state_folder import StateFolder
-from seqsearch.workbench import Workbench, learned
-from seqsearch.world import World, method_spec
+from seqsearch.core.grammar import parse_item
+from seqsearch.engine.inline import pin_threads
+from seqsearch.features.store import cache_root
+from seqsearch.states.blocks import State, tensors_and_scalars
+from seqsearch.states.folder import StateFolder
+from seqsearch.training.trainer import Workbench, learned
+from seqsearch.training.world import World, method_spec
 
 REPEATS = 7
 

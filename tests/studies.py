@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from protocols.cldyb_study import CldybStudy, prepare
-from protocols.plans import Plans, make_plans
-from seqsearch.inline import InlineEvaluator
-from seqsearch.journal import Journal
-from seqsearch.search import Evaluator, Search
-from seqsearch.settings import CldybSettings
-from seqsearch.world import World
+from protocols.cldyb.planners import Plans, make_plans
+from protocols.cldyb.study import CldybStudy, prepare
+from seqsearch.core.settings import CldybSettings
+from seqsearch.engine.inline import InlineEvaluator
+from seqsearch.engine.journal import Journal
+from seqsearch.engine.search import Evaluator, Search
+from seqsearch.training.world import World
 
 SMALL: dict[str, Any] = {
     "methods": "simplecil",

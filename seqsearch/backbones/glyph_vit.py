@@ -3,7 +3,7 @@
 A convolutional residual stem turns 32 x 32 pixels into 16 tokens for 4 transformer blocks. It is assembled from timm's
 own parts, so whatever is injected into ``vit_base_patch16_224`` (prompts, prefixes, adapters) fits it as well.
 
-``python -m seqsearch.backbones.pretrain`` makes the weights again.
+``python -m seqsearch.building.pretrain`` makes the weights again.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.digests import digest_of
-from seqsearch.errors import UserError
+from seqsearch.core.digests import digest_of
+from seqsearch.core.errors import UserError
 from seqsearch.pools.base import View
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def build() -> GlyphViT:
     """
     if not WEIGHTS.exists():
         raise UserError(
-            f"backbone 'glyph_vit': {WEIGHTS.name} is missing: make it with python -m seqsearch.backbones.pretrain"
+            f"backbone 'glyph_vit': {WEIGHTS.name} is missing: make it with python -m seqsearch.building.pretrain"
         )
     return GlyphViT(WEIGHTS.read_bytes())
 
@@ -94,7 +94,7 @@ def assemble(batch_norm: bool = False) -> nn.Module:
     from timm.layers import HybridEmbed
     from timm.models.vision_transformer import VisionTransformer
 
-    from seqsearch.backbones._glyph_stem import stem
+    from seqsearch.backbones.parts.glyph_stem import stem
 
     embed = partial(HybridEmbed, backbone=stem(STEM_WIDTHS, batch_norm))
     model: nn.Module = VisionTransformer(**ARCHITECTURE, num_classes=0, embed_layer=embed)

@@ -21,7 +21,7 @@ from timm.models.vision_transformer import Block, VisionTransformer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from seqsearch.errors import UserError
+from seqsearch.core.errors import UserError
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.backbones._state_dict import tensors
-from seqsearch.digests import digest_of
-from seqsearch.errors import UserError
+from seqsearch.backbones.parts.state_dict import tensors
+from seqsearch.core.digests import digest_of
+from seqsearch.core.errors import UserError
 from seqsearch.pools.base import View
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class TimmModel:
         return int(features.shape[1])
 
 
-def build(name: str, weights: str | None = None) -> TimmModel:
+def build_timm(name: str, weights: str | None = None) -> TimmModel:
     """A timm model without its classifier.
 
     Args:

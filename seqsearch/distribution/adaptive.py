@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from seqsearch.core.errors import UserError
 from seqsearch.distribution.interval import QUANTILES, Interval
-from seqsearch.errors import UserError
 
 if TYPE_CHECKING:  # a target is read before scipy is needed
     from seqsearch.distribution.estimate import Estimate

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from seqsearch.core.errors import UserError
 from seqsearch.distribution.components import components, mean_squares, satterthwaite, sd_interval
 from seqsearch.distribution.interval import QUANTILES, UNKNOWN, Float64, Interval, accuracy_table, tail
 from seqsearch.distribution.normal import empirical_quantile, normal_fit, normal_quantile
-from seqsearch.errors import UserError
 
 Estimator = Literal["random", "paper"]
 

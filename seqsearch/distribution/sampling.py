@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
-from seqsearch.errors import UserError
+from seqsearch.core.errors import UserError
 
 Theorem = Literal["serfling", "1", "2"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.core.errors import UserError
 from seqsearch.distribution.sampling import number_of_sequences
-from seqsearch.errors import UserError
 from seqsearch.extremes.compiled import compiled
 from seqsearch.extremes.objective import Floats, Labels, Problem, in_order
 

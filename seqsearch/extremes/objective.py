@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqsearch.digests import seeded_numpy
-from seqsearch.errors import UserError
+from seqsearch.core.digests import seeded_numpy
+from seqsearch.core.errors import UserError
 
 Labels = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
-from seqsearch.errors import UserError
+from seqsearch.core.errors import UserError
 from seqsearch.extremes.objective import Floats, Labels, Problem, in_order, labels_of
 
 Direction = Literal["hard", "easy"]

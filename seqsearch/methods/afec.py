@@ -42,7 +42,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from seqsearch.methods._fisher import (
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, param
+from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.fisher import (
     LEAST_RATE,
     Parameters,
     blended,
@@ -52,13 +55,10 @@ from seqsearch.methods._fisher import (
     run_with,
     stiffness,
 )
-from seqsearch.methods._head import Head, local_cross_entropy, new_head
-from seqsearch.methods._network import held, own_backbone, saved, saved_under
-from seqsearch.methods._training import Descent, Group, Hooks, Rate, Training, descend, steps
-from seqsearch.methods._tuned import Tuned
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, param
-from seqsearch.methods.base import Config as BaseConfig
-from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.head import Head, local_cross_entropy, new_head
+from seqsearch.methods.parts.network import held, own_backbone, saved, saved_under
+from seqsearch.methods.parts.training import Descent, Group, Hooks, Rate, Training, descend, steps
+from seqsearch.methods.parts.tuned import Tuned
 
 
 class AFEC(Tuned):

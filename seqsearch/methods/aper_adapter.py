@@ -27,13 +27,13 @@ import torch
 from torch import Tensor
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.methods import _gtep as gtep
-from seqsearch.methods._adapters import Adapted, AdapterTraining, load_adapters, train_adapters
-from seqsearch.methods._cosine import class_means, cosines
-from seqsearch.methods._network import saved
 from seqsearch.methods.base import Additive, Caps, Context, FitReport, Footprint, LogUniform, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.adapters import Adapted, AdapterTraining, load_adapters, train_adapters
+from seqsearch.methods.parts.cosine import class_means, cosines
+from seqsearch.methods.parts.network import saved
 
 
 class AperAdapter(Additive):

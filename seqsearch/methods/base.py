@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from seqsearch.errors import UserError
+from seqsearch.core.errors import UserError
 
 if TYPE_CHECKING:
     import torch

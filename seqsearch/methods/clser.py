@@ -35,14 +35,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from seqsearch.methods._ema import move_average, warmed
-from seqsearch.methods._head import Head, empty_head, load_head, new_head
-from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
-from seqsearch.methods._reservoir import Reservoir, empty_reservoir
-from seqsearch.methods._training import Descent, Group, Hooks, Training, descend
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.ema import move_average, warmed
+from seqsearch.methods.parts.head import Head, empty_head, load_head, new_head
+from seqsearch.methods.parts.network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods.parts.reservoir import Reservoir, empty_reservoir
+from seqsearch.methods.parts.training import Descent, Group, Hooks, Training, descend
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows

@@ -39,11 +39,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.methods import _gtep as gtep
-from seqsearch.methods._prompts import Prompted, Prompts, PromptTraining, prefix
 from seqsearch.methods.base import Caps, Conflict, Context, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import TaskData
+from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.prompts import Prompted, Prompts, PromptTraining, prefix
 
 BLOCKS = (0, 1, 2, 3, 4)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from seqsearch.digests import depth_seed
-from seqsearch.errors import AccessError
+from seqsearch.core.digests import depth_seed
+from seqsearch.core.errors import AccessError
 
 if TYPE_CHECKING:
     import torch

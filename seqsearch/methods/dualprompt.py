@@ -51,9 +51,12 @@ import torch
 from torch import Tensor
 
 from seqsearch.backbones.inject import Injection
-from seqsearch.methods import _gtep as gtep
-from seqsearch.methods._network import CHUNK
-from seqsearch.methods._prompts import (
+from seqsearch.methods.base import Caps, Conflict, Context, param
+from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.data import TaskData
+from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.network import CHUNK
+from seqsearch.methods.parts.prompts import (
     Prompted,
     Prompts,
     PromptTraining,
@@ -63,9 +66,6 @@ from seqsearch.methods._prompts import (
     prefix,
     untransposed,
 )
-from seqsearch.methods.base import Caps, Conflict, Context, param
-from seqsearch.methods.base import Config as BaseConfig
-from seqsearch.methods.data import TaskData
 
 G_BLOCKS, E_BLOCKS = (0, 1), (2, 3, 4)
 

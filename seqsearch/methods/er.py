@@ -30,15 +30,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.methods._head import new_head
-from seqsearch.methods._herding import Herded, none_herded
-from seqsearch.methods._network import held, saved
-from seqsearch.methods._reservoir import Reservoir, empty_reservoir
-from seqsearch.methods._training import Descent, Group, Training, descend
-from seqsearch.methods._tuned import Tuned
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.head import new_head
+from seqsearch.methods.parts.herding import Herded, none_herded
+from seqsearch.methods.parts.network import held, saved
+from seqsearch.methods.parts.reservoir import Reservoir, empty_reservoir
+from seqsearch.methods.parts.training import Descent, Group, Training, descend
+from seqsearch.methods.parts.tuned import Tuned
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows

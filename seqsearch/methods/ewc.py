@@ -42,7 +42,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.methods._fisher import (
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, param
+from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.data import TaskData
+from seqsearch.methods.parts.fisher import (
     LEAST_RATE,
     Parameters,
     blended,
@@ -52,13 +55,10 @@ from seqsearch.methods._fisher import (
     run_with,
     stiffness,
 )
-from seqsearch.methods._head import Head, new_head
-from seqsearch.methods._network import held, saved, saved_under
-from seqsearch.methods._training import Descent, Group, descend
-from seqsearch.methods._tuned import Tuned, TunedTraining, backbone_rate, head_rate
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, param
-from seqsearch.methods.base import Config as BaseConfig
-from seqsearch.methods.data import TaskData
+from seqsearch.methods.parts.head import Head, new_head
+from seqsearch.methods.parts.network import held, saved, saved_under
+from seqsearch.methods.parts.training import Descent, Group, descend
+from seqsearch.methods.parts.tuned import Tuned, TunedTraining, backbone_rate, head_rate
 
 
 class EWC(Tuned):

@@ -46,16 +46,16 @@ import torch
 from torch import Tensor
 
 from seqsearch.backbones.inject import Blocks, Injection, Prefix, Transformer
-from seqsearch.digests import digest_of
-from seqsearch.methods._alignment import Alignment, aligned_head, identity_loss
-from seqsearch.methods._gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
-from seqsearch.methods._head import empty_head, load_head, local_cross_entropy, new_head
-from seqsearch.methods._network import chunked, cut, held_tokens, saved
-from seqsearch.methods._task_inference import Settings, TaskInference
-from seqsearch.methods._training import Descent, Group, Training, constant, descend
+from seqsearch.core.digests import digest_of
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.alignment import Alignment, aligned_head, identity_loss
+from seqsearch.methods.parts.gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
+from seqsearch.methods.parts.head import empty_head, load_head, local_cross_entropy, new_head
+from seqsearch.methods.parts.network import chunked, cut, held_tokens, saved
+from seqsearch.methods.parts.task_inference import Settings, TaskInference
+from seqsearch.methods.parts.training import Descent, Group, Training, constant, descend
 
 
 class HiDePrompt(Method):

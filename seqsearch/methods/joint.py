@@ -32,14 +32,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from seqsearch.methods._head import empty_head, load_head, new_head
-from seqsearch.methods._network import embed, held, own_backbone, saved, saved_under
-from seqsearch.methods._ridge import Dual, Primal
-from seqsearch.methods._training import Descent, Group, descend
-from seqsearch.methods._tuned import TunedTraining, backbone_rate
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.head import empty_head, load_head, new_head
+from seqsearch.methods.parts.network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods.parts.ridge import Dual, Primal
+from seqsearch.methods.parts.training import Descent, Group, descend
+from seqsearch.methods.parts.tuned import TunedTraining, backbone_rate
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows

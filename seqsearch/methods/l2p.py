@@ -46,11 +46,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from seqsearch.methods import _gtep as gtep
-from seqsearch.methods._network import CHUNK
-from seqsearch.methods._prompts import EMBEDDED_LR, Prompted, Prompts, PromptTraining, cosines, majority, nearest
 from seqsearch.methods.base import Conflict, FitReport, param
 from seqsearch.methods.data import TaskData
+from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.network import CHUNK
+from seqsearch.methods.parts.prompts import EMBEDDED_LR, Prompted, Prompts, PromptTraining, cosines, majority, nearest
 
 
 class L2P(Prompted):

@@ -31,13 +31,13 @@ import torch
 from torch import Tensor
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.methods._head import empty_head, load_head, local_cross_entropy, new_head
-from seqsearch.methods._modules import KINDS, Modules, load_modules, new_modules
-from seqsearch.methods._network import chunked, held_tokens
-from seqsearch.methods._training import Descent, Group, Hooks, Training, descend
 from seqsearch.methods.base import Caps, Conflict, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.head import empty_head, load_head, local_cross_entropy, new_head
+from seqsearch.methods.parts.modules import KINDS, Modules, load_modules, new_modules
+from seqsearch.methods.parts.network import chunked, held_tokens
+from seqsearch.methods.parts.training import Descent, Group, Hooks, Training, descend
 
 
 class LAE(Method):

@@ -27,17 +27,17 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from seqsearch.methods._head import (
+from seqsearch.methods.base import Caps, FitReport, param
+from seqsearch.methods.data import TaskData
+from seqsearch.methods.parts.head import (
     distillation,
     local_cross_entropy,
     new_head,
     weight_aligned,
 )
-from seqsearch.methods._network import held
-from seqsearch.methods._training import Descent, Group, descend
-from seqsearch.methods._tuned import Tuned, TunedTraining, backbone_rate
-from seqsearch.methods.base import Caps, FitReport, param
-from seqsearch.methods.data import TaskData
+from seqsearch.methods.parts.network import held
+from seqsearch.methods.parts.training import Descent, Group, descend
+from seqsearch.methods.parts.tuned import Tuned, TunedTraining, backbone_rate
 
 
 class LwF(Tuned):

@@ -39,17 +39,17 @@ import torch
 from torch import Tensor
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.methods._adapters import Adapted, Adapters, load_adapters, new_adapters
-from seqsearch.methods._alignment import Alignment, aligned_head, identity_loss
-from seqsearch.methods._cosine import class_means, cosines
-from seqsearch.methods._gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
-from seqsearch.methods._head import empty_head, load_head, local_cross_entropy, new_head
-from seqsearch.methods._network import held_tokens, saved
-from seqsearch.methods._task_inference import task_of_column
-from seqsearch.methods._training import Descent, Group, Hooks, Training, descend
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.adapters import Adapted, Adapters, load_adapters, new_adapters
+from seqsearch.methods.parts.alignment import Alignment, aligned_head, identity_loss
+from seqsearch.methods.parts.cosine import class_means, cosines
+from seqsearch.methods.parts.gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
+from seqsearch.methods.parts.head import empty_head, load_head, local_cross_entropy, new_head
+from seqsearch.methods.parts.network import held_tokens, saved
+from seqsearch.methods.parts.task_inference import task_of_column
+from seqsearch.methods.parts.training import Descent, Group, Hooks, Training, descend
 
 ROUNDS = 4
 """How often an image is scored at most."""

@@ -43,14 +43,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqsearch.methods import _gtep as gtep
-from seqsearch.methods._network import CHUNK, cut, saved
-from seqsearch.methods._prompts import EMBEDDED_LR, Prompts
-from seqsearch.methods._training import Descent, Hooks
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.dualprompt import DualPrompt
+from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.network import CHUNK, cut, saved
+from seqsearch.methods.parts.prompts import EMBEDDED_LR, Prompts
+from seqsearch.methods.parts.training import Descent, Hooks
 
 CLIP = 1.0
 """Largest norm of a gradient."""

@@ -40,13 +40,13 @@ from torch import Tensor
 from torch.nn import functional
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.methods import _gtep as gtep
-from seqsearch.methods._adapters import Adapted, AdapterTraining, load_adapters, train_adapters
-from seqsearch.methods._network import saved, saved_under
-from seqsearch.methods._ridge import Dual, Primal
-from seqsearch.methods._whole import Whole, load_whole, train_whole
 from seqsearch.methods.base import Additive, Caps, Context, FitReport, Footprint, LogUniform, param
 from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.adapters import Adapted, AdapterTraining, load_adapters, train_adapters
+from seqsearch.methods.parts.network import saved, saved_under
+from seqsearch.methods.parts.ridge import Dual, Primal
+from seqsearch.methods.parts.whole import Whole, load_whole, train_whole
 
 if TYPE_CHECKING:
     from seqsearch.methods.data import Batch, TaskData

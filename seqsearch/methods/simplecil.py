@@ -17,11 +17,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqsearch.methods._cosine import class_means, cosines
-from seqsearch.methods._network import saved
 from seqsearch.methods.base import Additive, Caps, Context, FitReport, Footprint
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.cosine import class_means, cosines
+from seqsearch.methods.parts.network import saved
 
 
 class SimpleCIL(Additive):

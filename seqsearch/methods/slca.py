@@ -30,14 +30,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.methods._alignment import Alignment, align
-from seqsearch.methods._gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
-from seqsearch.methods._head import Head, empty_head, load_head, local_cross_entropy, new_head
-from seqsearch.methods._network import cut, embed, held, own_backbone, saved, saved_under
-from seqsearch.methods._training import Descent, Group, Rate, Training, descend, steps
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
 from seqsearch.methods.base import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.alignment import Alignment, align
+from seqsearch.methods.parts.gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
+from seqsearch.methods.parts.head import Head, empty_head, load_head, local_cross_entropy, new_head
+from seqsearch.methods.parts.network import cut, embed, held, own_backbone, saved, saved_under
+from seqsearch.methods.parts.training import Descent, Group, Rate, Training, descend, steps
 
 
 class SLCA(Method):

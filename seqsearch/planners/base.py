@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from seqsearch.types import Outcome, ProbeResult, Request, Result
+from seqsearch.core.types import Outcome, ProbeResult, Request, Result
 
 
 @dataclass(frozen=True)

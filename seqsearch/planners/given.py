@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from seqsearch.digests import seeded_numpy
+from seqsearch.core.digests import seeded_numpy
+from seqsearch.core.types import Judged, MethodSpec, Outcome, Prefix, Request, Rollout, Task
 from seqsearch.planners.base import Ask, CoroutinePlanner, Need, Plan
 from seqsearch.planners.step import PoolView
-from seqsearch.types import Judged, MethodSpec, Outcome, Prefix, Request, Rollout, Task
 
 
 class GivenPlanner(CoroutinePlanner):

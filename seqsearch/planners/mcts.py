@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch import metrics
-from seqsearch.allocation import Wait, choose, contenders, next_arm
-from seqsearch.candidates import functional, greedy, group_uniform, uniform
-from seqsearch.candidates.base import CandidateRequest
-from seqsearch.digests import seeded_numpy
+from seqsearch.core.digests import seeded_numpy
+from seqsearch.core.settings import CldybSettings
+from seqsearch.core.types import ClassId, MethodSpec, Outcome, Prefix, Probe, Rollout, Task, state_digest
+from seqsearch.metrics import accuracy as metrics
+from seqsearch.planners.allocation import Wait, choose, contenders, next_arm
 from seqsearch.planners.base import Ask, CoroutinePlanner, Need, Plan
+from seqsearch.planners.candidates import functional, greedy, group_uniform, uniform
+from seqsearch.planners.candidates.base import CandidateRequest
 from seqsearch.planners.step import Arm, Geometry, Judgement, NoValidTask, PoolView, first_problem, joints_by_step
-from seqsearch.probing import BLOCK_CLASSES, BLOCK_TASKS
-from seqsearch.settings import CldybSettings
-from seqsearch.types import ClassId, MethodSpec, Outcome, Prefix, Probe, Rollout, Task, state_digest
+from seqsearch.training.probes import BLOCK_CLASSES, BLOCK_TASKS
 
 Steps = Generator[Ask | Need, Any, Any]
 

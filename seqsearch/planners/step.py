@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.core.types import ClassId, MethodSpec, Outcome, Task
+from seqsearch.features.geometry import potentials, unit_rows
 from seqsearch.pools.union import joint_digest
-from seqsearch.similarity import potentials, unit_rows
-from seqsearch.types import ClassId, MethodSpec, Outcome, Task
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.digests import digest_of, seeded_numpy
-from seqsearch.errors import UserError
+from seqsearch.core.digests import digest_of, seeded_numpy
+from seqsearch.core.errors import UserError
 
 Part = Literal["train", "val", "reward", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)

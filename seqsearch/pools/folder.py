@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.errors import UserError
-from seqsearch.pools._decode import MAX_BYTES, decoded
-from seqsearch.pools._layout import SPLITS
-from seqsearch.pools._scan import Found, Listing, misplaced, scan
+from seqsearch.core.errors import UserError
+from seqsearch.core.text import printable
 from seqsearch.pools.base import GIVEN, ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
-from seqsearch.reading import content
-from seqsearch.text import printable
+from seqsearch.pools.parts.decode import MAX_BYTES, decoded
+from seqsearch.pools.parts.layout import SPLITS
+from seqsearch.pools.parts.scan import Found, Listing, misplaced, scan
+from seqsearch.storage.reading import content
 
 _Classes = dict[tuple[str, str], list[tuple[int, Listing]]]
 """By group and name: the folders of a class, each with its position in `GIVEN`."""

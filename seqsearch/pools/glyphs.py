@@ -12,12 +12,12 @@ from collections import defaultdict
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.digests import digest_of, seed_of
-from seqsearch.errors import UserError
-from seqsearch.pools import _glyph_render as render
-from seqsearch.pools._decode import fitted
-from seqsearch.pools._glyph_atlas import Atlas, load_atlas
+from seqsearch.core.digests import digest_of, seed_of
+from seqsearch.core.errors import UserError
 from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows
+from seqsearch.pools.parts import glyph_render as render
+from seqsearch.pools.parts.decode import fitted
+from seqsearch.pools.parts.glyph_atlas import Atlas, load_atlas
 
 SIZES = (32, 64, 224)
 PARTS = ("pool", "pretrain")

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.digests import digest_of
-from seqsearch.errors import UserError
-from seqsearch.parquet_file import ParquetFile
-from seqsearch.pools._decode import decoded
-from seqsearch.pools._parquet_columns import (
+from seqsearch.core.digests import digest_of
+from seqsearch.core.errors import UserError
+from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
+from seqsearch.pools.folder import check_options
+from seqsearch.pools.parts.decode import decoded
+from seqsearch.pools.parts.parquet_columns import (
     Columns,
     captions_of,
     image_column,
@@ -28,9 +29,8 @@ from seqsearch.pools._parquet_columns import (
     readable,
     split_of_name,
 )
-from seqsearch.pools._verbatim import ImageColumn
-from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
-from seqsearch.pools.folder import check_options
+from seqsearch.pools.parts.verbatim import ImageColumn
+from seqsearch.storage.parquet_file import ParquetFile
 
 
 class ParquetPool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.digests import digest_of
+from seqsearch.core.digests import digest_of
 from seqsearch.pools.base import ClassInfo, Part, Pool, Rows, Split, View, row_offsets
 
 

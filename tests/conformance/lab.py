@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqsearch.features import UnionFeatures
-from seqsearch.lending import PoolSource, WorkerContext, task_data
-from seqsearch.load import load, names
+from seqsearch.core.registry import load, names
+from seqsearch.features.store import UnionFeatures
 from seqsearch.methods.base import Caps, FitReport, Method, build_config
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.pools.base import Part, Rows
-from seqsearch.world import World, build_backbone
+from seqsearch.training.context import PoolSource, WorkerContext, task_data
+from seqsearch.training.world import World, build_backbone
 
 EXAMPLE = str(Path(__file__).parents[2] / "docs" / "example_method.py") + ":ShrunkenMeans"
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from seqsearch.cache import StateCache
-from seqsearch.load import load
+from seqsearch.core.registry import load
 from seqsearch.methods.base import Additive
+from seqsearch.states.cache import StateCache
 from tests.conformance.lab import TASKS, Case, Lab, cases, same
 
 ONE, TWO, THREE = TASKS

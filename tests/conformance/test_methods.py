@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import torch
 
-from seqsearch.cache import StateCache
-from seqsearch.errors import AccessError, UserError
-from seqsearch.lending import WorkerContext
-from seqsearch.load import load
+from seqsearch.core.errors import AccessError, UserError
+from seqsearch.core.registry import load
 from seqsearch.methods.base import Method, build_config
 from seqsearch.methods.data import TaskData
 from seqsearch.pools.base import Part
+from seqsearch.states.cache import StateCache
+from seqsearch.training.context import WorkerContext
 from tests.conformance.lab import (
     EMBEDDED,
     EXAMPLE,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqsearch import metrics
+from seqsearch.metrics import accuracy as metrics
 from tests.studies import run_small
 
 SETTINGS: list[dict[str, Any]] = [

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqsearch.errors import UserError
-from seqsearch.load import names
+from seqsearch.core.errors import UserError
+from seqsearch.core.registry import names
 from seqsearch.pools.base import PARTS, Pool, Split, View, row_offsets
-from seqsearch.world import build_pool
+from seqsearch.training.world import build_pool
 from tests.photos import write_digits, write_hub_layout
 
 

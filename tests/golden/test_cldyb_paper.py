@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from seqsearch import metrics
+from seqsearch.metrics import accuracy as metrics
 
 # Table 1, final average accuracy in percent: ER, DualPrompt, LAE, HiDe-Prompt, SLCA, RanPAC, PGP.
 TABLE_1 = {

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from seqsearch.load import load
+from seqsearch.core.registry import load
 from seqsearch.methods.base import build_config
-from seqsearch.tuning import search_space
+from seqsearch.methods.sampling import search_space
 
 PROMPTS = {
     "epochs": {3, 5, 10, 15, 20, 25},

@@ -6,11 +6,11 @@ import os
 import signal
 from pathlib import Path
 
-from seqsearch.blocks import Manifest, State
-from seqsearch.cache import StateCache
-from seqsearch.state_folder import StateFolder
-from seqsearch.workbench import Workbench
-from seqsearch.world import World
+from seqsearch.states.blocks import Manifest, State
+from seqsearch.states.cache import StateCache
+from seqsearch.states.folder import StateFolder
+from seqsearch.training.trainer import Workbench
+from seqsearch.training.world import World
 
 BAD = """
 import os, sys, time

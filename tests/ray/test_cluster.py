@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from actors.admission import Door, admit
-from protocols.cli import main
-from seqsearch.errors import UserError
+from actors.authentication import Door, admit
+from protocols.cli.main import main
+from seqsearch.core.errors import UserError
 
 SMALL = [
     "--methods", "simplecil", "--pool", "glyphs:classes=24,train=4,reward=2,test=2", "--tasks", "2", "--classes-per-task", "2",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from ray.cluster_utils import Cluster
 
-from actors.engine import Engine
+from actors.options import Engine
 from tests.ray.faults import bad_method, dies_writing, forgetful
 from tests.ray.watched import METHODS, Nodes, Watched, origins, run, same_results
 from tests.studies import Finished, run_small

@@ -12,12 +12,12 @@ import pytest
 
 from actors.calls import on_ray
 from actors.cluster import connect, disconnect
-from actors.engine import Engine
 from actors.fleet import Fleet
-from seqsearch.planners.extremes import Found, Start, anneal_start, find
-from seqsearch.search import Job, JobResult
-from seqsearch.types import Edge
-from seqsearch.world import World
+from actors.options import Engine
+from seqsearch.core.types import Edge
+from seqsearch.engine.search import Job, JobResult
+from seqsearch.extremes.find import Found, Start, anneal_start, find
+from seqsearch.training.world import World
 from tests.ray.faults import dies_once, on_an_actor
 from tests.studies import Finished, run_small
 
@@ -115,7 +115,7 @@ def test_a_training_that_kills_every_worker_is_a_result(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_cannot_be_placed_is_said(tmp_path: Path, inline: Finished) -> None:
-    from seqsearch.errors import UserError
+    from seqsearch.core.errors import UserError
 
     with pytest.raises(UserError, match=r"no worker could start within 3 s: each needs 1 CPU and 4 GPU"):
         Fleet(inline.study.world, Engine(workers=1, gpus_per_worker=4, start_timeout=3))

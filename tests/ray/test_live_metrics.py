@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from actors.cluster import connect, disconnect
-from actors.engine import Engine
 from actors.fleet import Fleet
 from actors.metrics import COUNTERS, GAUGES, Metrics
-from protocols.cldyb_study import prepare
-from protocols.estimate import estimate
-from protocols.monitor import Monitor
-from protocols.plans import make_plans
-from protocols.runtime import Runtime
-from seqsearch.journal import Journal
-from seqsearch.search import Search
+from actors.options import Engine
+from protocols.cldyb.planners import make_plans
+from protocols.cldyb.study import prepare
+from protocols.running.costs import estimate
+from protocols.running.monitor import Monitor
+from protocols.running.runtime import Runtime
+from seqsearch.engine.journal import Journal
+from seqsearch.engine.search import Search
 from tests.studies import small_settings
 
 

@@ -11,7 +11,7 @@ import pytest
 import ray
 from ray.exceptions import ObjectStoreFullError, OutOfDiskError
 
-from actors.engine import Engine
+from actors.options import Engine
 from tests.ray.watched import HOLD, METHODS, Nodes, Watched, node_with_own_disk, origins, run, same_results
 from tests.studies import Finished, run_small
 

@@ -10,10 +10,10 @@ from typing import Any
 import ray
 from ray.cluster_utils import Cluster
 
-from actors.engine import Engine
 from actors.fleet import Fleet
-from seqsearch.search import Job, JobResult, Priority
-from seqsearch.world import World
+from actors.options import Engine
+from seqsearch.engine.search import Job, JobResult, Priority
+from seqsearch.training.world import World
 from tests.studies import Finished, run_small
 
 METHODS = "simplecil,ranpac:M=64"

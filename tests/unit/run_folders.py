@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from seqsearch.core.types import ClassId, Outcome, Task
 from seqsearch.planners.step import Judgement
 from seqsearch.pools.base import ClassInfo, Pool
 from seqsearch.pools.glyphs import build
-from seqsearch.sequences import (
+from seqsearch.results.tables import (
     Judged,
     RunInfo,
     TaskSequence,
@@ -26,7 +27,6 @@ from seqsearch.sequences import (
     write_trainings,
     write_trials,
 )
-from seqsearch.types import ClassId, Outcome, Task
 
 SPLIT = "a-split"
 STATS = {"trained": 40, "naive": 100, "replayed": 3, "wall_seconds": 125.0, "busy_share": 0.9, "sessions": 2}

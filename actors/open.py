@@ -1,0 +1,91 @@
+"""One door to the two evaluators: in process, or a fleet on Ray."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from actors.options import Engine
+from seqsearch.engine.inline import InlineEvaluator
+from seqsearch.storage.remote import local
+from seqsearch.training.world import World
+
+if TYPE_CHECKING:
+    from actors.fleet import Fleet
+
+
+class _Nowhere(io.StringIO):
+    """Keeps nothing."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+@contextmanager
+def connected(engine: Engine) -> Iterator[None]:
+    """The Ray that workers need: a cluster, or one started here.
+
+    Raises:
+        UserError: no cluster at its address, or it refuses, or is refused; no GPU here.
+    """
+    if engine.workers == 0:
+        yield
+        return
+    from actors.cluster import check_gpus, connect, disconnect
+
+    with contextlib.redirect_stdout(_Nowhere()):  # Ray prints there what becomes of its workers; the log says it, too
+        connect(engine.address, engine.workers or 0, engine.allow_unauthenticated)
+        try:
+            check_gpus(engine)
+            yield
+        finally:
+            disconnect()
+
+
+@contextmanager
+def open_evaluator(
+    world: World, engine: Engine, events: Callable[[str, dict[str, Any]], None] = lambda _, __: None
+) -> Iterator[InlineEvaluator | Fleet]:
+    """The evaluator that ``engine`` describes, inside `connected`; states go where it says.
+
+    Raises:
+        UserError: no worker can be placed, or states cannot be written where it says.
+    """
+    keeps = bool(engine.state_store) and not engine.remote_store
+    if keeps:
+        world = replace(world, states=str(local(engine.state_store, "--state-store").resolve()))
+    if engine.workers == 0:
+        with _inline(world, engine, keeps) as inline:
+            yield inline
+        return
+    from actors.fleet import Fleet
+
+    fleet = Fleet(world, engine, keeps=keeps, events=events)
+    try:
+        yield fleet
+    finally:
+        fleet.close()
+
+
+@contextmanager
+def _inline(world: World, engine: Engine, keeps: bool) -> Iterator[InlineEvaluator]:
+    from seqsearch.states.cache import StateCache
+    from seqsearch.states.shared import StateStore
+    from seqsearch.training.trainer import Workbench
+
+    store = StateStore(engine.state_store) if engine.remote_store else None
+    cache = StateCache(Path(world.states), clears=not keeps)
+    inline = InlineEvaluator(world, Workbench(world, cache=cache, sources=[store] if store else [], store=store))
+    try:
+        yield inline
+    finally:
+        inline.close()
+        if store is not None:
+            store.flush()
+        if keeps or store is not None:
+            (store or cache.disk).evict(engine.state_cache)

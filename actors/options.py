@@ -1,0 +1,65 @@
+"""Where and how a study runs; nothing here decides what is found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seqsearch.core.errors import UserError
+
+SMALLEST_WORKER = 1 << 30
+"""Bytes of ``worker_memory`` below which a worker cannot be sure to start."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Checked when it is made.
+
+    Attributes:
+        workers: Ray workers; 0: in this process; None: one for each CPU of the cluster (or for each share of a GPU), also of
+            nodes that join later.
+        gpus_per_worker: share of a GPU, its memory included.
+        address: of the Ray cluster; None: Ray is started here.
+        allow_unauthenticated: join a remote cluster that lets everybody in.
+        rollout_timeout: seconds that one training, evaluation or probe may take; None: for ever.
+        worker_memory: bytes that a worker on a CPU may allocate; None: no limit.
+        state_store: folder or URL of states that all nodes, and other runs, share; empty: the run folder.
+        state_cache: bytes of states in ``state_store`` beyond which those that were used least recently are removed.
+        export: folder or URL that the finished run's files are copied to; empty: nowhere.
+        start_timeout: seconds without a single worker after which the run stops.
+
+    Raises:
+        UserError: values contradict each other.
+    """
+
+    workers: int | None = None
+    gpus_per_worker: float = 0.0
+    address: str | None = None
+    allow_unauthenticated: bool = False
+    rollout_timeout: float | None = None
+    worker_memory: int | None = None
+    state_store: str = ""
+    state_cache: int = 8 << 30
+    export: str = ""
+    start_timeout: float = 120.0
+
+    def __post_init__(self) -> None:
+        if self.workers == 0 and self.address:
+            raise UserError("--workers 0 runs in this process and --address on a cluster: give one of them")
+        if self.workers == 0 and self.rollout_timeout is not None:
+            raise UserError("--rollout-timeout needs a worker that can be stopped: leave --workers 0 out")
+        if self.workers == 0 and self.worker_memory is not None:
+            raise UserError("--worker-memory needs a worker that can be replaced: leave --workers 0 out")
+        if self.worker_memory is not None and self.worker_memory < SMALLEST_WORKER:
+            raise UserError(
+                f"--worker-memory {self.worker_memory / 1e6:.0f}MB: less than a worker needs to begin with; give it "
+                f"{SMALLEST_WORKER / 1e6:.0f}MB or more"
+            )
+        if self.gpus_per_worker > 0 and self.worker_memory is not None:
+            raise UserError(
+                "--worker-memory is for workers on CPUs; on a GPU, --gpus-per-worker bounds a worker's share"
+            )
+
+    @property
+    def remote_store(self) -> bool:
+        """The store is no folder that this machine sees."""
+        return "://" in self.state_store

@@ -1,0 +1,87 @@
+"""What a CLDyB study needs beyond any other: its first task, classes kept aside to tune on, enough classes for look-ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from seqsearch.core.digests import seeded_numpy
+from seqsearch.core.errors import UserError
+from seqsearch.core.settings import CldybSettings
+from seqsearch.core.types import MethodSpec, Prefix, Task
+from seqsearch.planners.given import first_task
+from seqsearch.planners.step import PoolView
+from seqsearch.study.study import Study, check_images, kept_classes, opened, reads_frozen, view_of
+from seqsearch.training.world import World
+
+
+@dataclass(frozen=True)
+class CldybStudy(Study):
+    """A checked study.
+
+    Attributes:
+        first: the first task of every sequence.
+        tuning: random tasks of classes outside the run to tune hyperparameters on; empty unless asked for.
+    """
+
+    settings: CldybSettings
+    first: Task
+    tuning: Prefix = ()
+
+    def identity(self) -> dict[str, Any]:
+        return {**super().identity(), "first_task": self.first.digest}
+
+
+def prepare(settings: CldybSettings, states: Path, device: str, directory: Path | None = None) -> CldybStudy:
+    """Resolve and check all names; files are looked for in ``directory`` (default: the current one).
+
+    Raises:
+        UserError: an unknown name, too few classes, a class too small to split, weights that do not load.
+    """
+    world, methods, tags = opened(settings, states, device, directory or Path.cwd())
+    view, tuning = _classes_in_play(world, settings)
+    first = first_task(view, settings.classes_per_task, settings.seed)
+    return CldybStudy(settings, world, view, methods, tags, reads_frozen(methods), first, tuning)
+
+
+def with_methods(study: CldybStudy, methods: Sequence[MethodSpec]) -> CldybStudy:
+    """The same study of other methods or settings."""
+    return replace(study, methods=tuple(methods), frozen=reads_frozen(methods))
+
+
+def _classes_in_play(world: World, settings: CldybSettings) -> tuple[PoolView, Prefix]:
+    """The classes that may come in the run, and tasks of others to tune on."""
+    kept = kept_classes(world, settings)
+    drawn = _drawn_to_tune(settings, [i for i in kept if world.arrivals[world.images.part_of_class(i)[0]] == 1])
+    out = set(drawn)
+    rest = [i for i in kept if i not in out]
+    view = view_of(world, rest)
+    _enough(world, settings, view, len(drawn))
+    check_images(world, [*rest, *drawn])
+    k = settings.classes_per_task
+    tuning = tuple(view.task(world.class_ids(drawn[n : n + k])) for n in range(0, len(drawn), k))
+    return view, tuning
+
+
+def _drawn_to_tune(settings: CldybSettings, classes: list[int]) -> list[int]:
+    """Classes for ``--tune-tasks``, in the order of the tasks; too few if there are too few."""
+    if settings.tune_on != "outside":
+        return []
+    number = settings.tune_tasks * settings.classes_per_task
+    return [classes[i] for i in seeded_numpy("tuning", settings.seed).permutation(len(classes))[:number]]
+
+
+def _enough(world: World, settings: CldybSettings, view: PoolView, to_tune: int) -> None:
+    """Make sure that no step, look-ahead included, runs out of classes."""
+    k, n = settings.classes_per_task, settings.tasks
+    for t in range(n, 0, -1):
+        tasks = t + settings.lookahead_at(t) if t > 1 else 1
+        if view.known(t) < tasks * k:
+            tuned = f" beside the {to_tune} to tune on" if to_tune else ""
+            when = f" at step {t}" if settings.grow else ""
+            raise UserError(
+                f"pool {settings.pool!r} has {view.known(t)} classes in play{tuned}{when}, {tasks} tasks of {k} need "
+                f"{tasks * k}: lower --tasks or --classes-per-task, or use a larger --pool"
+            )

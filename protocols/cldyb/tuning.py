@@ -1,0 +1,136 @@
+"""``--tune-tasks``: choose each method's hyperparameters before a study, on tasks that it is not judged on.
+
+Every method is trained with its defaults and with settings drawn from its declared search space, on the same random tasks of
+classes that are kept out of the run, and judged on their reward images, which no method ever sees. The settings with the highest
+final accuracy are taken. Trials are ordinary rollouts: scheduled, cached, journalled and resumed like any other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from protocols.cldyb.study import CldybStudy, with_methods
+from seqsearch.core.errors import UserError
+from seqsearch.core.registry import load
+from seqsearch.core.types import MethodSpec, Prefix
+from seqsearch.methods.sampling import proposals
+from seqsearch.metrics import accuracy as metrics
+from seqsearch.planners.given import GivenPlanner
+from seqsearch.planners.mcts import CldybPlanner
+
+if TYPE_CHECKING:
+    from seqsearch.core.grammar import Value
+    from seqsearch.planners.base import Planner
+    from seqsearch.results.tables import Row
+
+REPLICATE = 1_000_000
+"""Training seed of all trials: neither that of a search nor one that anything is scored with."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting of one method: what was added to the parameters given, and what came of it."""
+
+    method: MethodSpec
+    number: int
+    added: Mapping[str, Value]
+    spec: MethodSpec
+
+
+class Tuning:
+    """The trials of a study. Run `planners`, then look at `tuned` and `rows`."""
+
+    def __init__(self, study: CldybStudy) -> None:
+        self.study = study
+        self.trials = [t for m in study.methods for t in _trials(study, m)]
+        self._search: CldybPlanner | None = None
+        s = study.settings
+        if s.tune_on == "first":
+            short = dataclasses.replace(
+                s, tasks=s.tune_tasks, extended_from=(), grow=tuple(g for g in s.grow if _step(g) <= s.tune_tasks)
+            )
+            self._search = CldybPlanner("tuning-search", study.methods, study.view, study.first, short, s.seed, 0)
+        self._given = GivenPlanner(
+            "tuning", self._tasks, [t.spec for t in self.trials], s.seed, [REPLICATE], judged="reward"
+        )
+
+    @property
+    def planners(self) -> list[Planner]:
+        return [self._search, self._given] if self._search else [self._given]
+
+    def _tasks(self) -> list[Prefix] | None:
+        if self._search is None:
+            return [self.study.tuning]
+        return [tuple(self._search.sequence)] if self._search.done else None
+
+    def _accuracy(self, trial: Trial) -> float | None:
+        """Final accuracy on the reward images of all tasks; None if it did not end well."""
+        [[outcome]] = self._given.outcomes[trial.spec.label]
+        return metrics.acc(outcome.accuracy) if outcome.status == "ok" else None
+
+    def chosen(self) -> dict[str, Trial]:
+        """The best trial by method label; of equals the first, hence the defaults if nothing beats them.
+
+        Raises:
+            UserError: all trials of a method failed.
+        """
+        best: dict[str, Trial] = {}
+        for method in self.study.methods:
+            scored = [(a, t) for t in self.trials if t.method == method and (a := self._accuracy(t)) is not None]
+            if not scored:
+                [[outcome]] = self._given.outcomes[next(t for t in self.trials if t.method == method).spec.label]
+                raise UserError(
+                    f"--tune-tasks: no setting of method {method.label!r} could be trained: {outcome.status}: "
+                    f"{outcome.message}"
+                )
+            best[method.label] = max(scored, key=lambda pair: (pair[0], -pair[1].number))[1]
+        return best
+
+    def tuned(self) -> CldybStudy:
+        """The study with every method at its chosen settings, under its old label."""
+        chosen = self.chosen()
+        specs = [dataclasses.replace(chosen[m.label].spec, label=m.label) for m in self.study.methods]
+        return with_methods(self.study, specs)
+
+    def rows(self) -> list[Row]:
+        """One row per trial for ``trials.parquet``."""
+        chosen, rows = self.chosen(), []
+        for trial in self.trials:
+            [[outcome]] = self._given.outcomes[trial.spec.label]
+            rows.append(
+                {
+                    "method_id": trial.method.label, "trial": trial.number, "config_digest": trial.spec.digest,
+                    "params": json.dumps(dict(trial.spec.params)), "accuracy": self._accuracy(trial),
+                    "status": outcome.status, "train_seconds": float(outcome.train_seconds),
+                    "trainings": len(self._given.sequences[0]), "chosen": chosen[trial.method.label] is trial,
+                }
+            )  # fmt: skip
+        return rows
+
+
+def _trials(study: CldybStudy, method: MethodSpec) -> list[Trial]:
+    fixed = dict(method.params)
+    settings = study.settings
+    drawn = proposals(load("method", method.target), fixed, settings.tune_trials, settings.seed, method.backbone)
+    return [
+        Trial(method, n, added, study.world.method(method, {**fixed, **added}, f"{method.label} [trial {n}]"))
+        for n, added in enumerate(drawn)
+    ]
+
+
+def _step(grow: str) -> int:
+    return int(grow.partition(":")[0])
+
+
+def in_words(chosen: Mapping[str, Trial], trials: Sequence[Trial]) -> list[str]:
+    """A line per method: what was chosen."""
+    lines = []
+    for label, trial in chosen.items():
+        tried = sum(t.method.label == label for t in trials)
+        added = ", ".join(f"{n}={v}" for n, v in trial.added.items()) or "its defaults"
+        lines.append(f"{label}: {added} (best of {tried})" if tried > 1 else f"{label}: nothing to tune")
+    return lines

@@ -1,0 +1,167 @@
+"""Command-line options made from a settings record: same names as its fields, as the YAML keys and as ``config.json``."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.settings import flag
+from seqsearch.core.typed import brief, fits
+
+LARGEST = 1 << 16
+"""Bytes of a YAML file."""
+DEEPEST = 4
+"""Lists and mappings within each other in it; settings need two."""
+
+Command = Callable[..., Any]
+
+
+def settings_options(record: type) -> Callable[[Command], Command]:
+    """Decorate a command with one option for each field of ``record`` that is not hidden."""
+    hints = typing.get_type_hints(record)
+
+    def decorate(command: Command) -> Command:
+        for f in reversed([f for f in dataclasses.fields(record) if not f.metadata.get("hidden")]):
+            command = _option(f, hints[f.name])(command)
+        return command
+
+    return decorate
+
+
+def _option(f: dataclasses.Field[Any], kind: Any) -> Callable[[Command], Command]:
+    text, shown = f.metadata["help"], f.default not in ("", False, ())
+    if typing.get_origin(kind) is tuple:
+        return click.option(flag(f.name), multiple=True, help=text)
+    if typing.get_origin(kind) is typing.Literal:
+        return click.option(
+            flag(f.name), type=click.Choice(typing.get_args(kind)), default=f.default, show_default=shown, help=text
+        )
+    if kind is bool and f.default:
+        return click.option(f"{flag(f.name)}/--no-{f.name}", default=True, show_default=True, help=text)
+    if kind is bool:
+        return click.option(flag(f.name), is_flag=True, default=False, help=text)
+    return click.option(flag(f.name), type=kind, default=f.default, show_default=shown, help=text)
+
+
+def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    """Callback of ``--config``: the file's keys become defaults of the options of the same name.
+
+    Raises:
+        click.BadParameter: not a mapping, or a key that is no option.
+    """
+    if value is None:
+        return None
+    import yaml
+
+    try:
+        content = _plain_yaml(value)
+    except (OSError, yaml.YAMLError, ValueError) as error:  # ValueError: no UTF-8, no such date, too many digits
+        raise click.BadParameter(f"{value} cannot be read as YAML: {' '.join(str(error).split())[:300]}") from None
+    if not isinstance(content, dict):
+        raise click.BadParameter(f"{value} must hold `option: value` lines")
+    options = {p.name: p for p in context.command.params if isinstance(p, click.Option) and p.name != parameter.name}
+    defaults = {}
+    for key, raw in content.items():
+        name = str(key).replace("-", "_")
+        negated = name.startswith("no_") and name not in options
+        option = options.get(name.removeprefix("no_") if negated else name)
+        if option is None or option.name is None:
+            unknown = brief(key)
+            raise click.BadParameter(
+                f"{value}: unknown key {unknown}; keys are the option names, e.g. classes_per_task"
+            )
+        if name == "methods":
+            raw = _methods(raw)
+        if not _fits(option, raw):
+            raise click.BadParameter(f"{value}: {key} is {brief(raw)}, must be of type {option.type.name}")
+        if option.multiple:
+            defaults[option.name] = [raw] if isinstance(raw, str) else raw
+        else:
+            defaults[option.name] = not raw if negated else ",".join(raw) if isinstance(raw, list) else raw
+    context.default_map = {**(context.default_map or {}), **defaults}
+    return value
+
+
+def _methods(raw: Any) -> Any:
+    """Methods written as ``ranpac: {M: 5000, ridge: 0.01}``, in a mapping or in a list, in the grammar of ``--methods``.
+
+    What is not of this form is given back as it is.
+    """
+    if isinstance(raw, dict):
+        raw = [{name: params} for name, params in raw.items()]
+    return [_method(item) for item in raw] if isinstance(raw, list) else raw
+
+
+def _method(item: Any) -> Any:
+    if not isinstance(item, dict) or len(item) != 1:
+        return item
+    [(name, params)] = item.items()
+    if not isinstance(params, dict | None) or any(isinstance(v, dict | list | None) for v in (params or {}).values()):
+        return item
+    settings = ",".join(f"{key}={value}" for key, value in (params or {}).items())
+    return f"{name}:{settings}" if settings else str(name)
+
+
+def _plain_yaml(path: Path) -> Any:
+    """What a YAML file says, without aliases: a few lines of them stand for more than fits into memory.
+
+    Raises:
+        ValueError: it has some, is nested too deeply, or is larger than settings are.
+    """
+    import yaml
+
+    with path.open("rb") as file:  # it may be a pipe, as in --config <(...)
+        text = file.read(LARGEST + 1).decode()
+    if len(text) > LARGEST:
+        raise ValueError(f"it has more than {LARGEST >> 10} kB")
+    depth = 0
+    for event in yaml.parse(text, yaml.SafeLoader):
+        line = f"line {event.start_mark.line + 1}" if event.start_mark else "it"
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent):
+            raise ValueError(f"{line} has an alias (*{event.anchor}): write out what it stands for")
+        if depth > DEEPEST:
+            raise ValueError(f"{line} is nested too deeply")
+    return yaml.safe_load(text)
+
+
+def _fits(option: click.Option, raw: Any) -> bool:
+    """Whether a YAML value is of an option's type; nothing is rounded or guessed."""
+    if isinstance(option.type, click.types.BoolParamType):
+        return isinstance(raw, bool)
+    if isinstance(raw, bool) or raw is None:
+        return False
+    if isinstance(option.type, click.types.IntParamType):
+        return fits(raw, int)
+    if isinstance(option.type, click.types.FloatParamType):
+        return isinstance(raw, int | float)
+    if isinstance(option.type, click.types.FuncParamType):  # it checks by itself
+        return isinstance(raw, str | int | float)
+    return isinstance(raw, str) or (isinstance(raw, list) and all(isinstance(r, str) for r in raw))
+
+
+def given(context: click.Context, names: set[str]) -> set[str]:
+    """Those of ``names`` that the user set, on the command line or in the YAML file."""
+    default = (click.core.ParameterSource.DEFAULT, None)
+    return {n for n in names if context.get_parameter_source(n) not in default}
+
+
+def merge_difficulty(context: click.Context, values: dict[str, Any], difficulty: str | None) -> None:
+    """``--difficulty`` is a name for a ``--temperature``.
+
+    Raises:
+        UserError: both were given.
+    """
+    if difficulty is None:
+        return
+    if given(context, {"temperature"}):
+        raise UserError("--difficulty and --temperature set the same thing: give one of them")
+    from seqsearch.planners.allocation import DIFFICULTY
+
+    values["temperature"] = DIFFICULTY[difficulty]

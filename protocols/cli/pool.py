@@ -1,0 +1,213 @@
+"""``seqsearch pool build | show``: make a pool of one's own images, and look at any pool."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from seqsearch.core.errors import UserError
+
+if TYPE_CHECKING:
+    from seqsearch.building.pool import Report
+    from seqsearch.pools.base import Pool
+
+TITLES = {"copying": "copying images", "checking": "images", "classes": "comparing classes"}
+"""What the progress bar says of each thing that is done."""
+
+
+@click.group()
+def pool() -> None:
+    """Make a pool of your own images (build), or look at one (show)."""
+
+
+@pool.command()
+@click.argument("sources", metavar="SRC...", nargs=-1, required=True)
+@click.argument("out", type=click.Path(path_type=Path), metavar="OUT.parquet")
+@click.option("--min-images", type=click.IntRange(1), default=10, show_default=True, help="Drop classes with fewer.")
+@click.option("--max-images", type=click.IntRange(1), help="Take at most so many of a class.  [default: all]")
+@click.option(
+    "--min-side", type=click.IntRange(1), default=8, show_default=True, help="Skip images below so many pixels."
+)
+@click.option("--merge-aliases", is_flag=True, help="Make one class of classes of the same name in different groups.")
+@click.option("--aliases-with", "backbone", metavar="BACKBONE", help="Report classes that look alike to it, too.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw under --max-images.")
+@click.option("--workers", type=click.IntRange(1), help="Processes.  [default: one per CPU]")
+@click.option("--report", "details", type=click.Path(path_type=Path), metavar="FILE.json",
+              help="Where to list all that was left out.  [default: OUT.parquet.report.json, if anything was]")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace OUT.parquet if it is there.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON, and no progress.")
+def build(
+    sources: tuple[str, ...], out: Path, min_images: int, max_images: int | None, min_side: int, merge_aliases: bool,
+    backbone: str | None, seed: int, workers: int | None, details: Path | None, force: bool, quiet: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Make one Parquet file of folders, Parquet files and other pools; each SRC is a group, or NAME=SRC names it.
+
+    \b
+    Every image is decoded once. Corrupt and tiny ones are listed and skipped, classes with too few are dropped and named.
+    seqsearch pool build photos/ photos.parquet
+    seqsearch pool build food=foods/ birds=birds.parquet pool.parquet --min-images 45
+    """
+    import signal
+
+    from protocols.report.pools import build_lines
+    from seqsearch.building.aliases import by_looks
+    from seqsearch.building.pool import Options, build_parquet
+    from seqsearch.pools import parquet
+    from seqsearch.training.world import build_backbone
+
+    signal.signal(signal.SIGTERM, _interrupt)  # so that nothing half-made stays behind
+    _check_out(out, force, details)
+    looks = build_backbone(backbone) if backbone else None
+    named = _opened(sources, out)
+    options = Options(min_images, max_images or 0, min_side, merge_aliases, seed)
+    with _Bar(quiet or as_json) as bar:
+        report = build_parquet(named, out, options, workers or _cpus(), bar.observe)
+        if looks:
+            known = {(a.first, a.second) for a in report.aliases}
+            alike = by_looks(parquet.build(str(out)), looks, lambda done, total: bar.observe("classes", done, total, 0))
+            report.aliases += [a for a in alike if (a.first, a.second) not in known]
+    record = _record(report, out)
+    written = _written(record, out, details)
+    if as_json:
+        click.echo(json.dumps(record))
+    else:
+        click.echo("\n".join(build_lines(report, record, out, written)))
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _cpus() -> int:
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _check_out(out: Path, force: bool, details: Path | None) -> None:
+    """Raises UserError: what is to be written could not be, seen before any image is read."""
+    if out.suffix != ".parquet":
+        raise UserError(f"{out} must end in .parquet: it is the last argument, after the sources")
+    if out.is_dir():
+        raise UserError(f"{out} is a folder: name a file to be made, as in {out / 'pool.parquet'}")
+    if out.exists() and not force:
+        raise UserError(f"{out} is there already: choose another name, or replace it with --force")
+    for path in (out, details):
+        if path is not None and not path.parent.is_dir():
+            raise UserError(f"folder {path.parent} of {path} does not exist: make it first")
+
+
+def _opened(sources: Sequence[str], out: Path) -> list[tuple[str, Pool]]:
+    """Each source with the name of its group.
+
+    Raises:
+        UserError: a source cannot be opened, or comes twice, or two have one name, or ``out`` would lie in one.
+    """
+    from seqsearch.core.grammar import parse_item
+    from seqsearch.training.world import build_pool
+
+    found: list[tuple[str, Pool]] = []
+    for text in sources:
+        name, equals, source = text.partition("=")
+        if not equals or ":" in name or "/" in name or Path(text).exists():  # glyphs:classes=3 is no name
+            name, source = "", text
+        opened = build_pool(source)
+        target = source if Path(source).exists() else parse_item(source, "pool").target
+        name = name or (Path(target).resolve() if Path(target).exists() else Path(target)).stem
+        if twin := next((n for n, p in found if p.digest == opened.digest), None):
+            raise UserError(f"sources {twin!r} and {name!r} are the same: name it once")
+        if name in dict(found):
+            raise UserError(f"two sources are called {name!r}: name them, as in {name}2={source}")
+        if Path(target).is_dir() and out.resolve().is_relative_to(Path(target).resolve()):
+            raise UserError(f"{out} would lie in its own source {target}: write it to another folder")
+        found.append((name, opened))
+    return found
+
+
+class _Bar:
+    """Progress on stderr."""
+
+    def __init__(self, quiet: bool) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        self._bars = Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+            TextColumn("{task.fields[note]}"), TimeRemainingColumn(),
+            console=console, disable=quiet or not console.is_terminal, transient=True,
+        )  # fmt: skip
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> _Bar:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def observe(self, what: str, done: int, total: int, skipped: int) -> None:
+        """See ``seqsearch.building.pool.Observe``."""
+        if what not in self._tasks:
+            self._tasks[what] = self._bars.add_task(TITLES[what], note="", total=total)
+        task = self._tasks[what]
+        speed = next(t for t in self._bars.tasks if t.id == task).speed or 0
+        note = f"{speed:.0f}/s" + f", {skipped} skipped" * (skipped > 0)
+        self._bars.update(task, completed=done, total=total, note=note)
+
+
+def _record(report: Report, out: Path) -> dict[str, Any]:
+    import dataclasses
+
+    from seqsearch.pools import parquet
+
+    digest = parquet.build(str(out)).digest
+    return {
+        "pool": str(out),
+        "digest": digest,
+        "bytes": out.stat().st_size,
+        "images": report.images,
+        **dataclasses.asdict(report),
+    }
+
+
+def _written(record: dict[str, Any], out: Path, details: Path | None) -> Path | None:
+    """The file that lists everything, if one was asked for or there is something to list."""
+    from seqsearch.storage.files import atomic_path
+
+    path = details or out.with_name(out.name + ".report.json")
+    if details or any(record[k] for k in ("skipped", "duplicates", "dropped", "aliases", "merged", "ignored")):
+        with atomic_path(path) as temporary:
+            temporary.write_text(json.dumps(record, indent=1) + "\n")
+        return path
+    path.unlink(missing_ok=True)  # of an earlier build
+    return None
+
+
+# ------------------------------------------------------------------------------------------------ show
+
+
+@pool.command()
+@click.argument("name", metavar="POOL")
+@click.option("--sheet", type=click.Path(path_type=Path), metavar="FILE.png", help="Write a contact sheet.")
+@click.option("--groups", "all_groups", is_flag=True, help="List all groups, not the first 50.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def show(name: str, sheet: Path | None, all_groups: bool, as_json: bool) -> None:
+    """Print groups, classes and split sizes of POOL: glyphs, a folder, a .parquet file; several with commas."""
+    from protocols.report.contact_sheet import check_sheet, write_sheet
+    from protocols.report.pools import described, show_lines
+    from seqsearch.pools.union import Union
+    from seqsearch.training.world import build_pool, pool_texts
+
+    if sheet is not None:
+        check_sheet(sheet)
+    pools = Union([build_pool(text) for text in pool_texts(name)])
+    record = described(pools)
+    if sheet is not None:
+        record |= {"sheet": str(sheet), "unusable": write_sheet(pools, sheet)}
+    click.echo(json.dumps(record) if as_json else "\n".join(show_lines(record, all_groups)))

@@ -1,0 +1,218 @@
+"""``seqsearch similarity``: how similar the classes are, by their names, to a model, or as a file says; written and plotted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from seqsearch.core.errors import UserError
+
+if TYPE_CHECKING:
+    from seqsearch.similarity.matrix import Similarity
+
+LOOKS: dict[str, Literal["prototypes", "confusion"]] = {"prototypes": "prototypes", "confusion": "confusion"}
+"""Sources that a model is asked for."""
+MOST_NAMES = 8 << 20
+"""Bytes of a file of names."""
+
+
+@click.command()
+@click.argument("source")
+@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE",
+              help="Where to write it: .parquet or .csv with names, .npy without.")  # fmt: skip
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Clustered heat map: .png, .svg or .pdf.")
+@click.option("--pool", help="Pool with the classes.  [default: glyphs, or none if --names or a FILE has them]")
+@click.option("--names", "names_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Class names, one a line: all that `names` compares, else the classes to keep.")  # fmt: skip
+@click.option("--encoder", default="", metavar="MODEL",
+              help="For `names`: sentence-transformers or CLIP model, a folder or hub name.  [default: n-grams]")  # fmt: skip
+@click.option("--template", default="{}", metavar="TEXT", help="For --encoder, e.g. 'a photo of a {}'.  [default: {}]")
+@click.option("--backbone", default="glyph_vit", show_default=True, help="For `prototypes` and `confusion`.")
+@click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model.")
+@click.option("--method", default="", help="A method trained on all classes at once, not the frozen backbone.")
+@click.option(
+    "--images", type=click.IntRange(0), default=20, show_default=True, help="Of a prototype; 0: all training images."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the split and of training.")
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True,
+              help="Where encoder, backbone and method compute.")  # fmt: skip
+@click.option("--counts", is_flag=True, help="FILE holds confusion counts or rates: rows true, columns predicted.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+def similarity(
+    source: str, out: Path, plot: Path | None, pool: str | None, names_file: Path | None, encoder: str, template: str,
+    backbone: str, weights: str | None, method: str, images: int, seed: int, device: str, counts: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Compare classes, and write how similar they are.
+
+    SOURCE is `names`, `prototypes` (class means of features), `confusion` (what a classifier confuses), or a FILE (.npy, .csv,
+    .parquet).
+
+    \b
+    seqsearch similarity names --pool photos/ --out names.parquet --plot names.png
+    seqsearch similarity names --names cifar.txt --encoder sentence-transformers/all-MiniLM-L6-v2 --out cifar.parquet
+    seqsearch similarity prototypes --pool photos/ --backbone resnet50 --out prototypes.parquet
+    seqsearch similarity confusion --method ranpac --out confusion.parquet
+    seqsearch similarity counts.csv --counts --out confusion.parquet
+    """
+    from protocols.report.heatmap import ENDINGS, write_heatmap
+    from seqsearch.similarity.files import check_target, write
+
+    _fitting(click.get_current_context(), source)
+    check_target(out, "the matrix", (".parquet", ".csv", ".npy"))
+    if plot is not None:
+        check_target(plot, "a plot", ENDINGS)
+    names = None if names_file is None else read_names(names_file)
+    if source == "names":
+        from seqsearch.similarity.names import from_names
+
+        found = from_names(_pool_names(pool, names) if pool or names is None else names, encoder, device, template)
+    elif kind := LOOKS.get(source):
+        files = {backbone: weights} if weights else None
+        found = _to_model(kind, pool or "glyphs", names, method, backbone, files, images, seed, device)
+    else:
+        found = _of_file(Path(source), _pool_names(pool, names) if pool else names, counts)
+    write(out, found)
+    if plot is not None:
+        write_heatmap(found, plot)
+    record = {"file": str(out), "plot": None if plot is None else str(plot), **figures(found)}
+    click.echo(json.dumps(record) if as_json else "\n".join(_lines(record)))
+
+
+OPTIONS = {
+    "encoder": ("names",),
+    "template": ("names",),
+    "backbone": ("prototypes", "confusion"),
+    "weights": ("prototypes", "confusion"),
+    "method": ("prototypes", "confusion"),
+    "images": ("prototypes",),
+    "seed": ("prototypes", "confusion"),
+    "device": ("names", "prototypes", "confusion"),
+    "counts": ("FILE",),
+}
+"""Which sources an option is for."""
+
+
+def _fitting(context: click.Context, source: str) -> None:
+    """Raises UserError: an unknown source, or an option that would have no effect."""
+    from protocols.cli.options import given
+
+    kind = source if source in ("names", "prototypes", "confusion") else "FILE"
+    if kind == "FILE" and not Path(source).suffix:
+        raise UserError(f"unknown source {source!r}: names, prototypes, confusion, or a .npy, .csv or .parquet file")
+    for option in sorted(given(context, set(OPTIONS))):
+        if kind not in OPTIONS[option]:
+            raise UserError(f"--{option} is for {', '.join(OPTIONS[option])}, not for {source}: leave it out")
+    if context.params["device"] == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise UserError("--device cuda: this machine has no GPU that torch can use; leave it out to run on the CPU")
+
+
+def read_names(path: Path) -> tuple[str, ...]:
+    """The names in a text file, one a line; empty lines do not count.
+
+    Raises:
+        UserError: it cannot be read.
+    """
+    from seqsearch.storage.reading import content
+
+    try:
+        lines = content(path, MOST_NAMES).decode("utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise UserError(f"--names {path}: cannot be read ({said}): give a text file with one name a line") from None
+    return tuple(line.strip() for line in lines if line.strip())
+
+
+def _pool_names(pool: str | None, names: Sequence[str] | None) -> tuple[str, ...]:
+    """Names of a pool's classes; of those that were asked for."""
+    from seqsearch.similarity.matrix import positions
+    from seqsearch.study.class_similarity import class_names, open_pools
+
+    found = class_names(open_pools(pool or "glyphs"))
+    if names is None:
+        return found
+    positions(names, found, f"--names: pool {pool!r}")
+    return tuple(names)
+
+
+def _to_model(
+    kind: Literal["prototypes", "confusion"], pool: str, names: Sequence[str] | None, method: str, backbone: str,
+    weights: Mapping[str, str] | None, images: int, seed: int, device: str,
+) -> Similarity:  # fmt: skip
+    from seqsearch.similarity.matrix import positions
+    from seqsearch.study.class_similarity import FROZEN, class_names, looks, open_pools
+
+    classes = None
+    if names is not None:
+        classes = positions(names, class_names(open_pools(pool)), f"--names: pool {pool!r}")
+    return looks(
+        kind,
+        pool,
+        method or FROZEN,
+        backbone,
+        seed=seed,
+        images=images,
+        weights=weights,
+        classes=classes,
+        device=device,
+    )
+
+
+def _of_file(path: Path, names: Sequence[str] | None, counts: bool) -> Similarity:
+    from seqsearch.similarity import files
+    from seqsearch.similarity.features import from_confusion
+
+    if not counts:
+        return files.read(path, names)
+    table = files.read_table(path)
+    if table.names is not None:
+        found = from_confusion(table.values, table.names, f"confusion in {path.name}")
+        return found if names is None else found.restricted(names)
+    return from_confusion(table.values, names or tuple(map(str, range(len(table.values)))), f"confusion in {path.name}")
+
+
+def figures(found: Similarity) -> dict[str, Any]:
+    """What is said of a similarity: mean and standard deviation (ddof 0) over pairs of two classes, and the extreme pairs."""
+    import numpy as np
+
+    pairs, values = found.pairs(), found.values.copy()
+
+    def end(diagonal: float, at: Callable[[Any], Any]) -> tuple[float, list[str]]:
+        np.fill_diagonal(values, diagonal)
+        i, j = divmod(int(at(values)), len(found))
+        return float(values[i, j]), [found.names[i], found.names[j]]
+
+    (low, low_pair), (high, high_pair) = end(np.inf, np.argmin), end(-np.inf, np.argmax)
+    return {
+        "classes": len(found),
+        "source": found.source,
+        "digest": found.digest,
+        "mean": float(pairs.mean()),
+        "sd": float(pairs.std()),
+        "min": low,
+        "min_pair": low_pair,
+        "max": high,
+        "max_pair": high_pair,
+    }
+
+
+def _lines(record: Mapping[str, Any]) -> list[str]:
+    from seqsearch.core.text import shown
+
+    lines = [
+        f"{record['file']}: {record['classes']} classes, digest {record['digest'][:12]}; {record['source']}",
+        f"mean {record['mean']:.4f}, sd {record['sd']:.4f} over {record['classes'] * (record['classes'] - 1) // 2} pair(s)",
+        *(f"{end} {record[end]:.4f}: {' and '.join(record[f'{end}_pair'])}" for end in ("min", "max")),
+    ]
+    if record["file"].lower().endswith(".npy"):
+        lines.append("names are not in a .npy file: give --names or --pool where it is read")
+    if record["plot"]:
+        lines.append(f"plot: {record['plot']}")
+    return [shown(line) for line in lines]

@@ -1,0 +1,156 @@
+"""Settings of the EDGE protocol: flags, help, YAML keys and ``config.json`` alike.
+
+Light on purpose: ``seqsearch --help`` imports this and nothing heavy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.settings import StudySettings, setting
+
+
+@dataclass(frozen=True)
+class EdgeSettings(StudySettings):
+    """Settings of `protocols.edge.run`."""
+
+    protocol: ClassVar[str] = "edge"
+
+    tasks: int = setting(5, "Tasks in a sequence (K); the classes in play are shared out among them.", minimum=1)
+    classes: int = setting(0, "Classes in play, drawn from the pool by the seed; 0: all of it.", minimum=0)
+    initial_classes: int = setting(
+        0, "Classes in the first task, the others share the rest; 0: as many as others.", minimum=0
+    )
+
+    similarity: str = setting(
+        "names", "Where class similarity is from: names, prototypes, confusion, or a FILE (.npy, .csv, .parquet)."
+    )
+    encoder: str = setting(
+        "", "Text encoder of class names: a sentence-transformers or CLIP model, or its folder; none: n-grams."
+    )
+    template: str = setting("{}", "What is encoded for a class, e.g. 'a photo of a {}'.")
+    similarity_method: str = setting(
+        "", "METHOD whose prototypes or confusion, on all classes at once; none: simplecil."
+    )
+    similarity_images: int = setting(20, "Training images per class behind a prototype, at most; 0: all.", minimum=0)
+
+    objective: Literal["adjacent", "lags", "within", "typicality"] = setting(
+        "adjacent",
+        "What is extreme: similarity of neighbouring tasks (Eq. 5), also at lags, within tasks, typicality's slope.",
+    )
+    lags: str = setting("1,0.5,0.25", "Weights of task pairs at distance 1, 2, ... for --objective lags.")
+    hard_end: Literal["low", "high"] = setting("low", "The end of the objective that is called hard (the paper: low).")
+    planner: Literal["anneal", "paper", "exact"] = setting(
+        "anneal", "Search for extremes: annealing, the paper's algorithms, or all sequences (small cases)."
+    )
+    moves: int = setting(
+        0, "Moves of the annealing per direction; 0: as many as suit the size. Reproducible.", minimum=0
+    )
+    budget: float = setting(0.0, "Seconds per direction instead of --moves. Not reproducible.", minimum=0.0)
+    restarts: int = setting(
+        2, "Independent annealings per direction, on the workers; the best is taken.", minimum=1, maximum=10_000
+    )
+    extremes: int = setting(1, "Diverse hard, and easy, sequences.", minimum=1, maximum=1000)
+    diversity: float = setting(
+        1.0, "How much less extreme what earlier ones are made of counts, in sd of similarity.", minimum=0.0
+    )
+    paper_linkage: Literal["complete", "average", "single"] = setting("complete", "Linkage of --planner paper.")
+    paper_greedy: Literal["all", "latest"] = setting(
+        "all", "Its next task: by all tasks chosen (Algorithms 1, 2) or by the latest (section 4.2)."
+    )
+    paper_easy: Literal["similarity", "printed"] = setting(
+        "similarity", "Its Algorithm 2: with similarity, as is meant, or with I - D, as printed."
+    )
+    paper_split: Literal["large", "small"] = setting(
+        "large", "Clusters that it splits: large ones (appendix C.2) or small ones (section 4.2)."
+    )
+    paper_granularities: str = setting("", "Its numbers of clusters, e.g. 5,10,20; none: a range.")
+
+    random_sequences: int = setting(
+        10, "Random sequences (L), from which mean and sd are estimated.", minimum=3, maximum=100_000
+    )
+    score_seeds: int = setting(
+        2, "Training seeds of each sequence: 2 or more, to tell training noise from order.", minimum=1, maximum=1000
+    )
+    rs_seeds: str = setting("0,42,1993", "Seeds of the orders that toolboxes draw (the RS protocol); empty: none.")
+    orders: str = setting("", "FILE of own class orders: how lucky were they? (.txt, .csv, .json, sequences.parquet)")
+    estimator: Literal["random", "paper"] = setting(
+        "random", "Mean and sd from random sequences, extremes as bounds; or from hard, one random, easy (the paper)."
+    )
+    until: str = setting("", "Add random sequences until e.g. mean:0.01 or q05:0.02 is known to that half-width.")
+    max_sequences: int = setting(100, "Random sequences with --until, at most.", minimum=3, maximum=100_000)
+    enumerate: bool = setting(False, "Run every sequence: the truth, which estimates are then compared with.")
+    enumerate_limit: int = setting(2520, "Sequences that --enumerate runs, at most.", minimum=1)
+    encoders: str = setting(
+        "", "With --enumerate: further similarities to compare (Table A4): encoders, prototypes, files; commas."
+    )
+    plan_only: bool = setting(
+        False, "Find and write the sequences, train nothing; with a --similarity FILE no pool is needed."
+    )
+    bins: int = setting(10, "Bins of the Jensen-Shannon divergence.", minimum=2, maximum=10_000)
+
+    def check(self) -> None:
+        super().check()
+        for name in ("budget", "diversity"):
+            if not math.isfinite(getattr(self, name)):
+                raise UserError(f"--{name} must be finite")
+        if self.moves and self.budget:
+            raise UserError("--moves and --budget both say how long to anneal: give one of them")
+        if self.score_seeds < 2 and not self.enumerate:
+            raise UserError(
+                "--score-seeds 1 cannot tell training noise from order: ask for 2 or more (1 with --enumerate)"
+            )
+        if self.plan_only and (self.enumerate or self.until or self.orders):
+            raise UserError("--plan-only trains nothing: leave --enumerate, --until and --orders out")
+        if self.until:
+            from seqsearch.distribution.adaptive import parse_target
+
+            parse_target(self.until)
+        if self.until and self.enumerate:
+            raise UserError("--enumerate runs every sequence: leave --until out")
+        if self.encoders and not self.enumerate:
+            raise UserError("--encoders compares estimates with the truth: add --enumerate")
+        if self.until and self.max_sequences < self.random_sequences:
+            raise UserError(
+                f"--max-sequences {self.max_sequences} is less than --random-sequences {self.random_sequences}"
+            )
+        if "{}" not in self.template:
+            raise UserError(f"--template {self.template!r}: it must hold {{}}, where the class name goes")
+        self.toolbox_seeds()
+        self.lag_weights()
+        self.granularities()
+
+    @property
+    def trains(self) -> bool:
+        return not self.plan_only
+
+    def toolbox_seeds(self) -> tuple[int, ...]:
+        """Of ``--rs-seeds``."""
+        seeds = self._numbers("rs_seeds", int, "whole numbers from 0 to 4294967295, e.g. 0,42,1993")
+        if any(not 0 <= s < 2**32 for s in seeds) or len(set(seeds)) < len(seeds):
+            raise UserError(f"--rs-seeds {self.rs_seeds}: must be different whole numbers from 0 to 4294967295")
+        return tuple(int(s) for s in seeds)
+
+    def lag_weights(self) -> tuple[float, ...]:
+        """Of ``--lags``."""
+        weights = self._numbers("lags", float, "weights, e.g. 1,0.5,0.25")
+        if not weights or not all(map(math.isfinite, weights)) or not any(weights):
+            raise UserError(f"--lags {self.lags}: must be finite weights, not all 0, e.g. 1,0.5,0.25")
+        return tuple(weights)
+
+    def granularities(self) -> tuple[int, ...]:
+        """Of ``--paper-granularities``."""
+        numbers = self._numbers("paper_granularities", int, "numbers of clusters, e.g. 5,10,20")
+        if any(g < 1 for g in numbers):
+            raise UserError(f"--paper-granularities {self.paper_granularities}: must be numbers of clusters from 1")
+        return tuple(int(g) for g in numbers)
+
+    def _numbers(self, name: str, kind: type, wanted: str) -> list[float]:
+        text = getattr(self, name)
+        try:
+            return [kind(part) for part in text.split(",") if part.strip()]
+        except ValueError:
+            raise UserError(f"--{name.replace('_', '-')} {text[:80]}: must be {wanted}") from None

@@ -1,0 +1,188 @@
+"""What an EDGE study needs beyond any other: shares of classes, where their similarity comes from, own orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from protocols.edge.plan import objective_of
+from protocols.edge.settings import EdgeSettings
+from seqsearch.core.digests import digest_of, seeded_numpy
+from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import parse_item
+from seqsearch.core.types import MethodSpec
+from seqsearch.distribution.sampling import number_of_sequences
+from seqsearch.extremes.objective import Problem, task_sizes
+from seqsearch.results.orders import Order, read_orders
+from seqsearch.similarity.files import read
+from seqsearch.similarity.matrix import Similarity
+from seqsearch.similarity.names import from_names
+from seqsearch.study.class_similarity import class_names
+from seqsearch.study.study import Study, check_images, kept_classes, opened, reads_frozen, view_of
+from seqsearch.training.world import World, located, located_text, method_spec
+
+SUFFIXES = (".npy", ".csv", ".parquet")
+"""Of files that hold a similarity matrix."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a similarity comes from: known already, or to be asked of a method that learns all classes at once.
+
+    ``label`` is what the user called it.
+    """
+
+    label: str
+    known: Similarity | None = None
+    looks: Literal["prototypes", "confusion"] = "prototypes"
+
+
+@dataclass(frozen=True)
+class EdgeStudy(Study):
+    """A checked study.
+
+    Attributes:
+        sizes: classes of each task ``[K]``.
+        names: of the classes in play ``[N]``, all different.
+        similarity: where it comes from.
+        others: further similarities, whose extremes are compared (``--encoders``).
+        looker: the method behind prototypes and confusion; None where all similarities are known.
+        orders: own class orders.
+    """
+
+    settings: EdgeSettings
+    sizes: tuple[int, ...]
+    names: tuple[str, ...]
+    similarity: Source
+    others: tuple[Source, ...]
+    looker: MethodSpec | None
+    orders: tuple[Order, ...]
+
+    def identity(self) -> dict[str, Any]:
+        sources = (self.similarity, *self.others)
+        said = {s.label: s.known.digest if s.known else f"{s.looks} of {self._looker_digest()}" for s in sources}
+        orders = digest_of("orders", [(o.name, o.tasks) for o in self.orders]) if self.orders else None
+        return {**super().identity(), "similarity": said, "orders": orders, "task_sizes": list(self.sizes)}
+
+    def _looker_digest(self) -> str:
+        return self.looker.digest if self.looker else ""
+
+
+def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path | None = None) -> EdgeStudy:
+    """Resolve and check all names; files are looked for in ``directory`` (default: the current one).
+
+    Raises:
+        UserError: an unknown name, too few classes, a class too small to split, weights that do not load, a similarity that
+            cannot be read, orders of other classes.
+    """
+    directory = directory or Path.cwd()
+    world, methods, tags = opened(settings, states, device, directory)
+    indices = classes_in_play(world, settings)
+    sizes = task_sizes(len(indices), settings.tasks, settings.initial_classes)
+    if min(sizes) < 2:
+        raise UserError(
+            f"{len(indices)} classes in {settings.tasks} tasks leave a task with one class, in which nothing is told apart: "
+            "lower --tasks, or have more classes in play (plans alone may have such tasks: --plan-only)"
+        )
+    if not Problem(np.zeros((len(indices),) * 2), sizes, objective_of(settings)).defined:
+        raise UserError(
+            f"--objective {settings.objective} says nothing of {settings.tasks} task(s) of {sizes[0]} classes: more --tasks, or "
+            "another objective"
+        )
+    there = number_of_sequences(sizes) if settings.enumerate else 0
+    if there > settings.enumerate_limit:
+        raise UserError(
+            f"--enumerate: {len(indices)} classes in {settings.tasks} tasks have {there:,} sequences, more than "
+            f"--enumerate-limit {settings.enumerate_limit:,}: have fewer classes in play (--classes), or raise the limit"
+        )
+    check_images(world, indices)
+    all_names = class_names(world.images)
+    names = tuple(all_names[i] for i in indices)
+    similarity = source_of(settings.similarity, settings, names, directory)
+    others = _others(settings, names, directory)
+    looker = None
+    if any(s.known is None for s in (similarity, *others)):
+        item = located(parse_item(settings.similarity_method or "simplecil", "method"), directory)
+        files = {b: str((directory / Path(f).expanduser()).absolute()) for b, f in settings.weight_files().items()}
+        looker = method_spec(
+            item, located_text(settings.backbone, "backbone", directory), device, files, settings.precision
+        )
+        tags = {**tags, looker.backbone: world.backbone(looker.backbone).tag}
+    elif settings.similarity_method:
+        raise UserError(
+            "--similarity-method is for --similarity prototypes or confusion: leave it out, or choose one of them"
+        )
+    orders = read_orders(directory / Path(settings.orders).expanduser(), names, sizes) if settings.orders else ()
+    return EdgeStudy(
+        settings, world, view_of(world, indices), methods, tags, reads_frozen(methods), sizes, names, similarity, others, looker,
+        orders,
+    )  # fmt: skip
+
+
+def classes_in_play(world: World, settings: EdgeSettings) -> list[int]:
+    """Their indices in the pool, in its order: all that are not excluded, or a seeded draw of ``--classes``.
+
+    Raises:
+        UserError: there are not so many.
+    """
+    kept, wanted = kept_classes(world, settings), settings.classes
+    if wanted > len(kept):
+        raise UserError(f"--classes {wanted}: pool {settings.pool!r} has {len(kept)} classes in play")
+    if not wanted:
+        return kept
+    drawn = seeded_numpy("classes", settings.seed).choice(len(kept), size=wanted, replace=False)
+    return [kept[i] for i in sorted(drawn.tolist())]
+
+
+def source_of(text: str, s: EdgeSettings, names: Sequence[str], directory: Path) -> Source:
+    """What ``--similarity`` stands for.
+
+    Raises:
+        UserError: no such source, an encoder or a matrix that cannot be read.
+    """
+    if s.encoder and text != "names":
+        raise UserError(f"--encoder encodes class names: leave it out, or --similarity {text}")
+    if text == "names":
+        return Source(text, from_names(names, s.encoder, template=s.template))
+    if text in ("prototypes", "confusion"):
+        return Source(text, looks="prototypes" if text == "prototypes" else "confusion")
+    path = directory / Path(text).expanduser()
+    if not path.suffix:
+        raise UserError(f"--similarity {text!r}: write names, prototypes, confusion, or a file ({', '.join(SUFFIXES)})")
+    return Source(text, matched(path, names))
+
+
+def matched(path: Path, names: Sequence[str]) -> Similarity:
+    """A matrix of a file for the classes in play: by name, or, where the file has no names, in their order.
+
+    Raises:
+        UserError: it lacks one of them, or has no names and another size.
+    """
+    if path.suffix == ".npy":
+        return read(path, names)
+    return read(path).restricted(names)
+
+
+def _others(s: EdgeSettings, names: Sequence[str], directory: Path) -> tuple[Source, ...]:
+    """Those of ``--encoders``: sources as in ``--similarity``, or else text encoders; of paths the last part is their label.
+
+    Raises:
+        UserError: one cannot be read, or two are called the same.
+    """
+    found: dict[str, Source] = {}
+    for text in filter(None, map(str.strip, s.encoders.split(","))):
+        path = directory / Path(text).expanduser()
+        label = path.name if path.exists() else text
+        if label in found:
+            raise UserError(f"--encoders {s.encoders[:80]}: two are called {label!r}: leave one out, or rename it")
+        if text in ("prototypes", "confusion"):
+            found[label] = source_of(text, s, names, directory)
+        elif path.suffix in SUFFIXES:
+            found[label] = Source(label, matched(path, names))
+        else:
+            found[label] = Source(label, from_names(names, "" if text == "names" else text, template=s.template))
+    return tuple(found.values())

@@ -1,0 +1,161 @@
+"""``report.html`` of a run, to show to colleagues: what was found, how hard it is, how that was measured."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from protocols.cldyb.summary import MethodSummary, Side, Summary, summarise
+from protocols.report import text as wording
+from protocols.report.charts import Line, bounds, line_chart, strip
+from protocols.report.gallery import gallery
+from protocols.report.page import identity, write_page
+from protocols.report.provenance import origins
+from seqsearch.pools.base import Pool
+from seqsearch.results.run import read_run
+from seqsearch.results.schema import TRACE
+from seqsearch.results.tables import Row, read_rows
+
+PAPER = "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models"
+
+
+def write_report(run: Path, *pools: Pool) -> Path:
+    """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``.
+
+    Raises:
+        UserError: not a run, or not finished.
+    """
+    data, summary = read_run(run), summarise(run)
+    trace = read_rows(run / TRACE.file, TRACE) if (run / TRACE.file).is_file() else []
+    sections = [
+        _head(summary), _table(summary), _curves(summary), _masked(summary), gallery(data, pools), _trace(trace),
+        _how(data.config), identity(data.config),
+    ]  # fmt: skip
+    return write_page(run / "report.html", f"{summary.run}: task sequences found", sections)
+
+
+# ------------------------------------------------------------------------------------------------ figures
+
+
+def _head(summary: Summary) -> str:
+    drop, percent = summary.overall.drop, wording.percent
+    cards = ""
+    if drop is not None:
+        low, high = map(percent, drop.relative_interval)
+        figures = (
+            ("found", f"{percent(drop.found)} %", "final accuracy, found sequences"),
+            ("random", f"{percent(drop.random)} %", "final accuracy, random sequences"),
+            ("", f"{percent(drop.relative)} %", f"relative drop (95 % interval {low} to {high})"),
+        )
+        shown = "".join(f'<div><b class="{css}">{value}</b><span>{what}</span></div>' for css, value, what in figures)
+        cards = f'<div class="figures">{shown}</div>'
+    title = f"<h1>{escape(wording.verdict(drop))}</h1>"
+    return f'<p class="eyebrow">seqsearch run {escape(summary.run)}</p>\n{title}\n{cards}'
+
+
+def _table(summary: Summary) -> str:
+    headings, rows = wording.table(summary)
+    head = "".join(f"<th>{escape(upper)}<small>{escape(lower)}</small></th>" for upper, lower in headings)
+    body = ""
+    for i, row in enumerate(rows):
+        css = ' class="mean"' if i == len(summary.methods) else ""
+        body += f"<tr{css}>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+    notes = "".join(f"<li>{escape(note)}</li>" for note in summary.notes)
+    return (
+        f'<h2>Found against random sequences</h2>\n<p class="lead">{escape(wording.CAPTION)} Acc: mean accuracy over '
+        "all tasks at the end. AR: retention, the change of earlier tasks since they were learned. ALA: accuracy of "
+        'each task right after it was learned. Size: memory beyond the backbone.</p>\n<div class="scroll"><table>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>\n"
+        f'<ul class="notes">{notes}</ul>'
+    )
+
+
+def _key(name: str, css: str) -> str:
+    return f'<span class="key {css}">{name}</span>'
+
+
+def _curves(summary: Summary) -> str:
+    keys = _key("found", "found") + _key("random", "random")
+    legend = f"{keys} Mean accuracy on the tasks learned so far, percent; bands: range over sequences and seeds."
+    charts = _charts(summary, lambda side, css: [Line(css, css, side.acc_by_step, side.low, side.high)])
+    return charts and f'<h2>Accuracy as tasks arrive</h2>\n<p class="legend">{legend}</p>\n{charts}'
+
+
+def _masked(summary: Summary) -> str:
+    keys = "".join(_key(css, css) + _key("masked", f"{css} masked") for css in ("found", "random"))
+    legend = (
+        f"{keys}<br>Dashed: scores restricted to the classes of the image's own task. Where dashed lines differ, the "
+        "tasks by themselves are harder; the gap from dashed to solid is confusion with other tasks."
+    )
+
+    def lines(side: Side, css: str) -> list[Line]:
+        return [Line(f"{css}, masked", f"{css} masked", side.masked_by_step), Line(css, css, side.acc_by_step)]
+
+    charts = _charts(summary, lines)
+    return charts and f'<h2>Harder tasks, or more confusion?</h2>\n<p class="legend">{legend}</p>\n{charts}'
+
+
+def _charts(summary: Summary, lines: Callable[[Side, str], list[Line]]) -> str:
+    """One chart per method, all on one axis; ``lines(side, css)`` are the curves of one side."""
+    shown: list[tuple[MethodSummary, list[Line]]] = []
+    for m in summary.methods:
+        sides = [(m.random, "random"), (m.found, "found")]
+        shown.append((m, [line for side, css in sides if side is not None for line in lines(side, css)]))
+    values = [v for _, chart in shown for line in chart for v in (*line.values, *line.low, *line.high)]
+    if not values:
+        return ""
+    axis = bounds(values)
+    body = "".join(f"<div><h3>{escape(m.method)}</h3>{line_chart(chart, axis)}</div>" for m, chart in shown if chart)
+    return f'<div class="charts">{body}</div>'
+
+
+# ------------------------------------------------------------------------------------------------ search
+
+
+def _trace(trace: Sequence[Row]) -> str:
+    if not trace:
+        return ""
+    steps: dict[tuple[str, int], list[Row]] = defaultdict(list)
+    for row in trace:
+        steps[row["search_id"], row["step"]].append(row)
+    values = [r["value"] for r in trace if r["value"] is not None]
+    axis = (min(values), max(values)) if values else (0.0, 1.0)
+    body = "".join(_trace_row(search, step, rows, axis) for (search, step), rows in steps.items())
+    names = ("Search", "Task", "Candidates", "J of each", "J from", "to", "chosen", "Simulations", "Failed")
+    head = "".join(f"<th>{name}</th>" for name in names)
+    return (
+        '<h2>Candidates judged</h2>\n<p class="lead">Every dot is a candidate task that was judged by training; the '
+        f'filled one was chosen. One axis for all rows.</p>\n<div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _trace_row(search: str, step: int, rows: Sequence[Row], axis: tuple[float, float]) -> str:
+    values = [r["value"] for r in rows if r["value"] is not None]
+    chosen = [r["value"] for r in rows if r["chosen"] and r["value"] is not None]
+    failed = sum(r["status"] != "ok" for r in rows)
+    low, high = (f"{min(values):.3f}", f"{max(values):.3f}") if values else ("-", "-")
+    cells = [
+        escape(search), str(step), str(len(rows)), strip(values, chosen, axis), low, high,
+        ", ".join(f"{v:.3f}" for v in chosen) or "-", str(sum(r["visits"] for r in rows)), str(failed or "-"),
+    ]  # fmt: skip
+    return "<tr>" + "".join(f"<td>{c}</td>" for c in cells) + "</tr>"
+
+
+# ------------------------------------------------------------------------------------------------ how
+
+
+def _how(config: dict[str, Any]) -> str:
+    settings = config.get("settings") or {}
+    unseen = settings.get("reward_split") != "test"
+    images = "that no search had looked at" if unseen else "that the search was rewarded on too (--reward-split test)"
+    return (
+        "<h2>How it was computed</h2>\n<p>Task by task, candidates were proposed from the classes left and judged "
+        "by training the methods on them, and the search moved on with one of them, as in "
+        f"<cite>{escape(PAPER)}</cite>. The sequence it arrived at was then trained again with fresh training seeds "
+        f"and scored on test images {images}, exactly like random sequences that share its first task.</p>\n"
+        + "".join(f"<p>{escape(line)}</p>\n" for line in origins(config))
+    )

@@ -1,0 +1,180 @@
+"""``report.html`` of an EDGE run: what extremes do, how accuracy is distributed, whether orders were lucky, the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.edge.summary import EdgeSummary, MethodEdge
+from protocols.report import edge_words as words
+from protocols.report.gallery import gallery
+from protocols.report.page import identity, write_page
+from protocols.report.plots import Curve, Dots, Range, densities, ranges, scatter, task_matrix
+from protocols.report.provenance import origins
+from protocols.report.text import count
+from seqsearch.core.types import ClassId
+from seqsearch.pools.base import Pool
+from seqsearch.results.run import Rescored, read_run
+from seqsearch.results.tables import TaskSequence
+from seqsearch.similarity.files import read
+from seqsearch.similarity.matrix import Similarity
+
+PAPER = "The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?"
+DOTS = (("every", "truth"), ("random", "random"), ("rs", "given"), ("own", "given"), ("hard", "hard"), ("easy", "easy"))
+"""Groups of sequences and their colours, the last on top."""
+CHARTS = 4
+"""Sequences whose tasks are shown as a matrix, at most, of each kind."""
+
+
+def write_report(run: Path, summary: EdgeSummary, *pools: Pool) -> Path:
+    """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``.
+
+    Raises:
+        UserError: not a run, or not finished.
+    """
+    data, similarity = read_run(run), read(run / "similarity.parquet")
+    sections = [
+        _head(summary), _table(words.distribution(summary)), _table(words.bounds(summary)), _densities(summary),
+        _ranges(summary), _scatter(summary),
+        *(_table(t) for t in (words.luck(summary), *words.truth(summary), *words.extremes(summary)) if t), _notes(summary),
+        _matrices(data, similarity, pools), gallery(data, pools), _how(data, origins(data.config)), identity(data.config),
+    ]  # fmt: skip
+    return write_page(run / "report.html", f"{summary.run}: class sequences and what they do", sections)
+
+
+def _head(s: EdgeSummary) -> str:
+    lines = "".join(f"<li>{escape(line)}</li>" for line in words.findings(s))
+    return (
+        f'<p class="eyebrow">seqsearch run {escape(s.run)}</p>\n<h1>{escape(words.headline(s))}</h1>\n'
+        f"<h2>Does a more extreme similarity give a more extreme accuracy here?</h2>\n<ul>{lines}</ul>"
+    )
+
+
+def _table(t: words.Cells) -> str:
+    head = "".join(f"<th>{escape(h)}</th>" for h in t.headings)
+    body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in t.rows)
+    return (
+        f'<h2>{escape(t.title)}</h2>\n<p class="lead">{escape(t.lead)}</p>\n<div class="scroll"><table>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _notes(s: EdgeSummary) -> str:
+    return '<ul class="notes">' + "".join(f"<li>{escape(note)}</li>" for note in s.notes) + "</ul>"
+
+
+def _key(name: str, css: str) -> str:
+    return f'<span class="key {css}">{name}</span>'
+
+
+def _chart(m: MethodEdge, drawn: str) -> str:
+    return f"<div><h3>{escape(m.method)}</h3>{drawn}</div>"
+
+
+def _densities(s: EdgeSummary) -> str:
+    charts = []
+    for m in s.methods:
+        if m.estimate is None:
+            continue
+        curves = [Curve("random", m.estimate.mean.value, m.estimate.sd.value)]
+        if m.paper:
+            curves.append(Curve("paper", m.paper.mean.value, m.paper.sd.value))
+        if m.rs:
+            curves.append(Curve("given", m.rs.mu, m.rs.sigma))
+        truth = m.truth.sequences.means.tolist() if m.truth else []
+        marks = [(side, float(v)) for side in ("hard", "easy") for v in m.groups[side].means]
+        if not truth:
+            marks += [("random", float(v)) for v in m.groups["random"].means]
+        charts.append(_chart(m, densities(curves, truth, marks, f"{m.method}: densities of final accuracy")))
+    keys = _key("random sequences", "random") + _key("paper's estimate", "paper") + _key("RS", "given")
+    keys += _key("hard", "hard") + _key("easy", "easy")
+    bars = " Bars: every sequence, the truth." if any(m.truth for m in s.methods) else " Short lines: single sequences."
+    return _charts("Estimated distribution", f"{keys}<br>Normals fitted to a few sequences.{bars}", charts)
+
+
+def _ranges(s: EdgeSummary) -> str:
+    rows = []
+    for m in s.methods:
+        random, hard, easy = (m.groups[n] for n in ("random", "hard", "easy"))
+        marks = tuple((n, float(v)) for n, g in (("hard", hard), ("easy", easy)) for v in g.means)
+        if m.truth:
+            rows.append(Range(f"{m.method}, truth", "truth", m.truth.low, m.truth.high, marks))
+        if len(random):
+            rows.append(
+                Range(f"{m.method}, random", "random", float(random.means.min()), float(random.means.max()), marks)
+            )
+        if len(m.groups["rs"]):
+            rs = m.groups["rs"].means
+            rows.append(Range(f"{m.method}, RS", "given", float(rs.min()), float(rs.max())))
+    if not rows:
+        return ""
+    keys = _key("random sequences", "random") + _key("RS", "given") + _key("hard", "hard") + _key("easy", "easy")
+    return (
+        f'<h2>Bounds</h2>\n<p class="legend">{keys}<br>From the lowest to the highest final accuracy, percent.</p>\n'
+        f'<div class="scroll">{ranges(rows, "bounds of final accuracy by method")}</div>'
+    )
+
+
+def _scatter(s: EdgeSummary) -> str:
+    charts = []
+    for m in s.methods:
+        groups = [
+            Dots(css, tuple((float(x), float(y)) for x, y in zip(m.groups[n].S, m.groups[n].means, strict=True) if x is not None))
+            for n, css in DOTS
+        ]  # fmt: skip
+        if any(g.points for g in groups):
+            charts.append(_chart(m, scatter([g for g in groups if g.points], f"{m.method}: S against final accuracy")))
+    keys = _key("random", "random") + _key("given", "given") + _key("hard", "hard") + _key("easy", "easy")
+    return _charts("Similarity against accuracy", f"{keys}<br>Each dot a sequence; accuracy in percent.", charts)
+
+
+def _charts(title: str, legend: str, charts: Sequence[str]) -> str:
+    if not charts:
+        return ""
+    return f'<h2>{title}</h2>\n<p class="legend">{legend}</p>\n<div class="charts">{"".join(charts)}</div>'
+
+
+def _matrices(data: Rescored, similarity: Similarity, pools: Sequence[Pool]) -> str:
+    rank = {p.digest: i for i, p in enumerate(pools)}
+    in_play = {c for s in data.sequences for task in s.tasks for c in task.classes}
+    place = {c: i for i, c in enumerate(sorted(in_play, key=lambda c: (rank.get(c.pool, len(rank)), c.index)))}
+    found = [(s, _between_tasks(s, similarity, place)) for s in _first_of_each(data.sequences)]
+    values = np.concatenate([m[np.isfinite(m)] for _, m in found])
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    charts = [
+        f"<div><h3>{escape(s.sequence_id)}</h3>{task_matrix(m, low, high, f'similarity of the tasks of {s.sequence_id}')}</div>"
+        for s, m in found
+    ]
+    legend = "Mean similarity of the classes of two tasks (diagonal: within the task); darker is more similar, one scale for all."
+    return _charts("Similarity of tasks", legend, charts)
+
+
+def _first_of_each(sequences: Sequence[TaskSequence]) -> Iterator[TaskSequence]:
+    """Some hard and easy sequences, and a random one."""
+    for stem, most in (("hard-", CHARTS), ("easy-", CHARTS), ("random-", 1)):
+        ours = [s for s in sequences if s.sequence_id.startswith(stem) and "@" not in s.sequence_id]
+        yield from ours[:most]
+
+
+def _between_tasks(s: TaskSequence, similarity: Similarity, place: dict[ClassId, int]) -> NDArray[np.float64]:
+    """Mean similarity of the classes of each two tasks ``[K, K]``; NaN within a task of one class."""
+    rows = [[place[c] for c in task.classes] for task in s.tasks]
+    means = np.array([[similarity.values[np.ix_(a, b)].mean() for b in rows] for a in rows])
+    m = np.array([len(r) for r in rows])
+    with np.errstate(invalid="ignore", divide="ignore"):  # the diagonal of the similarity is 0 and counts for nothing
+        np.fill_diagonal(means, means.diagonal() * m / (m - 1))
+    return means
+
+
+def _how(data: Rescored, pools: Sequence[str]) -> str:
+    every = " Every sequence there is was trained (--enumerate)." if data.setting("enumerate") else ""
+    return (
+        "<h2>How it was computed</h2>\n<p>The hard and the easy sequence are extremes of the similarity of neighbouring tasks, "
+        f"as in <cite>{escape(PAPER)}</cite>; they were found without any training. They and random sequences were trained "
+        f"with the same training seeds ({count(len(data.seeds), 'seed')}) and judged on test images.{every}</p>\n"
+        + "".join(f"<p>{escape(line)}</p>\n" for line in pools)
+    )

@@ -1,0 +1,123 @@
+"""The pages of the methods in ``docs/methods``, and the table that compares them: written from the code.
+
+    python -m protocols.report.method_pages
+
+A test compares what is there with what this writes.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from protocols.report.methods import describe, range_of, space_text
+from seqsearch.core.registry import names
+from seqsearch.methods.base import DESIGN, EMBEDDED
+
+DOCS = Path(__file__).parents[2] / "docs"
+BEGIN, END = (
+    "<!-- the table below is written by python -m protocols.report.method_pages -->",
+    "<!-- end of the table -->",
+)
+COLUMNS = {
+    "exemplar": "exemplars", "statistic": "statistics", "full": "full", "parameter-efficient": "efficient",
+    "functional": "functional", "parameter": "parameter", "orthogonality": "orthogonal", "expansion": "expansion",
+    "ensemble": "ensemble",
+}  # fmt: skip
+"""Headings of CLDyB Table 3's columns."""
+
+
+def page(name: str) -> str:
+    """A method's page as Markdown: its module's documentation, its capabilities and its parameters."""
+    m = describe(name)
+    first, _, rest = m["documentation"].partition("\n\n")
+    lines = [
+        f"# {name}",
+        "",
+        _markdown(first),
+        "",
+        _markdown(rest),
+        "",
+        "## Capabilities",
+        "",
+        *_capabilities(m["caps"]),
+    ]
+    if m["parameters"]:
+        lines += ["", "## Parameters", "", *_parameters(m["parameters"])]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def comparison() -> str:
+    """All methods and the columns of CLDyB Table 3, as a Markdown table."""
+    assert tuple(COLUMNS) == DESIGN
+    head = ["method", *COLUMNS.values(), "order of tasks matters"]
+    rows = [head, ["---"] * len(head)]
+    for name in names("method"):
+        caps = describe(name)["caps"]
+        fixed = caps["order_invariant_after"]
+        order = (
+            "yes"
+            if fixed is None
+            else "no"
+            if fixed == 0
+            else f"only of the first {fixed if fixed > 1 else ''}".strip()
+        )
+        marks = ["x" if column in caps["design"] else "" for column in COLUMNS]
+        rows.append([f"[{name}](methods/{name}.md)", *marks, order])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def pages() -> dict[Path, str]:
+    """What each file should hold."""
+    found = {DOCS / "methods" / f"{name}.md": page(name) for name in names("method")}
+    overview = DOCS / "methods.md"
+    before, _, rest = overview.read_text().partition(BEGIN)
+    found[overview] = f"{before}{BEGIN}\n\n{comparison()}\n\n{END}{rest.partition(END)[2]}"
+    return found
+
+
+def main() -> None:
+    (DOCS / "methods").mkdir(exist_ok=True)
+    for path, text in pages().items():
+        path.write_text(text)
+    for path in set((DOCS / "methods").glob("*.md")) - set(pages()):
+        path.unlink()
+
+
+def _markdown(text: str) -> str:
+    """reStructuredText of our docstrings as Markdown: only the literals differ."""
+    return re.sub(r"``(.+?)``", r"`\1`", text, flags=re.DOTALL)
+
+
+def _capabilities(caps: dict[str, Any]) -> list[str]:
+    fixed = caps["order_invariant_after"]
+    reads = "features of the frozen backbone only: no image is decoded" if caps["input"] == "frozen" else "images"
+    order = (
+        "matters" if fixed is None else "cannot change the final model" + (f" after the first {fixed}" if fixed else "")
+    )
+    lines = [
+        f"- design (CLDyB Table 3): {', '.join(caps['design']) or 'none of the columns'}",
+        f"- reads {reads}" + ("; stores training images (as rows)" if caps["needs_exemplars"] else ""),
+        f"- the order of the tasks {order}",
+        f"- backbones: {'vision transformers of timm' if caps['backbones'] == 'vit' else 'any'}",
+    ]
+    if caps["needs_val"]:
+        lines.append("- uses the validation images of a task")
+    if caps["capacity"] is not None:
+        lines.append(f"- has room for {caps['capacity']} tasks with its defaults")
+    return lines
+
+
+def _parameters(parameters: list[dict[str, Any]]) -> list[str]:
+    lines = [f"| parameter | default | on {EMBEDDED} | values | tuned over | |", "|---|---|---|---|---|---|"]
+    for p in parameters:
+        embedded = f"`{p['embedded']}`" if p["embedded"] != p["default"] else ""
+        tuned = space_text(p["search"]) if p["search"] else ""
+        cells = [f"`{p['name']}`", f"`{p['default']}`", embedded, range_of(p), tuned, p["help"]]
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return lines
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""The frame of a report page: one file, no scripts, nothing loaded from elsewhere, light and dark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from seqsearch.storage.files import atomic_path
+
+CSS = """
+:root { color-scheme: light dark;
+  --page: #ffffff; --card: #f7f7f5; --rule: #dedcd6; --text: #1d1d1b; --soft: #66645e;
+  --found: #b8430c; --random: #2a5fb4; --easy: #1f7a45; --given: #7b4aa8; --paper: #8a6d00; }
+@media (prefers-color-scheme: dark) { :root {
+  --page: #161615; --card: #20201e; --rule: #3a3935; --text: #ecebe6; --soft: #a3a099;
+  --found: #f08a4b; --random: #7fa9ee; --easy: #62c28b; --given: #c39be6; --paper: #d9b945; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--text);
+  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+main { max-width: 1100px; margin: 0 auto; padding: 40px 24px 72px; }
+.eyebrow { color: var(--soft); font-size: 13px; margin: 0; }
+h1 { font-size: 32px; line-height: 1.25; margin: 4px 0 22px; letter-spacing: -.01em; text-wrap: balance; }
+h2 { font-size: 20px; margin: 48px 0 4px; }
+h3 { font-size: 15px; margin: 0 0 6px; font-weight: 600; overflow-wrap: anywhere; }
+p { margin: 0 0 12px; max-width: 76ch; }
+.lead, .legend { color: var(--soft); font-size: 14px; }
+.figures { display: flex; flex-wrap: wrap; gap: 14px; margin: 0 0 8px; }
+.figures div { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 12px 18px 10px; }
+.figures b { display: block; font-size: 27px; line-height: 1.2; font-weight: 650; font-variant-numeric: tabular-nums; }
+.figures span { color: var(--soft); font-size: 13px; }
+.found, .hard { --c: var(--found); } .random { --c: var(--random); } .easy { --c: var(--easy); }
+.given { --c: var(--given); } .paper { --c: var(--paper); } .truth { --c: var(--soft); }
+b.found, b.random, .key { color: var(--c); }
+.key { font-weight: 650; margin-right: 14px; white-space: nowrap; }
+.key::before { content: ""; display: inline-block; width: 20px; margin-right: 6px; vertical-align: 4px;
+  border-top: 3px solid var(--c); }
+.key.masked::before { border-top-style: dashed; border-top-width: 2px; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 14.5px; margin: 10px 0 8px; font-variant-numeric: tabular-nums; }
+th, td { padding: 7px 12px; text-align: right; border-bottom: 1px solid var(--rule); vertical-align: middle; }
+th { color: var(--soft); font-weight: 500; font-size: 13px; line-height: 1.3;
+  vertical-align: bottom; white-space: nowrap; }
+th small { display: block; font-size: 12px; }
+td { white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; overflow-wrap: anywhere;
+  min-width: 110px; }
+tr.mean td { font-weight: 650; border-top: 2px solid var(--soft); }
+ul.notes { color: var(--soft); font-size: 14px; padding-left: 18px; max-width: 92ch; margin: 10px 0; }
+ul.notes li { margin: 2px 0; overflow-wrap: anywhere; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(310px, 1fr)); gap: 22px 26px;
+  margin-top: 14px; }
+.charts > div { max-width: 400px; min-width: 0; }
+svg { display: block; width: 100%; height: auto; }
+svg .grid { stroke: var(--rule); stroke-width: 1; }
+svg text { font-size: 11px; fill: var(--soft); }
+svg text.end { fill: var(--c); font-weight: 650; }
+svg .line { fill: none; stroke: var(--c); stroke-width: 2.2; stroke-linejoin: round; }
+svg .line.masked { stroke-dasharray: 5 4; stroke-width: 1.6; }
+svg .dot { fill: var(--c); } svg .dot.masked { fill: var(--page); stroke: var(--c); stroke-width: 1.4; }
+svg .band { fill: var(--c); opacity: .15; }
+svg .bar { fill: var(--soft); opacity: .28; } svg .range { fill: var(--c); opacity: .55; }
+svg .mark { stroke: var(--c); stroke-width: 2.4; } svg .cell { fill: var(--random); }
+svg.ranges { min-width: 560px; max-width: 900px; } svg.ranges .name { font-size: 12px; fill: var(--text); }
+svg .dot.truth { opacity: .45; }
+svg.strip { width: 260px; height: 18px; }
+svg .candidate { fill: var(--soft); opacity: .45; } svg .chosen { fill: var(--found); }
+.step { display: grid; grid-template-columns: 92px 1fr; gap: 14px; padding: 14px 0; border-top: 1px solid var(--rule); }
+.step .label { font-size: 14px; font-weight: 650; }
+.step .label span { display: block; font-weight: 400; color: var(--soft);
+  font-size: 13px; font-variant-numeric: tabular-nums; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(80px, 1fr)); gap: 12px 10px; }
+figure { margin: 0; min-width: 0; }
+figure img, figure .none { width: 64px; height: 64px; border-radius: 5px; display: block; background: var(--card);
+  border: 1px solid var(--rule); }
+figcaption { font-size: 10.5px; line-height: 1.25; margin-top: 4px; overflow-wrap: anywhere; }
+figcaption span { display: -webkit-box; -webkit-line-clamp: 3; -webkit-box-orient: vertical; overflow: hidden; }
+figcaption i { color: var(--soft); font-style: normal; -webkit-line-clamp: 2; display: -webkit-box;
+  -webkit-box-orient: vertical; overflow: hidden; }
+details { margin-top: 20px; } summary { cursor: pointer; font-weight: 600; margin-bottom: 8px;
+  overflow-wrap: anywhere; }
+.identity td { text-align: left; white-space: normal; overflow-wrap: anywhere; vertical-align: top; font-size: 13.5px; }
+.identity td:first-child { color: var(--soft); padding-right: 24px; min-width: 200px; }
+@media (max-width: 620px) { .step { grid-template-columns: 1fr; gap: 6px; } main { padding: 24px 16px 48px; } }
+@media print { .identity { display: none; } main { padding: 0; } }
+"""
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def page(title: str, body: str) -> str:
+    """A whole HTML document; ``body`` is markup, ``title`` is text."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def write_page(path: Path, title: str, sections: Sequence[str]) -> Path:
+    """Write a page of the sections that are not empty, whole or not at all; returns ``path``."""
+    text = page(title, "\n".join(filter(None, sections)))
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, "utf-8", "backslashreplace")
+    return path
+
+
+def identity(config: dict[str, Any]) -> str:
+    """Everything that ``config.json`` says, folded up."""
+    rows = "".join(f"<tr><td>{escape(k)}</td><td>{escape(v)}</td></tr>" for k, v in _flat("", config))
+    title = "Settings and identity of the run"
+    return f"<details class='identity'><summary>{title}</summary>\n<table><tbody>{rows}</tbody></table></details>"
+
+
+def _flat(prefix: str, value: Any) -> list[tuple[str, str]]:
+    """Nested settings as ``a.b`` and text."""
+    if isinstance(value, dict) and value:
+        return [pair for k, v in value.items() for pair in _flat(f"{prefix}.{k}" if prefix else str(k), v)]
+    return [(prefix, value if isinstance(value, str) else json.dumps(value))]

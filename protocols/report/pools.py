@@ -1,0 +1,126 @@
+"""What ``seqsearch pool build`` and ``seqsearch pool show`` say."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from seqsearch.building.aliases import SAME_NAME, Alias
+from seqsearch.building.pool import Report
+from seqsearch.core.errors import UserError
+from seqsearch.core.text import shown
+from seqsearch.pools.base import PARTS
+from seqsearch.pools.union import Union, UnionSplit
+
+SHOWN = 10
+"""Items of a list that are printed; all are in the file beside the pool."""
+GROUPS_SHOWN = 50
+
+
+def build_lines(report: Report, record: dict[str, Any], out: Path, details: Path | None) -> list[str]:
+    """The summary of a build; ``details`` is the file that lists everything."""
+    groups, kinds = {g for g, _, _ in report.classes}, Counter(_kind(why) for _, why in report.skipped)
+    reasons = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+    more = f" in {details}" if details else ""
+    said = [
+        f"{out}: {report.images} images of {len(report.classes)} class(es) in {len(groups)} group(s), "
+        f"{record['bytes'] / 1e6:.1f} MB, digest {record['digest']}",
+        *_listed("skipped", f"image(s): {reasons}", [f"{where}: {why}" for where, why in report.skipped], more),
+        *_listed("dropped (--min-images)", "class(es)", [f"{g}/{n}, {k} images" for g, n, k in report.dropped], more),
+        *_listed("merged", "pair(s) of classes", [_pair(a) for a in report.merged], more),
+        *_listed("maybe the same thing twice", "pair(s) of classes", [_pair(a) for a in report.aliases], more),
+    ]
+    if any(a.why == SAME_NAME for a in report.aliases):
+        said.append("  (--merge-aliases makes one class of those with the same name)")
+    said += report.notes
+    if report.duplicates:
+        said.append(f"{report.duplicates} image(s) came again in their class and are kept once")
+    if report.shared:
+        said.append(f"{report.shared} image(s) are in several classes")
+    if report.ignored_count:
+        said.append(f"{report.ignored_count} file(s) are no images by their names, e.g. {report.ignored[0]}")
+    if details:
+        said.append(f"all of it is in {details}")
+    return [shown(line) for line in [*said, f"use it: seqsearch cldyb --pool {out} --methods ranpac,er"]]
+
+
+def _kind(why: str) -> str:
+    """A reason without what is particular to one image."""
+    return re.sub(r"^\d+ x \d+ pixels, (more than .*)$", r"\1 pixels", why.split(" (")[0])
+
+
+def _pair(alias: Alias) -> str:
+    return f"{'/'.join(alias.first)} and {'/'.join(alias.second)} ({alias.why})"
+
+
+def _listed(what: str, noun: str, items: list[str], where: str) -> list[str]:
+    if not items:
+        return []
+    more = [f"  ... and {len(items) - SHOWN} more{where}"] if len(items) > SHOWN else []
+    return [f"{what}: {len(items)} {noun}", *(f"  {i}" for i in items[:SHOWN]), *more]
+
+
+def described(pools: Union) -> dict[str, Any]:
+    """Digests, classes, groups, and the sizes of the four parts under seed 0, in plain values."""
+    split, sizes, small = UnionSplit(pools, 0), dict.fromkeys(PARTS, 0), []
+    groups: dict[str, list[int]] = {}
+    for index, c in enumerate(pools.classes):
+        groups.setdefault(c.group, []).append(c.count)
+        try:
+            split.check([index])
+            for part in PARTS:
+                sizes[part] += len(split.rows(index, part))
+        except UserError:
+            small.append({"class": c.name, "group": c.group, "images": c.count})
+    return {
+        "pools": [
+            {
+                "name": p.name,
+                "digest": p.digest,
+                "identified_by": "path, size and time of its files" if p.digest.startswith("files-") else "content",
+                "split": "drawn" if p.given is None else "given",
+                "ignored_files": getattr(p, "ignored_count", 0),
+                "ignored": list(getattr(p, "ignored", ())),
+            }
+            for p in pools.parts
+        ],
+        "classes": len(pools.classes),
+        "images": int(pools.offsets[-1]),
+        "parts": sizes,
+        "too_small": small,
+        "groups": [
+            {"group": g, "classes": len(n), "images": sum(n), "smallest": min(n), "largest": max(n)}
+            for g, n in groups.items()
+        ],
+    }
+
+
+def show_lines(record: dict[str, Any], all_groups: bool) -> list[str]:
+    """The same as text."""
+    lines = []
+    for p in record["pools"]:
+        lines.append(f"{p['name']}: digest {p['digest']} (by {p['identified_by']}), split {p['split']}")
+        if p["ignored_files"]:
+            few = ", ".join(p["ignored"][:3]) + ", ..." * (p["ignored_files"] > 3)
+            lines.append(f"  {p['ignored_files']} file(s) are no images by their names and were left alone: {few}")
+    parts = ", ".join(f"{name} {n}" for name, n in record["parts"].items())
+    lines.append(f"{record['classes']} classes in {len(record['groups'])} group(s), {record['images']} images: {parts}")
+    if record["too_small"]:
+        names = ", ".join(f"{c['class']} ({c['images']})" for c in record["too_small"][:SHOWN])
+        more = len(record["too_small"]) - SHOWN
+        lines.append(f"too small to be split (min_images=4 leaves them out): {names}{f' and {more} more' * (more > 0)}")
+        if any(p["split"] == "given" for p in record["pools"]):
+            lines.append("  or the given split leaves them without images of a part (split=random draws one)")
+    few = record["groups"] if all_groups else record["groups"][:GROUPS_SHOWN]
+    width = max(5, *(len(shown(g["group"])) for g in few))
+    lines.append(f"{'group':<{width}}  classes    images  per class")
+    for g in few:
+        span = str(g["smallest"]) if g["smallest"] == g["largest"] else f"{g['smallest']} to {g['largest']}"
+        lines.append(f"{shown(g['group']):<{width}}  {g['classes']:>7}  {g['images']:>8}  {span}")
+    if len(few) < len(record["groups"]):
+        lines.append(f"and {len(record['groups']) - len(few)} more (--groups)")
+    if "sheet" in record:
+        lines += [f"contact sheet: {record['sheet']}", *record["unusable"]]
+    return [shown(line) for line in lines]

@@ -1,0 +1,52 @@
+"""``log.jsonl``: what happened in a run, one JSON object a line. For people and their tools; nothing is ever resumed from it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from seqsearch.storage.reading import opened
+
+
+def now() -> str:
+    """ISO 8601, UTC, milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class EventLog:
+    """Appends to the ``log.jsonl`` of a run folder. A log that cannot be written is said once and stops nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "log.jsonl"
+        self._broken = False
+        self._begin = b"\n" if _torn(self.path) else b""
+
+    def write(self, event: str, /, **fields: Any) -> None:
+        """One line: ``time``, ``event`` and the fields; what JSON does not know is written as text."""
+        line = {"time": now(), "event": event, **fields}
+        data = self._begin + json.dumps(line, default=str, ensure_ascii=False).encode() + b"\n"
+        try:
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o644)
+            try:
+                os.write(file, data)
+            finally:
+                os.close(file)
+            self._begin = b""
+        except OSError as error:
+            if not self._broken:
+                print(f"seqsearch: cannot write {self.path} ({error.strerror}); the run goes on", file=sys.stderr)
+            self._broken = True
+
+
+def _torn(path: Path) -> bool:
+    """Whether the last line has no end: its writer was killed."""
+    try:
+        with open(opened(path), "rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) != b"\n"
+    except OSError:  # not there, or empty
+        return False

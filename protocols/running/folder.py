@@ -1,0 +1,248 @@
+"""A run is a folder: made once, locked while in use, resumed with its own settings."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import json
+import os
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.settings import CldybSettings, StudySettings, flag
+from seqsearch.core.typed import brief, fits
+from seqsearch.storage.files import atomic_path
+from seqsearch.storage.reading import json_object
+
+S = TypeVar("S", bound=StudySettings)
+PROTOCOLS = ("cldyb", "edge")
+"""Commands that make runs; each is a module of that name here."""
+KEPT = {"run_id": str, "directory": str | None, "protocol": str}
+"""What ``config.json`` says beside settings and identity, as far as it is used."""
+
+
+class RunFolder:
+    """The folder of one run, locked by this process until it is closed or dies.
+
+    Use `create` or `resume`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.created = False
+        """Made by this process, not resumed."""
+        self.config: dict[str, Any] = {}
+        self._lock = open(path / "lock", "a+")  # noqa: SIM115 - held as long as the run
+        for patience in (0.05, 0.1, 0.2, None):  # `seqsearch status` takes it for an instant, to see whether it is free
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except OSError:
+                if patience is not None:
+                    time.sleep(patience)
+        raise UserError(f"run {path} is in use by another process: wait for it, or stop it and resume")
+
+    @classmethod
+    def create(cls, path: Path | None, settings: StudySettings) -> RunFolder:
+        """A new run; ``config.json`` is on disk when this returns.
+
+        Raises:
+            UserError: the folder exists and is not empty, or cannot be written.
+        """
+        path = path or _free_name(settings.protocol)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if any(p.name != "lock" for p in path.iterdir()):  # killed before it had settings: as good as new
+                known = (path / "config.json").exists()
+                mend = f"continue it with --resume {path}, or choose another --out" if known else "choose another --out"
+                raise UserError(f"{path} is not empty and is never overwritten: {mend}")
+            run = cls(path)
+        except OSError as error:
+            raise UserError(f"cannot create the run folder {path}: {error.strerror}; choose another --out") from None
+        run.created = True
+        run.config = {
+            "protocol": settings.protocol,
+            "run_id": path.resolve().name,
+            "created": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+            "revision": _revision(),
+            "directory": str(Path.cwd()),
+            "settings": dataclasses.asdict(settings),
+        }
+        run.save()
+        return run
+
+    @classmethod
+    def resume(cls, path: Path, kind: type[S], given: Mapping[str, Any]) -> tuple[RunFolder, S]:
+        """An existing run and its own settings, which are of this ``kind``.
+
+        Raises:
+            UserError: no run there, of another protocol, in use, or ``given`` settings that differ from its own.
+        """
+        if not (path / "config.json").is_file():
+            raise UserError(f"{path} is no run folder: it has no config.json")
+        try:
+            run = cls(path)
+        except OSError as error:
+            raise UserError(
+                f"{path}/lock cannot be opened ({error.strerror or error}): remove it, or make it writable"
+            ) from None
+        try:
+            return run, run._own_settings(kind, given)
+        except UserError:
+            run.close()
+            raise
+
+    def _own_settings(self, kind: type[S], given: Mapping[str, Any]) -> S:
+        file = self.path / "config.json"
+        self.config = json_object(file)
+        said = self.config.get("protocol")
+        if isinstance(said, str) and said != kind.protocol:
+            raise UserError(f"{self.path} is a run of {brief(said)}, not of {kind.protocol!r}")
+        try:
+            settings = kind(**self.config["settings"])
+        except (KeyError, TypeError) as error:  # no settings, or names of others
+            raise UserError(f"{file} does not say how the run was made ({error}): restore it") from None
+        except UserError as error:
+            raise UserError(f"{file}: {error}: restore it") from None
+        for name, wanted in KEPT.items():
+            if not fits(self.config.get(name), wanted):
+                raise UserError(f"{file}: {name} is {brief(self.config.get(name))}: restore it")
+        for name, value in given.items():
+            if getattr(settings, name) != value:
+                raise UserError(
+                    f"{flag(name)} {value} differs from {getattr(settings, name)} of run {self.path}: a run continues with "
+                    "its own settings; leave the flag out, or start a new run"
+                )
+        return settings
+
+    def longer(self, settings: CldybSettings, tasks: int) -> CldybSettings:
+        """The settings of this run with more tasks; nothing is changed yet.
+
+        Raises:
+            UserError: it is not finished, or has as many tasks already.
+        """
+        if not self.finished:
+            raise UserError(
+                f"run {self.path} is not finished: finish it with {resume_command(self.path, settings.protocol)}"
+            )
+        return settings.extended(tasks)
+
+    def reopen(self, settings: CldybSettings) -> None:
+        """Make this finished run an unfinished one with other ``settings``; its report is kept under another name.
+
+        Killed in between it is the run that it was, or the new one: the mark goes first, the settings come last.
+        """
+        before = self.config["settings"]["tasks"]
+        os.replace(self.path / "report.html", self.path / f"report-{before}-tasks.html")
+        with contextlib.suppress(UserError):
+            stats = json_object(self.path / "stats.json")
+            stats.update(complete=False, reached=f"step {before + 1}/{settings.tasks}")
+            write_json(self.path / "stats.json", stats)
+        self.config["settings"] = dataclasses.asdict(settings)
+        self.save()
+
+    def identify(self, identity: dict[str, Any]) -> list[str]:
+        """Record what the names in the settings stand for, or make sure that on resume they still stand for the same.
+
+        Methods may be mended between sessions: what they trained is trained again, the rest is kept. Returns their labels.
+
+        Raises:
+            UserError: pool, backbone weights, library versions or device changed.
+        """
+        before, changed = self.config.get("identity"), []
+        if before is not None:
+            if not (isinstance(before, dict) and isinstance(before.get("methods"), dict)):
+                raise UserError(f"{self.path}/config.json: identity is {brief(before)}: restore it")
+            changed = [m for m in identity["methods"] if identity["methods"][m] != before["methods"].get(m)]
+            for name in (
+                "pool_digest",
+                "split_digest",
+                "weights",
+                "versions",
+                "device",
+                "first_task",
+                "similarity",
+                "orders",
+            ):
+                if before.get(name) != identity.get(name):
+                    raise UserError(
+                        f"{name.replace('_', ' ')} changed since run {self.path} was made ({_brief(before.get(name))} -> "
+                        f"{_brief(identity.get(name))}): restore it, or start a new run"
+                    )
+        if changed and self.finished:
+            raise UserError(
+                f"{changed[0]} changed since run {self.path} was finished: restore its file, or start a new run"
+            )
+        self.config["identity"] = identity
+        self.save()
+        return changed
+
+    @property
+    def finished(self) -> bool:
+        """Everything is exported; the report is what is written last."""
+        return (self.path / "report.html").exists()
+
+    def save(self) -> None:
+        write_json(self.path / "config.json", self.config)
+
+    def discard_if_empty(self) -> None:
+        """Remove a run that was refused before it did anything."""
+        names = {p.name for p in self.path.iterdir()}
+        journal = self.path / "journal.jsonl"
+        if names <= {"config.json", "lock", "journal.jsonl"} and (not journal.exists() or journal.stat().st_size == 0):
+            for name in names:
+                (self.path / name).unlink()
+            self.path.rmdir()
+
+    def close(self) -> None:
+        self._lock.close()
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Whole or not at all.
+
+    Raises:
+        UserError: the disk is full.
+    """
+    with atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2) + "\n")
+
+
+def resume_command(run: Path, protocol: Any) -> str:
+    """What continues a run."""
+    return f"seqsearch {protocol if protocol in PROTOCOLS else PROTOCOLS[0]} --resume {run}"
+
+
+def _free_name(protocol: str) -> Path:
+    stem = time.strftime(f"{protocol}-%Y%m%d-%H%M%S")
+    path, number = Path("runs") / stem, 1
+    while path.exists():
+        number += 1
+        path = Path("runs") / f"{stem}-{number}"
+    return path
+
+
+def _revision() -> str | None:
+    """Git revision of the sources, if they are a checkout."""
+    here = Path(__file__).resolve().parent
+    try:
+        said = subprocess.run(
+            ["git", "-C", str(here), "describe", "--always", "--dirty"],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return said.stdout.strip() or None
+
+
+def _brief(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."

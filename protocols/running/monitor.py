@@ -1,0 +1,193 @@
+"""What a running study shows: one snapshot of its figures, for the terminal, ``status.json``, the log and Ray's metrics."""
+
+from __future__ import annotations
+
+import math
+import os
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from protocols.report.progress import Progress, Snapshot
+from protocols.running.costs import Expected
+from protocols.running.event_log import EventLog, now
+from protocols.running.heartbeat import Heartbeat
+from seqsearch.engine.search import Counts
+from seqsearch.planners.base import Planner
+from seqsearch.planners.mcts import CldybPlanner
+from seqsearch.study.study import Study
+
+if TYPE_CHECKING:
+    from actors.metrics import Metrics
+    from protocols.running.runtime import Runtime
+
+FEATURES = "features of the frozen backbone (once per pool)"
+SURE_AFTER = 10.0, 5
+"""Seconds and trainings before which nothing is said of the time left."""
+
+
+class Monitor:
+    """Context manager around a session; `update` is cheap and may be called after every result.
+
+    Args:
+        folder: of the run.
+        run: its id.
+        expected: what it will do at most.
+    """
+
+    def __init__(self, folder: Path, run: str, study: Study, runtime: Runtime, expected: Expected) -> None:
+        self.run, self._study, self._runtime = run, study, runtime
+        self.log = EventLog(folder)
+        self.snapshot = Snapshot(steps=study.settings.tasks)
+        self._terminal = Progress(quiet=runtime.silent)
+        self._started = now()
+        self._state, self._reason = "running", ""
+        self._evaluator: Any = None
+        self._metrics: Metrics | None = None
+        self._metrics_at = 0.0
+        self._planners: Sequence[Planner] = ()
+        self._phase: str | None = None
+        self._rollouts = self._total = expected.rollouts
+        self._trainings = expected.trainings
+        self._said: dict[str, int] = {}
+        """Steps by planner that were reported as decided."""
+        self._begin: float | None = None
+        self._trained_before = 0
+        self._heart = Heartbeat(folder / "status.json", self._describe)
+
+    def __enter__(self) -> Monitor:
+        self._terminal.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        self._terminal.stop()
+        if error is not None:
+            interrupted = isinstance(error, KeyboardInterrupt)
+            self.end("stopped", "interrupted" if interrupted else str(error) or type(error).__name__)
+        self._heart.close()
+        self.log.write("session-end", state=self._state, reason=self._reason, trained=self.snapshot.trained)
+
+    @contextmanager
+    def watching(self, evaluator: Any) -> Iterator[None]:
+        """Look at this evaluator in the block: its workers, and its ``queued()`` if it has one."""
+        self._evaluator = evaluator
+        if evaluator.workers:
+            from actors.metrics import Metrics
+
+            self._metrics = Metrics(self.run)
+        try:
+            yield
+        finally:
+            self._tell_ray(self.snapshot)
+            self._evaluator = self._metrics = None
+
+    def watch(self, planners: Sequence[Planner], phase: str | None = None, total: int | None = None) -> None:
+        """These planners come now; ``phase`` and ``total`` rollouts say what they do if it is not a search and its scoring."""
+        self._planners, self._phase = planners, phase
+        self._total = self._rollouts if total is None else total
+
+    def event(self, name: str, fields: dict[str, Any]) -> None:
+        """Something that happened to a worker, for the log."""
+        self.log.write(name, **fields)
+
+    def say(self, event: str, line: str, **fields: Any) -> None:
+        """An event for the log, and a line that stays on the terminal."""
+        self.log.write(event, **fields)
+        self._terminal.say(line)
+
+    def end(self, state: str, reason: str = "", reached: str | None = None) -> None:
+        """How the session ended: finished, or stopped, why, and what it had ``reached``."""
+        self._state, self._reason = state, reason
+        self.snapshot = replace(self.snapshot, phase=reached or self.snapshot.phase)
+
+    def planning(self) -> None:
+        """Sequences are looked for without any training."""
+        self._show(replace(self.snapshot, phase="planning", done=0, total=0))
+
+    def exporting(self) -> None:
+        """The search is over, files are written."""
+        self._show(replace(self.snapshot, phase="exporting", in_flight=0, queued=0, busy=0, left_seconds=None))
+
+    def features(self, done: int, total: int) -> None:
+        """So many shards of frozen features, of those that are computed first, are there."""
+        self._show(replace(self.snapshot, phase=FEATURES, done=done, total=total, unit="shards"))
+
+    def update(self, counts: Counts) -> None:
+        """Show how far the study is."""
+        before = self.snapshot
+        for trouble in list(counts.troubles)[len(before.troubles) :]:
+            self.say("training-failed", f"a training went wrong: {trouble}", message=trouble)
+        searches = [p for p in self._planners if isinstance(p, CldybPlanner)]
+        done = sum(counts.rollouts[p.name] for p in self._planners)
+        steps = before.steps
+        step = min((len(p.sequence) + 1 for p in searches if not p.done), default=steps)
+        searching = any(not p.done for p in searches)
+        busy = self._evaluator.busy()
+        queued = getattr(self._evaluator, "queued", lambda: max(0, counts.in_flight - busy))()
+        left = self._left(counts.trained)
+        self._report_steps(searches, replayed=counts.trained == self._trained_before)
+        phase = self._phase or (f"step {step}/{steps}" if searching else "scoring")
+        self._show(
+            Snapshot(
+                phase, done, max(done, self._total), "rollouts", step, steps,
+                rollouts=sum(counts.rollouts.values()), judged=sum(p.judged for p in searches), trained=counts.trained,
+                saved=max(0, counts.naive - counts.trained), cache_hits=counts.known, in_flight=counts.in_flight,
+                queued=queued, workers=self._evaluator.workers, busy=busy, busy_share=self._evaluator.busy_share(),
+                left_seconds=left, troubles=tuple(counts.troubles),
+            )
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------------------------------------ inside
+
+    def _left(self, trained: int) -> float | None:
+        """Seconds, from the trainings of this session and what the settings ask for at most."""
+        if self._begin is None:
+            self._begin, self._trained_before = time.monotonic(), trained
+        spent, here = time.monotonic() - self._begin, trained - self._trained_before
+        if spent < SURE_AFTER[0] or here < SURE_AFTER[1]:
+            return None
+        return spent / here * max(0, self._trainings - trained)
+
+    def _report_steps(self, searches: Sequence[CldybPlanner], replayed: bool) -> None:
+        """Log every task that was chosen since the last look; ``replayed``: from the journal, nothing was trained for it."""
+        images = self._study.world.images.classes
+        for p in searches:
+            known = self._said.setdefault(p.name, 1)
+            self._said[p.name] = len(p.sequence)
+            for chosen in [j for j in p.trace if j.chosen and j.step > known]:
+                indices = [self._study.world.class_index(c) for c in chosen.task.classes]
+                self.log.write(
+                    "step-decided", search=p.name, step=chosen.step, classes=[images[i].name for i in indices],
+                    class_ids=[c.index for c in chosen.task.classes], value=chosen.value, visits=chosen.visits,
+                    candidates=sum(j.step == chosen.step for j in p.trace), replayed=replayed,
+                )  # fmt: skip
+
+    def _show(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self._terminal.show(snapshot)
+        if time.monotonic() - self._metrics_at >= 1.0:
+            self._tell_ray(snapshot)
+
+    def _tell_ray(self, s: Snapshot) -> None:
+        if self._metrics is None:
+            return
+        self._metrics_at = time.monotonic()
+        self._metrics.set(
+            rollouts=s.rollouts, trainings=s.trained - self._trained_before,
+            cache_hits=s.cache_hits, queue_length=s.queued, workers=s.workers, workers_busy=s.busy,
+            busy_share=s.busy_share or 0.0,
+        )  # fmt: skip
+
+    def _describe(self) -> dict[str, Any]:
+        """For ``status.json``; called by the heart's thread."""
+        left = self._runtime.deadline.left()
+        stop = None if math.isinf(left) else (datetime.now(UTC) + timedelta(seconds=left)).isoformat(timespec="seconds")
+        return {
+            "state": self._state, "reason": self._reason, "run": self.run, "pid": os.getpid(), "host": socket.gethostname(),
+            "started": self._started, "stops_at": stop, **asdict(self.snapshot),
+        }  # fmt: skip

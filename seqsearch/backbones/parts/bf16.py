@@ -1,0 +1,50 @@
+"""A backbone that computes in bfloat16 where torch's autocast finds it safe (``--precision bf16``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from seqsearch.core.digests import digest_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+
+    from seqsearch.backbones.base import Backbone
+
+
+class Bf16:
+    """``inner`` under autocast, forwards and backwards; its weights and its features stay float32, as do heads and statistics.
+
+    It is another backbone, with a digest and a tag of its own: nothing computed with the one is taken for the other.
+    """
+
+    def __init__(self, inner: Backbone) -> None:
+        self.inner = inner
+        self.name, self.dim, self.view = inner.name, inner.dim, inner.view
+        self.vit = getattr(inner, "vit", True)
+        self.tag = f"{inner.tag}+bf16"
+        self.digest = digest_of("bf16", inner.digest)
+
+    def module(self) -> torch.nn.Module:
+        """See `seqsearch.backbones.base.Backbone.module`: the same module, by a class of its own."""
+        module = self.inner.module()
+        module.__class__ = _autocasting(module.__class__)
+        return module
+
+    def preprocess(self, images: NDArray[np.uint8]) -> torch.Tensor:
+        """As without."""
+        return self.inner.preprocess(images)
+
+
+def _autocasting(kind: type[torch.nn.Module]) -> type[torch.nn.Module]:
+    """A subclass whose forward pass is autocast. A class and no wrapper: names of parameters stay, copies are copies."""
+    import torch
+
+    def forward(self: Any, images: torch.Tensor) -> torch.Tensor:
+        with torch.autocast(images.device.type, dtype=torch.bfloat16):
+            features: torch.Tensor = kind.forward(self, images)
+        return features.float()
+
+    return type(kind.__name__, (kind,), {"forward": forward, "autocast_dtype": torch.bfloat16})

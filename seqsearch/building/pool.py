@@ -1,0 +1,296 @@
+"""Make one Parquet pool of folders, Parquet files and other pools: every image is read and decoded once, and kept as it is.
+
+Images that cannot be decoded, are tiny, or come twice in a class are left out, classes with too few images are dropped, and all
+of it is reported. The result is the same whatever the number of workers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.building.aliases import Alias, by_images, by_name, in_several
+from seqsearch.building.checking import CHUNK_IMAGES, Checked, Checker, Piece
+from seqsearch.building.writing import Image as _Image
+from seqsearch.building.writing import Writer as _Writer
+from seqsearch.building.writing import strings
+from seqsearch.core.digests import seeded_numpy
+from seqsearch.core.errors import UserError
+from seqsearch.core.text import printable
+from seqsearch.pools.base import GIVEN, Pool, Rows, row_offsets
+from seqsearch.storage.files import atomic_path
+
+SPLIT_NAMES = tuple({"reward": "validation"}.get(part, part) for part in GIVEN)
+"""What the column ``split`` says of each position in `GIVEN`."""
+
+Observe = Callable[[str, int, int, int], None]
+"""Called now and then with what is done (copying, checking), images done, images in all, images skipped."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to keep.
+
+    Attributes:
+        min_images: classes with fewer usable images are dropped.
+        max_images: at most so many are taken of a class, drawn by ``seed``; 0: all.
+        min_side: images with a shorter side [pixel] are skipped.
+        merge_aliases: classes of different groups with the same name become one.
+    """
+
+    min_images: int = 10
+    max_images: int = 0
+    min_side: int = 8
+    merge_aliases: bool = False
+    seed: int = 0
+
+
+@dataclass
+class Report:
+    """What was made, and what was left out on the way."""
+
+    classes: list[tuple[str, str, int]] = field(default_factory=list)
+    """Group, name, images."""
+    content: str = ""
+    """Digest of all images, labels, splits and captions, in order."""
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    """Image, reason."""
+    duplicates: int = 0
+    """Images that came again in their class."""
+    shared: int = 0
+    """Different images that are in several classes."""
+    dropped: list[tuple[str, str, int]] = field(default_factory=list)
+    """Group, name and usable images of classes that had too few."""
+    aliases: list[Alias] = field(default_factory=list)
+    merged: list[Alias] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    """Files that are no images by their names, the first of them."""
+    ignored_count: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def images(self) -> int:
+        return sum(n for _, _, n in self.classes)
+
+
+def build_parquet(
+    sources: Sequence[tuple[str, Pool]],
+    out: Path,
+    options: Options,
+    workers: int,
+    observe: Observe = lambda what, done, total, skipped: None,
+) -> Report:
+    """Write ``out`` from named pools and say what became of their images.
+
+    Raises:
+        UserError: no class is left, a source cannot be read, or the file cannot be written.
+    """
+    if 0 < options.max_images < options.min_images:
+        raise UserError(
+            f"--max-images {options.max_images} is below --min-images {options.min_images}: no class would be left"
+        )
+    report = Report()
+    planned = _plan(sources, options, report)
+    with atomic_path(out) as temporary, contextlib.ExitStack() as stack:
+        opened = [_readable(pool, out, stack, observe) for _, pool in sources]
+        texts = _Texts(sources, report)
+        writer = _Writer(temporary)
+        stack.callback(writer.abandon)
+        checker = stack.enter_context(Checker(opened, options.min_side, workers))
+        prints = _write(planned, checker, writer, texts, options, report, observe)
+        if not report.classes:
+            raise UserError(
+                f"no class is left: none has {options.min_images} usable images (--min-images); {len(report.skipped)} images "
+                "were unusable" + (f", e.g. {': '.join(report.skipped[0])}" if report.skipped else "")
+            )
+        report.content = writer.close(report.classes)
+    kept = [(g, n) for g, n, _ in report.classes]
+    named = by_name(kept)
+    known = {(a.first, a.second) for a in named}
+    report.aliases = named + [a for a in by_images(kept, prints) if (a.first, a.second) not in known]
+    report.shared = in_several(prints)
+    return report
+
+
+def _write(
+    planned: Sequence[_Planned],
+    checker: Checker,
+    writer: _Writer,
+    texts: _Texts,
+    options: Options,
+    report: Report,
+    observe: Observe,
+) -> list[NDArray[np.uint64]]:
+    """All classes, one after the other; fingerprints of the images of those that are kept."""
+    prints, done = [], 0
+    chosen = [c.pieces(options) for c in planned]
+    total = sum(len(rows) for pieces in chosen for _, rows in pieces)
+    checked = checker.stream(itertools.chain.from_iterable(chosen))
+    for c, pieces in zip(planned, chosen, strict=True):
+        own = _Class(c, options.min_images, writer, texts, report)
+        for number, rows in pieces:
+            for row, image in zip(rows.tolist(), itertools.islice(checked, len(rows)), strict=True):
+                own.add(number, row, image)
+                done += 1
+                if done % CHUNK_IMAGES == 0 or done == total:
+                    observe("checking", done, total, len(report.skipped))
+        spare = c.spare(options) if own.count < options.max_images else []
+        while spare and (missing := options.max_images - own.count) > 0:
+            more, spare = spare[:missing], spare[missing:]
+            for (number, row), image in zip(more, checker.stream((n, np.array([r])) for n, r in more), strict=True):
+                own.add(number, row, image)
+        if own.finish():
+            prints.append(own.prints())
+    return prints
+
+
+def _readable(pool: Pool, out: Path, stack: contextlib.ExitStack, observe: Observe) -> Any:
+    """The pool, or what stands for it where its images cannot be read one by one."""
+    from seqsearch.building.spool import Spooled
+    from seqsearch.pools.parquet import ParquetPool
+
+    if not isinstance(pool, ParquetPool) or pool.verbatim:
+        return pool
+    handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".images")
+    os.close(handle)
+    stack.callback(Path(name).unlink)
+    total = sum(c.count for c in pool.classes)
+    return Spooled(pool, Path(name), lambda done: observe("copying", min(done, total), total, 0))
+
+
+# ------------------------------------------------------------------------------------------------ what goes in
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """A class to be, and where all its images are."""
+
+    group: str
+    name: str
+    everything: tuple[Piece, ...]
+
+    def pieces(self, options: Options) -> list[Piece]:
+        """What is taken of it: all, or ``max_images`` drawn over all pieces, in the order they lie."""
+        if not 0 < options.max_images < sum(len(rows) for _, rows in self.everything):
+            return list(self.everything)
+        drawn = np.sort(self._order(options)[: options.max_images])
+        found, low = [], 0
+        for number, rows in self.everything:
+            found.append((number, rows[drawn[(drawn >= low) & (drawn < low + len(rows))] - low]))
+            low += len(rows)
+        return found
+
+    def spare(self, options: Options) -> list[tuple[int, int]]:
+        """(source, row) of the images that were not drawn, in the order in which they replace unusable ones."""
+        numbers = np.concatenate([np.full(len(rows), number) for number, rows in self.everything])
+        rows = np.concatenate([rows for _, rows in self.everything])
+        rest = self._order(options)[options.max_images :]
+        return list(zip(numbers[rest].tolist(), rows[rest].tolist(), strict=True))
+
+    def _order(self, options: Options) -> Rows:
+        total = sum(len(rows) for _, rows in self.everything)
+        return seeded_numpy("pool build", options.seed, self.group, self.name).permutation(total)
+
+
+def _plan(sources: Sequence[tuple[str, Pool]], options: Options, report: Report) -> list[_Planned]:
+    """The classes to be, sorted by group and name."""
+    pieces: dict[tuple[str, str], list[Piece]] = {}
+    for number, (source, pool) in enumerate(sources):
+        report.ignored += map(printable, getattr(pool, "ignored", ()))
+        report.ignored_count += getattr(pool, "ignored_count", 0)
+        offsets, groups = row_offsets(pool.classes), {c.group for c in pool.classes}
+        for index, c in enumerate(pool.classes):
+            group = c.group if len(sources) == 1 else source if len(groups) == 1 else f"{source}/{c.group}"
+            rows = np.arange(offsets[index], offsets[index + 1])
+            pieces.setdefault((printable(group), printable(c.name)), []).append((number, rows))
+    if options.merge_aliases:
+        for alias in by_name(sorted(pieces)):
+            pieces[alias.first] += pieces.pop(alias.second)
+            report.merged.append(alias)
+    return [_Planned(g, n, tuple(pieces[g, n])) for g, n in sorted(pieces)]
+
+
+class _Texts:
+    """What goes with an image: its path, its given split, its caption."""
+
+    def __init__(self, sources: Sequence[tuple[str, Pool]], report: Report) -> None:
+        self._prefix = [f"{name}/" if len(sources) > 1 else "" for name, _ in sources]
+        lacking = [name for name, p in sources if p.given is None]
+        if 0 < len(lacking) < len(sources):
+            report.notes.append(f"the sources' own splits were left out, since {lacking[0]} has none")
+        self._given = [None if lacking else p.given for _, p in sources]
+        self._captions = [_captions(p) for _, p in sources]
+
+    def path(self, number: int, where: str) -> str:
+        return self._prefix[number] + where
+
+    def split(self, number: int, row: int) -> str | None:
+        given = self._given[number]
+        return None if given is None else SPLIT_NAMES[given[row]]
+
+    def caption(self, number: int, row: int) -> str | None:
+        said = self._captions[number]
+        return None if said is None else said[row].as_py()
+
+
+def _captions(pool: Any) -> Any:
+    """Captions of all rows as an Arrow array, which takes little room; None if there are none."""
+    said = pool.captions(np.arange(row_offsets(pool.classes)[-1])) if hasattr(pool, "captions") else []
+    return strings(said) if any(s is not None for s in said) else None
+
+
+# ------------------------------------------------------------------------------------------------ what comes out
+
+
+class _Class:
+    """A class on its way: held back until it is certain to have enough images, then written as they come."""
+
+    def __init__(self, planned: _Planned, min_images: int, writer: _Writer, texts: _Texts, report: Report) -> None:
+        self._planned, self._min, self._writer, self._texts = planned, min_images, writer, texts
+        self._report, self._label = report, len(report.classes)
+        self._marks: set[bytes] = set()
+        self._held: list[_Image] = []
+
+    @property
+    def count(self) -> int:
+        """Usable images so far."""
+        return len(self._marks)
+
+    def add(self, number: int, row: int, image: Checked) -> None:
+        """The next image, from that row of that source."""
+        path = self._texts.path(number, image.where)
+        if image.problem:
+            self._report.skipped.append((path, image.problem))
+        elif image.mark in self._marks:
+            self._report.duplicates += 1
+        else:
+            self._marks.add(image.mark)
+            split, caption = self._texts.split(number, row), self._texts.caption(number, row)
+            self._held.append(_Image(image.data, path, split, caption, image.mark))
+            if len(self._marks) >= self._min:
+                self._release()
+
+    def finish(self) -> bool:
+        """Whether the class is in."""
+        kept = self.count >= max(1, self._min)
+        entry = self._planned.group, self._planned.name, self.count
+        (self._report.classes if kept else self._report.dropped).append(entry)
+        return kept
+
+    def prints(self) -> NDArray[np.uint64]:
+        """Fingerprints of its images."""
+        return np.frombuffer(b"".join(mark[:8] for mark in sorted(self._marks)), dtype=np.uint64)
+
+    def _release(self) -> None:
+        for image in self._held:
+            self._writer.add(self._label, self._planned.group, self._planned.name, image)
+        self._held = []

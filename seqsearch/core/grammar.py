@@ -1,0 +1,93 @@
+"""The item grammar of the command line: ``NAME|FILE:OBJ [@BACKBONE] [:k=v,...]``, items separated by commas.
+
+A comma piece that begins with ``k=`` continues the item before it, so that ``ranpac:M=500,ridge=1,er`` are two methods.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from seqsearch.core.errors import UserError
+
+_CONTINUES = re.compile(r"^\s*[A-Za-z_]\w*\s*=")
+_PARAMS = re.compile(r":(?=\s*[A-Za-z_]\w*\s*=)")
+
+Value = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Item:
+    """One parsed item; ``text`` is its canonical form and its label."""
+
+    text: str
+    target: str
+    backbone: str | None
+    params: tuple[tuple[str, Value], ...]
+
+
+def parse_items(text: str, kind: str) -> list[Item]:
+    """Parse a comma-separated list.
+
+    >>> [i.text for i in parse_items("ranpac:M=500,ridge=1,er@vit", "method")]
+    ['ranpac:M=500,ridge=1', 'er@vit']
+
+    Raises:
+        UserError: empty item, a parameter without a value, or the same item twice.
+    """
+    pieces: list[str] = []
+    for piece in text.split(","):
+        if pieces and _CONTINUES.match(piece) and _PARAMS.search(pieces[-1]):
+            pieces[-1] += "," + piece
+        else:
+            pieces.append(piece)
+    items = [parse_item(p, kind) for p in pieces]
+    labels = [i.text for i in items]
+    twice = next((t for t in labels if labels.count(t) > 1), None)
+    if twice:
+        raise UserError(f"{kind} {twice!r} is named twice: each may appear once (give them different parameters)")
+    return items
+
+
+def parse_item(text: str, kind: str) -> Item:
+    """Parse one item.
+
+    >>> parse_item("mine.py:Mine@vit_b:lr=1e-3", "method")
+    Item(text='mine.py:Mine@vit_b:lr=0.001', target='mine.py:Mine', backbone='vit_b', params=(('lr', 0.001),))
+
+    Raises:
+        UserError: see `parse_items`.
+    """
+    text = text.strip()
+    found = _PARAMS.search(text)
+    head, tail = (text[: found.start()], text[found.end() :]) if found else (text, "")
+    target, at, backbone = head.partition("@") if kind == "method" else (head, "", "")
+    target, backbone = target.strip(), backbone.strip()
+    if not target or (at and not backbone):
+        raise UserError(f"empty {kind} name in {text!r}: write NAME, NAME@BACKBONE or NAME:key=value,key=value")
+    params = tuple(_param(p, text, kind) for p in tail.split(",")) if found else ()
+    names = [n for n, _ in params]
+    if len(set(names)) < len(names):
+        raise UserError(f"{kind} {text!r} gives a parameter twice")
+    canonical = target + (f"@{backbone}" if backbone else "")
+    if params:
+        canonical += ":" + ",".join(f"{n}={v}" for n, v in params)
+    return Item(canonical, target, backbone or None, params)
+
+
+def _param(piece: str, text: str, kind: str) -> tuple[str, Value]:
+    name, equals, raw = (part.strip() for part in piece.partition("="))
+    if not equals or not name or not raw:
+        raise UserError(f"{kind} {text!r}: {piece!r} is not key=value")
+    return name, _value(raw)
+
+
+def _value(raw: str) -> Value:
+    if raw.lower() in ("true", "false"):
+        return raw.lower() == "true"
+    for convert in (int, float):
+        try:
+            return convert(raw)
+        except ValueError:
+            continue
+    return raw

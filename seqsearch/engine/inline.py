@@ -1,0 +1,71 @@
+"""The in-process evaluator: ``--workers 0``, unit tests, trials of a tuner. Same results as on Ray, one job at a time."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import os
+from collections.abc import Callable, Iterable, Sequence
+
+from seqsearch.core.types import Edge
+from seqsearch.engine.search import A, B, Job, JobResult, Priority
+from seqsearch.features.store import Shard
+from seqsearch.training.trainer import Workbench
+from seqsearch.training.world import World
+
+
+class InlineEvaluator:
+    """Runs jobs in this process, pinned to one thread as workers are."""
+
+    workers: int = 0
+
+    def __init__(self, world: World, bench: Workbench | None = None) -> None:
+        pin_threads()
+        self.bench = bench or Workbench(world)
+        self._queue: list[tuple[Priority, int, Job]] = []
+        self._ticket = itertools.count()
+
+    def submit(self, job: Job, priority: Priority) -> None:
+        heapq.heappush(self._queue, (priority, next(self._ticket), job))
+
+    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
+        job = heapq.heappop(self._queue)[2]
+        return [(job, self.bench.train(job) if isinstance(job, Edge) else self.bench.probe(job))]
+
+    def extract(self, missing: Iterable[tuple[str, int, Shard]]) -> Iterable[None]:
+        """Compute shards of frozen features, one by one."""
+        for backbone, pool, shard in missing:
+            self.bench.extract(backbone, pool, shard)
+            yield
+
+    def drop(self, states: Iterable[str]) -> None:
+        self.bench.cache.drop(states)
+
+    def map(self, function: Callable[[A], B], arguments: Sequence[A]) -> list[B]:
+        """Call a function, one argument after the other."""
+        return [function(a) for a in arguments]
+
+    def busy(self) -> int:
+        """Workers with something to do."""
+        return 1
+
+    def busy_share(self) -> float | None:
+        """Not measured: this process is planner and worker in one."""
+        return None
+
+    def close(self) -> None:
+        """Leave nothing behind that is of no use."""
+        self.bench.cache.close()
+
+
+def pin_threads() -> None:
+    """One thread for torch, BLAS, OpenMP and FAISS: the number of threads is part of what decides the last bits."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"  # for libraries that are loaded later
+    import faiss
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    torch.set_num_threads(1)
+    faiss.omp_set_num_threads(1)
+    threadpool_limits(1)

@@ -1,0 +1,108 @@
+"""Lines of a journal: JSON with a checksum of itself, so that one that was edited is named and not believed."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+import typing
+from functools import cache
+from typing import Any
+
+from seqsearch.core.typed import brief, fits, sensible
+from seqsearch.core.types import EdgeResult, ProbeResult
+from seqsearch.storage.reading import parsed
+
+LONGEST = 4 << 20
+"""Bytes of a line; a result takes a few thousand."""
+SUM = re.compile(rb',"sum":"([0-9a-f]{32})"}\r?\n?\Z')
+"""The end of a line."""
+HASH = re.compile("[0-9a-f]{32}")
+UNJUDGED = "notes"
+"""What a method says of its training may be any numbers."""
+
+Entry = dict[str, dict[str, Any]]
+"""``edge``, ``probe`` or ``note``, and its values."""
+
+
+def written(entry: Entry) -> bytes:
+    """The line of an entry."""
+    text = json.dumps(entry, separators=(",", ":")).encode()
+    return text[:-1] + f',"sum":"{_sum(text)}"}}\n'.encode()
+
+
+def understood(line: bytes) -> Entry:
+    """The entry of a line.
+
+    Raises:
+        ValueError: it is not as it was written, or says what cannot be.
+    """
+    if len(line) > LONGEST:
+        raise ValueError(f"longer than {LONGEST >> 20} MB")
+    end = SUM.search(line)
+    if end is None:
+        raise ValueError("no checksum at its end")
+    text = line[: end.start()] + b"}"
+    if _sum(text) != end[1].decode():
+        raise ValueError("it was changed after it was written")
+    entry = parsed(text)  # whoever computed the checksum anew may have written anything
+    kind, values = next(iter(entry.items()), ("", None)) if isinstance(entry, dict) else ("", None)
+    if kind not in ("edge", "probe", "note") or not isinstance(values, dict) or len(entry) > 1:
+        raise ValueError("neither a result nor a note")
+    if kind == "edge":
+        return {kind: _edge(values)}
+    if kind == "probe":
+        return {kind: _probe(values)}
+    if values.get("session") == "end" and not (
+        fits(seconds := values.get("wall_seconds"), float) and sensible(seconds)
+    ):
+        raise ValueError("the end of a session without its time")
+    return {kind: values}
+
+
+def _edge(values: dict[str, Any]) -> dict[str, Any]:
+    found = _checked(values, EdgeResult)
+    rows = found["correct"], found["masked_correct"], found["counts"]
+    if len({len(row) for row in rows}) != 1 or (found["status"] == "ok" and not rows[0]):
+        raise ValueError("a row of results that is not whole")
+    if any(not n or correct > n or masked > n for correct, masked, n in zip(*rows, strict=True)):
+        raise ValueError("more images right than were judged")
+    return found
+
+
+def _probe(values: dict[str, Any]) -> dict[str, Any]:
+    sha = values.get("sha")
+    if not (isinstance(sha, str) and HASH.fullmatch(sha)):  # it names a file
+        raise ValueError("an answer without the hash of its array")
+    return {**_checked({k: v for k, v in values.items() if k != "sha"}, ProbeResult, but="values"), "sha": sha}
+
+
+def _checked(values: dict[str, Any], record: type, but: str = "") -> dict[str, Any]:
+    """All fields of a record (lists as tuples), those that are not there by their defaults."""
+    kinds, defaults = _fields(record, but)
+    if unknown := values.keys() - kinds.keys():
+        raise ValueError(f"unknown field {brief(min(unknown))}")
+    if lacking := kinds.keys() - defaults.keys() - values.keys():
+        raise ValueError(f"no field {min(lacking)!r}")
+    for name, value in values.items():
+        if not fits(value, kinds[name]) or (name != UNJUDGED and not sensible(value)):
+            raise ValueError(f"{name} is {brief(value)}")
+    return {**defaults, **{name: _tuples(value) for name, value in values.items()}}
+
+
+@cache
+def _fields(record: type, but: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Type of each field of a record, and the default of those that have one."""
+    hints = typing.get_type_hints(record)
+    fields = [f for f in dataclasses.fields(record) if f.name != but]
+    known = {f.name: f.default for f in fields if f.default is not dataclasses.MISSING}
+    return {f.name: hints[f.name] for f in fields}, known
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
+
+
+def _sum(text: bytes) -> str:
+    return hashlib.blake2b(text, digest_size=16).hexdigest()

@@ -1,0 +1,245 @@
+"""The main path: ask -> submit -> wait -> journal -> tell.
+
+Rollouts are broken into edges here. An edge that is journalled is not run again; one that is in flight is waited for by everyone
+who needs it (single-flight). So nothing is trained twice, and a resumed run replays its past in milliseconds.
+
+An edge of an additive method only adds a part to its parent: the edge that trains the part (`Edge.home`) goes before it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from seqsearch.core.deadline import Deadline
+from seqsearch.core.types import Edge, EdgeResult, Outcome, Probe, ProbeResult, Request, Rollout
+from seqsearch.engine.journal import Journal
+from seqsearch.planners.base import Planner
+
+A = TypeVar("A")
+B = TypeVar("B")
+Job = Edge | Probe
+Priority = tuple[int, int]
+"""Of the planner, then number of the request: what was begun first is finished first, so that few states are alive."""
+JobResult = EdgeResult | ProbeResult
+
+
+class Evaluator(Protocol):
+    """Runs jobs somewhere. In process and on Ray it gives identical results."""
+
+    def submit(self, job: Job, priority: Priority) -> None:
+        """Take a job; lower priorities run first, then first come first served."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
+        """Block until something is finished, or nothing was for ``timeout`` seconds. Not called with nothing in flight."""
+        ...
+
+    def drop(self, states: Iterable[str]) -> None:
+        """These states will not be extended any more."""
+        ...
+
+    def map(self, function: Callable[[A], B], arguments: Sequence[A]) -> list[B]:
+        """``[function(a) for a in arguments]``, wherever there is room: work beside the search, of functions that travel."""
+        ...
+
+
+@dataclass
+class Counts:
+    """What was done so far, replayed results included; for progress and for the table at the end."""
+
+    trained: int = 0
+    """Trainings done."""
+    naive: int = 0
+    """Trainings that retraining every rollout from scratch would have taken."""
+    known: int = 0
+    """Edges and probes asked for that the journal could answer at once: trained before, by whoever needed them first."""
+    in_flight: int = 0
+    """Edges and probes under way."""
+    troubles: dict[str, None] = field(default_factory=dict)
+    """What went wrong in methods, each once, in order."""
+    rollouts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    """Rollouts finished, by planner."""
+
+
+@dataclass(eq=False)
+class _Pending:
+    """A rollout on its way: who asked, and the edges it consists of."""
+
+    planner: Planner
+    priority: Priority
+    rollout: Rollout
+    edges: list[Edge]
+    results: list[EdgeResult] = field(default_factory=list)
+    awaited: Edge | None = None
+    """The edge last submitted or joined."""
+
+
+class Search:
+    """Drives planners with an evaluator.
+
+    Args:
+        observe: called after every change with the counts, for progress.
+    """
+
+    def __init__(
+        self, evaluator: Evaluator, journal: Journal, observe: Callable[[Counts], None] = lambda _: None
+    ) -> None:
+        self.evaluator, self.journal, self.observe = evaluator, journal, observe
+        self.counts = Counts()
+        self._waiting: dict[str, list[_Pending]] = {}
+        self._probing: dict[str, list[tuple[Planner, Probe]]] = {}
+        self._needed: Counter[str] = Counter()
+        self._numbers = itertools.count()
+        self.edges: dict[str, Edge] = {}
+        """Every edge that was asked for, by the state it trains."""
+        self.counts.trained = sum(
+            len(r["trained"]) for e in journal.entries for r in (e.get("edge") or e.get("probe"),) if r
+        )
+
+    def run(self, planners: Sequence[Planner], *, more: bool = False, deadline: Deadline | None = None) -> None:
+        """Until every planner is done. Earlier planners have priority; later ones fill what is idle.
+
+        ``more`` says that other planners will follow, so that states are not yet dropped.
+
+        Raises:
+            TimeIsUp: the ``deadline`` passed while something was missing that the journal does not know. What was under way is
+                given up; all that arrived is journalled, and every planner has gone as far as it allows.
+        """
+        deadline = deadline or Deadline()
+        while True:
+            asked = self._ask(planners)
+            if not asked and not self._in_flight():
+                break
+            if not asked:
+                with deadline.interrupting():
+                    finished = self.evaluator.wait()
+                self.journal.add(*(result for _, result in finished))
+                for job, result in finished:
+                    self._finish(job, result)
+            self.counts.in_flight = self._in_flight()
+            self.observe(self.counts)
+        if not more:
+            self.evaluator.drop([*self.edges, *filter(None, {e.part for e in self.edges.values()})])
+        stuck = [p.name for p in planners if not p.done]
+        if stuck:
+            raise RuntimeError(f"planners wait for answers that nobody is computing: {stuck}")
+
+    def _ask(self, planners: Sequence[Planner]) -> bool:
+        asked = False
+        for rank, planner in enumerate(planners):
+            requests = planner.ask()
+            if planner.passes_on:
+                edges = [e for r in requests if isinstance(r, Rollout) for e in r.edges()]
+                self._needed.update(digest for e in edges for digest in (e.parent, e.part))
+            for request in requests:
+                asked = True
+                self._start(planner, (rank, next(self._numbers)), request)
+            if obsolete := planner.obsolete():
+                self._drop(obsolete)
+        return asked
+
+    def _drop(self, states: Iterable[str]) -> None:
+        """Forget states that no planner will extend; those that parts depend on stay until all is done."""
+        edges = {s: self.edges.get(s) for s in states}
+        self.evaluator.drop([s for s, e in edges.items() if e is None or len(e.prefix) > (e.method.anchor or 0)])
+
+    def _in_flight(self) -> int:
+        return len(self._waiting) + len(self._probing)
+
+    def _start(self, planner: Planner, priority: Priority, request: Request) -> None:
+        if isinstance(request, Rollout):
+            self._advance(_Pending(planner, priority, request, request.edges()))
+            return
+        known = self.journal.probe(request.digest)
+        if known is not None:
+            self.counts.known += 1
+            planner.tell(request, known)
+        elif request.digest in self._probing:
+            self._probing[request.digest].append((planner, request))
+        else:
+            self._probing[request.digest] = [(planner, request)]
+            self.evaluator.submit(request, priority)
+
+    def _advance(self, pending: _Pending) -> None:
+        """Move a rollout along its edges as far as results are known; submit or join the first unknown one."""
+        while len(pending.results) < len(pending.edges):
+            edge = pending.edges[len(pending.results)]
+            self.edges[edge.state] = edge
+            known = self.journal.edge(edge.digest)
+            if known is None:
+                known = self._without_part(edge)
+            if known is None:
+                self._await(pending, edge if self.journal.edge(edge.home.digest) else edge.home)
+                return
+            self.counts.known += edge is not pending.awaited
+            pending.results.append(known)
+            if known.status != "ok":
+                break
+            if pending.planner.passes_on:
+                self._pass_on(edge)
+        self._conclude(pending)
+
+    def _await(self, pending: _Pending, edge: Edge) -> None:
+        """Submit an edge, or join those who wait for it."""
+        pending.awaited = edge
+        self.edges[edge.state] = edge
+        if edge.digest in self._waiting:
+            self._waiting[edge.digest].append(pending)
+        else:
+            self._waiting[edge.digest] = [pending]
+            self.evaluator.submit(edge, pending.priority)
+
+    def _without_part(self, edge: Edge) -> EdgeResult | None:
+        """The result of an edge whose part could not be learned: that of the edge that tried; else None."""
+        learned = self.journal.edge(edge.home.digest)
+        if learned is None or learned.status == "ok":
+            return None
+        return replace(learned, digest=edge.digest, state=edge.state, trained=())
+
+    def _pass_on(self, edge: Edge) -> None:
+        """One rollout less needs what this edge started from. First tasks stay: later planners share them."""
+        for digest in (edge.parent, edge.part):
+            self._needed[digest] -= 1
+            if digest and self._needed[digest] <= 0 and len(edge.prefix) > 2:
+                self._drop([digest])
+
+    def _finish(self, job: Job, result: JobResult) -> None:
+        self.counts.trained += len(result.trained)
+        if isinstance(job, Edge):
+            for pending in self._waiting.pop(job.digest):
+                self._advance(pending)
+        else:
+            assert isinstance(result, ProbeResult)
+            for planner, probe in self._probing.pop(job.digest):
+                planner.tell(probe, result)
+
+    def _conclude(self, pending: _Pending) -> None:
+        self.counts.naive += len(pending.results)
+        last = pending.results[-1]
+        if last.status != "ok":
+            self.counts.troubles[f"method {pending.rollout.method.label!r} {last.status}: {last.message}"] = None
+        self.counts.rollouts[pending.planner.name] += 1
+        pending.planner.tell(pending.rollout, outcome(pending.rollout, pending.results))
+
+
+def outcome(rollout: Rollout, results: Sequence[EdgeResult]) -> Outcome:
+    """Assemble the accuracy matrices ``[T, T]`` of a rollout from the rows of its edges."""
+    n = len(rollout.tasks)
+    accuracy, masked = np.full((n, n), np.nan), np.full((n, n), np.nan)
+    for t, result in enumerate(results):
+        if result.status == "ok":
+            judged = np.array(result.counts)
+            accuracy[t, : t + 1] = np.array(result.correct) / judged
+            masked[t, : t + 1] = np.array(result.masked_correct) / judged
+    last = results[-1]
+    counts = next((r.counts for r in reversed(results) if r.status == "ok"), ())
+    return Outcome(
+        rollout.digest, last.status, accuracy, masked, counts, last.feature_space, last.footprint,
+        sum(r.train_seconds for r in results), last.message,
+    )  # fmt: skip

@@ -1,0 +1,152 @@
+"""Gradient descent over the positions of one task's images: loop, optimisers and schedules of every method that trains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from seqsearch.methods.base import Config, FitReport, param
+from seqsearch.methods.parts.network import cut
+
+Rate = Callable[[float], float]
+"""Factor on the learning rate as a function of progress in [0, 1)."""
+
+
+@dataclass(frozen=True)
+class Training(Config):
+    """Hyperparameters of a gradient descent; methods name their own defaults and search spaces by declaring a field again."""
+
+    epochs: int = param(5, "passes over a task's images", minimum=1)
+    batch_size: int = param(32, "images per step", minimum=1)
+    weight_decay: float = param(5e-4, "L2 penalty on what is trained (adamw: decoupled)", minimum=0.0)
+    optimizer: str = param("sgd", "how a step is made", choices=("sgd", "adam", "adamw"))
+    momentum: float = param(0.9, "of optimizer=sgd", minimum=0.0, maximum=0.999)
+    scheduler: str = param("cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"))
+    milestones: int = param(2, "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n", minimum=1)
+    lr_decay: float = param(0.1, "factor of each drop of scheduler=steplr", minimum=0.0, maximum=1.0)
+
+    def rate(self) -> Rate:
+        """The schedule, as a factor on learning rates."""
+        if self.scheduler == "cosine":
+            return cosine
+        if self.scheduler == "constant":
+            return constant
+        return steps([2 * i / (2 * self.milestones + 1) for i in range(1, self.milestones + 1)], self.lr_decay)
+
+
+def cosine(progress: float) -> float:
+    """From 1 to 0 along half a cosine."""
+    return 0.5 * (1.0 + math.cos(math.pi * progress))
+
+
+def constant(progress: float) -> float:
+    """1 throughout."""
+    return 1.0
+
+
+def steps(milestones: Sequence[float], factor: float) -> Rate:
+    """1, and ``factor`` times less from each of the ``milestones`` (fractions of the training) on."""
+    return lambda progress: float(factor ** sum(progress >= m for m in milestones))
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Settings of a descent; learning rates come with the parameters (`Group`)."""
+
+    epochs: int
+    batch_size: int
+    weight_decay: float = 0.0
+    rate: Rate = cosine
+    optimizer: str = "sgd"
+    momentum: float = 0.9
+    clip: float = math.inf
+    """Largest norm of the gradient of all parameters together."""
+
+    @classmethod
+    def of(cls, config: Training) -> Descent:
+        """As a method's hyperparameters say."""
+        return cls(
+            config.epochs, config.batch_size, config.weight_decay, config.rate(), config.optimizer, config.momentum
+        )
+
+    def optimizer_of(self, groups: Sequence[Group]) -> torch.optim.Optimizer:
+        """A fresh optimiser of these parameters, with torch's defaults where nothing is set."""
+        settings = [{"params": list(group.parameters), "lr": group.lr} for group in groups]
+        if self.optimizer == "sgd":
+            return torch.optim.SGD(settings, momentum=self.momentum, weight_decay=self.weight_decay)
+        kind = torch.optim.Adam if self.optimizer == "adam" else torch.optim.AdamW
+        return kind(settings, weight_decay=self.weight_decay)
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Parameters that share a learning rate."""
+
+    parameters: Sequence[Tensor]
+    lr: float
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """What a method does at moments of a descent: nothing, unless it says."""
+
+    before_epoch: Callable[[int], None] = lambda epoch: None
+    """Given the number of the epoch, from 0; e.g. to draw its data."""
+    before_step: Callable[[], None] = lambda: None
+    """When gradients are there, clipped, and not yet used; e.g. to project them."""
+    after_step: Callable[[], None] = lambda: None
+    """When parameters have moved; e.g. to average them."""
+
+
+def descend(
+    groups: Sequence[Group],
+    n: int,
+    descent: Descent,
+    generator: torch.Generator,
+    loss_of: Callable[[Tensor], Tensor],
+    hooks: Hooks = Hooks(),  # frozen, without state
+) -> FitReport:
+    """Minimise ``loss_of`` over shuffled positions ``0 .. n - 1``, changing the parameters in place.
+
+    Args:
+        groups: what is trained, and how fast.
+        n: number of training images.
+        descent: epochs, batch size, optimiser, schedule.
+        generator: draws the order of each epoch; a CPU generator.
+        loss_of: positions ``[b]`` int64 on the CPU -> mean loss of that batch (a scalar with gradient).
+        hooks: called on the way.
+
+    Returns:
+        ``diverged`` at the first loss that is not finite, or if a parameter is not finite at the end.
+    """
+    optimizer = descent.optimizer_of(groups)
+    parameters = [p for group in groups for p in group.parameters]
+    total_steps, step = descent.epochs * math.ceil(n / descent.batch_size), 0
+    losses: list[float] = []
+    for epoch in range(descent.epochs):
+        hooks.before_epoch(epoch)
+        total = 0.0
+        for positions in cut(torch.randperm(n, generator=generator), descent.batch_size):
+            for setting, group in zip(optimizer.param_groups, groups, strict=True):
+                setting["lr"] = group.lr * descent.rate(step / total_steps)
+            loss = loss_of(positions)
+            value = float(loss.detach())
+            if not math.isfinite(value):
+                return FitReport("diverged", tuple(losses), {"step": float(step)})
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]  # torch says no types
+            if math.isfinite(descent.clip):
+                torch.nn.utils.clip_grad_norm_(parameters, descent.clip)
+            hooks.before_step()
+            optimizer.step()
+            hooks.after_step()
+            total += value * len(positions)
+            step += 1
+        losses.append(total / n)
+    if not all(bool(torch.isfinite(p).all()) for p in parameters):
+        return FitReport("diverged", tuple(losses), {"step": float(step)})
+    return FitReport("ok", tuple(losses))

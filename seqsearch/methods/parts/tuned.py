@@ -1,0 +1,70 @@
+"""What methods share that train the whole network: its place beside a growing head, and the rates of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Context, Footprint, LogUniform, Method, param
+from seqsearch.methods.data import Batch
+from seqsearch.methods.parts.head import empty_head, load_head
+from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under
+from seqsearch.methods.parts.training import Training
+
+
+def head_rate(embedded: float) -> Any:
+    """A parameter, with its value on the embedded backbone."""
+    return param(
+        0.001, "learning rate of the head", minimum=0.0, search=LogUniform(1e-4, 0.05),
+        embedded=embedded, embedded_search=LogUniform(0.005, 0.5),
+    )  # fmt: skip
+
+
+def backbone_rate(embedded: float) -> Any:
+    """A parameter, with its value on the embedded backbone."""
+    return param(
+        0.001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 0.01),
+        embedded=embedded, embedded_search=LogUniform(1e-4, 0.02),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TunedTraining(Training):
+    """PILOT's settings for fine-tuning a pre-trained transformer."""
+
+    epochs: int = param(
+        20, "passes over a task's images", minimum=1, search=(5, 10, 20), embedded=4, embedded_search=(2, 4, 8)
+    )
+    batch_size: int = param(128, "images per step", minimum=1, embedded=32)
+    lr: float = head_rate(embedded=0.05)
+    backbone_lr: float = backbone_rate(embedded=0.005)
+    weight_decay: float = param(2e-4, "L2 penalty on what is trained", minimum=0.0, embedded=5e-4)
+
+
+class Tuned(Method):
+    """A network of one's own and a head, which predict and are saved; a subclass says how they learn."""
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.backbone = own_backbone(context)
+        self.head = empty_head(context.dim, context.device)
+
+    def predict(self, batch: Batch) -> Tensor:
+        return self.head(self.features(batch))
+
+    def features(self, batch: Batch) -> Tensor:
+        return embed(self.backbone, batch)
+
+    def state_dict(self) -> dict[str, Any]:
+        return saved(self.backbone.state_dict(), "backbone.") | self.head.state("head.")
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.backbone.load_state_dict(saved_under(state, "backbone."))
+        self.head = load_head(state, "head.", self.context.device)
+
+    def memory_footprint(self) -> Footprint:
+        return Footprint(params=self.head.bytes)

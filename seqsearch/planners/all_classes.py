@@ -1,0 +1,67 @@
+"""How alike all classes look to a method that has learned them: prototypes, or what is taken for what."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.types import MethodSpec, Probe, Rollout, state_digest
+from seqsearch.planners.base import Ask, CoroutinePlanner, Need, Plan
+from seqsearch.planners.step import PoolView
+from seqsearch.training.probes import BLOCK_CLASSES
+
+REPLICATE = 2_000_000
+"""Training seed of the method: nothing is ever scored with it."""
+IMAGES = 20
+"""Training images behind a prototype, unless told."""
+
+
+class LooksPlanner(CoroutinePlanner):
+    """Trains a method once on all classes as one task, and asks what they look like to it.
+
+    Args:
+        kind: what is asked.
+        images: training images behind a prototype, the first ones of the split; 0: all.
+
+    When it is done, ``values`` are prototypes ``[N, d]`` of training images in its feature space, or the confusion ``[N, N]`` of
+    reward images (row: true class, column: predicted), in the order of ``pool``.
+    """
+
+    def __init__(
+        self, kind: Literal["prototypes", "confusion"], method: MethodSpec, pool: PoolView, seed: int, images: int = IMAGES
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.name, self.method = f"{kind} of {method.label}", method
+        self._kind, self._pool, self._seed, self._images = kind, pool, seed, images or None
+        self.values: NDArray[np.float64] = np.zeros((0, 0))
+
+    def plan(self) -> Plan:
+        tasks = (self._pool.task(self._pool.class_ids),)
+        learned = Rollout(self.method, self._seed, REPLICATE, tasks, "reward")
+        yield Ask((learned,))
+        [outcome] = yield Need((learned,))
+        if outcome.status != "ok":
+            raise UserError(
+                f"method {self.method.label!r} {outcome.status} on all classes at once ({outcome.message}): take similarity "
+                "from another method, or from class names"
+            )
+        state = state_digest(self.method, self._seed, REPLICATE, tasks)
+        space = outcome.feature_space if self._kind == "prototypes" else state
+        options = (("images", self._images),) if self._kind == "prototypes" else ()
+        ordered = tasks[0].classes
+        probes = tuple(
+            Probe(
+                self._kind, self.method, self._seed, REPLICATE, tasks, space, ordered[i : i + BLOCK_CLASSES],
+                options=options,
+            )
+            for i in range(0, len(ordered), BLOCK_CLASSES)
+        )  # fmt: skip
+        yield Ask(probes)
+        answers = yield Need(probes)
+        place = {c: i for i, c in enumerate(ordered)}
+        order = [place[c] for c in self._pool.class_ids]
+        values = np.concatenate([a.values for a in answers]).astype(np.float64)[order]
+        self.values = values if self._kind == "prototypes" else values[:, order]

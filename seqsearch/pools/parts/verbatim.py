@@ -1,0 +1,137 @@
+"""Any image out of a Parquet file: by its place in the file where images lie verbatim, else through its row group."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import Any
+
+import numpy as np
+from cachetools import LRUCache
+from numpy.typing import NDArray
+
+from seqsearch.core.errors import UserError
+from seqsearch.storage.parquet_file import BadParquet, ParquetFile
+from seqsearch.storage.reading import opened
+
+CACHE_BYTES = 128 << 20
+"""Room for row groups of a file whose images do not lie verbatim."""
+PREFIX = 4
+"""Bytes before a value: its length, little-endian."""
+
+
+class ImageColumn:
+    """The image bytes of one file by row.
+
+    Args:
+        lengths: bytes of each image ``[n]`` if the file says them (`seqsearch.pools.parts.layout`).
+
+    Raises:
+        BadParquet: the file is not what it says.
+    """
+
+    def __init__(self, file: ParquetFile, column: str, lengths: NDArray[np.int32] | None) -> None:
+        self.path, self._column = file.path, column
+        self._starts = np.concatenate([[0], np.cumsum(file.group_rows)]).astype(np.int64)
+        self._lengths = lengths
+        self._places = None if lengths is None else _places(file, column, lengths, self._starts)
+        self._file: int | None = None
+        self._groups = _cache()
+        self._last: tuple[int, Any] | None = None
+        if self._places is not None and not self._is_verbatim():
+            self._places = None
+
+    @property
+    def verbatim(self) -> bool:
+        """An image is read without its neighbours."""
+        return self._places is not None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {n: v for n, v in self.__dict__.items() if n != "_groups"} | {"_file": None, "_last": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._groups = _cache()
+
+    def read(self, rows: NDArray[np.int64]) -> list[bytes | None]:
+        """The image files at ``rows`` ``[n]``; None where there is none.
+
+        Raises:
+            UserError: the file is gone or has been changed.
+        """
+        try:
+            return self._pread(rows) if self._places is not None else self._through_groups(rows)
+        except BadParquet as error:
+            raise UserError(f"pool {str(self.path)!r} cannot be read ({error}): restore it, or leave it out") from None
+        except (OSError, ValueError) as error:
+            said = getattr(error, "strerror", None) or str(error)
+            raise UserError(
+                f"pool {str(self.path)!r} cannot be read any more ({said}): restore it, then resume"
+            ) from None
+
+    def _pread(self, rows: NDArray[np.int64]) -> list[bytes | None]:
+        assert self._places is not None
+        assert self._lengths is not None
+        if self._file is None:
+            self._file = opened(self.path)
+            weakref.finalize(self, os.close, self._file)
+        file, found = self._file, list[bytes | None]()
+        for place, length in zip(self._places[rows].tolist(), self._lengths[rows].tolist(), strict=True):
+            data = os.pread(file, PREFIX + length, place)
+            if len(data) != PREFIX + length or int.from_bytes(data[:PREFIX], "little") != length:
+                raise ValueError("it has been changed")
+            found.append(data[PREFIX:])
+        return found
+
+    def _through_groups(self, rows: NDArray[np.int64]) -> list[bytes | None]:
+        groups = np.searchsorted(self._starts, rows, side="right") - 1
+        found: list[bytes | None] = [None] * len(rows)
+        for at in np.argsort(groups, kind="stable").tolist():
+            values = self._group(int(groups[at]))
+            found[at] = values[int(rows[at] - self._starts[groups[at]])].as_py()
+        return found
+
+    def _group(self, number: int) -> Any:
+        if number in self._groups:
+            return self._groups[number]
+        if self._last is not None and self._last[0] == number:
+            return self._last[1]
+        values = ParquetFile(self.path).group(number, self._column)
+        if values.nbytes <= CACHE_BYTES:
+            self._groups[number] = values
+        else:  # larger than all the room there is: it stays until the next one
+            self._last = number, values
+        return values
+
+    def _is_verbatim(self) -> bool:
+        """The first and the last image of every row group are where they should be."""
+        ends = np.unique(np.concatenate([self._starts[:-1], self._starts[1:] - 1]))
+        try:
+            self._pread(ends[(ends >= 0) & (ends < self._starts[-1])])
+        except (OSError, ValueError):
+            return False
+        return True
+
+
+def _cache() -> LRUCache[int, Any]:
+    return LRUCache(CACHE_BYTES, getsizeof=lambda values: int(values.nbytes))
+
+
+def _places(
+    file: ParquetFile, column: str, lengths: NDArray[np.int32], starts: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Offset in the file of each value's length prefix ``[n]``, if values lie uncompressed in one page per row group.
+
+    Values end where their column chunk ends, one after the other, so a value begins at that end less all lengths from its own on.
+    All of them are within their chunk, hence within the file.
+    """
+    before = np.concatenate([[0], np.cumsum(lengths.astype(np.int64) + PREFIX)])
+    ends = np.empty(len(file.group_rows), dtype=np.int64)
+    for number in range(len(ends)):
+        chunk, (low, high) = file.chunk(number, column), file.span(number, column)
+        needed = before[starts[number + 1]] - before[starts[number]]
+        if chunk.compression != "UNCOMPRESSED" or chunk.has_dictionary_page or needed > high - low:
+            return None
+        ends[number] = high
+    chunk_ends = np.repeat(ends - before[starts[1:]], np.diff(starts))
+    return np.asarray(chunk_ends + before[:-1], dtype=np.int64)

@@ -1,0 +1,176 @@
+"""The re-scored rollouts of a run folder: accuracy matrices by (sequence, method, training seed)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.typed import fits, sensible
+from seqsearch.results.schema import RESULTS, SEQUENCES, TRACE
+from seqsearch.results.tables import Row, TaskSequence, read_rows, read_sequences
+from seqsearch.storage.reading import json_object
+
+Matrix = NDArray[np.float64]
+FOUND = ("searched", "hard")
+TIMES = ("wall_seconds", "busy_share")
+COUNTS = ("trained", "naive", "replayed", "sessions", *TIMES)
+"""Numbers in ``stats.json``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """One rollout: accuracy and masked accuracy ``[T, T]``, and bytes beyond the backbone.
+
+    One that was not judged to its end has NaN where it was not, or nothing but one NaN.
+    """
+
+    status: str
+    accuracy: Matrix
+    masked: Matrix
+    footprint: int | None
+
+    @property
+    def complete(self) -> bool:
+        lower = np.tril_indices(len(self.accuracy))
+        judged = np.isfinite(self.accuracy[lower]) & np.isfinite(self.masked[lower])
+        return self.status == "ok" and bool(judged.all())
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """What a run's headline figures come from: role ``rescore``, split ``test``, nothing else."""
+
+    config: dict[str, Any]
+    stats: dict[str, Any] | None
+    methods: tuple[str, ...]
+    sequences: tuple[TaskSequence, ...]
+    seeds: tuple[int, ...]
+    rollouts: dict[tuple[str, str, int], Scored]
+
+    @property
+    def finished(self) -> bool:
+        """The run came to its end; else its files hold what was known when it stopped."""
+        return (self.stats or {}).get("complete") is not False
+
+    def setting(self, name: str) -> Any:
+        """A setting of the run, None if it has none of that name."""
+        return _mapping(self.config.get("settings")).get(name)
+
+    def found(self, method: str) -> list[TaskSequence]:
+        """The sequences that were searched for this method, alone or jointly with others."""
+        return [s for s in self.sequences if s.kind in FOUND and method in s.method_ids]
+
+    def random(self) -> list[TaskSequence]:
+        return [s for s in self.sequences if s.kind == "random"]
+
+    def complete(self, method: str, sequences: Sequence[TaskSequence]) -> set[int]:
+        """Training seeds with which every one of the sequences was judged to its end."""
+        return {r for r in self.seeds if sequences and all(self._is_complete(s, method, r) for s in sequences)}
+
+    def _is_complete(self, s: TaskSequence, method: str, seed: int) -> bool:
+        rollout = self.rollouts.get((s.sequence_id, method, seed))
+        return rollout is not None and rollout.complete
+
+
+def read_run(run: Path) -> Rescored:
+    """Read a run that is finished, or was stopped by its time budget.
+
+    Raises:
+        UserError: no run folder, a run that has exported nothing yet, or a damaged file.
+    """
+    config = read_config(run)
+    for name in (SEQUENCES.file, RESULTS.file):
+        if not (run / name).is_file():
+            resume = f"seqsearch {config.get('protocol', 'cldyb')} --resume {run}"
+            raise UserError(f"run {run} is not finished (no {name} yet): finish it with {resume}")
+    sequences = tuple(read_sequences(run / SEQUENCES.file))
+    rows = [r for r in read_rows(run / RESULTS.file, RESULTS) if (r["role"], r["split"]) == ("rescore", "test")]
+    lengths = {s.sequence_id: len(s.tasks) for s in sequences}
+    grouped: dict[tuple[str, str, int], list[Row]] = {}
+    for row in rows:
+        if row["sequence_id"] not in lengths:
+            raise UserError(f"{run / RESULTS.file}: sequence {row['sequence_id']!r} is not in {SEQUENCES.file}")
+        grouped.setdefault((row["sequence_id"], row["method_id"], row["seed"]), []).append(row)
+    named = tuple(_mapping(_mapping(config.get("identity")).get("methods")))
+    searched = [m for s in sequences if s.kind in FOUND for m in s.method_ids]
+    methods = tuple(dict.fromkeys((*named, *searched, *(r["method_id"] for r in rows))))
+    if not methods:
+        raise UserError(f"run {run} holds no method and no sequence: nothing can be summarised")
+    data = Rescored(
+        config=config,
+        stats=_stats(run / "stats.json") if (run / "stats.json").is_file() else None,
+        methods=methods,
+        sequences=sequences,
+        seeds=tuple(sorted({r["seed"] for r in rows})),
+        rollouts={key: _scored(run / RESULTS.file, part, lengths[key[0]]) for key, part in grouped.items()},
+    )
+    if data.finished and len(set(lengths.values())) > 1:  # of one that was stopped some are shorter
+        raise UserError(f"{run / SEQUENCES.file}: not all sequences are of one length: restore the file")
+    return data
+
+
+def unjudged(run: Path) -> list[str]:
+    """What the search could not judge, in a line; none if it judged all that it looked at."""
+    if not (run / TRACE.file).is_file():
+        return []
+    rows = read_rows(run / TRACE.file, TRACE)
+    lost = [r for r in rows if r["value"] is None and r["status"] != "ok"]
+    if not lost:
+        return []
+    return [
+        f"{len(lost)} of {len(rows)} candidates could not be judged: the found tasks are the hardest of the others. "
+        f"The first, of step {lost[0]['step']}: {lost[0]['status']}."
+    ]
+
+
+def read_config(run: Path) -> dict[str, Any]:
+    """``config.json``.
+
+    Raises:
+        UserError: the folder is no run.
+    """
+    if not (run / "config.json").is_file():
+        raise UserError(f"{run} is no run folder: it has no config.json; name one that seqsearch wrote, e.g. runs/NAME")
+    return json_object(run / "config.json")
+
+
+def _scored(path: Path, rows: Sequence[Row], n: int) -> Scored:
+    steps = {(r["trained_step"], r["evaluated_step"]): r for r in rows}
+    figures = [r[name] for r in rows for name in ("accuracy", "masked_accuracy") if r[name] is not None]
+    whole = len(steps) == len(rows) and all(1 <= e <= t <= n for t, e in steps)
+    if not whole or not all(0 <= f <= 1 or math.isnan(f) for f in figures):
+        raise UserError(
+            f"{path}: the rows of {rows[0]['sequence_id']!r}, {rows[0]['method_id']!r}, seed {rows[0]['seed']} are no matrix of "
+            f"accuracies of {n} tasks: restore the file"
+        )
+    if 2 * len(rows) < n * (n + 1):  # not judged to its end: its figures are not used, and n may be anything
+        n, steps = 1, {}
+    accuracy, masked = np.full((n, n), np.nan), np.full((n, n), np.nan)
+    for (trained, evaluated), row in steps.items():
+        at = trained - 1, evaluated - 1
+        accuracy[at] = np.nan if row["accuracy"] is None else row["accuracy"]
+        masked[at] = np.nan if row["masked_accuracy"] is None else row["masked_accuracy"]
+    parts = [rows[0][f"{name}_bytes"] for name in ("params", "statistics", "exemplar")]
+    return Scored(rows[0]["status"], accuracy, masked, None if None in parts else sum(parts))
+
+
+def _stats(path: Path) -> dict[str, Any]:
+    """``stats.json``, its numbers checked."""
+    said = json_object(path)
+    for name in COUNTS:
+        value = said.get(name)
+        if value is not None and not (fits(value, float if name in TIMES else int) and sensible(value)):
+            raise UserError(f"{path}: {name} is {json.dumps(value)[:40]}: restore the file")
+    return said
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,198 @@
+"""How similar classes are to each other: one checked, symmetric matrix with the names of its classes."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqsearch.core.digests import digest_of
+from seqsearch.core.errors import UserError
+from seqsearch.core.text import printable, shown
+
+Float64 = NDArray[np.float64]
+
+TOLERANCE = 1e-6
+"""Asymmetry that is taken for rounding, as a share of the largest magnitude in the matrix."""
+LARGEST = 1e100
+"""Magnitude of a similarity."""
+MOST_CLASSES = 20_000
+"""A matrix of so many classes takes 3.2 GB."""
+_ROWS = 512
+"""Rows checked at a time, so that a check takes little memory beside the matrix."""
+_LONGEST = 60
+"""Characters of a name that a message shows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """Made by `checked`, and by everything in this package.
+
+    Attributes:
+        values: ``[N, N]`` float64, symmetric to the last bit, read-only. Any scale, negative values too; larger is more similar.
+            The diagonal has no meaning and is 0.
+        names: of the classes, all different.
+        source: where it comes from, in one line.
+    """
+
+    values: Float64
+    names: tuple[str, ...]
+    source: str
+
+    def __len__(self) -> int:
+        """Number of classes N."""
+        return len(self.names)
+
+    @cached_property
+    def digest(self) -> str:
+        """Identity of names and values; the source has no part in it."""
+        return digest_of("similarity", self.names, self.values)
+
+    def pairs(self) -> Float64:
+        """The similarity of every pair of classes ``[N (N - 1) / 2]``, row by row above the diagonal."""
+        found: Float64 = self.values[np.triu(np.ones(self.values.shape, dtype=bool), 1)]
+        return found
+
+    def restricted(self, names: Sequence[str]) -> Similarity:
+        """The classes of these names, in this order.
+
+        Raises:
+            UserError: a name is not there, or comes twice; fewer than two.
+        """
+        wanted = tuple(printable(str(n)) for n in names)
+        check_names(wanted, "the classes asked for")
+        at = positions(wanted, self.names, self.source)
+        return Similarity(_read_only(self.values[np.ix_(at, at)]), wanted, self.source)
+
+
+def checked(values: ArrayLike, names: Sequence[str], where: str, source: str) -> Similarity:
+    """A matrix ``[N, N]`` of others as a `Similarity`; ``values`` is never changed.
+
+    What is on the diagonal is ignored, be it NaN or infinite. Asymmetry of up to `TOLERANCE` is averaged away.
+
+    Args:
+        where: what messages call the matrix, e.g. the name of its file.
+
+    Raises:
+        UserError: fewer than two classes; not square; not as many names as classes, or a name twice; a value that is no finite
+            number; two values of one pair that differ.
+    """
+    kept = tuple(printable(str(n)) for n in names)
+    matrix = square(values, where)
+    if len(kept) != len(matrix):
+        raise UserError(f"{where}: {len(kept)} names for {len(matrix)} classes: give one name for each row")
+    check_names(kept, where)
+    np.fill_diagonal(matrix, 0.0)
+    _check_finite(matrix, kept, where)
+    _symmetrise(matrix, kept, where)
+    return Similarity(_read_only(matrix), kept, shown(source))
+
+
+def square(values: ArrayLike, where: str) -> Float64:
+    """A copy ``[N, N]`` in float64.
+
+    Raises:
+        UserError: no square matrix of real numbers, fewer than two classes, or more than `MOST_CLASSES`.
+    """
+    try:
+        found: NDArray[Any] = np.asarray(values)
+    except ValueError:
+        raise UserError(
+            f"{where}: rows of different lengths; a similarity has a row and a column for each class"
+        ) from None
+    if found.dtype.kind not in "fiub":
+        raise UserError(f"{where}: holds {found.dtype}, must hold real numbers")
+    if found.ndim != 2 or found.shape[0] != found.shape[1]:
+        shape = " x ".join(map(str, found.shape)) or "a single number"
+        raise UserError(f"{where}: is {shape}, must be square: a row and a column for each class")
+    if len(found) < 2:
+        raise UserError(f"{where}: has {len(found)} class(es), must have at least two to be similar to each other")
+    if len(found) > MOST_CLASSES:
+        raise UserError(f"{where}: has {len(found)} classes, at most {MOST_CLASSES} fit: leave some out")
+    return np.array(found, dtype=np.float64, order="C")
+
+
+def check_names(names: Sequence[str], where: str) -> None:
+    """Raises UserError: fewer than two names, an empty one, or one that comes twice."""
+    if len(names) < 2:
+        raise UserError(f"{where}: {len(names)} class(es), need at least two to be similar to each other")
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise UserError(f"{where}: {quoted(name)} comes {times} times: each class needs a name of its own")
+    if "" in names:
+        raise UserError(f"{where}: class {list(names).index('') + 1} has an empty name: give it one")
+
+
+def positions(wanted: Sequence[str], names: Sequence[str], where: str) -> list[int]:
+    """Where each of ``wanted`` is among ``names``.
+
+    Raises:
+        UserError: some are not there; with the names that come near.
+    """
+    places = {n: i for i, n in enumerate(names)}
+    missing = [n for n in wanted if n not in places]
+    if missing:
+        near = difflib.get_close_matches(missing[0], names, n=3)
+        hint = f"did you mean {' or '.join(map(quoted, near))}?" if near else f"it has {_some(names)}"
+        more = f" and {len(missing) - 1} more of {len(wanted)}" if len(missing) > 1 else ""
+        raise UserError(f"{where}: has no class {quoted(missing[0])}{more}: {hint}")
+    return [places[n] for n in wanted]
+
+
+def quoted(name: str) -> str:
+    """A name as messages show it."""
+    return repr(name if len(name) <= _LONGEST else name[: _LONGEST - 3] + "...")
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    return ", ".join(map(quoted, names[:6])) + more
+
+
+def _check_finite(matrix: Float64, names: Sequence[str], where: str) -> None:
+    for start in range(0, len(matrix), _ROWS):
+        bad = np.argwhere(~np.isfinite(matrix[start : start + _ROWS]))
+        if len(bad):
+            i, j = int(bad[0][0]) + start, int(bad[0][1])
+            raise UserError(
+                f"{where}: the similarity of {quoted(names[i])} and {quoted(names[j])} is {matrix[i, j]}, must be a finite number"
+            )
+    if max(float(matrix.max()), -float(matrix.min())) > LARGEST:
+        raise UserError(f"{where}: has values beyond {LARGEST:g}, of which no sums can be made: divide it by a number")
+
+
+def _symmetrise(matrix: Float64, names: Sequence[str], where: str) -> None:
+    """Both values of a pair become their mean where they differ, in place.
+
+    Raises:
+        UserError: by more than rounding explains.
+    """
+    allowed = TOLERANCE * max(float(matrix.max()), -float(matrix.min()))
+    for start in range(0, len(matrix), _ROWS):
+        rows, columns = matrix[start : start + _ROWS, start:], matrix[start:, start : start + _ROWS].T
+        with np.errstate(over="ignore"):
+            apart = np.abs(rows - columns)
+        i, j = (int(k) + start for k in np.unravel_index(int(apart.argmax()), apart.shape))
+        if apart[i - start, j - start] > allowed:
+            a, b = quoted(names[i]), quoted(names[j])
+            raise UserError(
+                f"{where}: the similarity of {a} and {b} is {float(matrix[i, j])!r} one way and {float(matrix[j, i])!r} "
+                f"the other: make it symmetric, e.g. (A + A.T) / 2 (--counts if these are confusion counts)"
+            )
+        mean = (
+            np.where(rows == columns, rows, rows / 2 + columns / 2) + 0.0
+        )  # no -0.0: the same digest for the same values
+        matrix[start : start + _ROWS, start:] = mean
+        matrix[start:, start : start + _ROWS] = mean.T
+
+
+def _read_only(values: Float64) -> Float64:
+    values = np.ascontiguousarray(values)
+    values.setflags(write=False)
+    return values

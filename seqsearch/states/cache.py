@@ -1,0 +1,110 @@
+"""States of prefixes: the least recently used in RAM leave first, a folder stands behind. Any of it may vanish at any time."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from cachetools import LRUCache
+
+from seqsearch.states.blocks import Manifest, State, tensors_and_scalars
+from seqsearch.states.folder import StateFolder
+
+if TYPE_CHECKING:
+    import torch
+
+
+class StateCache:
+    """Holds states by digest.
+
+    Args:
+        folder: where kept states are written; created on the first write.
+        ram_bytes: states are dropped from RAM, least recently used first, beyond this size.
+        clears: `drop` removes states from the folder, too; else somebody else does.
+    """
+
+    def __init__(self, folder: Path, ram_bytes: int = 2 << 30, *, clears: bool = True) -> None:
+        self.disk, self.clears = StateFolder(folder), clears
+        self._ram: LRUCache[str, tuple[State, Manifest | None]] = LRUCache(ram_bytes, getsizeof=_bytes)
+        self._lock = threading.Lock()  # a worker drops and lends states from another thread while a job runs
+
+    def where(self, digest: str) -> Literal["ram", "disk"] | None:
+        """Where a state lies; one on disk may turn out to be damaged."""
+        with self._lock:
+            if digest in self._ram:
+                return "ram"
+        return "disk" if self.disk.has(digest) else None
+
+    def get(self, digest: str) -> State | None:
+        """A copy of the state, or None if it is neither in RAM nor (undamaged) on disk."""
+        with self._lock:
+            known = self._ram.get(digest)
+        if known is None:
+            known = self.disk.read(digest)
+            if known is not None:
+                self._remember(digest, *known)
+        return known and _copied(known[0])
+
+    def put(self, digest: str, state: State, *, keep: bool, parent: str | None = None) -> State:
+        """Hold a copy of a state in RAM, and on disk if it is to be kept; another copy comes back, as from `get`.
+
+        On disk, what the state ``parent`` consists of is not written again.
+
+        Raises:
+            TypeError: it holds something else than tensors and plain scalars.
+            UserError: the disk is full.
+        """
+        own = _copied(state)
+        manifest = self.disk.write(digest, own, self._shareable(parent)) if keep else None
+        self._remember(digest, own, manifest)
+        return _copied(own)
+
+    def drop(self, digests: Iterable[str]) -> None:
+        """Forget states that nothing will extend."""
+        gone = list(digests)
+        with self._lock:
+            for digest in gone:
+                self._ram.pop(digest, None)
+        if self.clears:
+            self.disk.remove(gone)
+
+    def close(self) -> None:
+        """Leave no packs behind that nobody refers to."""
+        if self.clears:
+            self.disk.sweep(grace=0.0)
+
+    def manifest(self, digest: str) -> Manifest | None:
+        """Of a state that is on disk."""
+        with self._lock:
+            known = self._ram.get(digest)
+        return known[1] if known else self.disk.manifest(digest)
+
+    def _shareable(self, parent: str | None) -> Manifest | None:
+        """What a child may refer to: the blocks of its parent, if they are still there."""
+        known = self.manifest(parent) if parent else None
+        return known if known and not self.disk.lacking(known) else None
+
+    def _remember(self, digest: str, state: State, manifest: Manifest | None) -> None:
+        with self._lock, contextlib.suppress(ValueError):  # larger than all the room there is: it stays on disk
+            self._ram[digest] = state, manifest
+
+
+def _copied(state: State) -> State:
+    """An own copy on the CPU: a method may train its tensors in place, before and after they were stored."""
+    tensors, scalars = tensors_and_scalars(state)
+    return {**{n: _copy(t) for n, t in tensors.items()}, **scalars}
+
+
+def _copy(tensor: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    return torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor.detach())
+
+
+def _bytes(known: tuple[State, Manifest | None]) -> int:
+    import torch
+
+    return sum(v.numel() * v.element_size() if isinstance(v, torch.Tensor) else 64 for v in known[0].values())

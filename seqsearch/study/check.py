@@ -1,0 +1,145 @@
+"""``seqsearch check``: does an own method keep the contracts that every result rests on? Real training on two small tasks.
+
+The contracts are those of ``docs/methods.md``. What is checked here are the ones that a run cannot notice: a method that breaks
+them gives numbers, but not the same ones twice.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from seqsearch.core.grammar import parse_item
+from seqsearch.core.types import MethodSpec, Task
+from seqsearch.engine.inline import pin_threads
+from seqsearch.features.store import cache_root
+from seqsearch.methods.base import Method
+from seqsearch.methods.data import Batch
+from seqsearch.training.failures import line_of
+from seqsearch.training.trainer import Workbench, checked_scores, learned
+from seqsearch.training.world import World, located, method_spec
+
+POOL = "glyphs:classes=32"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One contract: what it asks, and what is wrong (empty if nothing is)."""
+
+    contract: str
+    asks: str
+    wrong: str
+
+
+def check(text: str, backbone: str, weights: Mapping[str, str] | None = None) -> list[Finding]:
+    """Check one method, given in the item grammar; ``weights``: files by backbone.
+
+    Raises:
+        UserError: it cannot be loaded.
+    """
+    pin_threads()
+    item = located(parse_item(text, "method"), Path.cwd())
+    with tempfile.TemporaryDirectory() as scratch:
+        world = World(POOL, 0, str(cache_root()), scratch, weights=tuple((weights or {}).items()))
+        return _Subject(world, method_spec(item, backbone, "cpu", weights)).findings()
+
+
+class _Subject:
+    """The method under test, with tasks of four and three classes."""
+
+    def __init__(self, world: World, spec: MethodSpec) -> None:
+        self.world, self.spec, self.bench = world, spec, Workbench(world)
+        self.tasks = world.task(range(4)), world.task(range(4, 7))
+        rows, _ = world.rows(self.tasks[0].classes, "reward")
+        self.batch = Batch(rows, self.bench.source(spec.backbone))
+
+    def findings(self) -> list[Finding]:
+        tests: list[tuple[str, str, Callable[[], str]]] = [
+            ("C1", "the same seed gives the same state", self._pure),
+            ("C2", "predict and features change nothing", self._looking),
+            ("C3", "a score depends on its own image alone", self._per_image),
+            ("C4", "a restored method goes on as if never interrupted", self._restored),
+            ("C9", "finite scores for seen classes only", self._scores),
+        ]
+        return [Finding(name, asks, _said(test)) for name, asks, test in tests]
+
+    def _learn(self, *tasks: Task, disturb: int = 0) -> Method:
+        _disturb(disturb)
+        method = self.bench.fresh(self.spec, 0, 0)
+        for task in tasks:
+            self.bench.fit(method, self.spec, task, 0, 0)
+        return method
+
+    def _pure(self) -> str:
+        names = _differ(learned(self._learn(*self.tasks, disturb=1)), learned(self._learn(*self.tasks, disturb=2)))
+        return (
+            f"{names} differ: draw from task.generator(...), never from torch's or numpy's global generator"
+            if names
+            else ""
+        )
+
+    def _looking(self) -> str:
+        method = self._learn(self.tasks[0])
+        before = copy.deepcopy(learned(method))
+        method.predict(self.batch)
+        method.features(self.batch)
+        names = _differ(before, learned(method))
+        return f"{names} changed while predicting" if names else ""
+
+    def _per_image(self) -> str:
+        method = self._learn(self.tasks[0])
+        together = method.predict(self.batch)
+        alone = torch.cat([method.predict(self.batch.select(torch.tensor([i]))) for i in range(len(self.batch))])
+        same = torch.allclose(together, alone, rtol=1e-3, atol=1e-4)
+        return "" if same else "scores change with the batch: no batch statistics, network in eval mode"
+
+    def _restored(self) -> str:
+        straight = self._learn(self.tasks[0])
+        state = copy.deepcopy(learned(straight))
+        again = self.bench.restore(self.spec, 0, 0, copy.deepcopy(state))
+        if not torch.allclose(straight.predict(self.batch), again.predict(self.batch), rtol=1e-3, atol=1e-4):
+            return "a restored method predicts otherwise: something that predict needs is not in state_dict"
+        for method in (straight, again):
+            _disturb(0)
+            self.bench.fit(method, self.spec, self.tasks[1], 0, 0)
+        names = _differ(learned(straight), learned(again))
+        return (
+            f"{names} differ after one more task: something that training needs is not in state_dict" if names else ""
+        )
+
+    def _scores(self) -> str:
+        method = self._learn(*self.tasks)
+        checked_scores(method.predict(self.batch), len(self.batch), 7)
+        return ""
+
+
+def _disturb(seed: int) -> None:
+    """Put the global generators, which a method must not use, into some state."""
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+
+
+def _said(test: Callable[[], str]) -> str:
+    try:
+        return test()
+    except (Exception, SystemExit) as error:  # whatever a method raises is a finding
+        return line_of(error)
+
+
+def _differ(a: dict[str, Any], b: dict[str, Any]) -> str:
+    """The first entries that are not the same bits, in words; empty if all are."""
+    names = sorted(set(a) ^ set(b))
+    for n in sorted(set(a) & set(b)):
+        if not (torch.equal(a[n], b[n]) if isinstance(a[n], torch.Tensor) else a[n] == b[n]):
+            names.append(n)
+    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+    return ", ".join(f"state_dict()[{n!r}]" for n in names[:2]) + more

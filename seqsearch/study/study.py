@@ -1,0 +1,183 @@
+"""What every protocol needs before it starts: pool, classes in play, methods; checked before any compute is spent."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import parse_items
+from seqsearch.core.registry import load, versions
+from seqsearch.core.settings import StudySettings
+from seqsearch.core.types import MethodSpec
+from seqsearch.features.store import Shard, UnionFeatures, cache_root
+from seqsearch.methods.base import Caps, build_config
+from seqsearch.planners.step import PoolView
+from seqsearch.training.world import World, capabilities, located, located_text, method_spec, pool_texts
+
+
+@dataclass(frozen=True)
+class Study:
+    """A checked study.
+
+    Attributes:
+        view: classes in play (``--exclude-groups`` and the like taken out).
+        weight_tags: exact backbone weights by backbone name.
+        frozen: backbones whose frozen features some method reads.
+    """
+
+    settings: StudySettings
+    world: World
+    view: PoolView
+    methods: tuple[MethodSpec, ...]
+    weight_tags: dict[str, str]
+    frozen: tuple[str, ...]
+
+    def missing_features(self, backbone: str) -> list[tuple[int, Shard]]:
+        """Shards of frozen features, each with its pool's number, that prototypes need and nobody has computed yet."""
+        import torch
+
+        features = UnionFeatures(
+            Path(self.world.cache), self.world.images, self.world.backbone(backbone), torch.device(self.world.device)
+        )
+        return features.missing(self.world.class_index(c) for c in self.view.class_ids)
+
+    def identity(self) -> dict[str, Any]:
+        """What the names of the settings stand for; written into ``config.json``."""
+        return {
+            "pool_digest": self.world.images.digest,
+            "split_digest": self.world.split.digest,
+            "pools": self.pools(),
+            "classes_in_play": len(self.view.class_ids),
+            "weights": self.weight_tags,
+            "methods": {
+                m.label: {"digest": m.digest, "backbone": m.backbone, "params": dict(m.params)} for m in self.methods
+            },
+            "device": f"{self.world.device} ({platform.machine()})",
+            "precision": self.world.precision,
+            "threads": 1,
+            "python": sys.version.split()[0],
+            "versions": versions(),
+        }
+
+    def pools(self) -> list[dict[str, Any]]:
+        """What each pool is, when it comes, how many of its classes are in play, and which of its groups are left out."""
+        excluded = excluded_groups(self.settings)
+        in_play = Counter(c.pool for c in self.view.class_ids)
+        return [
+            {
+                "pool": pool.name,
+                "digest": pool.digest,
+                "from_step": arrival,
+                "classes": len(pool.classes),
+                "in_play": in_play[pool.digest],
+                "images": sum(c.count for c in pool.classes),
+                "split": "drawn" if pool.given is None else "given",
+                "excluded_groups": sorted(excluded & {c.group for c in pool.classes}),
+            }
+            for pool, arrival in zip(self.world.images.parts, self.world.arrivals, strict=True)
+        ]
+
+
+def world_of(settings: StudySettings, states: Path, device: str, directory: Path) -> World:
+    """The world of a study; files are looked for in ``directory``.
+
+    Raises:
+        UserError: an unknown pool or backbone.
+    """
+    return World(
+        ",".join(located_text(text, "pool", directory) for text in pool_texts(settings.pool, directory)),
+        settings.seed,
+        str(cache_root()),
+        str(states.resolve()),
+        device,
+        tuple((step, located_text(pool, "pool", directory)) for step, pool in settings.growth()),
+        tuple(_weight_files(settings, directory).items()),
+        settings.precision,
+    )
+
+
+def opened(
+    settings: StudySettings, states: Path, device: str, directory: Path
+) -> tuple[World, tuple[MethodSpec, ...], dict[str, str]]:
+    """The world of a study, its methods, and the tags of their backbones' weights; files are looked for in ``directory``.
+
+    Raises:
+        UserError: an unknown name, weights that do not load, a method with room for fewer tasks.
+    """
+    world, files = world_of(settings, states, device, directory), _weight_files(settings, directory)
+    items = [located(item, directory) for item in parse_items(settings.methods, "method")]
+    default = located_text(settings.backbone, "backbone", directory)
+    used = {i.backbone or default for i in items}
+    if idle := next((b for b in files if b not in used), None):
+        raise UserError(f"--weights {idle}=...: no method uses backbone {idle!r}; they use {', '.join(sorted(used))}")
+    methods = tuple(method_spec(item, default, device, files, settings.precision) for item in items)
+    for method in methods:
+        room = _capabilities(method).capacity
+        if room is not None and room < settings.tasks:
+            raise UserError(
+                f"method {method.label!r} has room for {room} tasks and the run has {settings.tasks}: enlarge it"
+            )
+    return world, methods, {m.backbone: world.backbone(m.backbone).tag for m in methods}
+
+
+def _weight_files(settings: StudySettings, directory: Path) -> dict[str, str]:
+    return {b: str((directory / Path(f).expanduser()).absolute()) for b, f in settings.weight_files().items()}
+
+
+def reads_frozen(methods: Sequence[MethodSpec]) -> tuple[str, ...]:
+    """Backbones whose frozen features some of the methods read."""
+    return tuple(dict.fromkeys(m.backbone for m in methods if _capabilities(m).input == "frozen"))
+
+
+def _capabilities(method: MethodSpec) -> Caps:
+    build = load("method", method.target)
+    return capabilities(build, build_config(build, dict(method.params), method.backbone), method.label)
+
+
+def excluded_groups(settings: StudySettings) -> set[str]:
+    return {g.strip() for g in settings.exclude_groups.split(",") if g.strip()}
+
+
+def kept_classes(world: World, settings: StudySettings) -> list[int]:
+    """Indices of the classes that are not of an excluded group.
+
+    Raises:
+        UserError: there is no such group.
+    """
+    excluded, there = excluded_groups(settings), {c.group for c in world.images.classes}
+    if unknown := sorted(excluded - there):
+        raise UserError(
+            f"--exclude-groups {unknown[0]!r}: pool {world.pool!r} has no such group; it has {_some(sorted(there))}"
+        )
+    return [i for i, c in enumerate(world.images.classes) if c.group not in excluded]
+
+
+def view_of(world: World, indices: Sequence[int]) -> PoolView:
+    """These classes as planners see them, in this order."""
+    arrivals = tuple(world.arrivals[world.images.part_of_class(i)[0]] for i in indices)
+    groups = tuple(world.images.classes[i].group for i in indices)
+    return PoolView(world.class_ids(indices), groups, world.split.digests(), arrivals)
+
+
+def check_images(world: World, indices: Sequence[int]) -> None:
+    """That these classes have the images that the split wants.
+
+    Raises:
+        UserError: a class is too small, a folder has empty files.
+    """
+    for part in world.images.parts:
+        if hasattr(part, "check"):  # a folder knows of empty files without decoding anything
+            part.check()
+    world.split.check(indices)
+
+
+def _some(names: list[str]) -> str:
+    """The first names of a long list."""
+    more = f" and {len(names) - 12} more (seqsearch pool show)" if len(names) > 12 else ""
+    return ", ".join(names[:12]) + more

@@ -1,0 +1,134 @@
+"""What a worker lends a method: pixels, frozen features, the backbone, seeds, and one task's training data."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from cachetools import LRUCache
+
+from seqsearch.backbones.base import Backbone
+from seqsearch.core.digests import seed_of
+from seqsearch.core.types import Task
+from seqsearch.features.extraction import Network
+from seqsearch.features.store import UnionFeatures
+from seqsearch.methods.base import Method
+from seqsearch.methods.data import Batch, TaskData
+from seqsearch.pools.base import PARTS
+from seqsearch.training.world import World
+
+if TYPE_CHECKING:
+    from seqsearch.pools.base import Rows
+
+CACHE_BYTES = 256 << 20
+"""Room for decoded images, per backbone and worker."""
+
+
+UNIT_ENDS = (8, 32, 128, *range(384, 1 << 20, 256))
+"""Where the units of a part of a class end: few images where probes look, many at a time where training does."""
+
+_Unit = tuple[int, ...]
+"""Rows, in increasing order, whose features are computed together: what else is asked for must not change their bits."""
+
+
+class PoolSource:
+    """Pixels and features of a run's pools for one backbone (`seqsearch.methods.data.Source`)."""
+
+    def __init__(self, world: World, backbone: Backbone, features: UnionFeatures, device: torch.device) -> None:
+        self.world, self.pools = world, world.images
+        self.backbone, self.features, self.device = backbone, features, device
+        self._units: dict[int, _Unit] = {}
+        """By row, for classes that were asked for."""
+        self._seen: LRUCache[tuple[str, _Unit], torch.Tensor] = LRUCache(
+            CACHE_BYTES, getsizeof=lambda seen: seen.nbytes
+        )
+        self._decoded: LRUCache[int, np.ndarray[Any, np.dtype[np.uint8]]] = LRUCache(
+            max(1, CACHE_BYTES // (3 * backbone.view.size**2))
+        )
+
+    def images(self, rows: Rows) -> torch.Tensor:
+        known = {r: self._decoded[r] for r in rows.tolist() if r in self._decoded}
+        missing = [r for r in rows.tolist() if r not in known]
+        if missing:
+            decoded = self.pools.images(np.array(missing), self.backbone.view)
+            known.update(zip(missing, decoded, strict=True))
+            self._decoded.update(zip(missing, decoded, strict=True))
+        return self.backbone.preprocess(np.stack([known[r] for r in rows.tolist()])).to(self.device)
+
+    def frozen(self, rows: Rows) -> torch.Tensor:
+        return torch.tensor(self.features.rows(rows), device=self.device)  # a copy in memory aligned as torch likes it
+
+    def remembered(self, space: str, rows: Rows, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
+        units = [self._unit(row) for row in rows.tolist()]
+        found = {unit: self._features_of(space, unit, look) for unit in dict.fromkeys(units)}
+        starts = np.flatnonzero([True, *(a != b for a, b in pairwise(units))]).tolist()
+        runs = [(units[i], rows[i:j]) for i, j in pairwise([*starts, len(rows)])]
+        return torch.cat([_picked(unit, found[unit], wanted) for unit, wanted in runs])
+
+    def _features_of(self, space: str, unit: _Unit, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
+        """Of all rows of a unit ``[m, d]``."""
+        seen = self._seen.get((space, unit))
+        if seen is None:
+            seen = look(Batch(np.array(unit), self))
+            with contextlib.suppress(ValueError):  # larger than all the room there is
+                self._seen[space, unit] = seen
+        return seen
+
+    def _unit(self, row: int) -> _Unit:
+        """The rows among which one is computed."""
+        if row not in self._units:
+            index = int(np.searchsorted(self.pools.offsets, row, side="right") - 1)
+            for part in PARTS:
+                own = np.sort(self.world.split.rows(index, part))
+                for unit in np.split(own, [end for end in UNIT_ENDS if end < len(own)]):
+                    self._units.update(dict.fromkeys(unit.tolist(), tuple(unit.tolist())))
+        return self._units[row]
+
+
+def _picked(unit: _Unit, features: torch.Tensor, wanted: Rows) -> torch.Tensor:
+    """Of the ``features`` of a unit those of ``wanted`` rows ``[m]``: ``[m, d]``."""
+    return features[torch.from_numpy(np.searchsorted(unit, wanted)).to(features.device)]
+
+
+@dataclass
+class WorkerContext:
+    """What a worker lends a method (`seqsearch.methods.base.Context`)."""
+
+    device: torch.device
+    dim: int
+    backbone_id: str
+    image_bytes: int
+    seed: int
+    replicate: int
+    network: Network = field(repr=False)
+
+    def fresh_backbone(self) -> torch.nn.Module:
+        return copy.deepcopy(self.network.module).requires_grad_(True)
+
+    def frozen_backbone(self) -> torch.nn.Module:
+        return self.network.module
+
+    def generator(self, phase: str) -> torch.Generator:
+        return torch.Generator().manual_seed(seed_of("context", self.seed, self.replicate, phase))
+
+
+def task_data(world: World, source: PoolSource, task: Task, method: Method, seed: int, replicate: int) -> TaskData:
+    """One task's training and validation images, labelled by head column."""
+    columns = range(method.n_seen, method.n_seen + len(task.classes))
+    train_rows, train_at = world.rows(task.classes, "train")
+    val_rows, val_at = world.rows(task.classes, "val")
+    stored = method.exemplars().tolist() if method.n_tasks else []  # a method that has seen nothing has stored nothing
+    readable = frozenset([*train_rows.tolist(), *val_rows.tolist(), *stored])
+
+    def labelled(rows: Rows, at: Rows) -> Batch:
+        return Batch(rows, source, torch.from_numpy(at + columns.start).to(source.device))
+
+    return TaskData(
+        labelled(train_rows, train_at), labelled(val_rows, val_at), columns, method.n_tasks, seed, replicate, readable
+    )

@@ -1,0 +1,33 @@
+"""What goes wrong inside a method: as a status, and as one line."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+import torch
+
+from seqsearch.core.types import Status
+
+
+class Diverged(Exception):
+    """Training gave NaN, said so itself, or scored with non-finite values: a result, not a crash."""
+
+
+def status_of(error: BaseException) -> Status:
+    """``diverged``, ``oom`` (of the GPU or of the CPU) or ``failed``."""
+    if isinstance(error, Diverged):
+        return "diverged"
+    no_memory = isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in str(error)
+    return "oom" if no_memory else "failed"
+
+
+def line_of(error: BaseException) -> str:
+    """The error in one line, with the place in the method where it arose."""
+    text = " ".join(str(error).split())
+    text = text if len(text) <= 300 else text[:297] + "..."
+    if isinstance(error, Diverged):
+        return text or "Diverged"
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {text}{where}"

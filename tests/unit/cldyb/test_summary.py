@@ -1,0 +1,237 @@
+import io
+import json
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from protocols.cldyb.summary import render, summarise
+from protocols.report import text as wording
+from seqsearch.core.errors import UserError
+from seqsearch.metrics import accuracy as metrics
+from seqsearch.results.tables import Judged
+from tests.unit.run_folders import STATS, glyphs, outcome, rescored, sequence, triangle, write_run
+
+POOL = glyphs()
+TASKS = [[0, 1], [2, 3]]
+
+
+def found(name="search-0", methods=("er", "slca"), kind="searched"):
+    return sequence(POOL, name, kind, methods, TASKS)
+
+
+def randoms(n=2):
+    return [sequence(POOL, f"random-{i}", "random", ("er", "slca"), [[0, 1], [10 + i, 20 + i]]) for i in range(n)]
+
+
+def result(final_old, final_new, first=0.9, masked=0.95, **more):
+    """Two tasks: first learned at ``first``, then ``final_old``, ``final_new``; everything masked is ``masked``."""
+    return outcome([[first], [final_old, final_new]], [[masked], [masked, masked]], **more)
+
+
+def plain(run, width=120):
+    console = Console(file=io.StringIO(), width=width)
+    console.print(render(summarise(run)))
+    return console.file.getvalue()
+
+
+@pytest.fixture
+def joint(tmp_path):
+    """Two methods, one found and two random sequences, two training seeds. Acc found: er .4 and .5, slca .6."""
+    f, (r0, r1) = found(), randoms()
+    judged = [
+        rescored(f, "er", 1000, result(0.2, 0.6)), rescored(f, "er", 1001, result(0.4, 0.6)),
+        rescored(f, "slca", 1000, result(0.5, 0.7, footprint=None)), rescored(f, "slca", 1001, result(0.5, 0.7)),
+    ]  # fmt: skip
+    for m, acc in (("er", 0.7), ("slca", 0.8)):
+        for r, shift in ((r0, 0.0), (r1, 0.1)):
+            judged += [rescored(r, m, seed, result(acc + shift, acc + shift, masked=0.99)) for seed in (1000, 1001)]
+    for role, split in (("search", "reward"), ("search", "test"), ("rescore", "reward")):  # no headline figures
+        judged.append(Judged("search-0", "searched", role, "er", "config", "w", 1000, split, result(0.0, 0.0)))
+    return write_run(tmp_path / "joint", POOL, [f, r0, r1], judged, ["er", "slca"])
+
+
+def test_figures_are_those_computed_by_hand(joint):
+    summary = summarise(joint)
+    er, slca = summary.methods
+    assert (er.method, slca.method, summary.separate) == ("er", "slca", False)
+    assert er.found.acc == pytest.approx(0.45)
+    assert er.found.ar == pytest.approx((0.2 + 0.4) / 2 - 0.9)
+    assert er.found.ala == pytest.approx((0.9 + 0.6) / 2)
+    assert er.found.acc_by_step == pytest.approx((0.9, 0.45))
+    assert (er.found.low[1], er.found.high[1]) == pytest.approx((0.4, 0.5))
+    assert er.found.masked_by_step == pytest.approx((0.95, 0.95))
+    assert (er.found.sequences, er.found.seeds, er.random.sequences, er.random.seeds) == (1, 2, 2, 2)
+    assert er.random.acc == pytest.approx(0.75)
+    assert er.random.worst == pytest.approx(0.7)
+    assert er.drop.relative == pytest.approx((0.75 - 0.45) / 0.75)
+    assert er.footprint_mb == slca.footprint_mb == pytest.approx(1.5)
+    assert summary.mean.found.acc == pytest.approx((0.45 + 0.6) / 2)
+    assert summary.mean.drop.relative == pytest.approx((0.8 - 0.525) / 0.8)
+    expected = metrics.bootstrap_drop([[[0.4, 0.5]], [[0.6, 0.6]]], [[[0.7] * 2, [0.8] * 2], [[0.8] * 2, [0.9] * 2]])
+    assert summary.mean.drop.relative_interval == pytest.approx(expected.relative_interval)
+
+
+def test_the_words_say_condition_cost_and_what_is_hard(joint):
+    text = " ".join(plain(joint, 200).split())
+    assert (
+        "Found and random sequences cannot be told apart: final test accuracy 52.5 % against 80.0 %" in text
+    )  # two units
+    assert "2 random sequences and 2 training seeds, conditional on one search" in text
+    assert "40 trainings done; retraining every rollout from scratch takes 100 (2.5 times as many)" in text
+    assert "3 results replayed from the journal; 2 min 5 s in 2 sessions, workers busy 90.0 % of it." in text
+    assert "random minus found: 27.5 points; of these 4.0 are the tasks by themselves" in text
+    assert "(masked accuracy), 23.5 confusion with other tasks." in text
+    assert "found 5.0 42.5; random 9.0 19.0" in text
+
+
+def test_json_holds_the_same_and_nothing_that_json_has_not(joint):
+    data = json.loads(json.dumps(summarise(joint).to_json(), allow_nan=False))
+    assert data["methods"][0]["found"]["acc"] == pytest.approx(0.45)
+    assert data["stats"] == STATS
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_a_narrow_terminal_still_shows_every_figure(joint, width):
+    lines = plain(joint, width).splitlines()
+    assert max(map(len, lines)) <= width
+    (er,) = [line for line in lines if line.startswith("er ")]
+    for figure in ("45.0", "75.0", "-60.0", "-15.0", "82.5", "40.0", "1.50"):
+        assert figure in er
+
+
+def test_square_brackets_in_a_label_are_no_markup(tmp_path):
+    f = found(methods=("[red]x[/red]",))
+    run = write_run(tmp_path / "r", POOL, [f], [rescored(f, "[red]x[/red]", 0, result(0.5, 0.5))])
+    assert "[red]x[/red]" in plain(run)
+
+
+# ------------------------------------------------------------------------------------------------ separate runs
+
+
+def separate(tmp_path, searches):
+    """Each method has its own found sequences; er's are at .3, .5, ..., slca's at .6."""
+    own = {m: [found(f"search-{i}-{m}", (m,)) for i in range(n)] for m, n in searches.items()}
+    judged = [
+        rescored(s, m, 1000, result(acc, acc))
+        for m, base in (("er", 0.3), ("slca", 0.6))
+        for i, s in enumerate(own[m])
+        for acc in [base + (0.2 * i if m == "er" else 0.0)]
+    ]
+    judged += [rescored(r, m, 1000, result(0.8, 0.8)) for m in own for r in randoms()]
+    return write_run(tmp_path / "separate", POOL, [*own["er"], *own["slca"], *randoms()], judged, ["er", "slca"])
+
+
+def test_separate_runs_score_each_method_on_its_own_sequences(tmp_path):
+    run = separate(tmp_path, {"er": 2, "slca": 2})
+    summary = summarise(run)
+    er, slca = summary.methods
+    assert summary.separate
+    assert (er.found.acc, er.found.worst, er.found.sequences) == pytest.approx((0.4, 0.3, 2))
+    assert (slca.found.acc, slca.found.worst) == pytest.approx((0.6, 0.6))
+    assert summary.mean.drop.found == pytest.approx(0.5)
+    text = plain(run)
+    assert "Robust" in text
+    assert "worst" in text
+    assert "2 independent searches" in text
+    assert "With one training seed" in text
+
+
+def test_methods_with_unequal_numbers_of_searches_have_no_joint_drop(tmp_path):
+    summary = summarise(separate(tmp_path, {"er": 2, "slca": 1}))
+    assert all(m.drop is not None for m in summary.methods)
+    assert summary.mean.drop is None
+    assert any("No drop of the mean" in note for note in summary.notes)
+    assert "cannot be compared" in wording.headline(summary)
+
+
+# ------------------------------------------------------------------------------------------------ what is missing
+
+
+def test_without_random_sequences_the_found_ones_still_have_their_figures(tmp_path):
+    f = found(methods=("er",))
+    run = write_run(tmp_path / "r", POOL, [f], [rescored(f, "er", 0, result(0.2, 0.6))], ["er"])
+    summary = summarise(run)
+    assert summary.methods[0].found.acc == pytest.approx(0.4)
+    assert (summary.methods[0].random, summary.methods[0].drop, summary.mean) == (None, None, None)
+    assert "No random sequences in this run" in plain(run)
+
+
+@pytest.mark.parametrize("lost", ["missing", "diverged"])
+def test_only_seeds_that_both_sides_have_in_full_are_compared(tmp_path, lost):
+    f, (r0, r1) = found(methods=("er",)), randoms()
+    judged = [rescored(s, "er", seed, result(0.5 + seed / 10, 0.5)) for s in (f, r0, r1) for seed in (1, 2)]
+    if lost == "missing":
+        del judged[-1]
+    else:
+        judged[-1] = rescored(r1, "er", 2, outcome([[0.1]], status="diverged", steps=2, footprint=None))
+    run = write_run(tmp_path / "r", POOL, [f, r0, r1], judged, ["er"])
+    er = summarise(run).methods[0]
+    assert (er.found.seeds, er.random.seeds, er.drop.seeds) == (1, 1, 1)
+    assert er.found.acc == pytest.approx(0.55)
+    text = " ".join(plain(run).split())
+    said = "are missing" if lost == "missing" else "did not end well (diverged)"
+    assert f"er: 1 of 6 re-scored rollouts {said}" in text
+    assert "compared on the 1 training seed(s) that are complete" in text
+
+
+def test_an_interrupted_rescoring_is_said_and_not_compared(tmp_path):
+    f, rest = found(), randoms()
+    run = write_run(tmp_path / "r", POOL, [f, *rest], [rescored(f, "er", 0, result(0.2, 0.6))], ["er", "slca"])
+    summary = summarise(run)
+    er, slca = summary.methods
+    assert er.found.acc == pytest.approx(0.4)
+    assert (er.random, er.drop, slca.found, summary.mean.found) == (None, None, None, None)
+    text = plain(run)
+    assert "er: 2 of 3 re-scored rollouts are missing" in text
+    assert "slca: 3 of 3 re-scored rollouts are missing" in text
+    assert "cannot be compared" in text
+
+
+def test_nothing_rescored_and_no_stats(tmp_path):
+    run = write_run(tmp_path / "r", POOL, [found()], [], ["er"], stats=None)
+    text = plain(run)
+    assert "er: nothing was re-scored" in text
+    assert "No stats.json" in text
+
+
+def test_what_is_no_finished_run_is_refused_in_one_line(tmp_path, joint):
+    with pytest.raises(UserError, match="no run folder"):
+        summarise(tmp_path)
+    (joint / "results.parquet").unlink()
+    with pytest.raises(UserError, match=r"is not finished .* --resume") as error:
+        summarise(joint)
+    assert "\n" not in str(error.value)
+    (joint / "config.json").write_text("{")
+    with pytest.raises(UserError, match="restore it"):
+        summarise(joint)
+
+
+# ------------------------------------------------------------------------------------------------ words
+
+
+@pytest.mark.parametrize(
+    ("found_acc", "random_acc", "said"),
+    [
+        ([[0.4, 0.4]], [[0.8, 0.8]], "harder"),
+        ([[0.9, 0.9]], [[0.6, 0.6]], "a relative rise of 50.0 % (95 % interval 50.0 to 50.0)"),
+        ([[0.4, 0.9]], [[0.6, 0.6], [0.7, 0.7]], "cannot be told apart"),
+    ],
+)
+def test_the_headline_says_no_more_than_the_interval(tmp_path, found_acc, random_acc, said):
+    sides = [found(methods=("er",))], randoms(len(random_acc))
+    judged = [
+        rescored(s, "er", seed, result(acc, acc))
+        for sequences, accs in zip(sides, (found_acc, random_acc), strict=True)
+        for s, row in zip(sequences, accs, strict=True)
+        for seed, acc in enumerate(row)
+    ]
+    run = write_run(tmp_path / "r", POOL, [*sides[0], *sides[1]], judged, ["er"])
+    assert said in wording.headline(summarise(run))
+
+
+def test_small_words():
+    assert [wording.duration(s) for s in (41.2, 187, 7500)] == ["41 s", "3 min 7 s", "2 h 5 min"]
+    assert [wording.percent(x) for x in (0.1234, -0.00001, np.nan)] == ["12.3", "0.0", "-"]
+    assert [wording.count(n, "training") for n in (1, 1024)] == ["1 training", "1,024 trainings"]
+    assert np.isnan(triangle([[1.0], [0.5, 0.5]])[0, 1])

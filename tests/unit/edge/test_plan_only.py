@@ -1,0 +1,186 @@
+"""``seqsearch edge --plan-only``: sequences from a matrix, without pool and training."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from protocols.cli.main import main
+from protocols.edge.plan import FILE, plan, read_plans, write_plans
+from protocols.edge.settings import EdgeSettings
+from seqsearch.core.errors import UserError
+from seqsearch.similarity.files import write
+from seqsearch.similarity.matrix import Similarity, checked
+
+
+def seqsearch(*arguments: Any) -> Result:
+    """The command, in this process."""
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def some(n: int, seed: int = 0) -> Similarity:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 6))
+    return checked(x @ x.T, [f"class {i}" for i in range(n)], "made up", "made up")
+
+
+@pytest.fixture(scope="module")
+def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("matrix") / "s.csv"
+    write(path, some(12))
+    return path
+
+
+@pytest.fixture(scope="module")
+def planned(matrix: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    out = tmp_path_factory.mktemp("plans") / "mine"
+    arguments = ("--similarity", matrix, "--tasks", 4, "--plan-only", "--planner", "exact", "--seed", 3, "--out", out)
+    said = seqsearch("edge", *arguments)
+    assert said.exit_code == 0, said.stderr
+    return out, said.stdout
+
+
+def sequences(folder: Path) -> dict[str, dict[str, Any]]:
+    """Tasks (names), kind and value of each sequence of a file, read without our code."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in pq.read_table(folder / "sequences.parquet").to_pylist():
+        one = found.setdefault(row["sequence_id"], {"kind": row["kind"], "value": row["value"], "tasks": {}})
+        one["tasks"].setdefault(row["step"], []).append(int(row["class_name"].split()[1]))
+    return found
+
+
+def s_of(tasks: dict[int, list[int]], values: np.ndarray) -> float:
+    """S as the paper has it, straight from the definition."""
+    ordered = [tasks[t] for t in sorted(tasks)]
+    return float(np.mean([np.mean([[values[a, b] for b in y] for a in x]) for x, y in pairwise(ordered)]))
+
+
+def test_sequences_are_written_with_their_s(planned: tuple[Path, str]) -> None:
+    found, values = sequences(planned[0]), some(12).values
+    assert {"hard-0", "easy-0", "random-0"} <= set(found)
+    assert {s["kind"] for s in found.values()} == {"hard", "easy", "random"}
+    for one in found.values():
+        assert sorted(c for t in one["tasks"].values() for c in t) == list(range(12))
+        assert one["value"] == pytest.approx(s_of(one["tasks"], values))
+    assert found["hard-0"]["value"] < found["random-0"]["value"] < found["easy-0"]["value"]
+
+
+def test_s_bound_and_time_are_printed(planned: tuple[Path, str]) -> None:
+    out, text = planned
+    found = sequences(out)
+    for name in ("hard-0", "easy-0", "random-0"):
+        assert f"{found[name]['value']:.5g}" in next(line for line in text.splitlines() if line.startswith(name))
+    assert "bound" in text
+    assert "s in all" in text
+
+
+def test_show_prints_the_plan_again(planned: tuple[Path, str]) -> None:
+    shown = seqsearch("show", planned[0])
+    assert shown.exit_code == 0
+    assert planned[1].startswith(shown.stdout)
+    assert json.loads(seqsearch("show", planned[0], "--json").stdout)["hard"]
+
+
+def test_the_same_seed_plans_the_same_and_json_says_all(matrix: Path, tmp_path: Path) -> None:
+    flags = (
+        "--similarity",
+        matrix,
+        "--tasks",
+        3,
+        "--plan-only",
+        "--moves",
+        2000,
+        "--seed",
+        5,
+        "--extremes",
+        2,
+        "--json",
+    )
+    said = [seqsearch("edge", *flags, "--out", tmp_path / name) for name in ("a", "b")]
+    tables = [
+        pq.read_table(tmp_path / name / "sequences.parquet").drop_columns("run_id").to_pylist() for name in ("a", "b")
+    ]
+    assert tables[0] == tables[1]
+    found = json.loads(said[0].stdout)
+    assert [len(found[side]) for side in ("hard", "easy")] == [2, 2]
+    assert found["hard"][0]["moves"] == 2 * 2000
+    assert found["hard"][0]["bound"] <= found["hard"][0]["value"] <= found["mean"] <= found["easy"][0]["value"]
+
+
+def test_names_of_a_pool_need_no_file(tmp_path: Path) -> None:
+    said = seqsearch(
+        "edge", "--pool", "glyphs", "--classes", 20, "--tasks", 5, "--plan-only", "--out", tmp_path / "run"
+    )
+    assert said.exit_code == 0, said.stderr
+    rows = pq.read_table(tmp_path / "run" / "sequences.parquet").to_pylist()
+    assert len({r["class_name"] for r in rows}) == 20
+    assert all(r["group"] for r in rows)
+
+
+def test_the_end_that_is_called_hard_can_be_turned_round() -> None:
+    low, high = (
+        plan("s", some(9), (3, 3, 3), EdgeSettings(plan_only=True, planner="exact", hard_end=end))
+        for end in ("low", "high")
+    )
+    assert [e.tasks for e in low.hard] == [e.tasks for e in high.easy]
+    assert [e.tasks for e in low.easy] == [e.tasks for e in high.hard]
+    assert low.digest != high.digest
+
+
+def test_plans_are_read_again_as_they_were_written(tmp_path: Path) -> None:
+    made = plan("s", some(8), (3, 3, 2), EdgeSettings(plan_only=True, moves=300, extremes=2))
+    write_plans(tmp_path, [made])
+    assert read_plans(tmp_path) == [made]
+    assert read_plans(tmp_path / "elsewhere") == []
+
+
+DAMAGE: list[Any] = [
+    lambda p: p.pop("hard"),
+    lambda p: p["easy"][0]["tasks"][0].pop(),
+    lambda p: p.update(sizes=[1, 2]),
+    lambda p: p["hard"][0].update(extra=1),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_plans_are_one_line(tmp_path: Path, damage: Any) -> None:
+    write_plans(tmp_path, [plan("s", some(6), (2, 2, 2), EdgeSettings(plan_only=True, planner="exact"))])
+    said = json.loads((tmp_path / FILE).read_text())
+    damage(said["plans"][0])
+    (tmp_path / FILE).write_text(json.dumps(said))
+    with pytest.raises(UserError, match="remove it to have it planned again"):
+        read_plans(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--similarity", "none.csv"), "none.csv"),
+        (("--similarity", "prototypes"), "--plan-only trains nothing: make the matrix first"),
+        (("--similarity", "{matrix}", "--tasks", 13), "12 classes cannot make 13 tasks"),
+        (("--similarity", "{matrix}", "--tasks", 4, "--initial-classes", 11), "a first task of 11 classes"),
+        (("--similarity", "{matrix}", "--encoder", "clip"), "--encoder encodes class names: leave it out"),
+        (("--similarity", "{asymmetric}"), "make it symmetric"),
+        (("--similarity", "{matrix}", "--tasks", 2, "--moves", 5, "--budget", 1), "give one of them"),
+        (("--pool", "glyphs:classes=8", "--classes", 9), "--classes 9: pool 'glyphs:classes=8' has 8 classes in play"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(
+    matrix: Path, tmp_path: Path, flags: tuple[Any, ...], said: str
+) -> None:
+    uneven = some(5).values.copy()
+    uneven[1, 3] += 1
+    np.save(tmp_path / "uneven.npy", uneven)
+    named = [str(f).format(matrix=matrix, asymmetric=tmp_path / "uneven.npy") for f in flags]
+    found = seqsearch("edge", *named, "--plan-only", "--out", tmp_path / "run")
+    assert found.exit_code == 2, found.stdout
+    assert said in found.stderr
+    assert len(found.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,53 @@
+"""Settings of EDGE: what is refused, in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from protocols.edge.settings import EdgeSettings
+from seqsearch.core.errors import UserError
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"methods": ""}, "--methods is missing"),
+        ({"tasks": 0}, "--tasks 0: must be at least 1"),
+        ({"score_seeds": 1}, "--score-seeds 1 cannot tell training noise from order"),
+        ({"random_sequences": 2}, "--random-sequences 2: must be between 3"),
+        ({"moves": 10, "budget": 1.0}, "--moves and --budget both say"),
+        ({"budget": float("inf")}, "--budget must be finite"),
+        ({"diversity": float("inf")}, "--diversity must be finite"),
+        ({"until": "mean:0.01", "enumerate": True}, "leave --until out"),
+        ({"until": "mean"}, "--until mean: write WHAT:HALF-WIDTH"),
+        ({"encoders": "names"}, "add --enumerate"),
+        ({"until": "mean:0.01", "max_sequences": 5}, "--max-sequences 5 is less than --random-sequences 10"),
+        ({"template": "a photo"}, "--template 'a photo': it must hold {}"),
+        ({"rs_seeds": "0,x"}, "--rs-seeds 0,x: must be whole numbers"),
+        ({"rs_seeds": "0,-1"}, "--rs-seeds 0,-1: must be different whole numbers from 0"),
+        ({"rs_seeds": "7,7"}, "must be different"),
+        ({"lags": "a"}, "--lags a: must be weights"),
+        ({"lags": "0,0"}, "--lags 0,0: must be finite weights, not all 0"),
+        ({"paper_granularities": "0"}, "must be numbers of clusters from 1"),
+        ({"plan_only": True, "until": "mean:0.01"}, "--plan-only trains nothing"),
+        ({"planner": "magic"}, "--planner 'magic': must be anneal or paper or exact"),
+    ],
+)
+def test_what_cannot_be_is_refused(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError) as error:
+        EdgeSettings(**{"methods": "er", **wrong})
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_lists_are_read() -> None:
+    s = EdgeSettings(methods="er", rs_seeds="3, 1993", lags="1,.5", paper_granularities="4, 8")
+    assert (s.toolbox_seeds(), s.lag_weights(), s.granularities()) == ((3, 1993), (1.0, 0.5), (4, 8))
+    assert EdgeSettings(methods="er", rs_seeds="").toolbox_seeds() == ()
+
+
+def test_plans_need_no_method_and_all_sequences_one_seed() -> None:
+    assert not EdgeSettings(plan_only=True).trains
+    assert EdgeSettings(methods="er", enumerate=True, score_seeds=1).trains

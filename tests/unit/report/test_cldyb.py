@@ -1,0 +1,189 @@
+import base64
+import io
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from protocols.report.charts import Line, bounds, line_chart, strip
+from protocols.report.cldyb import PAPER, write_report
+from seqsearch.core.errors import UserError
+from seqsearch.pools.base import View
+from tests.unit.run_folders import RenamedPool, glyphs, outcome, rescored, sequence, write_run
+
+POOL = glyphs()
+HOSTILE = '</title></style><script>alert("1")</script><img src=http://evil.example/x onerror=a>&amp;'
+VOID = {"meta", "img", "br", "circle", "line", "polyline", "polygon"}
+
+
+class Page(HTMLParser):
+    """Checks nesting and collects tags, attributes and text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.text = [], [], ""
+        self.feed(text)
+        self.close()
+        assert self.open == [], f"not closed: {self.open}"
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+def make_run(folder, pool=POOL, methods=("er", "slca"), random=3):
+    found = sequence(pool, "search-0", "searched", methods, [[0, 1], [2, 3], [4, 5]])
+    drawn = [[[0, 1], [10 + i, 3], [20 + i, 5]] for i in range(random)]
+    others = [sequence(pool, f"random-{i}", "random", methods, tasks) for i, tasks in enumerate(drawn)]
+    judged = [
+        rescored(s, m, seed, outcome([[0.9], [a, 0.8], [a - 0.1, a, 0.7]], [[0.9], [0.9, 0.85], [0.8, 0.8, 0.9]]))
+        for s in (found, *others)
+        for m in methods
+        for seed in (1000, 1001)
+        for a in [(0.4 if s is found else 0.7) + (seed - 1000) / 50]
+    ]
+    return write_run(folder, pool, [found, *others], judged, methods)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    run = make_run(tmp_path_factory.mktemp("runs") / "my-run")
+    path = write_report(run, POOL)
+    assert path == run / "report.html"
+    return path.read_text("utf-8")
+
+
+def test_the_page_is_well_formed_and_loads_nothing(report):
+    page = Page(report)
+    loading = ("src", "srcset", "href", "xlink:href", "data", "action", "poster")
+    loads = [v for _, attrs in page.tags for k, v in attrs.items() if k in loading]
+    assert loads
+    assert all(v.startswith("data:image/png;base64,") for v in loads)
+    assert {tag for tag, _ in page.tags}.isdisjoint({"script", "link", "iframe", "object", "base", "form"})
+    assert "url(" not in report
+    assert "@import" not in report
+    assert "prefers-color-scheme: dark" in report
+    assert any("default-src 'none'" in m.get("content", "") for m in page.all("meta"))
+
+
+def test_every_section_is_there(report):
+    page = Page(report)
+    for text in ("The found sequence is harder than random ones", "Accuracy as tasks arrive", "Harder tasks, or more",
+                 "The tasks found", "Candidates judged", "How it was computed", PAPER, "identity.pool_digest",
+                 POOL.digest, "J = -0.400", "conditional on one search", "that no search had looked at"):  # fmt: skip
+        assert text in page.text, text
+    assert report.count("<tr><td>slca</td>") == 1
+    assert report.count("<tr><td>search-0</td>") == 2  # one per step that was searched
+    charts = [attrs for attrs in page.all("svg") if attrs.get("role") == "img"]
+    assert len(charts) == 4  # two methods, full and masked
+    assert "found: 90.0, 60.5, 47.3" in charts[0]["aria-label"]  # Acc_t, mean over the two seeds
+
+
+def test_every_class_found_is_shown_by_its_first_image(report):
+    images = Page(report).all("img")
+    assert len(images) == 6
+    first = POOL.classes[0].count * np.array([0, 1, 2, 3, 4, 5])
+    for attrs, expected in zip(images, POOL.images(first, View(32)), strict=True):
+        shown = Image.open(io.BytesIO(base64.b64decode(attrs["src"].partition(",")[2])))
+        assert (np.asarray(shown).transpose(2, 0, 1) == expected).all()
+    for c in POOL.classes[:6]:
+        assert f"<span>{c.name}</span><i>{c.group}</i>" in report
+
+
+def test_hostile_names_stay_text(tmp_path):
+    pool = RenamedPool(POOL, HOSTILE, HOSTILE + '"')
+    run = make_run(tmp_path / "run", pool, methods=("er", HOSTILE))
+    page = Page(write_report(run, pool).read_text())
+    assert HOSTILE in page.text
+    assert not page.all("script")
+    assert all("onerror" not in attrs for _, attrs in page.tags)
+    assert all(attrs["src"].startswith("data:") for attrs in page.all("img"))
+
+
+def test_images_of_large_pools_are_small(tmp_path):
+    asked = []
+
+    class Large(RenamedPool):
+        def __init__(self):
+            super().__init__(POOL, "name", "group")
+            self.native_size = 224
+            self.images = lambda rows, view: asked.append(view.size) or POOL.images(rows, view)
+
+    write_report(make_run(tmp_path / "run"), Large())
+    assert asked == [64]
+
+
+def test_classes_of_another_pool_are_named_by_number(tmp_path):
+    run = make_run(tmp_path / "run")
+    page = Page(write_report(run, glyphs(30)).read_text())
+    assert not page.all("img")
+    assert "class 5 of another pool" in page.text
+
+
+def test_a_run_without_comparison_or_trace_still_has_a_report(tmp_path):
+    run = make_run(tmp_path / "run", random=0)
+    (run / "trace.parquet").unlink()
+    page = Page(write_report(run, POOL).read_text())
+    assert "cannot be compared" in page.text
+    assert "No random sequences" in page.text
+    assert "Candidates judged" not in page.text
+    assert len([a for a in page.all("svg") if a.get("role") == "img"]) == 4
+
+
+def test_no_report_of_what_is_no_run(tmp_path):
+    with pytest.raises(UserError, match="no run folder"):
+        write_report(tmp_path, POOL)
+    assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------------------------------------------------------ charts
+
+
+def points(svg, kind):
+    found = re.findall(rf'<{kind}[^>]*points="([^"]*)"', svg)
+    return [[tuple(map(float, p.split(","))) for p in text.split()] for text in found]
+
+
+def test_a_curve_goes_where_its_values_are():
+    svg = line_chart([Line("found", "found", (1.0, 0.5, 0.0), (0.9, 0.4, 0.0), (1.0, 0.6, 0.1))], (0.0, 1.0))
+    ((a, b, c),) = points(svg, "polyline")
+    assert a[1] < b[1] < c[1]
+    assert b[1] == pytest.approx((a[1] + c[1]) / 2)
+    assert b[0] == pytest.approx((a[0] + c[0]) / 2)
+    (band,) = points(svg, "polygon")
+    assert band[0] == a
+    assert band[2][1] < c[1]
+    assert len(band) == 6
+    assert ">0.0</text>" in svg
+
+
+def test_labels_at_the_ends_do_not_cover_each_other():
+    svg = line_chart([Line(n, n, (0.5, 0.5 + i / 1000)) for i, n in enumerate("abc")], (0.0, 1.0))
+    at = sorted(float(y) for y in re.findall(r'class="end \w" x="[\d.]+" y="([\d.]+)"', svg))
+    assert len(at) == 3
+    assert np.diff(at).min() >= 10
+
+
+def test_axes_and_strips():
+    assert bounds([0.41, 0.68]) == pytest.approx((0.4, 0.7))
+    assert bounds([0.5]) == pytest.approx((0.5, 0.6))
+    svg = strip([-1.0, 0.0, 1.0], [1.0], (-1.0, 1.0))
+    assert re.findall(r'class="candidate" cx="([\d.]+)"', svg) == ["8.0", "130.0", "252.0"]
+    assert re.findall(r'class="chosen" cx="([\d.]+)"', svg) == ["252.0"]
+    assert "nan" not in strip([0.3], [0.3], (0.3, 0.3))

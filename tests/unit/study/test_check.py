@@ -1,0 +1,44 @@
+"""``seqsearch check`` finds what a run could not notice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from protocols.cli.main import main
+
+METHOD = """
+import torch
+from seqsearch.methods.simplecil import build as SimpleCIL
+
+class Mine(SimpleCIL):
+{body}
+"""
+BREAKS = {
+    "C1": "    def fit_task(self, task):\n        r = super().fit_task(task)\n"
+          "        self.prototypes += torch.randn(1)\n        return r",
+    "C2": "    def predict(self, batch):\n        self.prototypes += 1e-3\n        return super().predict(batch)",
+    "C3": "    def predict(self, batch):\n        return super().predict(batch) - batch.frozen.mean()",
+    "C4": "    hidden = 0.0\n    def fit_task(self, task):\n        r = super().fit_task(task)\n        self.hidden += 1\n"
+          "        self.prototypes += self.hidden\n        return r",
+    "C9": "    def predict(self, batch):\n        return torch.zeros(len(batch), 99)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("contract", BREAKS)
+def test_a_broken_contract_is_named(tmp_path: Path, contract: str) -> None:
+    (tmp_path / "mine.py").write_text(METHOD.format(body=BREAKS[contract]))
+    result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
+    assert result.exit_code == 2
+    broken = [line[:2] for line in result.stdout.splitlines() if not line.endswith(": ok")]
+    assert contract in broken
+    assert f"breaks {', '.join(broken)}" in result.stderr
+
+
+def test_the_example_keeps_them_all() -> None:
+    example = Path(__file__).parents[3] / "docs" / "example_method.py"
+    result = CliRunner().invoke(main, ["check", f"{example}:ShrunkenMeans:shrinkage=0.2"])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count(": ok\n") == 5
