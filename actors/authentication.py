@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from actors import handshake as knock
+from actors import handshake
 from seqsearch.core.errors import UserError
 
 DEFAULT_TOKEN = Path("~/.ray/auth_token")
@@ -23,7 +23,7 @@ ASK_SECONDS = 60.0
 """What answers nothing for so long is no Ray cluster."""
 
 
-class Door(NamedTuple):
+class JoinableCluster(NamedTuple):
     """A cluster that may be joined."""
 
     where: str
@@ -51,7 +51,9 @@ def is_own(address: str, source: str | None) -> bool:
     return ip.is_loopback or ip.is_unspecified or address == source
 
 
-def admit(address: str, allow_unauthenticated: bool = False, remote: Callable[[str], bool] = is_remote) -> Door:
+def check_joinable(
+    address: str, allow_unauthenticated: bool = False, remote: Callable[[str], bool] = is_remote
+) -> JoinableCluster:
     """Make sure that the cluster at ``address`` may be joined; ``remote`` tells other machines from this one.
 
     It is asked without a token first, so that a cluster that wants none is never sent one before it is refused.
@@ -67,7 +69,7 @@ def admit(address: str, allow_unauthenticated: bool = False, remote: Callable[[s
                 f"RAY_AUTH_MODE=token, but there is no token in {DEFAULT_TOKEN}, and the Ray cluster at {where} asks "
                 "for none: unset RAY_AUTH_MODE"
             )
-        return Door(where, open=True)
+        return JoinableCluster(where, open=True)
     source, mode = token_source(), _auth_mode(address)
     if source is None:
         raise UserError(
@@ -82,7 +84,7 @@ def admit(address: str, allow_unauthenticated: bool = False, remote: Callable[[s
         raise UserError(
             f"the Ray cluster at {where} does not take the token of {source}: replace it by {DEFAULT_TOKEN} of its head node"
         )
-    return Door(where, open=False)
+    return JoinableCluster(where, open=False)
 
 
 def refuse_open(where: str, allowed: bool, remote: Callable[[str], bool] = is_remote) -> None:
@@ -157,14 +159,14 @@ def _lets_in(where: str, credentials: dict[str, str]) -> bool:
     others = {k: v for k, v in os.environ.items() if not k.startswith("RAY_AUTH_")}
     try:
         said = subprocess.run(
-            [sys.executable, "-P", knock.__file__, where], env={**others, **credentials}, stdin=subprocess.DEVNULL,
+            [sys.executable, "-P", handshake.__file__, where], env={**others, **credentials}, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=ASK_SECONDS,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise _nobody(where, "what listens there is not Ray, or does not answer") from None
-    if said.returncode not in (knock.LET_IN, knock.TOKEN_REFUSED):
+    if said.returncode not in (handshake.LET_IN, handshake.TOKEN_REFUSED):
         raise _nobody(where, (said.stderr.strip().splitlines() or ["no answer"])[-1][:200])
-    return said.returncode == knock.LET_IN
+    return said.returncode == handshake.LET_IN
 
 
 def _nobody(address: str, reason: str) -> UserError:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from actors.authentication import Door, admit, refuse_open
-from actors.options import Engine
+from actors.authentication import JoinableCluster, check_joinable, refuse_open
+from actors.options import EngineOptions
 from seqsearch.core.errors import UserError
 
 
@@ -21,7 +21,7 @@ def connect(address: str | None, workers: int, allow_unauthenticated: bool = Fal
     A cluster on other machines must ask for a token, unless ``allow_unauthenticated``.
 
     Raises:
-        UserError: there is no cluster at that address, or it must not or cannot be joined (see `actors.authentication.admit`).
+        UserError: there is no cluster at that address, or it must not or cannot be joined (see `check_joinable`).
     """
     import ray
 
@@ -42,7 +42,7 @@ def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> 
         except (OSError, RayError) as error:  # it writes a token into the home folder
             raise UserError(f"Ray cannot start on this machine: {_line(error)}") from None
         return
-    door = admit(address, allow_unauthenticated)
+    door = check_joinable(address, allow_unauthenticated)
     try:
         ray.init(address=address, **quiet)
     except (ConnectionError, ValueError, RuntimeError, RayError) as error:
@@ -68,7 +68,7 @@ def _own_sigterm() -> Iterator[None]:
             signal.signal(signal.SIGTERM, handler)
 
 
-def _check_joined(door: Door, allow_unauthenticated: bool) -> None:
+def _check_joined(door: JoinableCluster, allow_unauthenticated: bool) -> None:
     """Make sure that what was joined is what was admitted.
 
     Raises:
@@ -108,7 +108,7 @@ def fitting_workers(gpus_per_worker: float) -> int:
     return max(1, cpus)
 
 
-def check_gpus(engine: Engine) -> None:
+def check_gpus(engine: EngineOptions) -> None:
     """
     Raises:
         UserError: workers want a GPU and this machine has too few; a cluster may still get nodes that have some.

@@ -13,12 +13,12 @@ from ray.exceptions import OutOfMemoryError as RayOutOfMemoryError
 
 from actors.cluster import alive_nodes
 from actors.node import marker
-from actors.options import Engine
+from actors.options import EngineOptions
 from actors.queue import Queue, Ticket
-from actors.state_index import Records
+from actors.state_index import StateIndex
 from actors.worker import Call, Setup
-from actors.worker_handle import Member
-from actors.worker_set import Events, Roster, cause_of
+from actors.worker_handle import WorkerHandle
+from actors.worker_set import Events, WorkerSet, cause_of
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import Edge, EdgeResult
@@ -51,7 +51,7 @@ class Fleet:
     Args:
         keeps: states that nothing extends stay on the disk, for other runs.
         events: told what happens to workers: name and details.
-        bench: makes a worker's workbench; None: the real one.
+        trainer: makes a worker's trainer; None: the real one.
 
     Raises:
         UserError: Ray cannot place a single worker for ``engine.start_timeout`` seconds, now or later.
@@ -60,11 +60,11 @@ class Fleet:
     def __init__(
         self,
         world: World,
-        engine: Engine,
+        engine: EngineOptions,
         *,
         keeps: bool = False,
         events: Events = lambda _, __: None,
-        bench: Callable[[World, str], Any] | None = None,
+        trainer: Callable[[World, str], Any] | None = None,
     ) -> None:
         pin_threads()  # the planner's arithmetic (potentials, k-means) happens in this process
         self.world, self.engine, self.events = world, engine, events
@@ -73,15 +73,15 @@ class Fleet:
         self._token = digest_of("run", world.states)
         setup = Setup(
             world, self._token, keeps, engine.state_store if engine.remote_store else "", engine.gpus_per_worker,
-            engine.worker_memory, bench,
+            engine.worker_memory, trainer,
         )  # fmt: skip
         self._store = StateStore(engine.state_store) if engine.remote_store else None
         self._room_made = 0.0
         self._mark_folder()
-        self._queue, self._records = Queue(), Records()
+        self._queue, self._index = Queue(), StateIndex()
         self._forget: list[str] = []
         self._claimed, self._looked = "", time.monotonic()
-        self.roster = Roster(setup, engine, events)
+        self.worker_set = WorkerSet(setup, engine, events)
         try:
             self.await_workers(1)
         except BaseException:
@@ -131,7 +131,7 @@ class Fleet:
 
     def drop(self, states: Iterable[str]) -> None:
         gone = list(states)
-        self._records.forget(gone)
+        self._index.forget(gone)
         if not self._keeps:
             self._folder.remove(gone)
         self._forget += gone
@@ -139,11 +139,11 @@ class Fleet:
     @property
     def workers(self) -> int:
         """How many there should be."""
-        return self.roster.workers
+        return self.worker_set.workers
 
     def busy(self) -> int:
         """Workers with something to do."""
-        return sum(bool(m.calls) for m in self.roster.members)
+        return sum(bool(m.calls) for m in self.worker_set.handles)
 
     def queued(self) -> int:
         """Jobs that no worker has been given yet."""
@@ -151,19 +151,19 @@ class Fleet:
 
     def busy_share(self) -> float:
         """Fraction of the workers' time spent on jobs between the first start and the last end."""
-        return self._records.busy_share()
+        return self._index.busy_share()
 
     def pids(self) -> list[int]:
         """Process ids of the workers that are up."""
-        return [m.hello.pid for m in self.roster.members if m.hello]
+        return [m.hello.pid for m in self.worker_set.handles if m.hello]
 
     def nodes(self) -> set[str]:
         """Ids of the nodes that workers are up on."""
-        return {m.hello.node for m in self.roster.members if m.hello}
+        return {m.hello.node for m in self.worker_set.handles if m.hello}
 
     def close(self) -> None:
         """Stop the workers at once, leave nothing behind that is of no use."""
-        self.roster.dismiss()
+        self.worker_set.dismiss()
         marker(self._folder.path, self._token).unlink(missing_ok=True)
         if not self._keeps:
             self._folder.sweep(grace=0.0)
@@ -178,7 +178,7 @@ class Fleet:
             return
         self._room_made = time.monotonic()
         keeper = self._store or self._folder
-        if gone := keeper.evict(self.engine.state_cache, self._records.states()):
+        if gone := keeper.evict(self.engine.state_cache, self._index.states()):
             self.events("states-evicted", {"count": len(gone)})
 
     def _mark_folder(self) -> None:
@@ -196,13 +196,13 @@ class Fleet:
         Raises:
             UserError: none comes up for ``engine.start_timeout`` seconds, or they die while they start.
         """
-        while sum(m.hello is not None for m in self.roster.members) < count:
-            ray.wait(self.roster.coming(), num_returns=1, timeout=1.0)
+        while sum(m.hello is not None for m in self.worker_set.handles) < count:
+            ray.wait(self.worker_set.coming(), num_returns=1, timeout=1.0)
             self._welcome()
 
     def _welcome(self) -> None:
-        for member in self.roster.welcome():
-            self._records.up(member.name)
+        for worker in self.worker_set.welcome():
+            self._index.up(worker.name)
 
     def _look_round(self) -> None:
         """What need not be done at every result."""
@@ -211,80 +211,80 @@ class Fleet:
         self._looked = time.monotonic()
         self._make_room()
         if self._forget:
-            for member in self.roster.members:
-                member.handle.drop.remote(self._forget)
+            for worker in self.worker_set.handles:
+                worker.handle.drop.remote(self._forget)
             self._forget = []
-        self.roster.look_round()
+        self.worker_set.look_round()
 
     # ------------------------------------------------------------------------------------------------ calls
 
     def _dispatch(self) -> None:
         """Fill first every worker's running slot, then the queued ones."""
         for depth in range(1, SLOTS + 1):
-            for member in self.roster.members:
-                if member.ready and len(member.calls) < depth and len(self._queue):
-                    self._call_next(member)
+            for worker in self.worker_set.handles:
+                if worker.ready and len(worker.calls) < depth and len(self._queue):
+                    self._call_next(worker)
 
-    def _call_next(self, member: Member) -> None:
+    def _call_next(self, worker: WorkerHandle) -> None:
         """Give a worker the job that suits it best. One that wants a device for itself claims it, and waits till it is empty."""
-        beside = [m for m in self.roster.members if m.device == member.device]
-        if self._queue.lonely and not any(m.ready and m.device == self._claimed for m in self.roster.members):
-            self._claimed = member.device
-        if self._queue.lonely and member.device == self._claimed:
+        beside = [m for m in self.worker_set.handles if m.device == worker.device]
+        if self._queue.exclusive and not any(m.ready and m.device == self._claimed for m in self.worker_set.handles):
+            self._claimed = worker.device
+        if self._queue.exclusive and worker.device == self._claimed:
             if not any(m.calls for m in beside):
-                self._call(member, self._queue.lonely.popleft(), alone=True)
-        elif not any(m.alone for m in beside) and (ticket := self._queue.pop(member.name, self._records.holder)):
-            self._call(member, ticket)
+                self._call(worker, self._queue.exclusive.popleft(), alone=True)
+        elif not any(m.alone for m in beside) and (ticket := self._queue.pop(worker.name, self._index.holder)):
+            self._call(worker, ticket)
 
-    def _call(self, member: Member, ticket: Ticket, *, alone: bool = False) -> None:
-        offers = self._records.offers(ticket.job, member, self.roster.members) if isinstance(ticket.job, Edge) else {}
-        member.begin(member.handle.run.remote(ticket.job, offers, alone), ticket, alone=alone)
+    def _call(self, worker: WorkerHandle, ticket: Ticket, *, alone: bool = False) -> None:
+        offers = self._index.offers(ticket.job, worker, self.worker_set.handles) if isinstance(ticket.job, Edge) else {}
+        worker.begin(worker.handle.run.remote(ticket.job, offers, alone), ticket, alone=alone)
 
     def _collect(self) -> list[tuple[Job, JobResult]]:
         """Wait for at least one call to end, one way or the other, or a second."""
         self._welcome()
         self._look_round()
-        owner = {call: m for m in self.roster.members for call in m.calls}
-        ready, _ = ray.wait([*owner, *self.roster.coming()], num_returns=1, timeout=LOOK_ROUND_EVERY)
+        owner = {call: m for m in self.worker_set.handles for call in m.calls}
+        ready, _ = ray.wait([*owner, *self.worker_set.coming()], num_returns=1, timeout=LOOK_ROUND_EVERY)
         ready = [call for call in ready if call in owner]
         if ready:
             more, _ = ray.wait(list(owner), num_returns=len(owner), timeout=0)
             ready = list(dict.fromkeys([*ready, *more]))
         finished: list[tuple[Job, JobResult]] = []
-        died: dict[str, tuple[Member, RayError]] = {}
+        died: dict[str, tuple[WorkerHandle, RayError]] = {}
         for call in ready:
-            member = owner[call]
+            worker = owner[call]
             try:
                 reply = ray.get(call)
             except RayTaskError as error:
                 if not isinstance(cause_of(error), (ObjectStoreFullError, OutOfDiskError)):
                     raise cause_of(error) from None
-                self._again(member.end(call), error)
+                self._again(worker.end(call), error)
                 continue
             except (ObjectStoreFullError, OutOfDiskError) as error:
-                self._again(member.end(call), error)
+                self._again(worker.end(call), error)
                 continue
             except RayError as error:  # the process died, was killed for memory, or its node is gone
-                died.setdefault(member.name, (member, error))
+                died.setdefault(worker.name, (worker, error))
                 continue
-            ticket, alone = member.calls[call], member.alone
-            member.end(call)
-            self._records.ended(ticket.job, member, reply)
+            ticket, alone = worker.calls[call], worker.alone
+            worker.end(call)
+            self._index.ended(ticket.job, worker, reply)
             result = reply.result
             if isinstance(result, EdgeResult) and result.status == "oom" and not alone:
-                self.events("retried-alone", {"worker": member.name, "message": result.message})
-                self._queue.lonely.append(ticket)
-                member.retiring = True  # what it and its allocator still hold must not be in the way
+                self.events("retried-alone", {"worker": worker.name, "message": result.message})
+                self._queue.exclusive.append(ticket)
+                worker.retiring = True  # what it and its allocator still hold must not be in the way
                 continue
             if isinstance(result, EdgeResult) and result.origin not in ("", "ram", "disk"):
-                self.events("state-brought", {"worker": member.name, "origin": result.origin, "state": result.state})
+                self.events("state-brought", {"worker": worker.name, "origin": result.origin, "state": result.state})
             finished.append((ticket.job, result))
             if self.engine.worker_memory and reply.resident > RETIRE_AT * self.engine.worker_memory:
-                member.retiring = True
-        for member, death in died.values():
-            finished += self._buried(member, _why(member, death))
-        for member in [m for m in self.roster.members if m.retiring and not m.calls]:
-            self._buried(member, "retired: its memory was used up")
+                worker.retiring = True
+        for worker, death in died.values():
+            finished += self._buried(worker, _why(worker, death))
+        for worker in [m for m in self.worker_set.handles if m.retiring and not m.calls]:
+            self._buried(worker, "retired: its memory was used up")
         return finished
 
     def _again(self, ticket: Ticket, error: Exception) -> None:
@@ -302,15 +302,15 @@ class Fleet:
         time.sleep(0.5)
         self._queue.put_back(ticket)
 
-    def _buried(self, member: Member, why: str) -> list[tuple[Job, JobResult]]:
+    def _buried(self, worker: WorkerHandle, why: str) -> list[tuple[Job, JobResult]]:
         """A worker is gone: put its calls in line again; the one that ran may be what killed it."""
-        self._records.lost(member.name)
-        self.roster.replace(member, why)
+        self._index.lost(worker.name)
+        self.worker_set.replace(worker, why)
         failed: list[tuple[Job, JobResult]] = []
-        for position, ticket in enumerate(member.calls.values()):
+        for position, ticket in enumerate(worker.calls.values()):
             if position == 0:
-                ticket.deaths.append(member.hello.node if member.hello else "")
-                if member.timed_out:
+                ticket.deaths.append(worker.hello.node if worker.hello else "")
+                if worker.timed_out:
                     failed.append(self._given_up(ticket.job, "timeout"))
                     continue
                 if self._is_poison(ticket):
@@ -351,9 +351,9 @@ class Fleet:
         return job, EdgeResult(job.digest, job.state, status, message=message)
 
 
-def _why(member: Member, error: RayError) -> str:
+def _why(worker: WorkerHandle, error: RayError) -> str:
     """Why a worker is gone, in one line."""
-    if member.timed_out:
+    if worker.timed_out:
         return "timeout"
     if isinstance(error, RayOutOfMemoryError):
         return "killed because its node ran out of memory"

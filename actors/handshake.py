@@ -1,7 +1,7 @@
 """Ask a Ray cluster to be let in, and exit: a program of its own, run by `actors.authentication`.
 
 A process takes on one way of authenticating for good when it first calls Ray, and a refused call can end it. So each question is
-asked by a process that lives for it alone: ``python -P knock.py HOST:PORT`` or ``ray://HOST:PORT``.
+asked by a process that lives for it alone: ``python -P handshake.py HOST:PORT`` or ``ray://HOST:PORT``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PATIENCE = 10.0
 """Seconds until a machine that does not answer counts as not there."""
 
 
-def knock(where: str) -> int:
+def handshake(where: str) -> int:
     """Exit status: `LET_IN`, `TOKEN_REFUSED`, or `NOBODY`, with the reason on stderr."""
     host, _, port = where.removeprefix("ray://").rpartition(":")
     try:
@@ -57,4 +57,4 @@ def _client_server(where: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(knock(sys.argv[1]))
+    sys.exit(handshake(sys.argv[1]))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from actors.options import Engine
+from actors.options import EngineOptions
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.storage.remote import local
 from seqsearch.training.world import World
@@ -27,7 +27,7 @@ class _Nowhere(io.StringIO):
 
 
 @contextmanager
-def connected(engine: Engine) -> Iterator[None]:
+def connected(engine: EngineOptions) -> Iterator[None]:
     """The Ray that workers need: a cluster, or one started here.
 
     Raises:
@@ -49,7 +49,7 @@ def connected(engine: Engine) -> Iterator[None]:
 
 @contextmanager
 def open_evaluator(
-    world: World, engine: Engine, events: Callable[[str, dict[str, Any]], None] = lambda _, __: None
+    world: World, engine: EngineOptions, events: Callable[[str, dict[str, Any]], None] = lambda _, __: None
 ) -> Iterator[InlineEvaluator | Fleet]:
     """The evaluator that ``engine`` describes, inside `connected`; states go where it says.
 
@@ -73,14 +73,14 @@ def open_evaluator(
 
 
 @contextmanager
-def _inline(world: World, engine: Engine, keeps: bool) -> Iterator[InlineEvaluator]:
+def _inline(world: World, engine: EngineOptions, keeps: bool) -> Iterator[InlineEvaluator]:
     from seqsearch.states.cache import StateCache
     from seqsearch.states.shared import StateStore
-    from seqsearch.training.trainer import Workbench
+    from seqsearch.training.trainer import Trainer
 
     store = StateStore(engine.state_store) if engine.remote_store else None
     cache = StateCache(Path(world.states), clears=not keeps)
-    inline = InlineEvaluator(world, Workbench(world, cache=cache, sources=[store] if store else [], store=store))
+    inline = InlineEvaluator(world, Trainer(world, cache=cache, sources=[store] if store else [], store=store))
     try:
         yield inline
     finally:

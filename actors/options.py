@@ -11,7 +11,7 @@ SMALLEST_WORKER = 1 << 30
 
 
 @dataclass(frozen=True)
-class Engine:
+class EngineOptions:
     """Checked when it is made.
 
     Attributes:

@@ -17,7 +17,7 @@ PATIENCE = 10.0
 
 
 class Peers:
-    """Asks the worker that an offer names (`seqsearch.states.transfer.Source`)."""
+    """Asks the worker that an offer names (`seqsearch.states.transfer.StateSource`)."""
 
     def __init__(self) -> None:
         self.link = Link()
@@ -39,7 +39,7 @@ class Peers:
         have = [p.stem for p in folder.pack_files()]
         try:
             found: Files | None = ray.get(
-                handle.lend.remote(digest, have), timeout=max(5.0, PATIENCE * self.link.seconds(offer.size))
+                handle.read_state.remote(digest, have), timeout=max(5.0, PATIENCE * self.link.seconds(offer.size))
             )
             if found is None or set(folder.lacking(Manifest.from_json(found.manifest))) - found.packs.keys():
                 return None

@@ -39,12 +39,12 @@ class Queue:
 
     def __init__(self) -> None:
         self._heap: list[Ticket] = []
-        self.lonely: deque[Ticket] = deque()
+        self.exclusive: deque[Ticket] = deque()
         """Jobs that ran out of memory beside others: each is to have a device for itself."""
         self._numbers = itertools.count()
 
     def __len__(self) -> int:
-        return len(self._heap) + len(self.lonely)
+        return len(self._heap) + len(self.exclusive)
 
     def add(self, job: Any, priority: Priority) -> None:
         heapq.heappush(self._heap, Ticket(job, priority, next(self._numbers)))

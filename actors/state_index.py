@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from actors.worker import Reply
-from actors.worker_handle import Member
+from actors.worker_handle import WorkerHandle
 from seqsearch.core.types import Edge
 from seqsearch.states.transfer import Offer
 
@@ -23,7 +23,7 @@ class _Known:
     size: int
 
 
-class Records:
+class StateIndex:
     """Kept by the driver; forgotten with the states."""
 
     def __init__(self) -> None:
@@ -56,13 +56,13 @@ class Records:
         known = self._states.get(job.parent) if isinstance(job, Edge) else None
         return known.worker if known and known.worker else None
 
-    def ended(self, job: Any, member: Member, reply: Reply) -> None:
+    def ended(self, job: Any, worker: WorkerHandle, reply: Reply) -> None:
         """A call was answered."""
         self._busy += reply.seconds
         self._last = time.perf_counter()
         self._first = self._first or self._last - reply.seconds
-        if isinstance(job, Edge) and member.hello:
-            self._states[job.state] = _Known(member.name, member.hello.folder, reply.seconds, reply.size)
+        if isinstance(job, Edge) and worker.hello:
+            self._states[job.state] = _Known(worker.name, worker.hello.folder, reply.seconds, reply.size)
 
     def forget(self, states: Iterable[str]) -> None:
         for digest in states:
@@ -75,7 +75,7 @@ class Records:
             if known.worker == worker:
                 self._states[digest] = replace(known, worker="")
 
-    def offers(self, edge: Edge, to: Member, members: Sequence[Member]) -> Mapping[str, Offer]:
+    def offers(self, edge: Edge, to: WorkerHandle, handles: Sequence[WorkerHandle]) -> Mapping[str, Offer]:
         """What a worker may fetch from other nodes for an edge; empty if all it needs is in its own folder."""
         here = to.hello.folder if to.hello else ""
         known = {d: self._states[d] for d in edge.chain[:-1] if d in self._states}
@@ -83,8 +83,8 @@ class Records:
             known[edge.part] = self._states[edge.home.state]  # it lies where that state does
         if all(k.folder == here for k in known.values()):
             return {}
-        by_name = {m.name: m for m in members}
-        by_folder = {m.hello.folder: m for m in members if m.hello}
+        by_name = {m.name: m for m in handles}
+        by_folder = {m.hello.folder: m for m in handles if m.hello}
         offers = {}
         for digest, k in known.items():
             lender = by_name.get(k.worker) or by_folder.get(k.folder)

@@ -1,4 +1,4 @@
-"""The Ray actor that holds live states: a workbench behind a remote handle."""
+"""The Ray actor that holds live states: a trainer behind a remote handle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from seqsearch.training.world import World
 
 if TYPE_CHECKING:
     from seqsearch.features.store import Shard
-    from seqsearch.states.transfer import Source
+    from seqsearch.states.transfer import StateSource
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -33,7 +33,7 @@ class Setup:
         store: URL of states that all nodes share, or empty.
         gpus: share of a GPU that it may use the memory of; 0: it runs on the CPU.
         memory: bytes it may allocate on the CPU; None: no limit.
-        bench: makes the workbench; None: the real one.
+        trainer: makes the trainer; None: the real one.
     """
 
     world: World
@@ -42,7 +42,7 @@ class Setup:
     store: str = ""
     gpus: float = 0.0
     memory: int | None = None
-    bench: Callable[[World, str], Any] | None = None
+    trainer: Callable[[World, str], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,10 @@ class Worker:
         self._pid, self._setup = os.getpid(), setup
         self._since: float | None = None
         self._folder: NodeFolder = node_folder(Path(setup.world.states), setup.token)
-        if setup.bench is not None:
-            self._bench = setup.bench(setup.world, name)
+        if setup.trainer is not None:
+            self._trainer = setup.trainer(setup.world, name)
         else:
-            self._bench = _workbench(setup, name, self._folder)
+            self._trainer = _real_trainer(setup, name, self._folder)
 
     @_control
     def hello(self) -> Hello:
@@ -103,31 +103,31 @@ class Worker:
     ) -> Reply:
         """Do one job. A tuple names a shard of frozen features to be computed; ``alone``: the device is its own for now."""
         start = time.perf_counter()
-        with self._bench.having(offers, alone):
+        with self._trainer.having(offers, alone):
             result: Any = None
             if isinstance(job, Edge):
-                result = self._bench.train(job)
+                result = self._trainer.train(job)
             elif isinstance(job, Probe):
-                result = self._bench.probe(job)
+                result = self._trainer.probe(job)
             elif isinstance(job, Call):
                 result = job.function(job.argument)
             else:
-                self._bench.extract(*job)
+                self._trainer.extract(*job)
         if os.getpid() != self._pid:  # a method forked, and its child came back: there must be one answer
             os._exit(1)
-        size = self._bench.kept_bytes(job.state) if isinstance(job, Edge) else 0
+        size = self._trainer.kept_bytes(job.state) if isinstance(job, Edge) else 0
         return Reply(result, time.perf_counter() - start, size, resident_bytes())
 
     @_control
     def stuck(self) -> float:
         """Seconds since the training, evaluation or probe under way began; 0 between jobs."""
-        since: float | None = self._bench.since
+        since: float | None = self._trainer.since
         return time.monotonic() - since if since is not None else 0.0
 
     @_control
-    def lend(self, digest: str, have: Iterable[str]) -> Files | None:
+    def read_state(self, digest: str, have: Iterable[str]) -> Files | None:
         """A state for another node, without the packs that it has; None if it is not on this node's disk."""
-        disk = self._bench.cache.disk
+        disk = self._trainer.cache.disk
         files, known = disk.files(digest), set(have)
         if files is None:
             return None
@@ -140,7 +140,7 @@ class Worker:
     @_control
     def drop(self, states: list[str]) -> None:
         """Forget states that nothing will extend."""
-        self._bench.cache.drop(states)
+        self._trainer.cache.drop(states)
 
     @_control
     def leave(self) -> None:
@@ -151,17 +151,17 @@ class Worker:
 WorkerActor: Any = ray.remote(max_restarts=0, max_task_retries=0, concurrency_groups={"control": 1})(Worker)
 
 
-def _workbench(setup: Setup, name: str, folder: NodeFolder) -> Any:
+def _real_trainer(setup: Setup, name: str, folder: NodeFolder) -> Any:
     from actors.peers import Peers
     from seqsearch.engine.inline import pin_threads
     from seqsearch.states.cache import StateCache
     from seqsearch.states.shared import StateStore
-    from seqsearch.training.trainer import Workbench
+    from seqsearch.training.trainer import Trainer
 
     pin_threads()
     if setup.memory is not None and setup.gpus == 0:  # the CUDA driver reserves more than it uses
         limit_memory(setup.memory)
     cache = StateCache(folder.path, clears=folder.own and not setup.keeps)
     store = StateStore(setup.store) if setup.store else None
-    sources: list[Source] = [*([store] if store else []), Peers()]
-    return Workbench(setup.world, name, cache, sources=sources, store=store, gpu_share=setup.gpus)
+    sources: list[StateSource] = [*([store] if store else []), Peers()]
+    return Trainer(setup.world, name, cache, sources=sources, store=store, gpu_share=setup.gpus)

@@ -15,7 +15,7 @@ SILENCE_SECONDS = 30.0
 """A worker that does not say within this time how long it has been at it hangs in compiled code."""
 
 
-class Member:
+class WorkerHandle:
     """A worker, and its calls in their order."""
 
     def __init__(self, name: str, handle: Any) -> None:

@@ -11,62 +11,62 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from actors.cluster import fitting_workers
-from actors.options import Engine
+from actors.options import EngineOptions
 from actors.worker import Setup, WorkerActor
-from actors.worker_handle import Member
+from actors.worker_handle import WorkerHandle
 from seqsearch.core.errors import UserError
 
-STILLBORN = 2
+FAILED_STARTS = 2
 """Times in a row, for each worker and twice more, that one may die while it starts."""
 
 Events = Callable[[str, dict[str, Any]], None]
 
 
-class Roster:
+class WorkerSet:
     """As many workers as ``engine`` says; where it does not say, as many as the cluster has room for.
 
     Attributes:
-        members: workers that are up, or are waited for.
+        handles: workers that are up, or are waited for.
         workers: how many there should be.
         replaced: how many are gone.
     """
 
-    def __init__(self, setup: Setup, engine: Engine, events: Events) -> None:
+    def __init__(self, setup: Setup, engine: EngineOptions, events: Events) -> None:
         self._setup, self._engine, self._events = setup, engine, events
-        self.members: list[Member] = []
+        self.handles: list[WorkerHandle] = []
         self.workers = engine.workers or fitting_workers(engine.gpus_per_worker)
-        self.replaced = self._names = self._stillborn = 0
+        self.replaced = self._names = self._failed_starts = 0
         self._alive_at = time.monotonic()
         self._hire(self.workers)
 
     def coming(self) -> list[Any]:
         """What Ray answers when workers that are waited for are up."""
-        return [m.greeting for m in self.members if m.hello is None]
+        return [m.greeting for m in self.handles if m.hello is None]
 
-    def welcome(self) -> list[Member]:
+    def welcome(self) -> list[WorkerHandle]:
         """Workers that have come up since the last look.
 
         Raises:
             UserError: no worker is up, and none has come up for a while; or they die while they start, again and again.
         """
-        waiting = {m.greeting: m for m in self.members if m.hello is None}
+        waiting = {m.greeting: m for m in self.handles if m.hello is None}
         up, _ = ray.wait(list(waiting), num_returns=len(waiting), timeout=0) if waiting else ([], [])
         came = []
         for greeting in up:
-            member = waiting[greeting]
+            worker = waiting[greeting]
             try:
-                member.hello = ray.get(greeting)
-                self._stillborn = 0
-                came.append(member)
-                self._events("worker-up", {"worker": member.name, "node": member.hello.node, "pid": member.hello.pid})
+                worker.hello = ray.get(greeting)
+                self._failed_starts = 0
+                came.append(worker)
+                self._events("worker-up", {"worker": worker.name, "node": worker.hello.node, "pid": worker.hello.pid})
             except RayTaskError as error:
                 raise cause_of(error) from None
             except RayError as error:
-                self._stillborn += 1
-                if self._stillborn > STILLBORN * (self.workers + 1):
+                self._failed_starts += 1
+                if self._failed_starts > FAILED_STARTS * (self.workers + 1):
                     raise UserError(f"workers die while they start: {' '.join(str(error).split())[:300]}") from None
-                self.replace(member, "died while it started")
-        if any(m.hello for m in self.members):
+                self.replace(worker, "died while it started")
+        if any(m.hello for m in self.handles):
             self._alive_at = time.monotonic()
         elif time.monotonic() - self._alive_at > self._engine.start_timeout:
             have = {k: v for k, v in ray.cluster_resources().items() if k in ("CPU", "GPU")}
@@ -79,40 +79,40 @@ class Roster:
     def look_round(self) -> None:
         """Hire for nodes that have joined; stop workers that hang, whose calls then fail as if they had died."""
         if self._engine.workers is None:
-            more = fitting_workers(self._engine.gpus_per_worker) - len(self.members)
+            more = fitting_workers(self._engine.gpus_per_worker) - len(self.handles)
             self.workers += max(0, more)
             self._hire(more)
         if self._engine.rollout_timeout is not None:
-            for member in self.members:
-                if member.is_stuck(self._engine.rollout_timeout):
-                    ray.kill(member.handle)
-                    member.timed_out = True
+            for worker in self.handles:
+                if worker.is_stuck(self._engine.rollout_timeout):
+                    ray.kill(worker.handle)
+                    worker.timed_out = True
 
-    def replace(self, member: Member, why: str) -> None:
+    def replace(self, worker: WorkerHandle, why: str) -> None:
         """A worker is gone, or no longer wanted: hire another, if there is still room for it."""
         with suppress(RayError, ValueError):
-            ray.kill(member.handle)  # it may be unreachable only, and hold its CPU
-        self.members.remove(member)
+            ray.kill(worker.handle)  # it may be unreachable only, and hold its CPU
+        self.handles.remove(worker)
         self.replaced += 1
-        self._events("worker-died", {"worker": member.name, "node": member.hello and member.hello.node, "why": why})
-        if self._engine.workers is not None or len(self.members) < fitting_workers(self._engine.gpus_per_worker):
+        self._events("worker-died", {"worker": worker.name, "node": worker.hello and worker.hello.node, "why": why})
+        if self._engine.workers is not None or len(self.handles) < fitting_workers(self._engine.gpus_per_worker):
             self._hire(1)
 
     def dismiss(self) -> None:
         """Stop all at once; nothing stays on the disks of other nodes."""
-        elsewhere = [m.handle.leave.remote() for m in self.members if m.hello and m.hello.folder != "driver"]
+        elsewhere = [m.handle.leave.remote() for m in self.handles if m.hello and m.hello.folder != "driver"]
         if elsewhere:
             ray.wait(elsewhere, num_returns=len(elsewhere), timeout=5.0)
-        for member in self.members:
-            ray.kill(member.handle)
-        self.members = []
+        for worker in self.handles:
+            ray.kill(worker.handle)
+        self.handles = []
 
     def _hire(self, count: int) -> None:
         for _ in range(count):
             name = f"worker-{self._names}"
             self._names += 1
             actor = WorkerActor.options(num_cpus=1, num_gpus=self._engine.gpus_per_worker)
-            self.members.append(Member(name, actor.remote(self._setup, name)))
+            self.handles.append(WorkerHandle(name, actor.remote(self._setup, name)))
             self._events("worker-hired", {"worker": name})
 
 

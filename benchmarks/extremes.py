@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from benchmarks.tools import write_result
 from seqsearch.engine.inline import pin_threads
 from seqsearch.extremes import anneal
-from seqsearch.extremes.find import Direction, Kind, find
+from seqsearch.extremes.find import Direction, FinderName, find
 from seqsearch.extremes.objective import Problem, task_sizes
 
 Matrix = NDArray[np.float64]
@@ -93,7 +93,7 @@ def compare(name: str, matrix: Matrix, k: int, seeds: int, budget: float, long: 
 
 
 def _values(
-    problem: Problem, direction: Direction, planner: Kind, seeds: int, budget: float | None = None
+    problem: Problem, direction: Direction, planner: FinderName, seeds: int, budget: float | None = None
 ) -> list[float]:
     runs = (
         find(problem.similarity, problem.sizes, direction, planner=planner, budget=budget, seed=seed)[0]

@@ -26,7 +26,6 @@ from seqsearch.core.types import EdgeResult, MethodSpec, Rollout
 from seqsearch.engine.inline import InlineEvaluator, pin_threads
 from seqsearch.engine.search import outcome
 from seqsearch.features.store import cache_root
-from seqsearch.metrics import accuracy as metrics
 from seqsearch.training.world import World, method_spec
 
 TASKS, CLASSES = 5, 10
@@ -65,7 +64,7 @@ def judged(world: World, spec: MethodSpec, seeds: int, part: str) -> Row:
         accs.append(metrics.acc(accuracy))
         alas.append(metrics.ala(accuracy))
         afms.append(metrics.afm(accuracy))
-        size = evaluator.bench.kept_bytes(results[-1].state)
+        size = evaluator.trainer.kept_bytes(results[-1].state)
     seconds = (time.perf_counter() - start) / (seeds * TASKS)
     spread = statistics.stdev(accs) if seeds > 1 else 0.0
     return Row(statistics.mean(accs), spread, statistics.mean(alas), statistics.mean(afms), seconds, size)

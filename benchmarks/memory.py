@@ -29,7 +29,7 @@ from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View
 if TYPE_CHECKING:
     import torch
 
-    from seqsearch.training.trainer import Workbench
+    from seqsearch.training.trainer import Trainer
 
 SIDE, WIDTH, K, TASKS = 8, 768, 20, 16
 PHASES = {
@@ -93,28 +93,28 @@ class Projection:
 
 def phase(name: str, scratch: str, classes: int, images: int) -> dict[str, Any]:
     """One phase, in this process; what else there is to say of it."""
-    from seqsearch.training.trainer import Workbench
+    from seqsearch.training.trainer import Trainer
     from seqsearch.training.world import World, method_spec, parse_item
 
     here = Path(__file__).resolve()
     pool, backbone = f"{here}:Million:classes={classes},images={images}", f"{here}:Projection"
     world = World(pool, 0, f"{scratch}/cache", f"{scratch}/states")
-    bench, spec = Workbench(world), method_spec(parse_item("simplecil", "method"), backbone, "cpu")
-    bench.source(backbone)
+    trainer, spec = Trainer(world), method_spec(parse_item("simplecil", "method"), backbone, "cpu")
+    trainer.source(backbone)
     start = time.perf_counter()
     said: dict[str, Any] = {}
     if name == "features":
-        (store,) = bench.source(backbone).features.stores
+        (store,) = trainer.source(backbone).features.stores
         for shard in store.missing(range(classes), all_slabs=True):
             store.ensure(shard)
     elif name == "greedy":
-        said = _greedy(bench, spec, classes)
+        said = _greedy(trainer, spec, classes)
     elif name == "nll":
-        said = _nll(bench, spec, classes)
+        said = _nll(trainer, spec, classes)
     elif name == "training":
         from seqsearch.core.types import Edge
 
-        result = bench.train(Edge(spec, 0, 0, (world.task(range(K)),)))
+        result = trainer.train(Edge(spec, 0, 0, (world.task(range(K)),)))
         assert result.status == "ok", result.message
         said = {"accuracy": result.correct[0] / result.counts[0]}
     elif name == "array":
@@ -124,33 +124,33 @@ def phase(name: str, scratch: str, classes: int, images: int) -> dict[str, Any]:
     return {"seconds": time.perf_counter() - start, **said}
 
 
-def _greedy(bench: Workbench, spec: Any, classes: int) -> dict[str, Any]:
+def _greedy(trainer: Trainer, spec: Any, classes: int) -> dict[str, Any]:
     from seqsearch.core.types import Probe
     from seqsearch.features.geometry import potentials
     from seqsearch.planners.candidates import greedy
     from seqsearch.planners.candidates.base import CandidateRequest
     from seqsearch.training.probes import BLOCK_CLASSES
 
-    space = bench.source(spec.backbone).features.space
+    space = trainer.source(spec.backbone).features.space
     blocks = [range(classes)[i : i + BLOCK_CLASSES] for i in range(0, classes, BLOCK_CLASSES)]
     probes = [
-        Probe("prototypes", spec, 0, 0, (), space, bench.world.class_ids(b), options=(("images", 5),)) for b in blocks
+        Probe("prototypes", spec, 0, 0, (), space, trainer.world.class_ids(b), options=(("images", 5),)) for b in blocks
     ]
-    psi = potentials([np.concatenate([bench.probe(p).values for p in probes])])
+    psi = potentials([np.concatenate([trainer.probe(p).values for p in probes])])
     request = CandidateRequest(np.arange(classes), K, 1000, np.random.default_rng(0), psi=psi)
     return {"candidates": len(greedy.propose(request))}
 
 
-def _nll(bench: Workbench, spec: Any, classes: int) -> dict[str, Any]:
+def _nll(trainer: Trainer, spec: Any, classes: int) -> dict[str, Any]:
     from seqsearch.core.types import Probe
     from seqsearch.training.probes import BLOCK_TASKS
 
-    rng, space = np.random.default_rng(0), bench.source(spec.backbone).features.space
-    tasks = [bench.world.task(np.sort(rng.choice(classes, K, replace=False))) for _ in range(TASKS)]
+    rng, space = np.random.default_rng(0), trainer.source(spec.backbone).features.space
+    tasks = [trainer.world.task(np.sort(rng.choice(classes, K, replace=False))) for _ in range(TASKS)]
     options = (("images", 50), ("k", 10), ("scope", "task"), ("temperature", 0.1))
     blocks = [tuple(tasks[i : i + BLOCK_TASKS]) for i in range(0, TASKS, BLOCK_TASKS)]
     nll = np.concatenate(
-        [bench.probe(Probe("nll", spec, 0, 0, (), space, tasks=b, options=options)).values for b in blocks]
+        [trainer.probe(Probe("nll", spec, 0, 0, (), space, tasks=b, options=options)).values for b in blocks]
     )
     return {"mean_nll": float(nll.mean())}
 

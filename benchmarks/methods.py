@@ -43,7 +43,7 @@ from seqsearch.features.store import cache_root
 from seqsearch.methods.base import Additive, FitReport, Method, build_config
 from seqsearch.methods.data import TaskData
 from seqsearch.training.context import task_data
-from seqsearch.training.trainer import Workbench, learned
+from seqsearch.training.trainer import Trainer, learned
 from seqsearch.training.world import World, method_spec
 
 
@@ -84,10 +84,10 @@ def stepwise(task: TaskData, batch_size: int, step: Callable[[Tensor, Tensor], N
     return time.perf_counter() - start
 
 
-def bare_full(bench: Workbench, backbone: str, task: TaskData, batch_size: int) -> float:
+def bare_full(trainer: Trainer, backbone: str, task: TaskData, batch_size: int) -> float:
     """A plain timm training loop."""
-    model = bench.world.backbone(backbone).module().to(bench.device)
-    head = nn.Linear(bench.world.backbone(backbone).dim, len(task.columns)).to(bench.device)
+    model = trainer.world.backbone(backbone).module().to(trainer.device)
+    head = nn.Linear(trainer.world.backbone(backbone).dim, len(task.columns)).to(trainer.device)
     optimizer = torch.optim.SGD([*model.parameters(), *head.parameters()], lr=1e-4, momentum=0.9)
 
     def step(images: Tensor, targets: Tensor) -> None:
@@ -100,19 +100,19 @@ def bare_full(bench: Workbench, backbone: str, task: TaskData, batch_size: int) 
     return stepwise(task, batch_size, step)
 
 
-def bare_forward(bench: Workbench, backbone: str, task: TaskData, batch_size: int) -> float:
+def bare_forward(trainer: Trainer, backbone: str, task: TaskData, batch_size: int) -> float:
     """Forward passes alone."""
-    model = bench.source(backbone).features.network.module
+    model = trainer.source(backbone).features.network.module
     with torch.no_grad():
         return stepwise(task, batch_size, lambda images, _: model(images))
 
 
-def bare_injected(bench: Workbench, backbone: str, task: TaskData, batch_size: int, needs: Needs) -> float:
+def bare_injected(trainer: Trainer, backbone: str, task: TaskData, batch_size: int, needs: Needs) -> float:
     """timm's own parts, a trainable vector at the input of a block: forward, and backward as far as that block."""
-    model = Transformer(bench.source(backbone).features.network.module).module
-    vector = torch.zeros(model.embed_dim, device=bench.device, requires_grad=True)
-    head = nn.Linear(bench.world.backbone(backbone).dim, len(task.columns)).to(bench.device)
-    more = torch.zeros(1, needs.tokens, model.embed_dim, device=bench.device)
+    model = Transformer(trainer.source(backbone).features.network.module).module
+    vector = torch.zeros(model.embed_dim, device=trainer.device, requires_grad=True)
+    head = nn.Linear(trainer.world.backbone(backbone).dim, len(task.columns)).to(trainer.device)
+    more = torch.zeros(1, needs.tokens, model.embed_dim, device=trainer.device)
     optimizer = torch.optim.SGD([vector, *head.parameters()], lr=1e-4, momentum=0.9)
 
     def step(images: Tensor, targets: Tensor) -> None:
@@ -135,7 +135,7 @@ class Subject:
     def __init__(self, item: Item, backbone: str, device: str, states: str) -> None:
         self.item, self.backbone = item, backbone
         world = World("glyphs:classes=64", 0, str(cache_root()), states, device)
-        self.bench, self.world = Workbench(world), world
+        self.trainer, self.world = Trainer(world), world
         self.tasks = world.task(range(10)), world.task(range(10, 20))
         self.needs = NEEDS.get(item.target, PROMPTS)
         self.kind: type[Method] = load("method", item.target)
@@ -146,7 +146,7 @@ class Subject:
         quick: dict[str, Value] = {"epochs": epochs, "freeze_epochs": 0}
         params = {**dict(self.item.params), **{k: v for k, v in quick.items() if k in _fields(self.kind)}}
         spec = method_spec(Item("x", self.item.target, None, tuple(params.items())), self.backbone, self.world.device)
-        return self.bench.fresh(spec, 0, 0)
+        return self.trainer.fresh(spec, 0, 0)
 
     @property
     def trains(self) -> bool:
@@ -165,10 +165,10 @@ class Subject:
         return method
 
     def _fit(self, method: Method, number: int) -> tuple[float, FitReport]:
-        data = task_data(self.world, self.bench.source(self.backbone), self.tasks[number], method, 0, 0)
+        data = task_data(self.world, self.trainer.source(self.backbone), self.tasks[number], method, 0, 0)
         start = time.perf_counter()
         report = method.fit_task(data)
-        _finish(self.bench.device)
+        _finish(self.trainer.device)
         return time.perf_counter() - start, report
 
     def learning(self, epochs: int) -> float:
@@ -186,14 +186,14 @@ class Subject:
         """Seconds of one epoch that the method needs of the network."""
         needs, size = self.needs, self.config.batch_size
         method = self._method(1)
-        data = task_data(self.world, self.bench.source(self.backbone), self.tasks[self.at], method, 0, 0)
+        data = task_data(self.world, self.trainer.source(self.backbone), self.tasks[self.at], method, 0, 0)
         seconds = 0.0
         if needs.full:
-            seconds += bare_full(self.bench, self.backbone, data, math.ceil(size * needs.full)) * needs.full
+            seconds += bare_full(self.trainer, self.backbone, data, math.ceil(size * needs.full)) * needs.full
         if needs.forward:
-            seconds += needs.forward * bare_forward(self.bench, self.backbone, data, size)
+            seconds += needs.forward * bare_forward(self.trainer, self.backbone, data, size)
         if needs.injected:
-            seconds += needs.injected * bare_injected(self.bench, self.backbone, data, size, needs)
+            seconds += needs.injected * bare_injected(self.trainer, self.backbone, data, size, needs)
         return seconds
 
     def measured(self, rounds: int) -> dict[str, float]:
@@ -261,11 +261,11 @@ def size(text: str) -> dict[str, float]:
     params = {k: v for k, v in quick.items() if k in _fields(kind)} | dict(item.params)
     with tempfile.TemporaryDirectory() as states:
         world = World("glyphs:classes=200,train=3,reward=1,test=1", 0, str(cache_root()), states)
-        bench = Workbench(world)
+        trainer = Trainer(world)
         spec = method_spec(Item("x", item.target, None, tuple(params.items())), VIT_B, "cpu")
-        method = bench.fresh(spec, 0, 0)
+        method = trainer.fresh(spec, 0, 0)
         for t in range(10):
-            bench.fit(method, spec, world.task(range(20 * t, 20 * t + 20)), 0, 0)
+            trainer.fit(method, spec, world.task(range(20 * t, 20 * t + 20)), 0, 0)
         state = sum(v.nbytes for v in method.state_dict().values() if isinstance(v, Tensor))
         published = PUBLISHED.get(item.target, math.nan) * 1e6
         return {

@@ -26,7 +26,7 @@ from seqsearch.extremes.objective import NAMES, Objective, Problem, labels_of
 from seqsearch.results.run import read_run
 from seqsearch.similarity.files import read
 from seqsearch.similarity.matrix import Similarity
-from seqsearch.study.class_similarity import looks
+from seqsearch.study.class_similarity import learned_similarity
 
 POOL = "glyphs:classes={},train=10,reward=10,test=15"
 Row = dict[str, object]
@@ -53,8 +53,8 @@ def main() -> None:
         names = read(run / "similarity.parquet")
         sources = {
             "names": names,
-            "prototypes": looks("prototypes", pool, images=0),
-            "confusion": looks("confusion", pool),
+            "prototypes": learned_similarity("prototypes", pool, images=0),
+            "confusion": learned_similarity("confusion", pool),
         }
         rows = list(_rows(run, sources))
         extremes = {m.method: m.difference for m in summarise(run).methods if m.difference}

@@ -23,14 +23,14 @@ from benchmarks.tools import write_result
 from seqsearch.core.types import ClassId, Edge, EdgeResult, MethodSpec, Prefix, Rollout, Task
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Job, JobResult, Priority, Search
-from seqsearch.planners.base import Ask, CoroutinePlanner, Need, Plan
+from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
 from seqsearch.training.world import World
 
 METHOD = MethodSpec("sleeper", "sleeper", "none", (), "sleeper")
 
 
 class SleepingBench:
-    """Stands in for a workbench: trains by sleeping, keeps nothing."""
+    """Stands in for a trainer: trains by sleeping, keeps nothing."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.since, self.cache = seconds, None, self
@@ -69,7 +69,7 @@ class Sequences(CoroutinePlanner):
         super().__init__()
         self._sequences, self._window = sequences, window
 
-    def plan(self) -> Plan:
+    def plan(self) -> PlanSteps:
         asked: list[Rollout] = []
         for tasks in self._sequences:
             rollout = Rollout(METHOD, 0, 0, tasks)
@@ -90,7 +90,7 @@ def busy_share(workers: int, seconds: float) -> dict[str, float]:
     import ray
 
     from actors.fleet import Fleet
-    from actors.options import Engine
+    from actors.options import EngineOptions
 
     each = max(1, min(20, round(6 / seconds)))
     sequences = [tuple(task(i, t) for t in range(3)) for i in range(workers * each)]
@@ -98,8 +98,8 @@ def busy_share(workers: int, seconds: float) -> dict[str, float]:
     try:
         with tempfile.TemporaryDirectory() as scratch:
             world = World("none", 0, scratch, f"{scratch}/states")
-            engine = Engine(workers=workers, start_timeout=600)
-            fleet = Fleet(world, engine, bench=partial(sleeping_bench, seconds=seconds))
+            engine = EngineOptions(workers=workers, start_timeout=600)
+            fleet = Fleet(world, engine, trainer=partial(sleeping_bench, seconds=seconds))
             fleet.await_workers(workers)  # it is steady work that is measured, not the start
             journal = Journal(Path(scratch) / "run")
             start = time.perf_counter()

@@ -20,8 +20,8 @@ from seqsearch.core.types import Outcome
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
-from seqsearch.metrics import accuracy as metrics
-from seqsearch.planners.allocation import Kind, Wait, choose, contenders, next_arm
+from seqsearch.metrics import accuracy
+from seqsearch.planners.allocation import Allocation, Wait, choose, contenders, next_arm
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.step import Arm
 
@@ -47,7 +47,7 @@ class Watched(CldybPlanner):
     def _tell(self, arm: Arm, t: int, outcomes: list[Outcome], joints: list[Outcome]) -> None:
         super()._tell(arm, t, outcomes, joints)
         steps = range(t, len(outcomes[0].accuracy) + 1)
-        each = [float(sum(metrics.reward(o.accuracy, step) for step in steps)) for o in outcomes]
+        each = [float(sum(accuracy.reward(o.accuracy, step) for step in steps)) for o in outcomes]
         self.values.setdefault(t, {}).setdefault(id(arm), []).append(each)
 
     def tables(self, t: int) -> NDArray[np.float64]:
@@ -90,7 +90,7 @@ def components(table: Table) -> dict[str, float]:
     }
 
 
-def replay(table: Table, allocation: Kind, simulations: int, in_flight: int = 8) -> int:
+def replay(table: Table, allocation: Allocation, simulations: int, in_flight: int = 8) -> int:
     """The arm that the planner would choose if its n-th visit to arm a brought ``table[a, n]`` (see `CldybPlanner._simulate`)."""
     told: list[list[float]] = [[] for _ in table]
     asked, window = np.zeros(len(table), dtype=np.int64), deque[int]()

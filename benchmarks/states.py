@@ -29,7 +29,7 @@ from seqsearch.engine.inline import pin_threads
 from seqsearch.features.store import cache_root
 from seqsearch.states.blocks import State, tensors_and_scalars
 from seqsearch.states.folder import StateFolder
-from seqsearch.training.trainer import Workbench, learned
+from seqsearch.training.trainer import Trainer, learned
 from seqsearch.training.world import World, method_spec
 
 REPEATS = 7
@@ -113,12 +113,12 @@ def _bytes_below(folder: Path) -> int:
 def chain(method: str, root: Path, tasks: int = 10, classes: int = 10) -> list[State]:
     """States of a real method after each of ten tasks of glyphs."""
     world = World("glyphs:classes=100,train=12,reward=4,test=4", 0, str(cache_root()), str(root))
-    bench, spec = Workbench(world), method_spec(parse_item(method, "method"), "glyph_vit", "cpu")
-    live, states = bench.fresh(spec, 0, 0), list[State]()
+    trainer, spec = Trainer(world), method_spec(parse_item(method, "method"), "glyph_vit", "cpu")
+    live, states = trainer.fresh(spec, 0, 0), list[State]()
     for t in range(tasks):
-        bench.fit(live, spec, world.task(range(t * classes, (t + 1) * classes)), 0, 0)
+        trainer.fit(live, spec, world.task(range(t * classes, (t + 1) * classes)), 0, 0)
         states.append({n: v.clone() if isinstance(v, torch.Tensor) else v for n, v in learned(live).items()})
-        live = bench.restore(spec, 0, 0, states[-1])
+        live = trainer.restore(spec, 0, 0, states[-1])
     return states
 
 

@@ -17,9 +17,9 @@ from seqsearch.engine.search import Search
 from seqsearch.planners.given import GivenPlanner
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.results.tables import (
-    Judged,
-    Kind,
+    JudgedRollout,
     Row,
+    SequenceKind,
     TaskSequence,
     TraceRow,
     write_results,
@@ -83,17 +83,17 @@ def _values(planner: CldybPlanner) -> tuple[float | None, ...]:
     return (None, *(j.value for j in planner.trace if j.chosen))
 
 
-def _judged(study: CldybStudy, plans: Plans, journal: Journal) -> list[Judged]:
+def _judged(study: CldybStudy, plans: Plans, journal: Journal) -> list[JudgedRollout]:
     tags = study.weight_tags
     rows = [
-        Judged(
+        JudgedRollout(
             p.name, "searched", "search", m.label, m.digest, tags[m.backbone], p.replicate, study.settings.reward_split,
             found,
         )
         for p in plans.searches
         for m, found in zip(p.methods, p.outcomes, strict=False)  # none yet if it was stopped at its first task
     ]  # fmt: skip
-    scored: list[tuple[GivenPlanner, list[tuple[str, Kind, Prefix]]]] = [
+    scored: list[tuple[GivenPlanner, list[tuple[str, SequenceKind, Prefix]]]] = [
         (s, [(p.name, "searched", tuple(p.sequence)) for p in plans.searches if set(p.methods) == set(s.methods)])
         for s in plans.scorers
     ]

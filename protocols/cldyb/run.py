@@ -26,11 +26,11 @@ __all__ = ["prepare", "run"]
 def run(folder: RunFolder, study: CldybStudy, runtime: Runtime) -> bool:
     """Search, score, export: see `protocols.running.session.run`."""
     cost = estimate(study.settings, len(study.methods))
-    return session.run(folder, study, runtime, cost.expected, lambda s: Cldyb(s, study))
+    return session.run(folder, study, runtime, cost.expected, lambda s: CldybRun(s, study))
 
 
 @dataclass
-class Cldyb:
+class CldybRun:
     """What is done in one session, and how far it has come."""
 
     session: Session

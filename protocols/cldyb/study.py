@@ -13,7 +13,7 @@ from seqsearch.core.settings import CldybSettings
 from seqsearch.core.types import MethodSpec, Prefix, Task
 from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
-from seqsearch.study.study import Study, check_images, kept_classes, opened, reads_frozen, view_of
+from seqsearch.study.study import Study, check_images, kept_classes, reads_frozen, resolved, view_of
 from seqsearch.training.world import World
 
 
@@ -40,7 +40,7 @@ def prepare(settings: CldybSettings, states: Path, device: str, directory: Path 
     Raises:
         UserError: an unknown name, too few classes, a class too small to split, weights that do not load.
     """
-    world, methods, tags = opened(settings, states, device, directory or Path.cwd())
+    world, methods, tags = resolved(settings, states, device, directory or Path.cwd())
     view, tuning = _classes_in_play(world, settings)
     first = first_task(view, settings.classes_per_task, settings.seed)
     return CldybStudy(settings, world, view, methods, tags, reads_frozen(methods), first, tuning)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from protocols.report import provenance as origins
+from protocols.report import provenance
 from protocols.report import text as wording
 from seqsearch.core.text import shown
 from seqsearch.metrics import accuracy as metrics
-from seqsearch.metrics.accuracy import Drop
+from seqsearch.metrics.drop import Drop, bootstrap_drop
 from seqsearch.results.run import FOUND, Matrix, Rescored, Scored, read_run, unjudged
 from seqsearch.results.tables import TaskSequence
 
@@ -106,7 +106,7 @@ def summarise(run: Path) -> Summary:
         troubles.append(
             "The search was rewarded on the test images that it is scored on (--reward-split test): biased."
         )
-    troubles += origins.caveats(data.config)
+    troubles += provenance.caveats(data.config)
     summary = Summary(
         run=str(data.config.get("run_id", run.resolve().name)),
         separate=len({s.method_ids for m in data.methods for s in data.found(m)}) > 1,
@@ -212,7 +212,7 @@ def _lost(data: Rescored, method: str, sequences: Sequence[TaskSequence]) -> str
 
 def _method(method: str, pair: _Pair) -> MethodSummary:
     sizes = [s.footprint for row in (pair.found or pair.random) for s in row if s.footprint is not None]
-    drop = metrics.bootstrap_drop(_final(pair.found), _final(pair.random)) if pair.seeds else None
+    drop = bootstrap_drop(_final(pair.found), _final(pair.random)) if pair.seeds else None
     footprint = float(np.mean(sizes)) / 1e6 if sizes else None
     return MethodSummary(method, _side(pair.found), _side(pair.random), drop, footprint)
 
@@ -242,7 +242,7 @@ def _mean(rows: Sequence[MethodSummary], pairs: Sequence[_Pair]) -> MethodSummar
     shapes = {(len(p.found), len(p.random), p.seeds) for p in pairs}
     drop = None
     if len(shapes) == 1 and pairs[0].seeds:
-        drop = metrics.bootstrap_drop([_final(p.found) for p in pairs], [_final(p.random) for p in pairs])
+        drop = bootstrap_drop([_final(p.found) for p in pairs], [_final(p.random) for p in pairs])
     found, random = _mean_side([r.found for r in rows]), _mean_side([r.random for r in rows])
     return MethodSummary("mean", found, random, drop, None)
 

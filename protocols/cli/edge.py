@@ -18,10 +18,10 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.settings import flag
 
 if TYPE_CHECKING:
-    from protocols.edge.plan import Classes, Plan
+    from protocols.edge.plan import Classes, ExtremesPlan
     from protocols.running.folder import RunFolder
     from seqsearch.core.types import ClassId
-    from seqsearch.results.tables import Kind
+    from seqsearch.results.tables import SequenceKind
     from seqsearch.similarity.matrix import Similarity
 
 FIELDS = {f.name for f in dataclasses.fields(EdgeSettings)}
@@ -170,7 +170,7 @@ def _restarts(runtime: Runtime) -> Iterator[Any]:
 
 
 def _write_sequences(
-    folder: RunFolder, s: EdgeSettings, classes: dict[ClassId, tuple[str, str]], found: Plan,
+    folder: RunFolder, s: EdgeSettings, classes: dict[ClassId, tuple[str, str]], found: ExtremesPlan,
     drawn: Sequence[tuple[Classes, float | None]],
 ) -> None:  # fmt: skip
     from seqsearch.core.digests import digest_of
@@ -178,7 +178,7 @@ def _write_sequences(
     from seqsearch.results.tables import RunInfo, TaskSequence, write_sequences
 
     ids = list(classes)
-    named: list[tuple[str, Kind, Classes, float | None]] = []
+    named: list[tuple[str, SequenceKind, Classes, float | None]] = []
     named += [(f"hard-{i}", "hard", e.tasks, e.value) for i, e in enumerate(found.hard)]
     named += [(f"easy-{i}", "easy", e.tasks, e.value) for i, e in enumerate(found.easy)]
     named += [(f"random-{i}", "random", tasks, value) for i, (tasks, value) in enumerate(drawn)]

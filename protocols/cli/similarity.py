@@ -147,12 +147,12 @@ def _to_model(
     weights: Mapping[str, str] | None, images: int, seed: int, device: str,
 ) -> Similarity:  # fmt: skip
     from seqsearch.similarity.matrix import positions
-    from seqsearch.study.class_similarity import FROZEN, class_names, looks, open_pools
+    from seqsearch.study.class_similarity import FROZEN, class_names, learned_similarity, open_pools
 
     classes = None
     if names is not None:
         classes = positions(names, class_names(open_pools(pool)), f"--names: pool {pool!r}")
-    return looks(
+    return learned_similarity(
         kind,
         pool,
         method or FROZEN,

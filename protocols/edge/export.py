@@ -12,10 +12,10 @@ from seqsearch.results.tables import TaskSequence, write_estimates, write_result
 from seqsearch.similarity.files import write
 
 if TYPE_CHECKING:
-    from protocols.edge.run import Edge
+    from protocols.edge.run import EdgeRun
 
 
-def export(edge: Edge, busy_share: float | None, reached: str | None) -> None:
+def export(edge: EdgeRun, busy_share: float | None, reached: str | None) -> None:
     """Write ``sequences``, ``results``, ``estimates``, ``similarity`` and ``trainings.parquet``, ``stats.json``, ``report.html``.
 
     Of a run that was stopped, having ``reached`` so and so far, it is what is known so far, without estimates and report.

@@ -31,7 +31,7 @@ Run = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Plan:
+class ExtremesPlan:
     """The extremes of one similarity.
 
     Attributes:
@@ -53,7 +53,9 @@ class Plan:
     easy: tuple[Extreme, ...]
 
 
-def plan(label: str, similarity: Similarity, sizes: Sequence[int], s: EdgeSettings, run: Run | None = None) -> Plan:
+def plan(
+    label: str, similarity: Similarity, sizes: Sequence[int], s: EdgeSettings, run: Run | None = None
+) -> ExtremesPlan:
     """Find hard and easy sequences; ``run`` maps a function over independent restarts (default: one after the other).
 
     Raises:
@@ -68,7 +70,7 @@ def plan(label: str, similarity: Similarity, sizes: Sequence[int], s: EdgeSettin
         mean, sd = problem.mean_random(), problem.sd_random(s.seed)
     low, high = tuple(found["hard"]), tuple(found["easy"])
     hard, easy = (low, high) if s.hard_end == "low" else (high, low)
-    return Plan(
+    return ExtremesPlan(
         label, similarity.source, plan_digest(similarity, sizes, s), s.objective, tuple(sizes), mean, sd, hard, easy
     )
 
@@ -123,13 +125,13 @@ def random_tasks(sizes: Sequence[int], seed: int, number: int) -> Classes:
 # ------------------------------------------------------------------------------------------------ file
 
 
-def write_plans(folder: Path, plans: Sequence[Plan]) -> None:
+def write_plans(folder: Path, plans: Sequence[ExtremesPlan]) -> None:
     """Into ``plan.json``."""
     said = [asdict(p) for p in plans]
     write_json(folder / FILE, {"plans": [{**p, "checksum": _checksum(p)} for p in said]})
 
 
-def read_plans(folder: Path) -> list[Plan]:
+def read_plans(folder: Path) -> list[ExtremesPlan]:
     """Those of ``plan.json``; none if there is no such file.
 
     Raises:
@@ -149,12 +151,12 @@ def _checksum(said: dict[str, Any]) -> str:
     return digest_of("plan", json.loads(json.dumps(said)))
 
 
-def _plan(said: dict[str, Any]) -> Plan:
+def _plan(said: dict[str, Any]) -> ExtremesPlan:
     said = dict(said)
     if said.pop("checksum", None) != _checksum(said):
         raise ValueError("its checksum says that it was changed")
     extremes = {side: tuple(_extreme(e) for e in said[side]) for side in ("hard", "easy")}
-    made = Plan(**{**said, "sizes": tuple(said["sizes"]), **extremes})
+    made = ExtremesPlan(**{**said, "sizes": tuple(said["sizes"]), **extremes})
     n = sum(made.sizes)
     for e in (*made.hard, *made.easy):
         if [len(t) for t in e.tasks] != list(made.sizes) or sorted(c for t in e.tasks for c in t) != list(range(n)):
@@ -171,7 +173,7 @@ def _extreme(said: dict[str, Any]) -> Extreme:
 # ------------------------------------------------------------------------------------------------ words
 
 
-def render(p: Plan, random: Sequence[float | None]) -> RenderableType:
+def render(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
     """A table: each extreme, its bound and how near to it, and what it took."""
     from rich.console import Group
     from rich.table import Table
@@ -203,7 +205,7 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value + 0.0:.5g}"
 
 
-def way(p: Plan, e: Extreme) -> str:
+def way(p: ExtremesPlan, e: Extreme) -> str:
     """How far from the random mean to the bound an extreme comes, in percent."""
     if p.mean is None or e.value is None or e.bound is None or e.bound == p.mean:
         return "-"
@@ -212,7 +214,7 @@ def way(p: Plan, e: Extreme) -> str:
     return f"{100 * (e.value - p.mean) / (e.bound - p.mean):.0f} %"
 
 
-def beyond(p: Plan, value: float | None) -> str:
+def beyond(p: ExtremesPlan, value: float | None) -> str:
     """Distance from the random mean in standard deviations of random sequences."""
     if value is None or p.mean is None or not p.sd:
         return "-"
@@ -254,6 +256,6 @@ def _first_value(row: Row) -> tuple[str, float | None]:
     return row["sequence_id"], row["value"]
 
 
-def to_json(p: Plan, random: Sequence[float | None]) -> str:
+def to_json(p: ExtremesPlan, random: Sequence[float | None]) -> str:
     """The plan, and the scores of the random sequences."""
     return json.dumps({**asdict(p), "random": list(random)})

@@ -15,8 +15,8 @@ import numpy as np
 
 from protocols.cldyb.planners import SCORE_REPLICATE
 from protocols.edge.export import export
-from protocols.edge.plan import Classes, Plan, plan, plan_digest, random_tasks, read_plans, score, write_plans
-from protocols.edge.study import EdgeStudy, Source, prepare
+from protocols.edge.plan import Classes, ExtremesPlan, plan, plan_digest, random_tasks, read_plans, score, write_plans
+from protocols.edge.study import EdgeStudy, SimilaritySource, prepare
 from protocols.running import session
 from protocols.running.costs import Expected
 from protocols.running.folder import RunFolder
@@ -29,10 +29,10 @@ from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes.exact import enumerate_sequences
 from seqsearch.extremes.find import Found, Start, anneal_start
 from seqsearch.extremes.objective import tasks_of, toolbox_labels
-from seqsearch.metrics import accuracy as metrics
-from seqsearch.planners.all_classes import LooksPlanner
+from seqsearch.metrics import accuracy
+from seqsearch.planners.all_classes import AllClassesPlanner
 from seqsearch.planners.given import GivenPlanner, GrowingPlanner
-from seqsearch.results.tables import Kind
+from seqsearch.results.tables import SequenceKind
 from seqsearch.similarity.features import from_confusion, from_prototypes
 from seqsearch.similarity.matrix import Similarity
 
@@ -43,8 +43,8 @@ BATCH = 5
 
 
 def run(folder: RunFolder, study: EdgeStudy, runtime: Runtime) -> bool:
-    """Plan, train, export: see `protocols.running.session.run`."""
-    return session.run(folder, study, runtime, expected(study), lambda s: Edge(s, study))
+    """ExtremesPlan, train, export: see `protocols.running.session.run`."""
+    return session.run(folder, study, runtime, expected(study), lambda s: EdgeRun(s, study))
 
 
 @dataclass(frozen=True)
@@ -52,19 +52,19 @@ class Trained:
     """A sequence of the study, and what the objective says of it."""
 
     name: str
-    kind: Kind
+    kind: SequenceKind
     tasks: Classes
     value: float | None
 
 
 @dataclass
-class Edge:
+class EdgeRun:
     """What is done in one session, and how far it has come."""
 
     session: Session
     study: EdgeStudy
     similarities: list[Similarity] = field(default_factory=list)
-    plans: list[Plan] = field(default_factory=list)
+    plans: list[ExtremesPlan] = field(default_factory=list)
     planners: dict[str, GivenPlanner] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -82,20 +82,20 @@ class Edge:
         export(self, busy_share, reached)
 
     @property
-    def sources(self) -> tuple[Source, ...]:
+    def sources(self) -> tuple[SimilaritySource, ...]:
         return (self.study.similarity, *self.study.others)
 
     # -------------------------------------------------------------------------------------------- before training
 
-    def _similarity(self, source: Source) -> Similarity:
+    def _similarity(self, source: SimilaritySource) -> Similarity:
         """A similarity that is known, or what the classes look like to the method that is asked."""
         if source.known is not None:
             return source.known
         s, study = self.session, self.study
-        assert study.looker is not None
-        looks = LooksPlanner(
+        assert study.similarity_method is not None
+        looks = AllClassesPlanner(
             source.looks,
-            study.looker,
+            study.similarity_method,
             study.view,
             study.settings.seed,
             study.settings.similarity_images,
@@ -105,11 +105,11 @@ class Edge:
         of = from_prototypes if source.looks == "prototypes" else from_confusion
         return of(looks.values, study.names, looks.name)
 
-    def _planned(self) -> list[Plan]:
+    def _planned(self) -> list[ExtremesPlan]:
         """The extremes, from an earlier session or found now, with restarts on the workers."""
         s, study = self.session, self.study
         known = {(p.label, p.digest): p for p in read_plans(s.folder.path)}
-        plans: list[Plan] = []
+        plans: list[ExtremesPlan] = []
         for source, similarity in zip(self.sources, self.similarities, strict=True):
             found = known.get((source.label, plan_digest(similarity, study.sizes, study.settings)))
             if found is None:
@@ -158,10 +158,10 @@ class Edge:
         return tuple(view.task(view.class_ids[c] for c in task) for task in tasks)
 
     @cached_property
-    def chosen(self) -> list[tuple[str, Kind, Classes]]:
+    def chosen(self) -> list[tuple[str, SequenceKind, Classes]]:
         """Extremes (of further similarities with ``@LABEL`` behind their names), the orders that toolboxes draw, own orders."""
         study = self.study
-        found: list[tuple[str, Kind, Classes]] = []
+        found: list[tuple[str, SequenceKind, Classes]] = []
         for number, p in enumerate(self.plans):
             suffix = f"@{p.label}" if number else ""
             found += [(f"hard-{i}{suffix}", "hard", e.tasks) for i, e in enumerate(p.hard)]
@@ -194,7 +194,7 @@ class Edge:
         until = self.study.settings.until
         if not until:
             return True
-        table = [[metrics.acc(o.accuracy) for o in row] for row in outcomes if all(o.status == "ok" for o in row)]
+        table = [[accuracy.acc(o.accuracy) for o in row] for row in outcomes if all(o.status == "ok" for o in row)]
         return len(table) > 2 and narrow_enough(estimate(np.array(table)), *parse_target(until))
 
 

@@ -22,7 +22,7 @@ from seqsearch.similarity.files import read
 from seqsearch.similarity.matrix import Similarity
 from seqsearch.similarity.names import from_names
 from seqsearch.study.class_similarity import class_names
-from seqsearch.study.study import Study, check_images, kept_classes, opened, reads_frozen, view_of
+from seqsearch.study.study import Study, check_images, kept_classes, reads_frozen, resolved, view_of
 from seqsearch.training.world import World, located, located_text, method_spec
 
 SUFFIXES = (".npy", ".csv", ".parquet")
@@ -30,7 +30,7 @@ SUFFIXES = (".npy", ".csv", ".parquet")
 
 
 @dataclass(frozen=True)
-class Source:
+class SimilaritySource:
     """Where a similarity comes from: known already, or to be asked of a method that learns all classes at once.
 
     ``label`` is what the user called it.
@@ -50,26 +50,28 @@ class EdgeStudy(Study):
         names: of the classes in play ``[N]``, all different.
         similarity: where it comes from.
         others: further similarities, whose extremes are compared (``--encoders``).
-        looker: the method behind prototypes and confusion; None where all similarities are known.
+        similarity_method: the method behind prototypes and confusion; None where all similarities are known.
         orders: own class orders.
     """
 
     settings: EdgeSettings
     sizes: tuple[int, ...]
     names: tuple[str, ...]
-    similarity: Source
-    others: tuple[Source, ...]
-    looker: MethodSpec | None
+    similarity: SimilaritySource
+    others: tuple[SimilaritySource, ...]
+    similarity_method: MethodSpec | None
     orders: tuple[Order, ...]
 
     def identity(self) -> dict[str, Any]:
         sources = (self.similarity, *self.others)
-        said = {s.label: s.known.digest if s.known else f"{s.looks} of {self._looker_digest()}" for s in sources}
+        said = {
+            s.label: s.known.digest if s.known else f"{s.looks} of {self._similarity_method_digest()}" for s in sources
+        }
         orders = digest_of("orders", [(o.name, o.tasks) for o in self.orders]) if self.orders else None
         return {**super().identity(), "similarity": said, "orders": orders, "task_sizes": list(self.sizes)}
 
-    def _looker_digest(self) -> str:
-        return self.looker.digest if self.looker else ""
+    def _similarity_method_digest(self) -> str:
+        return self.similarity_method.digest if self.similarity_method else ""
 
 
 def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path | None = None) -> EdgeStudy:
@@ -80,7 +82,7 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
             cannot be read, orders of other classes.
     """
     directory = directory or Path.cwd()
-    world, methods, tags = opened(settings, states, device, directory)
+    world, methods, tags = resolved(settings, states, device, directory)
     indices = classes_in_play(world, settings)
     sizes = task_sizes(len(indices), settings.tasks, settings.initial_classes)
     if min(sizes) < 2:
@@ -104,22 +106,22 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
     names = tuple(all_names[i] for i in indices)
     similarity = source_of(settings.similarity, settings, names, directory)
     others = _others(settings, names, directory)
-    looker = None
+    similarity_method = None
     if any(s.known is None for s in (similarity, *others)):
         item = located(parse_item(settings.similarity_method or "simplecil", "method"), directory)
         files = {b: str((directory / Path(f).expanduser()).absolute()) for b, f in settings.weight_files().items()}
-        looker = method_spec(
+        similarity_method = method_spec(
             item, located_text(settings.backbone, "backbone", directory), device, files, settings.precision
         )
-        tags = {**tags, looker.backbone: world.backbone(looker.backbone).tag}
+        tags = {**tags, similarity_method.backbone: world.backbone(similarity_method.backbone).tag}
     elif settings.similarity_method:
         raise UserError(
             "--similarity-method is for --similarity prototypes or confusion: leave it out, or choose one of them"
         )
     orders = read_orders(directory / Path(settings.orders).expanduser(), names, sizes) if settings.orders else ()
     return EdgeStudy(
-        settings, world, view_of(world, indices), methods, tags, reads_frozen(methods), sizes, names, similarity, others, looker,
-        orders,
+        settings, world, view_of(world, indices), methods, tags, reads_frozen(methods), sizes, names, similarity, others,
+        similarity_method, orders,
     )  # fmt: skip
 
 
@@ -138,7 +140,7 @@ def classes_in_play(world: World, settings: EdgeSettings) -> list[int]:
     return [kept[i] for i in sorted(drawn.tolist())]
 
 
-def source_of(text: str, s: EdgeSettings, names: Sequence[str], directory: Path) -> Source:
+def source_of(text: str, s: EdgeSettings, names: Sequence[str], directory: Path) -> SimilaritySource:
     """What ``--similarity`` stands for.
 
     Raises:
@@ -147,13 +149,13 @@ def source_of(text: str, s: EdgeSettings, names: Sequence[str], directory: Path)
     if s.encoder and text != "names":
         raise UserError(f"--encoder encodes class names: leave it out, or --similarity {text}")
     if text == "names":
-        return Source(text, from_names(names, s.encoder, template=s.template))
+        return SimilaritySource(text, from_names(names, s.encoder, template=s.template))
     if text in ("prototypes", "confusion"):
-        return Source(text, looks="prototypes" if text == "prototypes" else "confusion")
+        return SimilaritySource(text, looks="prototypes" if text == "prototypes" else "confusion")
     path = directory / Path(text).expanduser()
     if not path.suffix:
         raise UserError(f"--similarity {text!r}: write names, prototypes, confusion, or a file ({', '.join(SUFFIXES)})")
-    return Source(text, matched(path, names))
+    return SimilaritySource(text, matched(path, names))
 
 
 def matched(path: Path, names: Sequence[str]) -> Similarity:
@@ -167,13 +169,13 @@ def matched(path: Path, names: Sequence[str]) -> Similarity:
     return read(path).restricted(names)
 
 
-def _others(s: EdgeSettings, names: Sequence[str], directory: Path) -> tuple[Source, ...]:
+def _others(s: EdgeSettings, names: Sequence[str], directory: Path) -> tuple[SimilaritySource, ...]:
     """Those of ``--encoders``: sources as in ``--similarity``, or else text encoders; of paths the last part is their label.
 
     Raises:
         UserError: one cannot be read, or two are called the same.
     """
-    found: dict[str, Source] = {}
+    found: dict[str, SimilaritySource] = {}
     for text in filter(None, map(str.strip, s.encoders.split(","))):
         path = directory / Path(text).expanduser()
         label = path.name if path.exists() else text
@@ -182,7 +184,9 @@ def _others(s: EdgeSettings, names: Sequence[str], directory: Path) -> tuple[Sou
         if text in ("prototypes", "confusion"):
             found[label] = source_of(text, s, names, directory)
         elif path.suffix in SUFFIXES:
-            found[label] = Source(label, matched(path, names))
+            found[label] = SimilaritySource(label, matched(path, names))
         else:
-            found[label] = Source(label, from_names(names, "" if text == "names" else text, template=s.template))
+            found[label] = SimilaritySource(
+                label, from_names(names, "" if text == "names" else text, template=s.template)
+            )
     return tuple(found.values())

@@ -19,9 +19,9 @@ from scipy import stats
 
 from protocols.edge.estimates import estimates
 from protocols.edge.groups import Group, correlation, group_of, grouped
-from protocols.edge.plan import Plan, read_plans
+from protocols.edge.plan import ExtremesPlan, read_plans
 from protocols.edge.truth import Truth, truth_of
-from protocols.report import provenance as origins
+from protocols.report import provenance
 from protocols.report import text as wording
 from seqsearch.core.text import shown
 from seqsearch.distribution.adaptive import narrow_enough, parse_target
@@ -64,7 +64,7 @@ class EdgeSummary:
 
     run: str
     estimator: str
-    plans: tuple[Plan, ...]
+    plans: tuple[ExtremesPlan, ...]
     methods: tuple[MethodEdge, ...]
     stats: dict[str, Any] | None
     notes: tuple[str, ...]
@@ -99,7 +99,7 @@ def summarise(run: Path) -> EdgeSummary:
     troubles: list[str] = []
     bins = data.setting("bins")
     methods = tuple(_method(data, m, bins if isinstance(bins, int) else 10, troubles) for m in data.methods)
-    notes = [*troubles, *_about(data, methods), *origins.caveats(data.config), *wording.cost(data.stats)]
+    notes = [*troubles, *_about(data, methods), *provenance.caveats(data.config), *wording.cost(data.stats)]
     return EdgeSummary(name, estimator, plans, methods, data.stats, tuple(shown(n) for n in notes))
 
 

@@ -13,7 +13,7 @@ from protocols.report import text as wording
 from protocols.report.charts import Line, bounds, line_chart, strip
 from protocols.report.gallery import gallery
 from protocols.report.page import identity, write_page
-from protocols.report.provenance import origins
+from protocols.report.provenance import provenance
 from seqsearch.pools.base import Pool
 from seqsearch.results.run import read_run
 from seqsearch.results.schema import TRACE
@@ -157,5 +157,5 @@ def _how(config: dict[str, Any]) -> str:
         "by training the methods on them, and the search moved on with one of them, as in "
         f"<cite>{escape(PAPER)}</cite>. The sequence it arrived at was then trained again with fresh training seeds "
         f"and scored on test images {images}, exactly like random sequences that share its first task.</p>\n"
-        + "".join(f"<p>{escape(line)}</p>\n" for line in origins(config))
+        + "".join(f"<p>{escape(line)}</p>\n" for line in provenance(config))
     )

@@ -14,7 +14,7 @@ from protocols.report import edge_words as words
 from protocols.report.gallery import gallery
 from protocols.report.page import identity, write_page
 from protocols.report.plots import Curve, Dots, Range, densities, ranges, scatter, task_matrix
-from protocols.report.provenance import origins
+from protocols.report.provenance import provenance
 from protocols.report.text import count
 from seqsearch.core.types import ClassId
 from seqsearch.pools.base import Pool
@@ -41,7 +41,7 @@ def write_report(run: Path, summary: EdgeSummary, *pools: Pool) -> Path:
         _head(summary), _table(words.distribution(summary)), _table(words.bounds(summary)), _densities(summary),
         _ranges(summary), _scatter(summary),
         *(_table(t) for t in (words.luck(summary), *words.truth(summary), *words.extremes(summary)) if t), _notes(summary),
-        _matrices(data, similarity, pools), gallery(data, pools), _how(data, origins(data.config)), identity(data.config),
+        _matrices(data, similarity, pools), gallery(data, pools), _how(data, provenance(data.config)), identity(data.config),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{summary.run}: class sequences and what they do", sections)
 

@@ -22,7 +22,7 @@ CHANGEABLE = "files-"
 """Beginning of the digest of a pool that is known by path, size and time of its files."""
 
 
-def origins(config: Mapping[str, Any]) -> list[str]:
+def provenance(config: Mapping[str, Any]) -> list[str]:
     """A sentence or two on each pool, and on tuning if there was any."""
     return [_pool(p) for p in _pools(config)] + _stages(config) + _tuning(config)
 

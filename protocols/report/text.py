@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from protocols.cldyb.summary import MethodSummary, Side, Summary
-    from seqsearch.metrics.accuracy import Drop
+    from seqsearch.metrics.drop import Drop
 
 CAPTION = "Percent. Re-scored sequences, test images, means over sequences and training seeds."
 

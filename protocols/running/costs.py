@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import CldybSettings
-from seqsearch.core.types import Edge, Judged, Prefix
+from seqsearch.core.types import Edge, JudgedPart, Prefix
 
 if TYPE_CHECKING:
     from seqsearch.study.study import Study
@@ -118,7 +118,7 @@ def calibrate(settings: CldybSettings, device: str) -> UnitCosts:
     return replace(unit, probe_seconds=looked_at * unit.image_seconds, probe_bytes=4 * dims * classes)
 
 
-def unit_costs(study: Study, tasks: Prefix, judged: Judged, scratch: Path) -> UnitCosts:
+def unit_costs(study: Study, tasks: Prefix, judged: JudgedPart, scratch: Path) -> UnitCosts:
     """Train one task, and a second on top of it, once with each method: the second is what is timed.
 
     Raises:
@@ -126,12 +126,12 @@ def unit_costs(study: Study, tasks: Prefix, judged: Judged, scratch: Path) -> Un
     """
     from seqsearch.engine.inline import InlineEvaluator
 
-    bench, settings = InlineEvaluator(study.world).bench, study.settings
+    trainer, settings = InlineEvaluator(study.world).trainer, study.settings
     seconds, image_seconds = [], 0.0
     for method in study.methods:
         edge = Edge(method, settings.seed, 0, tasks, judged)
-        bench.train(replace(edge, prefix=tasks[:1]))  # it also pays for loading and for frozen features
-        result = bench.train(edge)
+        trainer.train(replace(edge, prefix=tasks[:1]))  # it also pays for loading and for frozen features
+        result = trainer.train(edge)
         if result.status != "ok":
             raise UserError(f"method {method.label!r} {result.status} on its first tasks: {result.message}")
         image_seconds += result.judge_seconds / sum(result.counts)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from seqsearch.storage.reading import opened
+from seqsearch.storage.reading import open_regular
 
 
 def now() -> str:
@@ -45,7 +45,7 @@ class EventLog:
 def _torn(path: Path) -> bool:
     """Whether the last line has no end: its writer was killed."""
     try:
-        with open(opened(path), "rb") as file:
+        with open(open_regular(path), "rb") as file:
             file.seek(-1, os.SEEK_END)
             return file.read(1) != b"\n"
     except OSError:  # not there, or empty

@@ -14,7 +14,7 @@ from seqsearch.core.types import Outcome, Prefix, Rollout
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search, outcome
 from seqsearch.planners.given import GivenPlanner
-from seqsearch.results.tables import Judged, Kind, RunInfo, Training, write_trainings
+from seqsearch.results.tables import JudgedRollout, RunInfo, SequenceKind, Training, write_trainings
 from seqsearch.study.study import Study
 
 
@@ -39,13 +39,13 @@ def exported(folder: Path) -> list[Path]:
 
 
 def rescored(
-    study: Study, journal: Journal, scorer: GivenPlanner, sequences: Iterable[tuple[str, Kind, Prefix]]
-) -> Iterator[Judged]:
+    study: Study, journal: Journal, scorer: GivenPlanner, sequences: Iterable[tuple[str, SequenceKind, Prefix]]
+) -> Iterator[JudgedRollout]:
     """What is known of the sequences that a planner had trained: id, kind and tasks of each."""
     for m, (sequence_id, kind, tasks), r in itertools.product(scorer.methods, sequences, scorer.replicates):
         if judged := known(journal, Rollout(m, study.settings.seed, r, tasks, "test")):
             tag = study.weight_tags[m.backbone]
-            yield Judged(sequence_id, kind, "rescore", m.label, m.digest, tag, r, "test", judged)
+            yield JudgedRollout(sequence_id, kind, "rescore", m.label, m.digest, tag, r, "test", judged)
 
 
 def known(journal: Journal, rollout: Rollout) -> Outcome | None:

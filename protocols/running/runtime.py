@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from actors.options import Engine
+from actors.options import EngineOptions
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.units import duration, size
 
@@ -24,7 +24,7 @@ CLUSTER_START_SECONDS = 900.0
 class Runtime:
     """Where and how to run, and what is shown of it. At the ``deadline`` it stops, resumable."""
 
-    engine: Engine = field(default_factory=Engine)
+    engine: EngineOptions = field(default_factory=EngineOptions)
     quiet: bool = False
     json: bool = False
     deadline: Deadline = field(default_factory=Deadline)
@@ -76,8 +76,8 @@ OPTIONS = (
     click.option("--quiet", is_flag=True, help="No progress."),
     click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, and no progress."),
 )  # fmt: skip
-ENGINE = tuple(f.name for f in dataclasses.fields(Engine) if f.name != "start_timeout")
-"""Flags that become an `Engine`."""
+ENGINE = tuple(f.name for f in dataclasses.fields(EngineOptions) if f.name != "start_timeout")
+"""Flags that become an `EngineOptions`."""
 
 
 def runtime_options(command: Command) -> Command:
@@ -89,7 +89,7 @@ def runtime_options(command: Command) -> Command:
 
     @functools.wraps(command)
     def with_runtime(*args: Any, time_budget: float | None, quiet: bool, as_json: bool, **values: Any) -> Any:
-        engine = Engine(**{name: values.pop(name) for name in ENGINE})
+        engine = EngineOptions(**{name: values.pop(name) for name in ENGINE})
         if engine.address:  # nodes of a cluster may have to be started first
             engine = dataclasses.replace(engine, start_timeout=CLUSTER_START_SECONDS)
         deadline = Deadline() if time_budget is None else Deadline(time_budget)

@@ -24,7 +24,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
 from seqsearch.planners.step import NoValidTask
-from seqsearch.storage.remote import copied, export_target, opened, usable
+from seqsearch.storage.remote import copied, export_target, open_remote, usable
 from seqsearch.study.study import Study
 
 
@@ -53,7 +53,7 @@ class Session:
                     self.monitor.features(done, len(missing))
 
 
-class Work(Protocol):
+class ProtocolRun(Protocol):
     """What a protocol does in a session."""
 
     def run(self) -> None:
@@ -69,7 +69,9 @@ class Work(Protocol):
         ...
 
 
-def run(folder: RunFolder, study: Study, runtime: Runtime, expected: Expected, work: Callable[[Session], Work]) -> bool:
+def run(
+    folder: RunFolder, study: Study, runtime: Runtime, expected: Expected, work: Callable[[Session], ProtocolRun]
+) -> bool:
     """Compute and export. What is known already is replayed from the journal; a finished run is left as it is.
 
     Returns whether the run is finished; if not, its time was up, and what is known so far is exported.
@@ -78,7 +80,7 @@ def run(folder: RunFolder, study: Study, runtime: Runtime, expected: Expected, w
         UserError: a method fails on all candidates of a step, the disk is full, workers cannot be placed.
     """
     if runtime.engine.remote_store:
-        opened(runtime.engine.state_store, "--state-store")
+        open_remote(runtime.engine.state_store, "--state-store")
     elif runtime.engine.state_store:
         usable(runtime.engine.state_store, "--state-store")
     if runtime.engine.export:
@@ -119,7 +121,7 @@ def run(folder: RunFolder, study: Study, runtime: Runtime, expected: Expected, w
     return finished
 
 
-def _to_its_end(doing: Work, folder: RunFolder) -> bool:
+def _to_its_end(doing: ProtocolRun, folder: RunFolder) -> bool:
     """Whether it came to the end before its time was up."""
     try:
         with _say_what_failed(folder.path, folder.config["protocol"]):

@@ -19,7 +19,7 @@ from protocols.report.text import count, duration, percent
 from protocols.running.folder import resume_command
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
-from seqsearch.storage.reading import content, opened, parsed
+from seqsearch.storage.reading import content, open_regular, parsed
 
 LARGEST = 16 << 20
 """Bytes of a file that is looked at."""
@@ -193,7 +193,7 @@ def _planned(run: Path) -> bool:
 def _locked(path: Path) -> bool:
     """Whether a process holds the lock; a run that begins in this very instant waits for that long (`RunFolder`)."""
     try:
-        with open(opened(path), "rb") as file:
+        with open(open_regular(path), "rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -212,7 +212,7 @@ def _said(path: Path) -> dict[str, Any]:
 
 def _lines(path: Path) -> int:
     try:
-        with open(opened(path), "rb") as file:
+        with open(open_regular(path), "rb") as file:
             return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
     except OSError:
         return 0

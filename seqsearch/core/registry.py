@@ -17,8 +17,8 @@ from typing import Any, Literal
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 
-Kind = Literal["method", "pool", "backbone"]
-_PACKAGES: dict[Kind, str] = {
+ItemKind = Literal["method", "pool", "backbone"]
+_PACKAGES: dict[ItemKind, str] = {
     "method": "seqsearch.methods",
     "pool": "seqsearch.pools",
     "backbone": "seqsearch.backbones",
@@ -27,14 +27,14 @@ _BUILDS = re.compile(rb"^(def build\(|build\b[^=\n]*= )", re.MULTILINE)
 """What an item's module has and no other. It is looked for in the text: to list a kind imports none of it."""
 
 
-def names(kind: Kind) -> list[str]:
+def names(kind: ItemKind) -> list[str]:
     """What there is of a kind, sorted, by listing its folder."""
     package = importlib.import_module(_PACKAGES[kind])
     folders = [Path(p) for p in package.__path__]
     return sorted(p.stem for folder in folders for p in folder.glob("*.py") if _BUILDS.search(p.read_bytes()))
 
 
-def load(kind: Kind, target: str) -> Any:
+def load(kind: ItemKind, target: str) -> Any:
     """The ``build`` of ``target``: a name, ``file.py:Object`` or ``package.module:Object``.
 
     Raises:
@@ -50,7 +50,7 @@ def load(kind: Kind, target: str) -> Any:
     return importlib.import_module(f"{_PACKAGES[kind]}.{target}").build
 
 
-def _user_module(kind: Kind, name: str) -> ModuleType:
+def _user_module(kind: ItemKind, name: str) -> ModuleType:
     if not name.endswith(".py"):
         try:
             return importlib.import_module(name)
@@ -75,7 +75,7 @@ def _user_module(kind: Kind, name: str) -> ModuleType:
     return module
 
 
-def _attribute(module: ModuleType, attribute: str, target: str, kind: Kind) -> Any:
+def _attribute(module: ModuleType, attribute: str, target: str, kind: ItemKind) -> Any:
     if not hasattr(module, attribute):
         there = [n for n, v in vars(module).items() if inspect.isclass(v) and v.__module__ == module.__name__]
         raise UserError(f"{kind} {target!r}: no {attribute!r} in that file; it has: {', '.join(there) or 'no class'}")

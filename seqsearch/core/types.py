@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from seqsearch.core.digests import digest_of
 
 Status = Literal["ok", "diverged", "oom", "timeout", "failed"]
-Judged = Literal["reward", "test"]
+JudgedPart = Literal["reward", "test"]
 """The part of the pool that an accuracy is measured on."""
 
 
@@ -80,7 +80,7 @@ class Edge:
     seed: int
     replicate: int
     prefix: Prefix
-    judged: Judged = "reward"
+    judged: JudgedPart = "reward"
     keep: bool = field(default=True, compare=False)
 
     @cached_property
@@ -210,7 +210,7 @@ class Rollout:
     seed: int
     replicate: int
     tasks: Prefix
-    judged: Judged = "reward"
+    judged: JudgedPart = "reward"
     leaf: bool = field(default=False, compare=False)
 
     @cached_property

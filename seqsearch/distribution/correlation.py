@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from seqsearch.distribution.interval import AGREE, UNKNOWN, Float64, Interval, finite, tail
-from seqsearch.metrics.accuracy import rank_correlations
+from seqsearch.metrics.ranks import rank_correlations
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from seqsearch.core.types import Edge
 from seqsearch.engine.search import A, B, Job, JobResult, Priority
 from seqsearch.features.store import Shard
-from seqsearch.training.trainer import Workbench
+from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
 
@@ -19,9 +19,9 @@ class InlineEvaluator:
 
     workers: int = 0
 
-    def __init__(self, world: World, bench: Workbench | None = None) -> None:
+    def __init__(self, world: World, trainer: Trainer | None = None) -> None:
         pin_threads()
-        self.bench = bench or Workbench(world)
+        self.trainer = trainer or Trainer(world)
         self._queue: list[tuple[Priority, int, Job]] = []
         self._ticket = itertools.count()
 
@@ -30,16 +30,16 @@ class InlineEvaluator:
 
     def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         job = heapq.heappop(self._queue)[2]
-        return [(job, self.bench.train(job) if isinstance(job, Edge) else self.bench.probe(job))]
+        return [(job, self.trainer.train(job) if isinstance(job, Edge) else self.trainer.probe(job))]
 
     def extract(self, missing: Iterable[tuple[str, int, Shard]]) -> Iterable[None]:
         """Compute shards of frozen features, one by one."""
         for backbone, pool, shard in missing:
-            self.bench.extract(backbone, pool, shard)
+            self.trainer.extract(backbone, pool, shard)
             yield
 
     def drop(self, states: Iterable[str]) -> None:
-        self.bench.cache.drop(states)
+        self.trainer.cache.drop(states)
 
     def map(self, function: Callable[[A], B], arguments: Sequence[A]) -> list[B]:
         """Call a function, one argument after the other."""
@@ -55,7 +55,7 @@ class InlineEvaluator:
 
     def close(self) -> None:
         """Leave nothing behind that is of no use."""
-        self.bench.cache.close()
+        self.trainer.cache.close()
 
 
 def pin_threads() -> None:

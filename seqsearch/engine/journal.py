@@ -20,7 +20,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.types import EdgeResult, ProbeResult
 from seqsearch.engine.journal_lines import LONGEST, Entry, understood, written
 from seqsearch.storage.files import atomic_path, cannot_write
-from seqsearch.storage.reading import content, opened
+from seqsearch.storage.reading import content, open_regular
 
 LARGEST_ARRAY = 1 << 30
 """Bytes of an array that is read again; a larger one is computed again."""
@@ -114,7 +114,7 @@ class Journal:
         try:
             if self.path.is_symlink():
                 raise OSError(0, "it is a link, and would be written through")
-            with open(opened(self.path), "rb") as file:
+            with open(open_regular(self.path), "rb") as file:
                 for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), 1):
                     torn = not line.endswith(b"\n")
                     if torn and len(line) <= LONGEST:

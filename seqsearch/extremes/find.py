@@ -35,11 +35,21 @@ from seqsearch.extremes.objective import (
 from seqsearch.extremes.paper import Direction, PaperOptions, paper_labels
 
 __all__ = [
-    "Direction", "Extreme", "Found", "Kind", "Objective", "PaperOptions", "Start", "anneal_start", "find", "random_labels",
-    "task_sizes", "toolbox_labels",
+    "Direction",
+    "Extreme",
+    "FinderName",
+    "Found",
+    "Objective",
+    "PaperOptions",
+    "Start",
+    "anneal_start",
+    "find",
+    "random_labels",
+    "task_sizes",
+    "toolbox_labels",
 ]  # fmt: skip
 
-Kind = Literal["anneal", "paper", "exact"]
+FinderName = Literal["anneal", "paper", "exact"]
 KINDS = ("anneal", "paper", "exact")
 
 RESTARTS = 2
@@ -111,7 +121,7 @@ def find(
     sizes: Sequence[int],
     direction: Direction,
     *,
-    planner: Kind = "anneal",
+    planner: FinderName = "anneal",
     objective: Objective | None = None,
     paper: PaperOptions | None = None,
     seed: int = 0,
@@ -199,7 +209,7 @@ def _check(
 class _Search:
     problem: Problem
     direction: Direction
-    planner: Kind
+    planner: FinderName
     options: PaperOptions
     seed: int
     moves: int | None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
 
 
-class Source(Protocol):
+class ImageSource(Protocol):
     """Where a worker gets pixels and frozen features from."""
 
     def images(self, rows: Rows) -> torch.Tensor:
@@ -39,7 +39,7 @@ class Batch:
     """Images by row, decoded when first read; ``labels`` are head columns, present in training only."""
 
     indices: Rows
-    source: Source = field(repr=False)
+    source: ImageSource = field(repr=False)
     labels: torch.Tensor | None = None
 
     def __len__(self) -> int:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import MethodSpec, Probe, Rollout, state_digest
-from seqsearch.planners.base import Ask, CoroutinePlanner, Need, Plan
+from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
 from seqsearch.planners.step import PoolView
 from seqsearch.training.probes import BLOCK_CLASSES
 
@@ -19,7 +19,7 @@ IMAGES = 20
 """Training images behind a prototype, unless told."""
 
 
-class LooksPlanner(CoroutinePlanner):
+class AllClassesPlanner(CoroutinePlanner):
     """Trains a method once on all classes as one task, and asks what they look like to it.
 
     Args:
@@ -38,7 +38,7 @@ class LooksPlanner(CoroutinePlanner):
         self._kind, self._pool, self._seed, self._images = kind, pool, seed, images or None
         self.values: NDArray[np.float64] = np.zeros((0, 0))
 
-    def plan(self) -> Plan:
+    def plan(self) -> PlanSteps:
         tasks = (self._pool.task(self._pool.class_ids),)
         learned = Rollout(self.method, self._seed, REPLICATE, tasks, "reward")
         yield Ask((learned,))

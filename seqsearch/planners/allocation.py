@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqsearch.core.errors import UserError
 
-Kind = Literal["uniform", "halving", "uct"]
+Allocation = Literal["uniform", "halving", "uct"]
 
 DIFFICULTY: Final = {"hard": 0.0, "medium": 1.0, "easy": math.inf}
 """Temperatures of `choose` for the levels of difficulty of Table 4."""
@@ -36,7 +36,7 @@ WAIT: Final = Wait.WAIT
 
 
 def next_arm(
-    kind: Kind,
+    kind: Allocation,
     visits: ArrayLike,
     in_flight: ArrayLike,
     means: ArrayLike,
@@ -72,7 +72,7 @@ def next_arm(
     raise UserError(f"unknown allocation {kind!r}: choose uniform, halving or uct")
 
 
-def contenders(kind: Kind, visits: ArrayLike, means: ArrayLike) -> NDArray[np.bool_]:
+def contenders(kind: Allocation, visits: ArrayLike, means: ArrayLike) -> NDArray[np.bool_]:
     """``[B]`` arms among which the best mean is to be sought when all simulations are told.
 
     With halving these are the survivors, the valid arms visited most: an arm eliminated early keeps a mean of few

@@ -29,7 +29,7 @@ class Need:
     requests: tuple[Request, ...]
 
 
-Plan = Generator[Ask | Need, Any, None]
+PlanSteps = Generator[Ask | Need, Any, None]
 
 
 class Planner(Protocol):
@@ -64,13 +64,13 @@ class CoroutinePlanner(ABC):
 
     def __init__(self) -> None:
         self.done = False
-        self._plan: Plan | None = None
+        self._plan: PlanSteps | None = None
         self._answers: dict[str, Result] = {}
         self._need: tuple[Request, ...] | None = None
         self._obsolete: list[str] = []
 
     @abstractmethod
-    def plan(self) -> Plan:
+    def plan(self) -> PlanSteps:
         """The algorithm."""
 
     def ask(self) -> list[Request]:

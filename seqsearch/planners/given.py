@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.core.types import Judged, MethodSpec, Outcome, Prefix, Request, Rollout, Task
-from seqsearch.planners.base import Ask, CoroutinePlanner, Need, Plan
+from seqsearch.core.types import JudgedPart, MethodSpec, Outcome, Prefix, Request, Rollout, Task
+from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
 from seqsearch.planners.step import PoolView
 
 
@@ -29,7 +29,7 @@ class GivenPlanner(CoroutinePlanner):
         methods: Sequence[MethodSpec],
         seed: int,
         replicates: Sequence[int],
-        judged: Judged = "test",
+        judged: JudgedPart = "test",
     ) -> None:
         super().__init__()
         self.name = name
@@ -43,10 +43,10 @@ class GivenPlanner(CoroutinePlanner):
             return []
         return super().ask()
 
-    def plan(self) -> Plan:
+    def plan(self) -> PlanSteps:
         yield from self._judge(self._sequences() or ())
 
-    def _judge(self, sequences: Sequence[Prefix]) -> Plan:
+    def _judge(self, sequences: Sequence[Prefix]) -> PlanSteps:
         """Train the methods on these, too."""
         requests = {
             (m.label, s, r): Rollout(m, self._seed, r, tasks, self._judged, leaf=True)
@@ -77,7 +77,7 @@ class GrowingPlanner(GivenPlanner):
         super().__init__(name, lambda: [draw(i) for i in range(first)], methods, seed, replicates)
         self._draw, self._batch, self._most, self._enough = draw, batch, most, enough
 
-    def plan(self) -> Plan:
+    def plan(self) -> PlanSteps:
         yield from super().plan()
         while not all(self._enough(self.outcomes[m.label]) for m in self.methods):
             n = len(self.sequences)

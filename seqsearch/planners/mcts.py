@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.settings import CldybSettings
 from seqsearch.core.types import ClassId, MethodSpec, Outcome, Prefix, Probe, Rollout, Task, state_digest
-from seqsearch.metrics import accuracy as metrics
+from seqsearch.metrics import accuracy
 from seqsearch.planners.allocation import Wait, choose, contenders, next_arm
-from seqsearch.planners.base import Ask, CoroutinePlanner, Need, Plan
+from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
 from seqsearch.planners.candidates import functional, greedy, group_uniform, uniform
 from seqsearch.planners.candidates.base import CandidateRequest
 from seqsearch.planners.step import Arm, Geometry, Judgement, NoValidTask, PoolView, first_problem, joints_by_step
@@ -65,7 +65,7 @@ class CldybPlanner(CoroutinePlanner):
 
     # -------------------------------------------------------------------------------------------- Algorithm 3
 
-    def plan(self) -> Plan:
+    def plan(self) -> PlanSteps:
         s = self.settings
         outcomes = yield from self._judge(self._rollouts((self.sequence[0],)))
         problem = first_problem(self.methods, outcomes)
@@ -222,11 +222,11 @@ class CldybPlanner(CoroutinePlanner):
         joint = joints_by_step(joints, len(outcomes), len(steps))
         rewards = [self._reward(outcomes, joint[i], step) for i, step in enumerate(steps)]
         arm.rewards.append(rewards[0])
-        arm.values.append(metrics.discounted_return(rewards, self.settings.discount))
+        arm.values.append(accuracy.discounted_return(rewards, self.settings.discount))
 
     def _reward(self, outcomes: Sequence[Outcome], joint: Sequence[float | None], t: int) -> float:
         kind = self.settings.reward
-        return float(np.mean([metrics.reward(o.accuracy, t, kind, j) for o, j in zip(outcomes, joint, strict=True)]))
+        return float(np.mean([accuracy.reward(o.accuracy, t, kind, j) for o, j in zip(outcomes, joint, strict=True)]))
 
     def _followups(
         self, prefix: Prefix, task: Task, arms: list[Arm], geometry: Geometry | None, draw: int, t: int, count: int

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CELL, CELLS_PER_BYTE = 60, 8
 """Bytes that a value takes in a row in memory, about, and values in a byte of a file, at most; files of runs have up to six."""
 
-Kind = Literal["searched", "random", "hard", "easy", "given", "enumerated"]
+SequenceKind = Literal["searched", "random", "hard", "easy", "given", "enumerated"]
 Row = dict[str, Any]
 
 
@@ -45,7 +45,7 @@ class TaskSequence:
     """``T`` tasks and, for each, the value J that it was chosen for (None where nothing was judged)."""
 
     sequence_id: str
-    kind: Kind
+    kind: SequenceKind
     method_ids: tuple[str, ...]
     seed: int
     tasks: tuple[Task, ...]
@@ -53,11 +53,11 @@ class TaskSequence:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedRollout:
     """One rollout over a sequence: ``seed`` is the training replicate, ``config_digest`` that of the method."""
 
     sequence_id: str
-    kind: Kind
+    kind: SequenceKind
     role: Literal["search", "rescore"]
     method_id: str
     config_digest: str
@@ -105,7 +105,7 @@ def write_sequences(path: Path, info: RunInfo, sequences: Iterable[TaskSequence]
     _write(path, SEQUENCES, info, [row for s in sequences for row in _sequence_rows(info, s)])
 
 
-def write_results(path: Path, info: RunInfo, judged: Iterable[Judged]) -> None:
+def write_results(path: Path, info: RunInfo, judged: Iterable[JudgedRollout]) -> None:
     """One row per (sequence, role, method, seed, split, trained step, evaluated step).
 
     A rollout that failed at step t has the rows judged before, and one row for (t, t) without an accuracy.
@@ -144,7 +144,7 @@ def _sequence_rows(info: RunInfo, s: TaskSequence) -> Iterator[Row]:
             }  # fmt: skip
 
 
-def _result_rows(j: Judged) -> Iterator[Row]:
+def _result_rows(j: JudgedRollout) -> Iterator[Row]:
     o = j.outcome
     sizes = dict(o.footprint)
     of_rollout = {

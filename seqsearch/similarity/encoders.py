@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
-from seqsearch.storage.reading import content, json_object, opened, parsed
+from seqsearch.storage.reading import content, json_object, open_regular, parsed
 
 Float32 = NDArray[np.float32]
 
@@ -101,7 +101,7 @@ def weights_digest(folder: Path) -> str:
     found = hashlib.blake2b(digest_size=16)
     for path in _weights(folder):
         try:
-            with open(opened(path), "rb") as file:
+            with open(open_regular(path), "rb") as file:
                 own = hashlib.file_digest(file, hashlib.blake2b).hexdigest()
         except OSError as error:
             raise UserError(f"{path} cannot be read ({error.strerror}): fetch the model again") from None

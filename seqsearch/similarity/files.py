@@ -16,7 +16,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.similarity.matrix import MOST_CLASSES, Float64, Similarity, checked, quoted
 from seqsearch.storage.files import atomic_path
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
-from seqsearch.storage.reading import opened
+from seqsearch.storage.reading import open_regular
 
 CORNER = "class_name"
 """The first column, which holds the names."""
@@ -114,7 +114,7 @@ def _size(rows: int, columns: int) -> None:
 
 
 def _read_npy(path: Path) -> Table:
-    os.close(opened(path))  # numpy would wait for a pipe
+    os.close(open_regular(path))  # numpy would wait for a pipe
     found = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiub":
         raise BadParquet("it holds no array of real numbers")
@@ -134,7 +134,7 @@ def _write_npy(path: Path, similarity: Similarity) -> None:
 
 def _read_csv(path: Path) -> Table:
     """Bare numbers, or names above them, or names above and before them."""
-    with open(opened(path), encoding="utf-8-sig", newline="") as file:
+    with open(open_regular(path), encoding="utf-8-sig", newline="") as file:
         rows = (row for row in csv.reader(_lines(file), strict=True) if row)
         head = next(rows, [])
         if not head:

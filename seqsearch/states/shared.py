@@ -18,7 +18,7 @@ from typing import Any
 from seqsearch.states.blocks import Damaged, Manifest
 from seqsearch.states.folder import StateFolder, to_evict
 from seqsearch.states.transfer import Link, Offer
-from seqsearch.storage.remote import opened
+from seqsearch.storage.remote import open_remote
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class StateStore:
 
     def __init__(self, url: str) -> None:
         self.url, self.link = url, Link()
-        self._fs, self._root = opened(url, "--state-store")
+        self._fs, self._root = open_remote(url, "--state-store")
         self._there: set[str] | None = None
         """States that were there when first asked for, and those sent since."""
         self._packs: dict[str, frozenset[str]] = {}

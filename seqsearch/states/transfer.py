@@ -29,7 +29,7 @@ class Files:
     packs: Mapping[str, bytes] = field(default_factory=dict)
 
 
-class Source(Protocol):
+class StateSource(Protocol):
     """A place that states may be brought from."""
 
     link: Link
@@ -64,8 +64,8 @@ class Link:
 
 
 def ways(
-    chain: Sequence[str], here: int, offers: Mapping[str, Offer], sources: Sequence[Source]
-) -> list[tuple[int, Source]]:
+    chain: Sequence[str], here: int, offers: Mapping[str, Offer], sources: Sequence[StateSource]
+) -> list[tuple[int, StateSource]]:
     """What to bring so that the last state of a chain of prefixes is soonest there, the best way first.
 
     ``chain`` holds the states of a prefix of 1, 2, ... tasks, of which the ``here``-th is the longest at hand (0: none). A way
@@ -73,7 +73,7 @@ def ways(
     from here are left out; so an empty list says: train.
     """
     train = [offers.get(d, Offer()).seconds for d in chain]
-    costs: list[tuple[float, int, int, Source]] = []
+    costs: list[tuple[float, int, int, StateSource]] = []
     for i in range(here, len(chain)):
         offer = offers.get(chain[i], Offer())
         after = sum(train[i + 1 :])

@@ -18,7 +18,7 @@ from typing import Any
 
 from seqsearch.core.errors import UserError
 from seqsearch.storage.parquet_pages import DELTA_BYTE_ARRAY, BadHeader, pages
-from seqsearch.storage.reading import opened
+from seqsearch.storage.reading import open_regular
 
 ROOM = 256 << 20
 """Bytes that anything may take in memory, however small it is in the file, ..."""
@@ -51,7 +51,7 @@ class ParquetFile:
         with judged():
             import pyarrow.parquet as pq
 
-            file = opened(path)  # Arrow would wait for a pipe
+            file = open_regular(path)  # Arrow would wait for a pipe
             try:
                 self.size = os.fstat(file).st_size
             finally:
@@ -166,7 +166,7 @@ class ParquetFile:
         """
         widest = 0
         with judged(), contextlib.ExitStack() as stack:
-            file = opened(self.path)
+            file = open_regular(self.path)
             stack.callback(os.close, file)
             for group in groups:
                 low, high = self.span(group, leaf)

@@ -21,14 +21,14 @@ def content(path: Path | str, most: int) -> bytes:
     Raises:
         OSError: it cannot be read, is a pipe, a device or a folder, or is larger.
     """
-    file = opened(path)
+    file = open_regular(path)
     with open(file, "rb", buffering=0) as raw:
         if os.fstat(file).st_size > most:
             raise OSError(errno.EFBIG, f"it has more than {most >> 20} MB")
         return raw.readall()
 
 
-def opened(path: Path | str) -> int:
+def open_regular(path: Path | str) -> int:
     """Descriptor of a plain file.
 
     Raises:

@@ -13,10 +13,10 @@ from typing import Any
 from seqsearch.core.errors import UserError
 
 ANSWER_SECONDS = 45.0
-"""Within which a file system on the network must answer when it is opened."""
+"""Within which a file system on the network must answer when it is open_remote."""
 
 
-def opened(location: str, flag: str) -> tuple[Any, str]:
+def open_remote(location: str, flag: str) -> tuple[Any, str]:
     """The file system of a path or URL, and the path in it, which is made if it is not there.
 
     Raises:
@@ -80,14 +80,14 @@ def usable(location: str, flag: str) -> Path:
 
 
 def export_target(location: str, flag: str) -> tuple[Any, str]:
-    """As `opened`, for files that may be overwritten.
+    """As `open_remote`, for files that may be overwritten.
 
     Raises:
         UserError: it is a run folder: a run must not be overwritten by another, nor by itself.
     """
     from pyarrow import fs
 
-    system, root = opened(location, flag)
+    system, root = open_remote(location, flag)
     if system.get_file_info(f"{root}/journal.jsonl").type != fs.FileType.NotFound:
         raise UserError(
             f"{flag} {location}: that is the folder of a run, whose files would be overwritten; name another"

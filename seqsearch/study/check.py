@@ -24,7 +24,7 @@ from seqsearch.features.store import cache_root
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch
 from seqsearch.training.failures import line_of
-from seqsearch.training.trainer import Workbench, checked_scores, learned
+from seqsearch.training.trainer import Trainer, checked_scores, learned
 from seqsearch.training.world import World, located, method_spec
 
 POOL = "glyphs:classes=32"
@@ -56,10 +56,10 @@ class _Subject:
     """The method under test, with tasks of four and three classes."""
 
     def __init__(self, world: World, spec: MethodSpec) -> None:
-        self.world, self.spec, self.bench = world, spec, Workbench(world)
+        self.world, self.spec, self.trainer = world, spec, Trainer(world)
         self.tasks = world.task(range(4)), world.task(range(4, 7))
         rows, _ = world.rows(self.tasks[0].classes, "reward")
-        self.batch = Batch(rows, self.bench.source(spec.backbone))
+        self.batch = Batch(rows, self.trainer.source(spec.backbone))
 
     def findings(self) -> list[Finding]:
         tests: list[tuple[str, str, Callable[[], str]]] = [
@@ -73,9 +73,9 @@ class _Subject:
 
     def _learn(self, *tasks: Task, disturb: int = 0) -> Method:
         _disturb(disturb)
-        method = self.bench.fresh(self.spec, 0, 0)
+        method = self.trainer.fresh(self.spec, 0, 0)
         for task in tasks:
-            self.bench.fit(method, self.spec, task, 0, 0)
+            self.trainer.fit(method, self.spec, task, 0, 0)
         return method
 
     def _pure(self) -> str:
@@ -104,12 +104,12 @@ class _Subject:
     def _restored(self) -> str:
         straight = self._learn(self.tasks[0])
         state = copy.deepcopy(learned(straight))
-        again = self.bench.restore(self.spec, 0, 0, copy.deepcopy(state))
+        again = self.trainer.restore(self.spec, 0, 0, copy.deepcopy(state))
         if not torch.allclose(straight.predict(self.batch), again.predict(self.batch), rtol=1e-3, atol=1e-4):
             return "a restored method predicts otherwise: something that predict needs is not in state_dict"
         for method in (straight, again):
             _disturb(0)
-            self.bench.fit(method, self.spec, self.tasks[1], 0, 0)
+            self.trainer.fit(method, self.spec, self.tasks[1], 0, 0)
         names = _differ(learned(straight), learned(again))
         return (
             f"{names} differ after one more task: something that training needs is not in state_dict" if names else ""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.features.store import cache_root
-from seqsearch.planners.all_classes import IMAGES, LooksPlanner
+from seqsearch.planners.all_classes import IMAGES, AllClassesPlanner
 from seqsearch.planners.step import PoolView
 from seqsearch.similarity.features import from_confusion, from_prototypes
 from seqsearch.similarity.matrix import Similarity
@@ -28,7 +28,7 @@ FROZEN = "simplecil"
 """Nearest class means of frozen features: the method that adds nothing to a backbone."""
 
 
-def looks(
+def learned_similarity(
     kind: Literal["prototypes", "confusion"], pool_text: str, method: str = FROZEN, backbone: str = "glyph_vit", *,
     seed: int = 0, images: int = IMAGES, weights: Mapping[str, str] | None = None, classes: Sequence[int] | None = None,
     device: str = "cpu",
@@ -37,7 +37,7 @@ def looks(
 
     Args:
         pool_text: as ``--pool`` takes it.
-        method: in the item grammar of ``--methods``; the default looks at the frozen backbone.
+        method: in the item grammar of ``--methods``; the default learned_similarity at the frozen backbone.
         backbone: of a method that names none.
         seed: of the split into training, reward and test images, and of training.
         images: training images per class behind a prototype, the first ones of the split; 0: all.
@@ -64,7 +64,7 @@ def looks(
             raise UserError(f"--weights {idle}=...: {method} uses backbone {spec.backbone!r}")
         groups = tuple(world.images.classes[i].group for i in order)
         view = PoolView(world.class_ids(order), groups, world.split.digests(), (1,) * len(order))
-        planner = LooksPlanner(kind, spec, view, seed, images)
+        planner = AllClassesPlanner(kind, spec, view, seed, images)
         Search(InlineEvaluator(world), Journal(Path(scratch))).run([planner])
         names = class_names(world.images)
         of_classes = f"{len(order)} classes of {world.images.name}, seed {seed}"

@@ -102,7 +102,7 @@ def world_of(settings: StudySettings, states: Path, device: str, directory: Path
     )
 
 
-def opened(
+def resolved(
     settings: StudySettings, states: Path, device: str, directory: Path
 ) -> tuple[World, tuple[MethodSpec, ...], dict[str, str]]:
     """The world of a study, its methods, and the tags of their backbones' weights; files are looked for in ``directory``.

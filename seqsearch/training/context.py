@@ -38,7 +38,7 @@ _Unit = tuple[int, ...]
 
 
 class PoolSource:
-    """Pixels and features of a run's pools for one backbone (`seqsearch.methods.data.Source`)."""
+    """Pixels and features of a run's pools for one backbone (`seqsearch.methods.data.ImageSource`)."""
 
     def __init__(self, world: World, backbone: Backbone, features: UnionFeatures, device: torch.device) -> None:
         self.world, self.pools = world, world.images

@@ -31,7 +31,7 @@ from seqsearch.methods.base import Additive, FitReport, Method, build_config, jo
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.states.blocks import State
 from seqsearch.states.cache import StateCache
-from seqsearch.states.transfer import Offer, Source, ways
+from seqsearch.states.transfer import Offer, StateSource, ways
 from seqsearch.training.context import CACHE_BYTES, PoolSource, WorkerContext, task_data
 from seqsearch.training.device import Device
 from seqsearch.training.failures import Diverged, line_of, status_of
@@ -45,7 +45,7 @@ Notes = tuple[tuple[str, float], ...]
 Features = NDArray[np.float32]
 
 
-class Workbench:
+class Trainer:
     """Trains edges and answers probes, one at a time, for any method of a run.
 
     Args:
@@ -63,7 +63,7 @@ class Workbench:
         name: str = "inline",
         cache: StateCache | None = None,
         *,
-        sources: Sequence[Source] = (),
+        sources: Sequence[StateSource] = (),
         store: StateStore | None = None,
         gpu_share: float = 1.0,
     ) -> None:

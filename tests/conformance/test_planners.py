@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqsearch.metrics import accuracy as metrics
+from seqsearch.metrics import accuracy
 from tests.studies import run_small
 
 SETTINGS: list[dict[str, Any]] = [
@@ -66,7 +66,7 @@ def test_the_value_of_a_candidate_is_its_reward_when_nothing_follows(tmp_path: P
     search = done.plans.searches[0]
     chosen = [j for j in search.trace if j.chosen]
     for step, judged in enumerate(chosen, 2):
-        assert judged.value == judged.reward == pytest.approx(metrics.reward(search.outcomes[0].accuracy, step))
+        assert judged.value == judged.reward == pytest.approx(accuracy.reward(search.outcomes[0].accuracy, step))
 
 
 def test_the_hardest_candidate_is_chosen_and_easy_is_not_hard(tmp_path: Path) -> None:

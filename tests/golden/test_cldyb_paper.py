@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from seqsearch.metrics import accuracy as metrics
+from seqsearch.metrics import accuracy, ranks
 
 # Table 1, final average accuracy in percent: ER, DualPrompt, LAE, HiDe-Prompt, SLCA, RanPAC, PGP.
 TABLE_1 = {
@@ -36,7 +36,7 @@ TABLE_4 = {
     ],
 )
 def test_rank_correlations_under_the_tables(table, column, srcc, krcc, starred):
-    found = metrics.rank_correlations(table[column], table["Held-out"])
+    found = ranks.rank_correlations(table[column], table["Held-out"])
     assert round(found.srcc, 3) == srcc
     assert round(found.krcc, 3) == krcc
     assert found.exact
@@ -53,4 +53,4 @@ def lower_triangular(size):
 def test_reward_is_nearly_negative_accuracy(a, data):
     """R = AFM - ALA = -Acc_t + AFM / t: forgetting weighs ever less as t grows."""
     t = data.draw(st.integers(1, len(a)))
-    assert metrics.reward(a, t) == pytest.approx(-metrics.acc(a, t) + metrics.afm(a, t) / t, abs=1e-12)
+    assert accuracy.reward(a, t) == pytest.approx(-accuracy.acc(a, t) + accuracy.afm(a, t) / t, abs=1e-12)

@@ -1,4 +1,4 @@
-"""Methods that do what methods do on bad days, and workbenches that die or forget at a chosen moment."""
+"""Methods that do what methods do on bad days, and trainers that die or forget at a chosen moment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from seqsearch.states.blocks import Manifest, State
 from seqsearch.states.cache import StateCache
 from seqsearch.states.folder import StateFolder
-from seqsearch.training.trainer import Workbench
+from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
 BAD = """
@@ -90,16 +90,16 @@ class DiesWriting(StateFolder):
         return super().write(digest, state, parent)
 
 
-def dies_writing(world: World, name: str) -> Workbench:
+def dies_writing(world: World, name: str) -> Trainer:
     """A worker that dies while it writes."""
     cache = StateCache(Path(world.states), clears=False)
     cache.disk = DiesWriting(Path(world.states))
-    return Workbench(world, name, cache)
+    return Trainer(world, name, cache)
 
 
-def forgetful(world: World, name: str) -> Workbench:
+def forgetful(world: World, name: str) -> Trainer:
     """A worker that has no room for states in RAM: it reads every one from the disk."""
-    return Workbench(world, name, StateCache(Path(world.states), ram_bytes=1, clears=False))
+    return Trainer(world, name, StateCache(Path(world.states), ram_bytes=1, clears=False))
 
 
 def on_an_actor(number: int) -> tuple[int, bool]:

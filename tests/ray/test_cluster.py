@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from actors.authentication import Door, admit
+from actors.authentication import JoinableCluster, check_joinable
 from protocols.cli.main import main
 from seqsearch.core.errors import UserError
 
@@ -104,21 +104,21 @@ def write_token(home: Path, token: str) -> None:
 
 
 def anywhere(host: str) -> bool:
-    """For `admit`: every machine is another one."""
+    """For `check_joinable`: every machine is another one."""
     return True
 
 
 def test_the_right_token_opens_the_door(clusters: Clusters, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     write_token(tmp_path, clusters.token)
     with pytest.raises(UserError, match=r"asks for a token: set RAY_AUTH_MODE=token to send that of ~/.ray/auth_token"):
-        admit(clusters.closed)
+        check_joinable(clusters.closed)
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
-    assert admit(clusters.closed, remote=anywhere) == Door(clusters.closed, open=False)
+    assert check_joinable(clusters.closed, remote=anywhere) == JoinableCluster(clusters.closed, open=False)
 
 
 def test_without_a_token_it_is_said_where_to_get_one(clusters: Clusters) -> None:
     with pytest.raises(UserError, match=rf"at {clusters.closed} asks for a token and there is none here: copy ~/.ray"):
-        admit(clusters.closed)
+        check_joinable(clusters.closed)
 
 
 def test_a_wrong_token_is_named(clusters: Clusters, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_wrong_token_is_named(clusters: Clusters, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "wrong"))
     with pytest.raises(UserError, match=rf"does not take the token of {tmp_path / 'wrong'}: replace it by ~/.ray"):
-        admit(clusters.closed)
+        check_joinable(clusters.closed)
 
 
 @pytest.mark.parametrize("mode", ["token", "disabled"])
@@ -137,15 +137,17 @@ def test_an_open_cluster_elsewhere_is_refused_unless_allowed(
     monkeypatch.setenv("RAY_AUTH_TOKEN", clusters.token)
     monkeypatch.setenv("RAY_ADDRESS", clusters.open)
     with pytest.raises(UserError, match=rf"at {clusters.open} asks for no token.*--allow-unauthenticated"):
-        admit("auto", remote=anywhere)
-    assert admit("auto", allow_unauthenticated=True, remote=anywhere) == Door(clusters.open, open=True)
+        check_joinable("auto", remote=anywhere)
+    assert check_joinable("auto", allow_unauthenticated=True, remote=anywhere) == JoinableCluster(
+        clusters.open, open=True
+    )
 
 
 def test_an_open_cluster_on_this_machine_is_joined(clusters: Clusters, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert admit(clusters.open) == Door(clusters.open, open=True)
+    assert check_joinable(clusters.open) == JoinableCluster(clusters.open, open=True)
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
     with pytest.raises(UserError, match=r"RAY_AUTH_MODE=token, but there is no token in .*: unset RAY_AUTH_MODE"):
-        admit(clusters.open)
+        check_joinable(clusters.open)
 
 
 def test_a_run_on_a_cluster_with_a_token(clusters: Clusters, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

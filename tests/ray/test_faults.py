@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from ray.cluster_utils import Cluster
 
-from actors.options import Engine
+from actors.options import EngineOptions
 from tests.ray.faults import bad_method, dies_writing, forgetful
 from tests.ray.watched import METHODS, Nodes, Watched, origins, run, same_results
 from tests.studies import Finished, run_small
@@ -31,14 +31,14 @@ def cluster() -> Iterator[Cluster]:
 
 def test_a_worker_killed_while_idle_is_replaced(cluster: Cluster, inline: Finished, tmp_path: Path) -> None:
     def kill_idle(fleet: Watched, done: int) -> bool:
-        idle = next(m for m in fleet.roster.members if not m.calls)
+        idle = next(m for m in fleet.worker_set.handles if not m.calls)
         assert idle.hello is not None
         os.kill(idle.hello.pid, signal.SIGKILL)
         return True
 
-    found, fleet = run(tmp_path, Engine(workers=2), kill_idle)
+    found, fleet = run(tmp_path, EngineOptions(workers=2), kill_idle)
     assert fleet.acted
-    assert fleet.roster.replaced == 1
+    assert fleet.worker_set.replaced == 1
     same_results(found, inline)
 
 
@@ -52,8 +52,8 @@ def test_a_worker_killed_while_training_is_replaced(cluster: Cluster, tmp_path: 
         return True
 
     method = bad_method(tmp_path, "naps", "once", flag)
-    found, fleet = run(tmp_path / "run", Engine(workers=2), kill_napping, methods=method)
-    assert fleet.roster.replaced == 1
+    found, fleet = run(tmp_path / "run", EngineOptions(workers=2), kill_napping, methods=method)
+    assert fleet.worker_set.replaced == 1
     same = run_small(tmp_path / "inline", methods=method)
     same_results(found, same)
 
@@ -61,9 +61,9 @@ def test_a_worker_killed_while_training_is_replaced(cluster: Cluster, tmp_path: 
 def test_a_worker_killed_while_it_writes_a_state_leaves_no_half_of_it(
     cluster: Cluster, inline: Finished, tmp_path: Path
 ) -> None:
-    found, fleet = run(tmp_path / "run", Engine(workers=2), bench=dies_writing)
+    found, fleet = run(tmp_path / "run", EngineOptions(workers=2), trainer=dies_writing)
     assert (tmp_path / "run" / "died-writing").exists()
-    assert fleet.roster.replaced >= 1
+    assert fleet.worker_set.replaced >= 1
     same_results(found, inline)
 
 
@@ -78,7 +78,7 @@ def test_a_damaged_state_is_noticed_and_computed_again(cluster: Cluster, inline:
             path.write_bytes(content)
         return True
 
-    found, fleet = run(tmp_path, Engine(workers=2), damage, bench=forgetful)
+    found, fleet = run(tmp_path, EngineOptions(workers=2), damage, trainer=forgetful)
     assert fleet.acted
     same_results(found, inline)
     trained = Counter(s for e in found.journal.entries for s in e.get("edge", {}).get("trained", ()))
@@ -94,7 +94,7 @@ def test_what_a_bad_method_does_is_its_result(
     monkeypatch.setattr("actors.fleet.SETTLE_SECONDS", 1.0)  # no node dies in this test
     small = {"tasks": 2, "score_seeds": 1, "random_sequences": 0, "lookahead": 0}
     raising = run_small(tmp_path / "raising", methods=bad_method(tmp_path / "m", "raises"), **small)
-    engine = Engine(workers=2, rollout_timeout=8.0 if does == "hangs" else None)
+    engine = EngineOptions(workers=2, rollout_timeout=8.0 if does == "hangs" else None)
     found, fleet = run(tmp_path / "run", engine, methods=bad_method(tmp_path / "m", does), **small)
     assert found.found == raising.found
     status = {e["edge"]["status"] for e in found.journal.entries if "edge" in e}
@@ -103,13 +103,13 @@ def test_what_a_bad_method_does_is_its_result(
     assert {"exits": "SystemExit", "vanishes": "killed its worker 3 times", "hangs": "--rollout-timeout 8 s"}[
         does
     ] in messages
-    assert (fleet.roster.replaced == 0) == (does == "exits")
+    assert (fleet.worker_set.replaced == 0) == (does == "exits")
 
 
 def test_a_child_process_does_not_answer_for_its_worker(cluster: Cluster, tmp_path: Path) -> None:
     small = {"tasks": 2, "score_seeds": 1, "random_sequences": 0, "lookahead": 0}
     method = bad_method(tmp_path / "m", "forks")
-    found, _ = run(tmp_path / "run", Engine(workers=2), methods=method, **small)
+    found, _ = run(tmp_path / "run", EngineOptions(workers=2), methods=method, **small)
     good = run_small(tmp_path / "good", methods="simplecil", **small)
     assert found.found == good.found
     assert {e["edge"]["status"] for e in found.journal.entries if "edge" in e} == {"ok"}
@@ -118,8 +118,8 @@ def test_a_child_process_does_not_answer_for_its_worker(cluster: Cluster, tmp_pa
 def test_a_leaking_worker_is_retired_before_it_harms(cluster: Cluster, tmp_path: Path) -> None:
     small = {"tasks": 2, "score_seeds": 1, "random_sequences": 0, "lookahead": 0}
     method = bad_method(tmp_path / "m", "leaks", "always")
-    found, fleet = run(tmp_path / "run", Engine(workers=2, worker_memory=2500 << 20), methods=method, **small)
-    assert fleet.roster.replaced >= 1
+    found, fleet = run(tmp_path / "run", EngineOptions(workers=2, worker_memory=2500 << 20), methods=method, **small)
+    assert fleet.worker_set.replaced >= 1
     assert "retired" in fleet.why()
     good = run_small(tmp_path / "good", methods="simplecil", **small)
     assert found.found == good.found
@@ -129,7 +129,7 @@ def test_a_leaking_worker_is_retired_before_it_harms(cluster: Cluster, tmp_path:
 def test_out_of_memory_is_a_result_after_one_try_alone(cluster: Cluster, tmp_path: Path) -> None:
     small = {"tasks": 2, "score_seeds": 1, "random_sequences": 0, "lookahead": 0}
     method = bad_method(tmp_path / "m", "balloons")
-    found, fleet = run(tmp_path / "run", Engine(workers=2, worker_memory=2500 << 20), methods=method, **small)
+    found, fleet = run(tmp_path / "run", EngineOptions(workers=2, worker_memory=2500 << 20), methods=method, **small)
     edges = [e["edge"] for e in found.journal.entries if "edge" in e]
     assert {e["status"] for e in edges} == {"ok", "oom"}
     assert fleet.count("retried-alone") == sum(e["status"] == "oom" for e in edges)

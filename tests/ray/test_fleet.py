@@ -13,7 +13,7 @@ import pytest
 from actors.calls import on_ray
 from actors.cluster import connect, disconnect
 from actors.fleet import Fleet
-from actors.options import Engine
+from actors.options import EngineOptions
 from seqsearch.core.types import Edge
 from seqsearch.engine.search import Job, JobResult
 from seqsearch.extremes.find import Found, Start, anneal_start, find
@@ -50,13 +50,13 @@ class KillsAWorker(Fleet):
     """Kills one of its workers after some results."""
 
     def __init__(self, world: World, after: int) -> None:
-        super().__init__(world, Engine(workers=2))
+        super().__init__(world, EngineOptions(workers=2))
         self.after = after
 
     def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         done = super().wait(timeout)
         self.after -= len(done)
-        if self.after <= 0 and not self.roster.replaced:
+        if self.after <= 0 and not self.worker_set.replaced:
             os.kill(self.pids()[0], signal.SIGKILL)
             self.after = 10**9
         return done
@@ -66,7 +66,7 @@ def test_results_are_those_of_the_process(inline: Finished, tmp_path: Path) -> N
     fleets: list[Fleet] = []
 
     def two_workers(world: World) -> Fleet:
-        fleets.append(Fleet(world, Engine(workers=2)))
+        fleets.append(Fleet(world, EngineOptions(workers=2)))
         return fleets[0]
 
     found = run_small(tmp_path, two_workers, methods=METHODS)
@@ -90,7 +90,7 @@ def test_a_killed_worker_costs_nothing_but_time(inline: Finished, tmp_path: Path
         return fleets[0]
 
     found = run_small(tmp_path, mortal, methods=METHODS)
-    assert fleets[0].roster.replaced == 1
+    assert fleets[0].worker_set.replaced == 1
     assert found.found == inline.found
     fleets[0].close()
 
@@ -102,7 +102,7 @@ def test_a_training_that_kills_every_worker_is_a_result(tmp_path: Path) -> None:
     fleets: list[Fleet] = []
 
     def two_workers(world: World) -> Fleet:
-        fleets.append(Fleet(world, Engine(workers=2)))
+        fleets.append(Fleet(world, EngineOptions(workers=2)))
         return fleets[0]
 
     found = run_small(
@@ -118,13 +118,13 @@ def test_a_worker_that_cannot_be_placed_is_said(tmp_path: Path, inline: Finished
     from seqsearch.core.errors import UserError
 
     with pytest.raises(UserError, match=r"no worker could start within 3 s: each needs 1 CPU and 4 GPU"):
-        Fleet(inline.study.world, Engine(workers=1, gpus_per_worker=4, start_timeout=3))
+        Fleet(inline.study.world, EngineOptions(workers=1, gpus_per_worker=4, start_timeout=3))
 
 
 def test_a_lost_state_is_recomputed_by_whoever_needs_it(inline: Finished, tmp_path: Path) -> None:
     """A worker that never saw the parent, with an empty state folder, gives the same row, and says what it retrained."""
     fleet = Fleet(
-        World(inline.study.world.pool, 0, inline.study.world.cache, str(tmp_path / "empty")), Engine(workers=1)
+        World(inline.study.world.pool, 0, inline.study.world.cache, str(tmp_path / "empty")), EngineOptions(workers=1)
     )
     edge = max((e for e in inline.search.edges.values() if e.judged == "test"), key=lambda e: len(e.prefix))
     fleet.submit(edge, (0, 0))
@@ -139,12 +139,12 @@ def test_a_lost_state_is_recomputed_by_whoever_needs_it(inline: Finished, tmp_pa
 
 def test_functions_are_called_on_workers_in_order_also_where_one_dies(inline: Finished, tmp_path: Path) -> None:
     world = World("glyphs:classes=6", 0, str(tmp_path), str(tmp_path / "states"))
-    fleet = Fleet(world, Engine(workers=2))
+    fleet = Fleet(world, EngineOptions(workers=2))
     try:
         assert fleet.map(on_an_actor, list(range(5))) == [(i, True) for i in range(5)]
         (tmp_path / "once").touch()
         assert fleet.map(dies_once, [str(tmp_path / "once"), "", ""]) == [str(tmp_path / "once"), "", ""]
-        assert fleet.roster.replaced == 1
+        assert fleet.worker_set.replaced == 1
     finally:
         fleet.close()
 

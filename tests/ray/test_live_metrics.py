@@ -13,7 +13,7 @@ import pytest
 from actors.cluster import connect, disconnect
 from actors.fleet import Fleet
 from actors.metrics import COUNTERS, GAUGES, Metrics
-from actors.options import Engine
+from actors.options import EngineOptions
 from protocols.cldyb.planners import make_plans
 from protocols.cldyb.study import prepare
 from protocols.running.costs import estimate
@@ -47,7 +47,7 @@ def exported(run: str) -> dict[str, float] | None:
 def test_the_figures_of_a_run_reach_ray(tmp_path: Path) -> None:
     settings = small_settings(score_seeds=1, random_sequences=0)
     study = prepare(settings, tmp_path / "states", "cpu")
-    fleet = Fleet(study.world, Engine(workers=1))
+    fleet = Fleet(study.world, EngineOptions(workers=1))
     expected = estimate(settings, len(study.methods)).expected
     with Monitor(tmp_path, "my-run", study, Runtime(quiet=True), expected) as monitor:
         with monitor.watching(fleet):

@@ -11,7 +11,7 @@ import pytest
 import ray
 from ray.exceptions import ObjectStoreFullError, OutOfDiskError
 
-from actors.options import Engine
+from actors.options import EngineOptions
 from tests.ray.watched import HOLD, METHODS, Nodes, Watched, node_with_own_disk, origins, run, same_results
 from tests.studies import Finished, run_small
 
@@ -36,8 +36,8 @@ def test_a_killed_node_and_one_that_joins(inline: Finished, tmp_path: Path) -> N
                 node_with_own_disk(cluster, tmp_path / "joined")
             return True if len(fleet.nodes() - set(killed)) == 2 else HOLD
 
-        found, fleet = run(tmp_path / "run", Engine(workers=None), preempt)
-        assert fleet.roster.replaced >= 1
+        found, fleet = run(tmp_path / "run", EngineOptions(workers=None), preempt)
+        assert fleet.worker_set.replaced >= 1
         assert fleet.acted
         nodes = {d["worker"]: d["node"] for name, d in fleet.seen if name == "worker-up"}
         used = {nodes[e["edge"]["worker"]] for e in found.journal.entries if "edge" in e}
@@ -51,11 +51,11 @@ def test_states_go_from_node_to_node(inline: Finished, tmp_path: Path) -> None:
     same = run_small(tmp_path / "inline", methods=er)
     with Nodes(1, object_store_memory=80 << 20, _system_config={"automatic_object_spilling_enabled": False}) as cluster:
         node_with_own_disk(cluster, tmp_path / "other", object_store_memory=80 << 20)
-        found, _ = run(tmp_path / "fetched", Engine(workers=2), methods=er)
+        found, _ = run(tmp_path / "fetched", EngineOptions(workers=2), methods=er)
         same_results(found, same)
         assert any(o.startswith("worker-") for o in origins(found)), origins(found)
         filling = _fill_object_store(80 << 20)
-        found, _ = run(tmp_path / "full", Engine(workers=2), methods=er)
+        found, _ = run(tmp_path / "full", EngineOptions(workers=2), methods=er)
         same_results(found, same)
         del filling
 
@@ -71,7 +71,7 @@ def _fill_object_store(size: int) -> list[ray.ObjectRef[Any]]:
 
 
 def test_shared_storage_brings_states_to_nodes_and_to_later_runs(inline: Finished, tmp_path: Path) -> None:
-    engine = Engine(workers=2, state_store=(tmp_path / "store").as_uri())
+    engine = EngineOptions(workers=2, state_store=(tmp_path / "store").as_uri())
     with Nodes(1) as cluster:
         node_with_own_disk(cluster, tmp_path / "other")
         found, _ = run(tmp_path / "first", engine)

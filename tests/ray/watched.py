@@ -11,7 +11,7 @@ import ray
 from ray.cluster_utils import Cluster
 
 from actors.fleet import Fleet
-from actors.options import Engine
+from actors.options import EngineOptions
 from seqsearch.engine.search import Job, JobResult, Priority
 from seqsearch.training.world import World
 from tests.studies import Finished, run_small
@@ -28,7 +28,11 @@ class Watched(Fleet):
     """
 
     def __init__(
-        self, world: World, engine: Engine, act: Callable[[Watched, int], bool | str] = lambda *_: True, **more: Any
+        self,
+        world: World,
+        engine: EngineOptions,
+        act: Callable[[Watched, int], bool | str] = lambda *_: True,
+        **more: Any,
     ) -> None:
         self.seen: list[tuple[str, dict[str, Any]]] = []
         self.done, self.acted, self.act = 0, False, act
@@ -80,16 +84,16 @@ class Nodes:
 
 def run(
     folder: Path,
-    engine: Engine,
+    engine: EngineOptions,
     act: Callable[[Watched, int], bool | str] = lambda *_: True,
-    bench: Any = None,
+    trainer: Any = None,
     **study: Any,
 ) -> tuple[Finished, Watched]:
     """A whole study on a fleet that `act` may harm."""
     fleets: list[Watched] = []
 
     def made(world: World) -> Watched:
-        fleets.append(Watched(world, engine, act, bench=bench))
+        fleets.append(Watched(world, engine, act, trainer=trainer))
         return fleets[0]
 
     try:

@@ -15,7 +15,7 @@ from seqsearch.planners.step import Judgement
 from seqsearch.pools.base import ClassInfo, Pool
 from seqsearch.pools.glyphs import build
 from seqsearch.results.tables import (
-    Judged,
+    JudgedRollout,
     RunInfo,
     TaskSequence,
     TraceRow,
@@ -78,8 +78,10 @@ def sequence(
     return TaskSequence(name, kind, tuple(methods), 7, tasks, values)
 
 
-def rescored(s: TaskSequence, method: str, seed: int, result: Outcome) -> Judged:
-    return Judged(s.sequence_id, s.kind, "rescore", method, f"config of {method}", "weights", seed, "test", result)
+def rescored(s: TaskSequence, method: str, seed: int, result: Outcome) -> JudgedRollout:
+    return JudgedRollout(
+        s.sequence_id, s.kind, "rescore", method, f"config of {method}", "weights", seed, "test", result
+    )
 
 
 def traced(s: TaskSequence, others: int = 2) -> list[TraceRow]:
@@ -102,7 +104,7 @@ def write_run(
     path: Path,
     pool: Pool,
     sequences: Sequence[TaskSequence],
-    judged: Sequence[Judged],
+    judged: Sequence[JudgedRollout],
     methods: Sequence[str] = (),
     stats: dict[str, Any] | None = STATS,
 ) -> Path:

@@ -15,7 +15,7 @@ import zipfile
 from typing import IO, TYPE_CHECKING, Any
 
 from seqsearch.core.errors import UserError
-from seqsearch.storage.reading import opened
+from seqsearch.storage.reading import open_regular
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -67,7 +67,7 @@ class _Refused(Exception):
 
 
 def _size(file: str) -> int:
-    descriptor = opened(file)
+    descriptor = open_regular(file)
     try:
         return os.fstat(descriptor).st_size
     finally:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile
-from seqsearch.storage.reading import opened
+from seqsearch.storage.reading import open_regular
 
 CACHE_BYTES = 128 << 20
 """Room for row groups of a file whose images do not lie verbatim."""
@@ -73,7 +73,7 @@ class ImageColumn:
         assert self._places is not None
         assert self._lengths is not None
         if self._file is None:
-            self._file = opened(self.path)
+            self._file = open_regular(self.path)
             weakref.finalize(self, os.close, self._file)
         file, found = self._file, list[bytes | None]()
         for place, length in zip(self._places[rows].tolist(), self._lengths[rows].tolist(), strict=True):

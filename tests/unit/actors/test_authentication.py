@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.authentication import admit, is_own, is_remote, locate, token_source
+from actors.authentication import check_joinable, is_own, is_remote, locate, token_source
 from seqsearch.core.errors import UserError
 
 
@@ -92,4 +92,4 @@ def test_a_port_where_nobody_listens_is_said_at_once() -> None:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         with pytest.raises(UserError, match=rf"no Ray cluster at '.*:{port}': .*refused; leave --address out"):
-            admit(f"127.0.0.1:{port}")
+            check_joinable(f"127.0.0.1:{port}")

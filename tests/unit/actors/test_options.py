@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from actors.options import Engine
+from actors.options import EngineOptions
 from seqsearch.core.errors import UserError
 from seqsearch.core.units import size
 
@@ -37,4 +37,4 @@ def test_sizes() -> None:
 )
 def test_flags_that_contradict_each_other(values: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
-        Engine(**values)
+        EngineOptions(**values)

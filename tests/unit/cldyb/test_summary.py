@@ -8,8 +8,8 @@ from rich.console import Console
 from protocols.cldyb.summary import render, summarise
 from protocols.report import text as wording
 from seqsearch.core.errors import UserError
-from seqsearch.metrics import accuracy as metrics
-from seqsearch.results.tables import Judged
+from seqsearch.metrics.drop import bootstrap_drop
+from seqsearch.results.tables import JudgedRollout
 from tests.unit.run_folders import STATS, glyphs, outcome, rescored, sequence, triangle, write_run
 
 POOL = glyphs()
@@ -47,7 +47,7 @@ def joint(tmp_path):
         for r, shift in ((r0, 0.0), (r1, 0.1)):
             judged += [rescored(r, m, seed, result(acc + shift, acc + shift, masked=0.99)) for seed in (1000, 1001)]
     for role, split in (("search", "reward"), ("search", "test"), ("rescore", "reward")):  # no headline figures
-        judged.append(Judged("search-0", "searched", role, "er", "config", "w", 1000, split, result(0.0, 0.0)))
+        judged.append(JudgedRollout("search-0", "searched", role, "er", "config", "w", 1000, split, result(0.0, 0.0)))
     return write_run(tmp_path / "joint", POOL, [f, r0, r1], judged, ["er", "slca"])
 
 
@@ -68,7 +68,7 @@ def test_figures_are_those_computed_by_hand(joint):
     assert er.footprint_mb == slca.footprint_mb == pytest.approx(1.5)
     assert summary.mean.found.acc == pytest.approx((0.45 + 0.6) / 2)
     assert summary.mean.drop.relative == pytest.approx((0.8 - 0.525) / 0.8)
-    expected = metrics.bootstrap_drop([[[0.4, 0.5]], [[0.6, 0.6]]], [[[0.7] * 2, [0.8] * 2], [[0.8] * 2, [0.9] * 2]])
+    expected = bootstrap_drop([[[0.4, 0.5]], [[0.6, 0.6]]], [[[0.7] * 2, [0.8] * 2], [[0.8] * 2, [0.9] * 2]])
     assert summary.mean.drop.relative_interval == pytest.approx(expected.relative_interval)
 
 

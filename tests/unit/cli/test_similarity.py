@@ -17,7 +17,7 @@ from protocols.report.heatmap import NAMED, cluster, write_heatmap
 from seqsearch.similarity.files import read, write
 from seqsearch.similarity.matrix import checked
 from seqsearch.similarity.names import from_names
-from seqsearch.study.class_similarity import looks
+from seqsearch.study.class_similarity import learned_similarity
 
 POOL = "glyphs:classes=10,train=6,reward=4,test=4,strength=2.5"
 
@@ -61,17 +61,19 @@ def test_names_of_a_pool(tmp_path: Path) -> None:
 
 def test_to_a_model(tmp_path: Path) -> None:
     out = str(tmp_path / "x.csv")
-    assert figures("prototypes", "--pool", POOL, "--out", out)["digest"] == looks("prototypes", POOL).digest
-    assert read(Path(out)).digest == looks("prototypes", POOL).digest
+    assert (
+        figures("prototypes", "--pool", POOL, "--out", out)["digest"] == learned_similarity("prototypes", POOL).digest
+    )
+    assert read(Path(out)).digest == learned_similarity("prototypes", POOL).digest
     found = figures("prototypes", "--pool", POOL, "--images", "0", "--seed", "7", "--out", out)
-    assert found["digest"] == looks("prototypes", POOL, seed=7, images=0).digest
-    assert figures("confusion", "--pool", POOL, "--out", out)["digest"] == looks("confusion", POOL).digest
+    assert found["digest"] == learned_similarity("prototypes", POOL, seed=7, images=0).digest
+    assert figures("confusion", "--pool", POOL, "--out", out)["digest"] == learned_similarity("confusion", POOL).digest
     found = figures("confusion", "--pool", POOL, "--method", "ranpac:M=50", "--out", out)
-    assert found["digest"] == looks("confusion", POOL, "ranpac:M=50").digest
-    some = looks("prototypes", POOL).names[7:2:-1]
+    assert found["digest"] == learned_similarity("confusion", POOL, "ranpac:M=50").digest
+    some = learned_similarity("prototypes", POOL).names[7:2:-1]
     (tmp_path / "some.txt").write_text("\ufeff" + "\r\n\r\n".join(some))
     figures("prototypes", "--pool", POOL, "--names", str(tmp_path / "some.txt"), "--out", out)
-    assert read(Path(out)).digest == looks("prototypes", POOL).restricted(some).digest
+    assert read(Path(out)).digest == learned_similarity("prototypes", POOL).restricted(some).digest
 
 
 def test_names_from_a_file(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 from scipy import stats
 
-from actors.options import Engine
+from actors.options import EngineOptions
 from protocols.cli.main import main
 from protocols.edge.run import expected, run, shared_trainings
 from protocols.edge.settings import EdgeSettings
@@ -203,7 +203,7 @@ def stopped_after(results: int, path: Path, **settings: Any) -> None:
     folder = RunFolder.create(path, made)
     deadline = Deadline(results, results_in(path))
     assert not run(
-        folder, prepare(made, path / "states", "cpu"), Runtime(Engine(workers=0), quiet=True, deadline=deadline)
+        folder, prepare(made, path / "states", "cpu"), Runtime(EngineOptions(workers=0), quiet=True, deadline=deadline)
     )
     folder.close()
 

@@ -186,7 +186,7 @@ class DiskOnly(InlineEvaluator):
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
-        self.bench.cache = StateCache(Path(world.states), ram_bytes=1)
+        self.trainer.cache = StateCache(Path(world.states), ram_bytes=1)
 
 
 def test_a_sloppy_method_gives_the_same_whatever_is_cached(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ class Counting(InlineEvaluator):
 
     def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         done = super().wait()
-        Counting.peak = max(Counting.peak, len(list(self.bench.cache.disk.path.glob("*.json"))))
+        Counting.peak = max(Counting.peak, len(list(self.trainer.cache.disk.path.glob("*.json"))))
         return done
 
 

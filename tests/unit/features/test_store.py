@@ -17,7 +17,7 @@ from seqsearch.core.types import Edge
 from seqsearch.features.extraction import Network, byte_table, looked_up
 from seqsearch.features.store import OPEN, FeatureStore
 from seqsearch.pools.base import ClassInfo
-from seqsearch.training.trainer import Workbench
+from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World, build_backbone, build_pool, method_spec
 
 POOL, BACKBONE = "glyphs:classes=20,train=4,reward=2,test=2", "glyph_vit"
@@ -130,21 +130,21 @@ def test_one_network_serves_all_pools_and_methods_and_training_a_copy_leaves_it_
     """The backbone of a worker is in its memory once, also when a method asks for features first, while it predicts."""
     pools = "glyphs:classes=4,train=4,reward=2,test=2,glyphs:classes=4,train=4,reward=2,test=2,seed=1"
     world = World(pools, 0, str(tmp_path / "cache"), str(tmp_path / "states"))
-    bench = Workbench(world)
+    trainer = Trainer(world)
     built = []
-    backbone = bench.source(BACKBONE).backbone
+    backbone = trainer.source(BACKBONE).backbone
     backbone.module = lambda: built.append(type(backbone).module(backbone)) or built[-1]
     with torch.inference_mode():
-        before = bench.source(BACKBONE).features.rows(np.array([0, 40]))
+        before = trainer.source(BACKBONE).features.rows(np.array([0, 40]))
     spec = method_spec(parse_item("er:epochs=1", "method"), BACKBONE, "cpu")
-    trained = bench.train(Edge(spec, 0, 0, (world.task([0, 1]),)))
+    trained = trainer.train(Edge(spec, 0, 0, (world.task([0, 1]),)))
     assert trained.status == "ok", trained.message
     assert len(built) == 1
     assert not any(p.is_inference() for p in built[0].parameters())
     again = build_backbone(BACKBONE).module()
     for name, value in built[0].state_dict().items():
         assert torch.equal(value, again.state_dict()[name]), name
-    np.testing.assert_array_equal(bench.source(BACKBONE).features.rows(np.array([0, 40])), before)
+    np.testing.assert_array_equal(trainer.source(BACKBONE).features.rows(np.array([0, 40])), before)
 
 
 # ------------------------------------------------------------------------------------------------ beside a GPU

@@ -5,58 +5,59 @@ import pytest
 from scipy import stats
 
 from seqsearch.core.errors import UserError
-from seqsearch.metrics import accuracy as metrics
+from seqsearch.metrics import accuracy, ranks
+from seqsearch.metrics.drop import bootstrap_drop
 
 NAN = np.nan
 A = np.array([[0.9, NAN, NAN], [0.7, 0.8, NAN], [0.4, 0.6, 1.0]])
 
 
 def test_figures_by_hand():
-    assert metrics.acc(A) == pytest.approx(2.0 / 3)
-    assert metrics.acc(A, 2) == pytest.approx(0.75)
-    assert metrics.avg_acc(A) == pytest.approx((0.9 + 0.75 + 2 / 3) / 3)
-    assert metrics.ala(A) == pytest.approx(0.9)
-    assert metrics.ala(A, 2) == pytest.approx(0.85)
-    assert metrics.afm(A) == pytest.approx((0.5 + 0.2) / 2)
-    assert metrics.afm(A, 1) == 0
-    assert metrics.ar(A) == pytest.approx(-0.35)
+    assert accuracy.acc(A) == pytest.approx(2.0 / 3)
+    assert accuracy.acc(A, 2) == pytest.approx(0.75)
+    assert accuracy.avg_acc(A) == pytest.approx((0.9 + 0.75 + 2 / 3) / 3)
+    assert accuracy.ala(A) == pytest.approx(0.9)
+    assert accuracy.ala(A, 2) == pytest.approx(0.85)
+    assert accuracy.afm(A) == pytest.approx((0.5 + 0.2) / 2)
+    assert accuracy.afm(A, 1) == 0
+    assert accuracy.ar(A) == pytest.approx(-0.35)
 
 
 def test_rewards_by_hand():
-    assert metrics.reward(A) == pytest.approx(0.35 - 0.9)
-    assert metrics.reward(A, 1) == pytest.approx(-0.9)
-    assert metrics.reward(A, kind="forgetting") == pytest.approx(0.35)
-    assert metrics.reward(A, 2, "gap-to-joint", joint=0.95) == pytest.approx(0.2)
+    assert accuracy.reward(A) == pytest.approx(0.35 - 0.9)
+    assert accuracy.reward(A, 1) == pytest.approx(-0.9)
+    assert accuracy.reward(A, kind="forgetting") == pytest.approx(0.35)
+    assert accuracy.reward(A, 2, "gap-to-joint", joint=0.95) == pytest.approx(0.2)
     with pytest.raises(ValueError, match="joint accuracy"):
-        metrics.reward(A, kind="gap-to-joint")
+        accuracy.reward(A, kind="gap-to-joint")
     with pytest.raises(UserError, match="unknown reward"):
-        metrics.reward(A, kind="tears")
+        accuracy.reward(A, kind="tears")
 
 
 def test_discounted_return():
-    assert metrics.discounted_return([1, 2, 4]) == 7
-    assert metrics.discounted_return([1, 2, 4], 0.5) == 3
-    assert metrics.discounted_return([]) == 0
+    assert accuracy.discounted_return([1, 2, 4]) == 7
+    assert accuracy.discounted_return([1, 2, 4], 0.5) == 3
+    assert accuracy.discounted_return([]) == 0
 
 
 def test_matrices_are_judged_at_the_door():
     with pytest.raises(ValueError, match="square"):
-        metrics.acc(np.zeros((2, 3)))
+        accuracy.acc(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="between 1 and 3"):
-        metrics.acc(A, 4)
+        accuracy.acc(A, 4)
 
 
 def test_missing_results_do_not_pass_for_numbers():
     broken = A.copy()
     broken[2, 0] = NAN
-    assert np.isnan(metrics.acc(broken))
-    assert np.isnan(metrics.reward(broken))
+    assert np.isnan(accuracy.acc(broken))
+    assert np.isnan(accuracy.reward(broken))
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_exact_p_values_agree_with_scipy_without_ties(seed):
     x, y = np.random.default_rng(seed).random((2, 6))
-    found = metrics.rank_correlations(x, y)
+    found = ranks.rank_correlations(x, y)
     exact_kendall = stats.kendalltau(x, y, method="exact")
     by_permutation = stats.permutation_test(
         (x,), lambda a: stats.spearmanr(a, y).statistic, permutation_type="pairings", n_resamples=np.inf
@@ -68,7 +69,7 @@ def test_exact_p_values_agree_with_scipy_without_ties(seed):
 
 def test_exact_p_values_with_ties_agree_with_brute_force():
     x, y = [1.0, 1, 2, 3, 3], [2.0, 1, 1, 5, 4]
-    found = metrics.rank_correlations(x, y)
+    found = ranks.rank_correlations(x, y)
     rhos = [abs(stats.spearmanr(x, p).statistic) for p in itertools.permutations(y)]
     taus = [abs(stats.kendalltau(x, p).statistic) for p in itertools.permutations(y)]
     assert found.srcc_p == pytest.approx(np.mean([r > abs(found.srcc) - 1e-9 for r in rhos]))
@@ -79,32 +80,32 @@ def test_rank_correlations_beyond_the_exact_and_of_constants():
     rng = np.random.default_rng(0)
     x = rng.random(30)
     y = x + rng.random(30)
-    many = metrics.rank_correlations(x, y)
+    many = ranks.rank_correlations(x, y)
     assert not many.exact
     assert many.srcc_p == pytest.approx(stats.spearmanr(x, y).pvalue)
-    assert np.isnan(metrics.rank_correlations([1, 1, 1], [1, 2, 3]).srcc)
+    assert np.isnan(ranks.rank_correlations([1, 1, 1], [1, 2, 3]).srcc)
     with pytest.raises(ValueError, match="finite"):
-        metrics.rank_correlations([1, NAN], [1, 2])
+        ranks.rank_correlations([1, NAN], [1, 2])
     with pytest.raises(ValueError, match="equally long"):
-        metrics.rank_correlations([1, 2, 3], [1, 2])
+        ranks.rank_correlations([1, 2, 3], [1, 2])
 
 
 def test_correlation_gain():
     reference = np.arange(8.0)
-    perfect, opposite = metrics.correlation_gain(reference**3, -reference, reference), -reference
+    perfect, opposite = ranks.correlation_gain(reference**3, -reference, reference), -reference
     assert (perfect.srcc, perfect.krcc) == pytest.approx((2, 2))
     assert perfect.srcc_interval == pytest.approx((2, 2))
-    assert metrics.correlation_gain(opposite, opposite, reference).krcc_interval == (0, 0)
+    assert ranks.correlation_gain(opposite, opposite, reference).krcc_interval == (0, 0)
     noisy = reference + 3 * np.random.default_rng(0).normal(size=8)
-    gain = metrics.correlation_gain(reference, noisy, reference, draws=500)
-    alone = metrics.rank_correlations(noisy, reference)
+    gain = ranks.correlation_gain(reference, noisy, reference, draws=500)
+    alone = ranks.rank_correlations(noisy, reference)
     assert (gain.srcc, gain.krcc) == pytest.approx((1 - alone.srcc, 1 - alone.krcc))
     assert 0 <= gain.srcc_interval[0] < gain.srcc < gain.srcc_interval[1]
-    assert np.isnan(metrics.correlation_gain(np.ones(8), noisy, reference).krcc_interval[0])
+    assert np.isnan(ranks.correlation_gain(np.ones(8), noisy, reference).krcc_interval[0])
 
 
 def test_drop_of_means_by_hand():
-    drop = metrics.bootstrap_drop([[0.4, 0.5]], [[0.8, 0.9], [0.6, 0.7]])
+    drop = bootstrap_drop([[0.4, 0.5]], [[0.8, 0.9], [0.6, 0.7]])
     assert drop.found == pytest.approx(0.45)
     assert drop.random == pytest.approx(0.75)
     assert drop.absolute == pytest.approx(0.3)
@@ -122,27 +123,27 @@ def test_five_random_sequences_give_an_interval_that_covers():
     for trial in range(400):
         random = 0.7 + rng.normal(0, 0.03, (5, 1)) + rng.normal(0, 0.005, (5, 3))
         found = 0.5 + rng.normal(0, 0.005, (1, 3))
-        low, high = metrics.bootstrap_drop(found, random, draws=300, seed=trial).absolute_interval
+        low, high = bootstrap_drop(found, random, draws=300, seed=trial).absolute_interval
         hits += low <= 0.2 <= high
     assert 0.92 <= hits / 400 <= 0.99
 
 
 def test_nothing_is_said_where_nothing_varies():
-    assert np.isnan(metrics.bootstrap_drop([[0.4]], [[0.8]]).absolute_interval).all()
+    assert np.isnan(bootstrap_drop([[0.4]], [[0.8]]).absolute_interval).all()
 
 
 def test_seeds_are_paired():
     """A training seed that lifts all sequences alike says nothing about their difference."""
     lift = np.array([-0.2, 0.0, 0.1, 0.3])
-    drop = metrics.bootstrap_drop(0.4 + lift[None], np.full((6, 1), 0.6) + lift[None])
+    drop = bootstrap_drop(0.4 + lift[None], np.full((6, 1), 0.6) + lift[None])
     assert drop.absolute_interval == pytest.approx((0.2, 0.2))
 
 
 def test_methods_are_averaged_first():
     rng = np.random.default_rng(0)
     found, random = rng.random((3, 4, 5)), rng.random((3, 6, 5))
-    assert metrics.bootstrap_drop(found, random) == metrics.bootstrap_drop(found.mean(axis=0), random.mean(axis=0))
-    assert not metrics.bootstrap_drop(found, random).conditional
+    assert bootstrap_drop(found, random) == bootstrap_drop(found.mean(axis=0), random.mean(axis=0))
+    assert not bootstrap_drop(found, random).conditional
 
 
 def test_intervals_are_repeatable_and_cover_at_their_level():
@@ -153,23 +154,23 @@ def test_intervals_are_repeatable_and_cover_at_their_level():
         seeds = 0.05 * rng.normal(size=8)
         found = 0.4 + 0.1 * rng.normal(size=(20, 1)) + seeds + 0.02 * rng.normal(size=(20, 8))
         random = 0.6 + 0.1 * rng.normal(size=(20, 1)) + seeds + 0.02 * rng.normal(size=(20, 8))
-        low, high = metrics.bootstrap_drop(found, random, level=0.9, draws=400, seed=trial).absolute_interval
+        low, high = bootstrap_drop(found, random, level=0.9, draws=400, seed=trial).absolute_interval
         hits.append(low < 0.2 < high)
     assert 0.8 < np.mean(hits) < 0.97
-    again = [metrics.bootstrap_drop(found, random, seed=s) for s in (1, 1, 2)]
+    again = [bootstrap_drop(found, random, seed=s) for s in (1, 1, 2)]
     assert again[0] == again[1] != again[2]
 
 
 def test_drops_refuse_what_does_not_pair():
     for found, random in [(np.zeros((1, 2)), np.zeros((3, 4))), (np.zeros((2, 1, 3)), np.zeros((3, 1, 3)))]:
         with pytest.raises(ValueError, match="share methods and training seeds"):
-            metrics.bootstrap_drop(found, random)
+            bootstrap_drop(found, random)
     with pytest.raises(ValueError, match="finite"):
-        metrics.bootstrap_drop([[NAN]], [[0.5]])
+        bootstrap_drop([[NAN]], [[0.5]])
 
 
 def test_a_random_accuracy_of_zero_has_no_relative_drop():
-    drop = metrics.bootstrap_drop([[0.0, 0.0]], [[0.0, 0.0]])
+    drop = bootstrap_drop([[0.0, 0.0]], [[0.0, 0.0]])
     assert drop.absolute == 0
     assert np.isnan(drop.relative)
     assert np.isnan(drop.relative_interval[0])

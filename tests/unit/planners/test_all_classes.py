@@ -13,13 +13,13 @@ from seqsearch.core.errors import UserError
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
-from seqsearch.planners.all_classes import LooksPlanner
+from seqsearch.planners.all_classes import AllClassesPlanner
 from tests.studies import small_settings
 
 
 def looked(folder: Path, kind: Any, method: str) -> tuple[np.ndarray, Any, Any]:
     study = prepare(small_settings(methods=method, classes_per_task=2), folder / "states", "cpu")
-    planner = LooksPlanner(kind, study.methods[0], study.view, 0, images=3)
+    planner = AllClassesPlanner(kind, study.methods[0], study.view, 0, images=3)
     evaluator = InlineEvaluator(study.world)
     Search(evaluator, Journal(folder)).run([planner])
     return planner.values, study, evaluator
@@ -27,7 +27,7 @@ def looked(folder: Path, kind: Any, method: str) -> tuple[np.ndarray, Any, Any]:
 
 def test_prototypes_are_mean_features_of_training_images(tmp_path: Path) -> None:
     values, study, evaluator = looked(tmp_path, "prototypes", "simplecil")
-    source = evaluator.bench.source("glyph_vit")
+    source = evaluator.trainer.source("glyph_vit")
     for position in (0, 7, 47):
         index = study.world.class_index(study.view.class_ids[position])
         rows = study.world.split.rows(index, "train")[:3]
@@ -50,7 +50,7 @@ def test_columns_are_in_the_order_of_the_pool_whatever_order_it_has(tmp_path: Pa
     shuffled = type(view)(
         tuple(view.class_ids[i] for i in order), tuple(view.groups[i] for i in order), view.splits, view.arrivals
     )
-    planners = [LooksPlanner("confusion", study.methods[0], v, 0, images=3) for v in (view, shuffled)]
+    planners = [AllClassesPlanner("confusion", study.methods[0], v, 0, images=3) for v in (view, shuffled)]
     Search(InlineEvaluator(study.world), Journal(tmp_path)).run(planners)
     np.testing.assert_array_equal(planners[0].values[np.ix_(order, order)], planners[1].values)
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from actors.options import Engine
+from actors.options import EngineOptions
 from protocols.cldyb.run import run
 from protocols.cldyb.study import prepare
 from protocols.cli.main import main
@@ -41,7 +41,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("status") / "mine"
     settings = small_settings(score_seeds=1)
     folder = RunFolder.create(path, settings)
-    assert run(folder, prepare(settings, path / "states", "cpu"), Runtime(Engine(workers=0), quiet=True))
+    assert run(folder, prepare(settings, path / "states", "cpu"), Runtime(EngineOptions(workers=0), quiet=True))
     folder.close()
     return path
 

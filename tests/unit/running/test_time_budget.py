@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from actors.options import Engine
+from actors.options import EngineOptions
 from protocols.cldyb.run import run
 from protocols.cldyb.study import prepare
 from protocols.cldyb.summary import summarise
@@ -45,7 +45,9 @@ def session(path: Path, results: float = math.inf) -> bool:
         folder = RunFolder.create(path, settings)
     try:
         study = prepare(settings, path / "states", "cpu")
-        return run(folder, study, Runtime(Engine(workers=0), quiet=True, deadline=Deadline(results, results_in(path))))
+        return run(
+            folder, study, Runtime(EngineOptions(workers=0), quiet=True, deadline=Deadline(results, results_in(path)))
+        )
     finally:
         folder.close()
 

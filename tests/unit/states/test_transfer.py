@@ -13,7 +13,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.states.folder import StateFolder
 from seqsearch.states.shared import StateStore
 from seqsearch.states.transfer import Link, Offer, ways
-from seqsearch.storage.remote import copied, opened
+from seqsearch.storage.remote import copied, open_remote
 
 CHAIN = ["1" * 32, "2" * 32, "3" * 32]
 
@@ -119,4 +119,4 @@ def test_files_are_copied_to_folders_and_urls(tmp_path: Path) -> None:
         copied([source], target, "--export")
         assert (tmp_path / ["to me", "url"][number] / "a.parquet").read_bytes() == b"x" * 100
     with pytest.raises(UserError, match=r"--export /proc/x"):
-        opened("/proc/x", "--export")
+        open_remote("/proc/x", "--export")

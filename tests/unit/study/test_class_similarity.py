@@ -15,7 +15,7 @@ from seqsearch.features.store import UnionFeatures, cache_root
 from seqsearch.planners import all_classes as planner
 from seqsearch.similarity.features import from_confusion
 from seqsearch.similarity.matrix import Similarity
-from seqsearch.study.class_similarity import class_names, looks, open_pools
+from seqsearch.study.class_similarity import class_names, learned_similarity, open_pools
 from seqsearch.training.world import World
 from tests.conformance.lab import EXAMPLE
 
@@ -40,11 +40,11 @@ class Unseen(SimpleCIL):
 
 
 def prototypes(pool: str = POOL, *method: str, **options: Any) -> Similarity:
-    return looks("prototypes", pool, *method, **options)
+    return learned_similarity("prototypes", pool, *method, **options)
 
 
 def confusion(pool: str = POOL, *method: str, **options: Any) -> Similarity:
-    return looks("confusion", pool, *method, **options)
+    return learned_similarity("confusion", pool, *method, **options)
 
 
 @pytest.fixture(scope="module")

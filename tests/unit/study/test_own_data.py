@@ -12,7 +12,7 @@ import timm
 import torch
 from safetensors.torch import save_file
 
-from actors.options import Engine
+from actors.options import EngineOptions
 from protocols.cldyb.run import Runtime, run
 from protocols.cldyb.study import prepare
 from protocols.cldyb.summary import summarise
@@ -57,7 +57,7 @@ def finish(path: Path, **changes: Any) -> Path:
     """A whole run, files and report included."""
     settings = CldybSettings(**{**SMALL, **changes})
     folder = RunFolder.create(path, settings)
-    run(folder, prepare(settings, path / "states", "cpu"), Runtime(Engine(workers=0), quiet=True))
+    run(folder, prepare(settings, path / "states", "cpu"), Runtime(EngineOptions(workers=0), quiet=True))
     folder.close()
     return path
 
@@ -257,23 +257,23 @@ def test_tuned_values_trials_and_cost_are_in_the_run(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_tuning_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from seqsearch.training.trainer import Workbench
+    from seqsearch.training.trainer import Trainer
 
     whole = finish(tmp_path / "whole", **TUNED)
-    trained, real = [], Workbench.train
+    trained, real = [], Trainer.train
 
-    def train(self: Workbench, edge: Any) -> Any:
+    def train(self: Trainer, edge: Any) -> Any:
         if len(trained) == 3:
             raise KeyboardInterrupt
         trained.append(edge)
         return real(self, edge)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Workbench, "train", train)
+        patch.setattr(Trainer, "train", train)
         with pytest.raises(KeyboardInterrupt):
             finish(tmp_path / "cut", **TUNED)
     folder, settings = RunFolder.resume(tmp_path / "cut", CldybSettings, {})
-    run(folder, prepare(settings, folder.path / "states", "cpu"), Runtime(Engine(workers=0), quiet=True))
+    run(folder, prepare(settings, folder.path / "states", "cpu"), Runtime(EngineOptions(workers=0), quiet=True))
     for name in ("trials", "sequences"):
         a, b = (pq.read_table(p / f"{name}.parquet").drop(["run_id"]) for p in (whole, tmp_path / "cut"))
         same = [c for c in a.column_names if c != "train_seconds"]
