@@ -26,6 +26,7 @@ from seqsearch.core.types import EdgeResult, MethodSpec, Rollout
 from seqsearch.engine.inline import InlineEvaluator, pin_threads
 from seqsearch.engine.search import outcome
 from seqsearch.features.store import cache_root
+from seqsearch.metrics import accuracy as metrics
 from seqsearch.training.world import World, method_spec
 
 TASKS, CLASSES = 5, 10

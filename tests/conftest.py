@@ -7,6 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("repeatable", derandomize=True)
+settings.register_profile("fresh", print_blob=True)
+settings.load_profile("repeatable")
+"""`make test` draws the same examples every time; `make test-long` draws new ones (``--hypothesis-profile=fresh``)."""
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 

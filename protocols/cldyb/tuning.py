@@ -18,7 +18,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.registry import load
 from seqsearch.core.types import MethodSpec, Prefix
 from seqsearch.methods.sampling import proposals
-from seqsearch.metrics import accuracy
+from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.given import GivenPlanner
 from seqsearch.planners.mcts import CldybPlanner
 
@@ -70,7 +70,7 @@ class Tuning:
     def _accuracy(self, trial: Trial) -> float | None:
         """Final accuracy on the reward images of all tasks; None if it did not end well."""
         [[outcome]] = self._given.outcomes[trial.spec.label]
-        return accuracy.acc(outcome.accuracy) if outcome.status == "ok" else None
+        return acc(outcome.accuracy) if outcome.status == "ok" else None
 
     def chosen(self) -> dict[str, Trial]:
         """The best trial by method label; of equals the first, hence the defaults if nothing beats them.

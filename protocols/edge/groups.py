@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.distribution.correlation import SimilarityCorrelation, similarity_correlation
-from seqsearch.metrics import accuracy
+from seqsearch.metrics.accuracy import acc
 from seqsearch.results.run import Rescored
 from seqsearch.results.tables import TaskSequence
 
@@ -62,8 +62,7 @@ def group_of(data: Rescored, method: str, sequences: list[TaskSequence], trouble
             f"{method}: {lost} of {len(sequences)} sequences ({what}) failed with some seed and are left out."
         )
     accuracy = [
-        [round(accuracy.acc(data.rollouts[s.sequence_id, method, r].accuracy), DIGITS) for r in data.seeds]
-        for s in whole
+        [round(acc(data.rollouts[s.sequence_id, method, r].accuracy), DIGITS) for r in data.seeds] for s in whole
     ]
     values = tuple(s.values[0] if s.values else None for s in whole)
     return Group(tuple(s.sequence_id for s in whole), values, np.array(accuracy).reshape(len(whole), len(data.seeds)))

@@ -29,7 +29,7 @@ from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes.exact import enumerate_sequences
 from seqsearch.extremes.find import Found, Start, anneal_start
 from seqsearch.extremes.objective import tasks_of, toolbox_labels
-from seqsearch.metrics import accuracy
+from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.all_classes import AllClassesPlanner
 from seqsearch.planners.given import GivenPlanner, GrowingPlanner
 from seqsearch.results.tables import SequenceKind
@@ -194,7 +194,7 @@ class EdgeRun:
         until = self.study.settings.until
         if not until:
             return True
-        table = [[accuracy.acc(o.accuracy) for o in row] for row in outcomes if all(o.status == "ok" for o in row)]
+        table = [[acc(o.accuracy) for o in row] for row in outcomes if all(o.status == "ok" for o in row)]
         return len(table) > 2 and narrow_enough(estimate(np.array(table)), *parse_target(until))
 
 

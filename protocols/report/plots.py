@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 WIDTH, HEIGHT = 340, 220
 LEFT, RIGHT, TOP, BOTTOM = 38, 12, 12, 36
+SMALLEST, NARROWEST = 1e-300, 1e-9
+"""Values smaller than this are 0; ranges narrower than this share of their values are a single one."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,10 @@ def _tick(value: float, percent: bool) -> str:
 
 
 def _wide(bounds: tuple[float, float]) -> tuple[float, float]:
-    """The range and a little more; never empty."""
+    """The range and a little more; never empty, nor so narrow that its ticks would be lost in rounding."""
     low, high = bounds
-    room = 0.06 * (high - low) or 0.01 * (abs(high) or 1.0)
+    largest = max(abs(low), abs(high))
+    if largest < SMALLEST:
+        return -0.01, 0.01
+    room = 0.06 * (high - low) if high - low > NARROWEST * largest else 0.01 * largest
     return low - room, high + room

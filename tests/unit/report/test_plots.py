@@ -56,6 +56,15 @@ def test_every_dot_is_drawn_inside(points: list[tuple[float, float]]) -> None:
     assert all(0 <= v <= WIDTH for v in numbers(drawn, "cx", "cy"))
 
 
+@pytest.mark.parametrize(
+    "points", [[(0.0, 5e-324)], [(5e-324, 0.5)], [(1.0, 0.5), (math.nextafter(1.0, 2.0), 0.5)], [(1e12, 0.0)]]
+)
+def test_ranges_that_rounding_would_lose_are_drawn(points: list[tuple[float, float]]) -> None:
+    drawn = scatter([Dots("random", tuple(points))], "x")
+    assert all(0 <= v <= WIDTH for v in numbers(drawn, "cx", "cy"))
+    assert len(re.findall('class="tick"', drawn)) >= 4
+
+
 def test_ranges_have_a_bar_a_row_and_room_for_names() -> None:
     rows = [
         Range("a method with a very long name & more", "truth", 0.5, 0.5, (("hard", 0.4),)),
