@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from seqsearch.engine.search import Priority
+from seqsearch.engine.evaluator import Priority
 
 LOOK_AHEAD = 64
 """Pending jobs among which one that suits a worker is looked for."""

@@ -53,7 +53,7 @@ class StateIndex:
 
     def holder(self, job: Any) -> str | None:
         """The worker that trained the state which a job starts from."""
-        known = self._states.get(job.parent) if isinstance(job, Edge) else None
+        known = self._states.get(job.key.parent.digest) if isinstance(job, Edge) else None
         return known.worker if known and known.worker else None
 
     def ended(self, job: Any, worker: WorkerHandle, reply: Reply) -> None:
@@ -62,7 +62,7 @@ class StateIndex:
         self._last = time.perf_counter()
         self._first = self._first or self._last - reply.seconds
         if isinstance(job, Edge) and worker.hello:
-            self._states[job.state] = _Known(worker.name, worker.hello.folder, reply.seconds, reply.size)
+            self._states[job.key.digest] = _Known(worker.name, worker.hello.folder, reply.seconds, reply.size)
 
     def forget(self, states: Iterable[str]) -> None:
         for digest in states:
@@ -78,9 +78,9 @@ class StateIndex:
     def offers(self, edge: Edge, to: WorkerHandle, handles: Sequence[WorkerHandle]) -> Mapping[str, Offer]:
         """What a worker may fetch from other nodes for an edge; empty if all it needs is in its own folder."""
         here = to.hello.folder if to.hello else ""
-        known = {d: self._states[d] for d in edge.chain[:-1] if d in self._states}
-        if edge.part and edge.home.state in self._states:
-            known[edge.part] = self._states[edge.home.state]  # it lies where that state does
+        known = {d: self._states[d] for d in edge.key.chain[:-1] if d in self._states}
+        if edge.key.part and edge.key.home.digest in self._states:
+            known[edge.key.part] = self._states[edge.key.home.digest]  # it lies where that state does
         if all(k.folder == here for k in known.values()):
             return {}
         by_name = {m.name: m for m in handles}

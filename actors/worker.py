@@ -115,7 +115,7 @@ class Worker:
                 self._trainer.extract(*job)
         if os.getpid() != self._pid:  # a method forked, and its child came back: there must be one answer
             os._exit(1)
-        size = self._trainer.kept_bytes(job.state) if isinstance(job, Edge) else 0
+        size = self._trainer.kept_bytes(job.key.digest) if isinstance(job, Edge) else 0
         return Reply(result, time.perf_counter() - start, size, resident_bytes())
 
     @_control
@@ -153,9 +153,9 @@ WorkerActor: Any = ray.remote(max_restarts=0, max_task_retries=0, concurrency_gr
 
 def _real_trainer(setup: Setup, name: str, folder: NodeFolder) -> Any:
     from actors.peers import Peers
-    from seqsearch.engine.inline import pin_threads
     from seqsearch.states.cache import StateCache
     from seqsearch.states.shared import StateStore
+    from seqsearch.training.device import pin_threads
     from seqsearch.training.trainer import Trainer
 
     pin_threads()

@@ -28,7 +28,7 @@ from seqsearch.distribution.estimate import estimate
 from seqsearch.distribution.interval import QUANTILES
 from seqsearch.distribution.normal import NormalFit, normal_fit, normal_quantile
 from seqsearch.distribution.percentile import percentile
-from seqsearch.engine.inline import pin_threads
+from seqsearch.training.device import pin_threads
 
 Floats = NDArray[np.float64]
 Row = dict[str, float | str]

@@ -22,10 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.tools import write_result
-from seqsearch.engine.inline import pin_threads
 from seqsearch.extremes import anneal
-from seqsearch.extremes.find import Direction, FinderName, find
+from seqsearch.extremes.find import find
 from seqsearch.extremes.objective import Problem, task_sizes
+from seqsearch.extremes.paper import Direction
+from seqsearch.extremes.restarts import FinderName
+from seqsearch.training.device import pin_threads
 
 Matrix = NDArray[np.float64]
 Row = dict[str, float | str | int]

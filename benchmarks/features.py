@@ -22,10 +22,11 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from benchmarks.tools import write_result
+from seqsearch.backbones.open import build_backbone
 from seqsearch.building.pool import Options, build_parquet
 from seqsearch.features.extraction import Network
 from seqsearch.features.store import BATCH, FeatureStore
-from seqsearch.training.world import build_backbone, build_pool
+from seqsearch.pools.open import build_pool
 
 
 def main() -> None:

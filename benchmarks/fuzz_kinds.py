@@ -19,23 +19,30 @@ from rich.console import Console
 from safetensors.torch import save_file
 
 from benchmarks.fuzz_damage import Damage, bytes_changed, journal_changed, json_changed
-from protocols.cldyb.summary import render, summarise
-from protocols.cli.main import main as command
-from protocols.report.cldyb import write_report
+from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.settings import CldybSettings
+from protocols.cli.cldyb import cldyb
+from protocols.report.cldyb import render, to_json, write_report
+from protocols.report.status import lines
 from protocols.running.folder import RunFolder
-from protocols.running.status import lines, status
+from protocols.running.status import status
 from seqsearch.backbones.parts.state_dict import tensors
-from seqsearch.core.settings import CldybSettings
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.journal_lines import written
 from seqsearch.pools.base import View
+from seqsearch.pools.open import build_pool
 from seqsearch.states.folder import StateFolder
-from seqsearch.training.world import build_pool
 from tests.unit.engine.test_journal import edge, probe
 from tests.unit.pools.test_parquet import hub, own_layout, png
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 
-IDENTITY = ("pool_digest", "split_digest", "weights", "versions", "device", "first_task")
+ORIGIN = {
+    "pool": "glyphs", "digest": "d", "from_step": 2, "classes": 5, "in_play": 4, "images": 9, "split": "own",
+    "excluded_groups": ["g"],
+}  # fmt: skip
+NAMES = ("pool_digest", "split_digest", "weights", "versions", "device", "first_task")
+IDENTITY = {"pools": [ORIGIN], **dict.fromkeys(NAMES, "same")}
+"""Of the run that is damaged, beside its methods."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +127,7 @@ def _run(folder: Path) -> Path:
     run = write_run(folder / "run", pool, found, judged, ["er"])
     said = json.loads((run / "config.json").read_text())
     settings = dataclasses.asdict(CldybSettings(methods="er", tasks=2, grow=("2:glyphs",)))
-    origin = {"pool": "glyphs", "digest": "d", "from_step": 2, "classes": 5, "in_play": 4, "images": 9, "split": "own"}
-    said["identity"] |= {"pools": [{**origin, "excluded_groups": ["g"]}], **dict.fromkeys(IDENTITY, "same")}
+    said["identity"] |= IDENTITY
     said |= {
         "settings": {**settings, "extended_from": [1]},
         "tuned": {"er": {"lr": 0.1}},
@@ -150,19 +156,19 @@ def _run(folder: Path) -> Path:
 
 
 def _read_run(folder: Path) -> None:
-    summary = summarise(folder / "run")
-    Console(file=io.StringIO()).print(render(summary))
-    json.dumps(summary.to_json(), allow_nan=False)
-    write_report(folder / "run", glyphs())
+    exported = Cldyb().read(folder / "run")
+    Console(file=io.StringIO()).print(render(exported.summary))
+    json.dumps(to_json(exported.summary), allow_nan=False)
+    write_report(folder / "run", exported, (glyphs(),))
 
 
 def _resume(folder: Path) -> None:
     run, _ = RunFolder.resume(folder / "run", CldybSettings, {})
-    run.identify({**dict.fromkeys(IDENTITY, "same"), "methods": {"er": {"digest": "er"}}})
+    identity = {**IDENTITY, "methods": {"er": {"digest": "er"}}}
+    run.identify(identity, Cldyb.may_change, Cldyb().finished(run.path))
 
 
 def _read_yaml(folder: Path) -> None:
-    cldyb = command.commands["cldyb"]
     with contextlib.redirect_stderr(io.StringIO()):
         values = cldyb.make_context("cldyb", ["--config", str(folder / "x.yaml"), "--methods", "er"]).params
     CldybSettings(**{f.name: values[f.name] for f in dataclasses.fields(CldybSettings) if f.name in values})

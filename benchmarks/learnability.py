@@ -21,13 +21,15 @@ import numpy as np
 from benchmarks.tools import write_result
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.grammar import parse_items
+from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.registry import names
-from seqsearch.core.types import EdgeResult, MethodSpec, Rollout
-from seqsearch.engine.inline import InlineEvaluator, pin_threads
+from seqsearch.core.types import MethodSpec, Rollout, StateKey
+from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.search import outcome
-from seqsearch.features.store import cache_root
 from seqsearch.metrics import accuracy as metrics
-from seqsearch.training.world import World, method_spec
+from seqsearch.storage.files import cache_root
+from seqsearch.training.device import pin_threads
+from seqsearch.training.world import World
 
 TASKS, CLASSES = 5, 10
 
@@ -53,15 +55,16 @@ def judged(world: World, spec: MethodSpec, seeds: int, part: str) -> Row:
         draw = seeded_numpy("learnability", seed)
         classes = draw.permutation(len(world.images.classes))[: TASKS * CLASSES].reshape(TASKS, CLASSES)
         tasks = tuple(world.task(sorted(row.tolist())) for row in classes)
+        rollout = Rollout(StateKey(spec, 0, seed, tasks), "test" if part == "test" else "reward")
         results = []
-        for edge in Rollout(spec, 0, seed, tasks, "test" if part == "test" else "reward").edges():
+        for edge in rollout.edges():
             evaluator.submit(edge, (0, 0))
             [(_, result)] = evaluator.wait()
             assert isinstance(result, EdgeResult)
             results.append(result)
             if result.status != "ok":
                 return Row(np.nan, np.nan, np.nan, np.nan, 0.0, 0, f"{result.status}: {result.message}")
-        accuracy = outcome(Rollout(spec, 0, seed, tasks), results).accuracy
+        accuracy = outcome(rollout, results).accuracy
         accs.append(metrics.acc(accuracy))
         alas.append(metrics.ala(accuracy))
         afms.append(metrics.afm(accuracy))
@@ -86,7 +89,7 @@ def main() -> None:
     for item in parse_items(options.methods, "method"):
         with tempfile.TemporaryDirectory() as states:
             world = World(options.pool, 0, str(cache_root()), states)
-            row = judged(world, method_spec(item, options.backbone, "cpu"), options.seeds, options.part)
+            row = judged(world, world.spec(item, options.backbone), options.seeds, options.part)
         rows[item.text] = row
         if row.status != "ok":
             print(f"{item.text:40s}  {row.status}", flush=True)

@@ -93,13 +93,14 @@ class Projection:
 
 def phase(name: str, scratch: str, classes: int, images: int) -> dict[str, Any]:
     """One phase, in this process; what else there is to say of it."""
+    from seqsearch.core.grammar import parse_item
     from seqsearch.training.trainer import Trainer
-    from seqsearch.training.world import World, method_spec, parse_item
+    from seqsearch.training.world import World
 
     here = Path(__file__).resolve()
     pool, backbone = f"{here}:Million:classes={classes},images={images}", f"{here}:Projection"
     world = World(pool, 0, f"{scratch}/cache", f"{scratch}/states")
-    trainer, spec = Trainer(world), method_spec(parse_item("simplecil", "method"), backbone, "cpu")
+    trainer, spec = Trainer(world), world.spec(parse_item("simplecil", "method"), backbone)
     trainer.source(backbone)
     start = time.perf_counter()
     said: dict[str, Any] = {}
@@ -112,9 +113,9 @@ def phase(name: str, scratch: str, classes: int, images: int) -> dict[str, Any]:
     elif name == "nll":
         said = _nll(trainer, spec, classes)
     elif name == "training":
-        from seqsearch.core.types import Edge
+        from seqsearch.core.types import Edge, StateKey
 
-        result = trainer.train(Edge(spec, 0, 0, (world.task(range(K)),)))
+        result = trainer.train(Edge(StateKey(spec, 0, 0, (world.task(range(K)),))))
         assert result.status == "ok", result.message
         said = {"accuracy": result.correct[0] / result.counts[0]}
     elif name == "array":
@@ -125,33 +126,30 @@ def phase(name: str, scratch: str, classes: int, images: int) -> dict[str, Any]:
 
 
 def _greedy(trainer: Trainer, spec: Any, classes: int) -> dict[str, Any]:
-    from seqsearch.core.types import Probe
+    from seqsearch.core.types import Probe, StateKey
     from seqsearch.features.geometry import potentials
+    from seqsearch.planners.base import BLOCK_CLASSES
     from seqsearch.planners.candidates import greedy
     from seqsearch.planners.candidates.base import CandidateRequest
-    from seqsearch.training.probes import BLOCK_CLASSES
 
-    space = trainer.source(spec.backbone).features.space
+    space, key = trainer.source(spec.backbone).features.space, StateKey(spec, 0, 0, ())
     blocks = [range(classes)[i : i + BLOCK_CLASSES] for i in range(0, classes, BLOCK_CLASSES)]
-    probes = [
-        Probe("prototypes", spec, 0, 0, (), space, trainer.world.class_ids(b), options=(("images", 5),)) for b in blocks
-    ]
+    probes = [Probe("prototypes", key, space, trainer.world.class_ids(b), options=(("images", 5),)) for b in blocks]
     psi = potentials([np.concatenate([trainer.probe(p).values for p in probes])])
     request = CandidateRequest(np.arange(classes), K, 1000, np.random.default_rng(0), psi=psi)
     return {"candidates": len(greedy.propose(request))}
 
 
 def _nll(trainer: Trainer, spec: Any, classes: int) -> dict[str, Any]:
-    from seqsearch.core.types import Probe
-    from seqsearch.training.probes import BLOCK_TASKS
+    from seqsearch.core.types import Probe, StateKey
+    from seqsearch.planners.base import BLOCK_TASKS
 
-    rng, space = np.random.default_rng(0), trainer.source(spec.backbone).features.space
+    space, key = trainer.source(spec.backbone).features.space, StateKey(spec, 0, 0, ())
+    rng = np.random.default_rng(0)
     tasks = [trainer.world.task(np.sort(rng.choice(classes, K, replace=False))) for _ in range(TASKS)]
     options = (("images", 50), ("k", 10), ("scope", "task"), ("temperature", 0.1))
     blocks = [tuple(tasks[i : i + BLOCK_TASKS]) for i in range(0, TASKS, BLOCK_TASKS)]
-    nll = np.concatenate(
-        [trainer.probe(Probe("nll", spec, 0, 0, (), space, tasks=b, options=options)).values for b in blocks]
-    )
+    nll = np.concatenate([trainer.probe(Probe("nll", key, space, tasks=b, options=options)).values for b in blocks])
     return {"mean_nll": float(nll.mean())}
 
 
@@ -167,7 +165,7 @@ def main() -> None:
     parser.add_argument("--scratch", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.phase:
-        from seqsearch.engine.inline import pin_threads
+        from seqsearch.training.device import pin_threads
 
         pin_threads()
         print(json.dumps(phase(arguments.phase, arguments.scratch, arguments.classes, arguments.images)))

@@ -38,13 +38,15 @@ from benchmarks.tools import RESULTS, write_result
 from seqsearch.backbones.inject import Transformer
 from seqsearch.core.grammar import Item, Value, parse_item
 from seqsearch.core.registry import load, names
-from seqsearch.engine.inline import pin_threads
-from seqsearch.features.store import cache_root
-from seqsearch.methods.base import Additive, FitReport, Method, build_config
+from seqsearch.core.types import StateKey
+from seqsearch.methods.base import Additive, FitReport, Method
+from seqsearch.methods.config import build_config
 from seqsearch.methods.data import TaskData
+from seqsearch.storage.files import cache_root
 from seqsearch.training.context import task_data
+from seqsearch.training.device import pin_threads
 from seqsearch.training.trainer import Trainer, learned
-from seqsearch.training.world import World, method_spec
+from seqsearch.training.world import World
 
 
 @dataclass(frozen=True)
@@ -145,8 +147,8 @@ class Subject:
     def _method(self, epochs: int) -> Method:
         quick: dict[str, Value] = {"epochs": epochs, "freeze_epochs": 0}
         params = {**dict(self.item.params), **{k: v for k, v in quick.items() if k in _fields(self.kind)}}
-        spec = method_spec(Item("x", self.item.target, None, tuple(params.items())), self.backbone, self.world.device)
-        return self.trainer.fresh(spec, 0, 0)
+        spec = self.world.spec(Item("x", self.item.target, None, tuple(params.items())), self.backbone)
+        return self.trainer.fresh(StateKey(spec, 0, 0, ()))
 
     @property
     def trains(self) -> bool:
@@ -262,10 +264,11 @@ def size(text: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as states:
         world = World("glyphs:classes=200,train=3,reward=1,test=1", 0, str(cache_root()), states)
         trainer = Trainer(world)
-        spec = method_spec(Item("x", item.target, None, tuple(params.items())), VIT_B, "cpu")
-        method = trainer.fresh(spec, 0, 0)
+        spec = world.spec(Item("x", item.target, None, tuple(params.items())), VIT_B)
+        whole = StateKey(spec, 0, 0, tuple(world.task(range(20 * t, 20 * t + 20)) for t in range(10)))
+        method = trainer.fresh(whole)
         for t in range(10):
-            trainer.fit(method, spec, world.task(range(20 * t, 20 * t + 20)), 0, 0)
+            trainer.scenario.learn(method, whole.after(t + 1))
         state = sum(v.nbytes for v in method.state_dict().values() if isinstance(v, Tensor))
         published = PUBLISHED.get(item.target, math.nan) * 1e6
         return {

@@ -19,14 +19,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.tools import write_result
-from protocols.edge.summary import summarise
+from protocols.edge.protocol import Edge
+from protocols.running.protocol import Exported
 from seqsearch.distribution.correlation import similarity_correlation
-from seqsearch.engine.inline import pin_threads
 from seqsearch.extremes.objective import NAMES, Objective, Problem, labels_of
-from seqsearch.results.run import read_run
-from seqsearch.similarity.files import read
 from seqsearch.similarity.matrix import Similarity
 from seqsearch.study.class_similarity import learned_similarity
+from seqsearch.training.device import pin_threads
 
 POOL = "glyphs:classes={},train=10,reward=10,test=15"
 Row = dict[str, object]
@@ -50,14 +49,14 @@ def main() -> None:
             flags = ["--methods", a.methods, "--pool", pool, "--tasks", a.tasks, "--random-sequences", a.sequences,
                      "--workers", a.workers, "--out", run]  # fmt: skip
             subprocess.run([sys.executable, "-m", "protocols.cli", "edge", *map(str, flags)], check=True)
-        names = read(run / "similarity.parquet")
+        found = Edge().read(run)
         sources = {
-            "names": names,
+            "names": found.results.similarity,
             "prototypes": learned_similarity("prototypes", pool, images=0),
             "confusion": learned_similarity("confusion", pool),
         }
-        rows = list(_rows(run, sources))
-        extremes = {m.method: m.difference for m in summarise(run).methods if m.difference}
+        rows = _rows(found, sources)
+        extremes = {m.method: m.difference for m in found.summary.methods if m.difference}
     print(f"{'method':>12}{'similarity':>12}{'objective':>12}{'Pearson':>9}{'low':>7}{'high':>7}{'p':>7}")
     for r in rows:
         figures = "".join(f"{r[k]:>+8.2f}" for k in ("pearson", "low", "high")) + f"{r['p']:>8.4f}"
@@ -77,11 +76,12 @@ def main() -> None:
         write_result("objectives", result)
 
 
-def _rows(run: Path, sources: dict[str, Similarity]) -> list[Row]:
+def _rows(run: Exported, sources: dict[str, Similarity]) -> list[Row]:
     # all classes of the pool are in play, so that their indices are positions
-    tasks = {s.sequence_id: labels_of([[c.index for c in t.classes] for t in s.tasks]) for s in read_run(run).sequences}
+    sequences = run.results.run.sequences
+    tasks = {s.sequence_id: labels_of([[c.index for c in t.classes] for t in s.tasks]) for s in sequences}
     found: list[Row] = []
-    for m in summarise(run).methods:
+    for m in run.summary.methods:
         group = m.groups["random"]
         for source, similarity in sources.items():
             for name in NAMES:

@@ -14,19 +14,26 @@ import argparse
 import contextlib
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.tools import write_result
-from seqsearch.core.types import ClassId, Edge, EdgeResult, MethodSpec, Prefix, Rollout, Task
+from seqsearch.core.bits import packed
+from seqsearch.core.outcomes import HEAD, ClassifierCounts, Counts, EdgeResult
+from seqsearch.core.types import ClassId, Edge, MethodSpec, Prefix, Rollout, StateKey, Task
+from seqsearch.engine.evaluator import A, B, Job, JobResult, Priority
 from seqsearch.engine.journal import Journal
-from seqsearch.engine.search import Job, JobResult, Priority, Search
+from seqsearch.engine.search import Search
 from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
 from seqsearch.training.world import World
 
 METHOD = MethodSpec("sleeper", "sleeper", "none", (), "sleeper")
+CLASSES = 10
+"""Of a task, in made-up results."""
 
 
 class SleepingBench:
@@ -56,8 +63,15 @@ def sleeping_bench(world: World, name: str, seconds: float) -> SleepingBench:
 
 def result_of(edge: Edge) -> EdgeResult:
     """A made-up accuracy row of the size of a real one."""
-    n = len(edge.prefix)
-    return EdgeResult(edge.digest, edge.state, "ok", (3,) * n, (4,) * n, (5,) * n, (edge.state,), "space", worker="w")
+    state, (judged, head) = edge.key.digest, counts(len(edge.key.prefix))
+    return EdgeResult(edge.digest, state, "ok", judged, (head,), trained=(state,), feature_space="space", worker="w")
+
+
+def counts(n: int) -> tuple[Counts, ClassifierCounts]:
+    """Images judged after ``n`` tasks, and 3 in 5 of them right (4 among the classes of their own task)."""
+    judged, right, masked = (((images,) * CLASSES,) * n for images in (5, 3, 4))
+    images = packed(np.tile([True, True, True, False, False], n * CLASSES))
+    return judged, ClassifierCounts(HEAD, right, masked, images)
 
 
 class Sequences(CoroutinePlanner):
@@ -72,7 +86,7 @@ class Sequences(CoroutinePlanner):
     def plan(self) -> PlanSteps:
         asked: list[Rollout] = []
         for tasks in self._sequences:
-            rollout = Rollout(METHOD, 0, 0, tasks)
+            rollout = Rollout(StateKey(METHOD, 0, 0, tasks))
             yield Ask((rollout,))
             asked.append(rollout)
             if len(asked) >= self._window:
@@ -131,6 +145,9 @@ class Instant:
 
     def drop(self, states: Iterable[str]) -> None:
         return
+
+    def map(self, function: Callable[[A], B], arguments: Sequence[A]) -> list[B]:
+        return [function(a) for a in arguments]
 
 
 def tree(nodes: int = 10_000, depth: int = 10) -> dict[str, float]:

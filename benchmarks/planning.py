@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.tools import Memory, write_result
-from seqsearch.engine.inline import pin_threads
 from seqsearch.features import geometry as similarity
 from seqsearch.planners.candidates import functional, greedy
 from seqsearch.planners.candidates.base import CandidateRequest
+from seqsearch.training.device import pin_threads
 from tests import oracles
 
 WIDTH, METHODS, K, CANDIDATES = 768, 5, 20, 1000

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import math
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,11 +25,13 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.cldyb.settings import CldybSettings
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.core.settings import CldybSettings
-from seqsearch.core.types import ClassId, Edge, EdgeResult, MethodSpec, Prefix, Task
+from seqsearch.core.outcomes import HEAD, ClassifierCounts, EdgeResult
+from seqsearch.core.types import ClassId, Edge, Experience, MethodSpec, Prefix, Task, Tasks
+from seqsearch.engine.evaluator import A, B, Job, JobResult, Priority
 from seqsearch.engine.journal import Journal
-from seqsearch.engine.search import Job, JobResult, Priority, Search
+from seqsearch.engine.search import Search
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.step import Judgement, PoolView
 
@@ -105,22 +107,23 @@ class Planted:
         """The groups that candidates are."""
         return [self.group(task.classes[0].index) for task in tasks]
 
-    def regret(self, found: Prefix) -> float:
+    def regret(self, found: Tasks) -> float:
         """True final accuracy on a sequence minus that on the hardest one."""
         return float(self.difficulty[list(self.hardest)].mean() - self.difficulty[self.groups(found)].mean())
 
     def row(self, edge: Edge) -> NDArray[np.float64]:
         """Accuracies ``[t]`` after the last task of ``edge``."""
-        t = len(edge.prefix)
-        lost = np.array([self._lost(task) for task in edge.prefix])
+        t = len(edge.key.prefix)
+        lost = np.array([self._lost(task) for task in edge.key.prefix])
         return TOP - lost - FORGETS * (t - np.arange(1, t + 1)) - self.error(edge) / t
 
     def error(self, edge: Edge) -> float:
         """Accuracy that this training happened to lose, in all."""
-        normal = NormalDist().inv_cdf((int(edge.state[:13], 16) + 0.5) / 16**13)
+        normal = NormalDist().inv_cdf((int(edge.key.digest[:13], 16) + 0.5) / 16**13)
         return self.noise * math.sqrt(1 - self.shared) / OF_ERRORS * SPREAD * normal
 
-    def _lost(self, task: Task) -> float:
+    def _lost(self, task: Experience) -> float:
+        assert isinstance(task, Task)
         classes = [c.index for c in task.classes]
         groups = {self.group(c) for c in classes}
         if len(groups) == 1:
@@ -153,11 +156,16 @@ class PlantedEvaluator:
     def drop(self, states: Iterable[str]) -> None:
         """There are none."""
 
+    def map(self, function: Callable[[A], B], arguments: Sequence[A]) -> list[B]:
+        """In this process; a planted study asks for none."""
+        return [function(a) for a in arguments]
+
     def _train(self, edge: Edge) -> EdgeResult:
-        self.trained[edge.state] = edge
-        right = tuple(int(c) for c in np.rint(self.world.row(edge).clip(0, 1) * IMAGES))
-        judged = (IMAGES,) * len(right)
-        return EdgeResult(edge.digest, edge.state, "ok", right, right, judged, (edge.state,), "planted")
+        state = edge.key.digest
+        self.trained[state] = edge
+        right = tuple((int(c),) for c in np.rint(self.world.row(edge).clip(0, 1) * IMAGES))
+        judged, head = ((IMAGES,),) * len(right), ClassifierCounts(HEAD, right, right)
+        return EdgeResult(edge.digest, state, "ok", judged, (head,), trained=(state,), feature_space="planted")
 
 
 @dataclass(frozen=True)
@@ -184,7 +192,7 @@ class Found:
 def search(world: Planted, allocation: str, simulations: int, in_flight: int = 8) -> Found:
     """One search by the real planner through the real engine, judged by what was planted."""
     planner, evaluator = run(world, allocation, simulations, in_flight)
-    errors = {edge.prefix: world.error(edge) for edge in evaluator.trained.values()}
+    errors = {edge.key.prefix: world.error(edge) for edge in evaluator.trained.values()}
     steps, known, missed = [], [], []
     for t in range(2, world.tasks + 1):
         rows = [row for row in planner.trace if row.step == t]

@@ -25,10 +25,11 @@ import numpy as np
 from PIL import Image
 
 from benchmarks.tools import Memory, seqsearch, write_result
-from seqsearch.building.pool import _Image, _Writer
+from seqsearch.building import writing
 from seqsearch.pools.base import View
+from seqsearch.pools.open import build_pool
+from seqsearch.pools.parquet import ParquetPool
 from seqsearch.pools.parts.decode import decode
-from seqsearch.training.world import build_pool
 
 PER_CLASS = 100
 CLASSES = 2403
@@ -122,7 +123,7 @@ def _bare_loop(files: list[str], out: str) -> None:
 def _opening(path: Path) -> float:
     """Seconds to open a pool in a fresh process, imports aside."""
     code = (
-        "import sys, time, pyarrow.parquet; from seqsearch.training.world import build_pool; import seqsearch.pools.parquet\n"
+        "import sys, time, pyarrow.parquet; from seqsearch.pools.open import build_pool; import seqsearch.pools.parquet\n"
         "start = time.perf_counter(); pool = build_pool(sys.argv[1]); assert pool.verbatim\n"
         "print(time.perf_counter() - start)"
     )
@@ -133,6 +134,7 @@ def _opening(path: Path) -> float:
 def _random_access(path: Path, rounds: int = 30) -> dict[str, float]:
     """A batch of 64 scattered images through the pool, and the same bytes read and decoded without it."""
     pool, view = build_pool(str(path)), View(64)
+    assert isinstance(pool, ParquetPool)
     column = pool._columns[0]
     rng, file = np.random.default_rng(0), os.open(path, os.O_RDONLY)
     total = sum(c.count for c in pool.classes)
@@ -160,10 +162,10 @@ def _random_access(path: Path, rounds: int = 30) -> dict[str, float]:
 def _large(scratch: Path, rows: int, workers: int) -> dict[str, float]:
     """A pool of the paper's size: opened, and one step of a search on it."""
     path = scratch / "large.parquet"
-    writer, per_class = _Writer(path), rows // CLASSES
+    writer, per_class = writing.Writer(path), rows // CLASSES
     for i, data in enumerate(_jpegs(per_class * CLASSES, 16)):
         label = i // per_class
-        writer.add(label, f"group {label % 26:02d}", f"class {label:04d}", _Image(data, f"{i}.jpg", None, None))
+        writer.add(label, f"group {label % 26:02d}", f"class {label:04d}", writing.Image(data, f"{i}.jpg", None, None))
     writer.close([(f"group {c % 26:02d}", f"class {c:04d}", per_class) for c in range(CLASSES)])
     seconds = _opening(path)
     os.environ["SEQSEARCH_CACHE"] = str(scratch / "cache")

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import prepare
-from seqsearch.core.settings import CldybSettings
-from seqsearch.core.types import Outcome
+from seqsearch.core.outcomes import Outcome
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search

@@ -25,12 +25,13 @@ from safetensors.torch import load_file, save_file
 
 from benchmarks.tools import write_result
 from seqsearch.core.grammar import parse_item
-from seqsearch.engine.inline import pin_threads
-from seqsearch.features.store import cache_root
+from seqsearch.core.types import StateKey
 from seqsearch.states.blocks import State, tensors_and_scalars
 from seqsearch.states.folder import StateFolder
+from seqsearch.storage.files import cache_root
+from seqsearch.training.device import pin_threads
 from seqsearch.training.trainer import Trainer, learned
-from seqsearch.training.world import World, method_spec
+from seqsearch.training.world import World
 
 REPEATS = 7
 
@@ -113,12 +114,14 @@ def _bytes_below(folder: Path) -> int:
 def chain(method: str, root: Path, tasks: int = 10, classes: int = 10) -> list[State]:
     """States of a real method after each of ten tasks of glyphs."""
     world = World("glyphs:classes=100,train=12,reward=4,test=4", 0, str(cache_root()), str(root))
-    trainer, spec = Trainer(world), method_spec(parse_item(method, "method"), "glyph_vit", "cpu")
-    live, states = trainer.fresh(spec, 0, 0), list[State]()
+    trainer, spec = Trainer(world), world.spec(parse_item(method, "method"), "glyph_vit")
+    prefix = tuple(world.task(range(t * classes, (t + 1) * classes)) for t in range(tasks))
+    whole, states = StateKey(spec, 0, 0, prefix), list[State]()
+    live = trainer.fresh(whole)
     for t in range(tasks):
-        trainer.fit(live, spec, world.task(range(t * classes, (t + 1) * classes)), 0, 0)
+        trainer.scenario.learn(live, whole.after(t + 1))
         states.append({n: v.clone() if isinstance(v, torch.Tensor) else v for n, v in learned(live).items()})
-        live = trainer.restore(spec, 0, 0, states[-1])
+        live = trainer.restore(whole, states[-1])
     return states
 
 

@@ -4,20 +4,20 @@ from dataclasses import dataclass
 
 import torch
 
-from seqsearch.methods import base
+from seqsearch.methods import base, config
 
 
 class ShrunkenMeans(base.Method):
     @dataclass(frozen=True)
-    class Config(base.Config):
-        shrinkage: float = base.param(
+    class Config(config.Config):
+        shrinkage: float = config.param(
             0.1, "0: class means, 1: one common centre", minimum=0.0, maximum=1.0, search=(0.0, 0.1, 0.3)
         )
 
     caps = base.Caps(input="frozen", order_invariant_after=0, trains_backbone=False, design=("statistic",))
 
-    def __init__(self, context, config):
-        super().__init__(context, config)
+    def __init__(self, context, settings):
+        super().__init__(context, settings)
         self.means = torch.zeros(0, context.dim, device=context.device)  # [classes seen, d]
 
     def fit_task(self, task):

@@ -20,7 +20,7 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Frozen features are computed once per test session, never in the user's cache."""
-    from seqsearch.engine.inline import pin_threads
+    from seqsearch.training.device import pin_threads
 
     root = tmp_path_factory.mktemp("cache")
     os.environ["SEQSEARCH_CACHE"] = str(root)

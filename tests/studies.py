@@ -7,12 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from actors.options import EngineOptions
 from protocols.cldyb.planners import Plans, make_plans
+from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import CldybStudy, prepare
-from seqsearch.core.settings import CldybSettings
+from protocols.cli.launch import presentation
+from protocols.running.folder import RunFolder
+from protocols.running.protocol import protocols
+from protocols.running.run import run
+from protocols.running.runtime import Runtime
+from seqsearch.core.settings import Settings
+from seqsearch.engine.evaluator import Evaluator
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
-from seqsearch.engine.search import Evaluator, Search
+from seqsearch.engine.search import Search
+from seqsearch.results.run import read_config
 from seqsearch.training.world import World
 
 SMALL: dict[str, Any] = {
@@ -30,6 +39,28 @@ SMALL: dict[str, Any] = {
     "random_sequences": 5,
 }
 """Settings under which a whole study takes seconds."""
+
+
+QUIET = Runtime(EngineOptions(workers=0), quiet=True)
+"""In this process."""
+
+
+def summary_of(run: Path) -> Any:
+    """The summary of a run folder, as `seqsearch show` computes it."""
+    return protocols()[read_config(run)["protocol"]].read(run).summary
+
+
+def execute(folder: RunFolder, settings: Settings, runtime: Runtime = QUIET) -> bool:
+    """Prepare and run, or resume, with files and report; whether the run is finished."""
+    protocol = protocols()[settings.protocol]
+    study = protocol.prepare(settings, folder.path / "states", "cpu", Path.cwd())
+    write_report = getattr(presentation(protocol), "write_report", None)
+    return run(folder, protocol, study, runtime, write_report=write_report).finished
+
+
+def right_by_edge(journal: Journal) -> dict[str, Any]:
+    """Which images every edge got right, by its digest."""
+    return {digest: result.classifiers for digest, result in journal._edges.items()}
 
 
 def small_settings(**changes: Any) -> CldybSettings:

@@ -8,52 +8,39 @@ from collections.abc import Sequence
 
 from protocols.cldyb.planners import Plans
 from protocols.cldyb.study import CldybStudy
-from protocols.report.cldyb import write_report
-from protocols.running.export import rescored, run_info, write_costs
-from protocols.running.folder import RunFolder
-from seqsearch.core.types import Prefix
+from protocols.cldyb.summary import summarise
+from protocols.running.export import classes_of, rescored, run_info, write_costs
+from protocols.running.protocol import Exported
+from protocols.running.session import Session
+from seqsearch.core.types import Task, Tasks
 from seqsearch.engine.journal import Journal
-from seqsearch.engine.search import Search
 from seqsearch.planners.given import GivenPlanner
 from seqsearch.planners.mcts import CldybPlanner
-from seqsearch.results.tables import (
-    JudgedRollout,
-    Row,
-    SequenceKind,
-    TaskSequence,
-    TraceRow,
-    write_results,
-    write_sequences,
-    write_trace,
-    write_trials,
-)
+from seqsearch.planners.replicates import scoring
+from seqsearch.results.rows import JudgedRollout, Row, SequenceKind, TaskSequence, TraceRow
+from seqsearch.results.run import assembled
+from seqsearch.results.tables import write_results, write_sequences, write_trace, write_trials
 
 
 def export(
-    folder: RunFolder,
-    study: CldybStudy,
-    plans: Plans,
-    trials: list[Row],
-    journal: Journal,
-    search: Search,
-    busy_share: float | None,
-    reached: str | None = None,
-) -> None:
-    """Write ``sequences``, ``results``, ``trace`` and ``trainings.parquet``, ``stats.json`` and ``report.html``.
+    session: Session, study: CldybStudy, plans: Plans, trials: list[Row], reached: str | None = None
+) -> Exported:
+    """Write ``sequences``, ``results``, ``trace`` and ``trainings.parquet``, and ``stats.json``.
 
     ``trials``, if there were any, go to ``trials.parquet``. Of a run that was stopped, having ``reached`` so and so far, it is
-    what is known so far, and there is no report: that is what marks a finished run.
+    what is known so far.
     """
-    searches, baseline = plans.searches, plans.baseline
-    info = run_info(folder, study)
-    write_sequences(folder.path / "sequences.parquet", info, _sequences(study, searches, baseline))
-    write_results(folder.path / "results.parquet", info, _judged(study, plans, journal))
-    write_trace(folder.path / "trace.parquet", info, [row for p in searches for row in _traced(p)])
+    folder, journal = session.folder, session.journal
+    info = run_info(folder, classes_of(study.world))
+    sequences = _sequences(study, plans.searches, plans.baseline)
+    write_sequences(folder.path / "sequences.parquet", info, sequences)
+    results = write_results(folder.path / "results.parquet", info, _judged(study, plans, journal))
+    trace = write_trace(folder.path / "trace.parquet", info, [row for p in plans.searches for row in _traced(p)])
     if trials:
         write_trials(folder.path / "trials.parquet", info, trials)
-    write_costs(folder, info, journal, search, busy_share, reached)
-    if reached is None:
-        write_report(folder.path, *study.world.images.parts)
+    stats = write_costs(folder, info, journal, session.search(study.world), session.busy_share, reached)
+    found = assembled(folder.path, folder.saved(), stats, sequences, results, trace)
+    return Exported(found, summarise(folder.path, found))
 
 
 def _sequences(
@@ -68,7 +55,7 @@ def _sequences(
     drawn = [
         TaskSequence(f"random-{i}", "random", labels, seed, tasks, (None,) * len(tasks))
         for p in baseline
-        for i, tasks in enumerate(p.sequences)
+        for i, tasks in enumerate(_tasks(p))
     ]
     return found + drawn
 
@@ -93,9 +80,18 @@ def _judged(study: CldybStudy, plans: Plans, journal: Journal) -> list[JudgedRol
         for p in plans.searches
         for m, found in zip(p.methods, p.outcomes, strict=False)  # none yet if it was stopped at its first task
     ]  # fmt: skip
-    scored: list[tuple[GivenPlanner, list[tuple[str, SequenceKind, Prefix]]]] = [
-        (s, [(p.name, "searched", tuple(p.sequence)) for p in plans.searches if set(p.methods) == set(s.methods)])
-        for s in plans.scorers
-    ]
-    scored += [(b, [(f"random-{i}", "random", tasks) for i, tasks in enumerate(b.sequences)]) for b in plans.baseline]
-    return rows + [row for scorer, named in scored for row in rescored(study, journal, scorer, named)]
+    seeds = scoring(study.settings.score_seeds)
+    named: list[tuple[str, SequenceKind, Tasks, range]]
+    for scorer in plans.scorers:
+        own = [p for p in plans.searches if set(p.methods) == set(scorer.methods)]
+        named = [(p.name, "searched", tuple(p.sequence), seeds) for p in own]
+        rows += rescored(study, journal, scorer.methods, named)
+    for b in plans.baseline:
+        named = [(f"random-{i}", "random", tasks, seeds) for i, tasks in enumerate(_tasks(b))]
+        rows += rescored(study, journal, b.methods, named)
+    return rows
+
+
+def _tasks(planner: GivenPlanner) -> list[Tasks]:
+    """The sequences that a planner was given; all of them are tasks here."""
+    return [tuple(t for t in prefix if isinstance(t, Task)) for prefix in planner.sequences]

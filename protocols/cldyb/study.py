@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from protocols.cldyb.settings import CldybSettings
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
-from seqsearch.core.settings import CldybSettings
-from seqsearch.core.types import MethodSpec, Prefix, Task
+from seqsearch.core.types import MethodSpec, Task, Tasks
 from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
-from seqsearch.study.study import Study, check_images, kept_classes, reads_frozen, resolved, view_of
+from seqsearch.study.study import EVALUATE, TUNE, Study, check_images, kept_classes, reads_frozen, resolved, view_of
 from seqsearch.training.world import World
 
 
@@ -23,12 +23,18 @@ class CldybStudy(Study):
 
     Attributes:
         first: the first task of every sequence.
-        tuning: random tasks of classes outside the run to tune hyperparameters on; empty unless asked for.
     """
 
     settings: CldybSettings
     first: Task
-    tuning: Prefix = ()
+
+    @property
+    def tuning(self) -> Tasks:
+        """Random tasks of classes outside the run to tune hyperparameters on; none unless asked for."""
+        view, k = self.views.get(TUNE), self.settings.classes_per_task
+        if view is None:
+            return ()
+        return tuple(view.task(view.class_ids[n : n + k]) for n in range(0, len(view.class_ids), k))
 
     def identity(self) -> dict[str, Any]:
         return {**super().identity(), "first_task": self.first.digest}
@@ -40,10 +46,10 @@ def prepare(settings: CldybSettings, states: Path, device: str, directory: Path 
     Raises:
         UserError: an unknown name, too few classes, a class too small to split, weights that do not load.
     """
-    world, methods, tags = resolved(settings, states, device, directory or Path.cwd())
-    view, tuning = _classes_in_play(world, settings)
-    first = first_task(view, settings.classes_per_task, settings.seed)
-    return CldybStudy(settings, world, view, methods, tags, reads_frozen(methods), first, tuning)
+    world, methods, tags = resolved(settings, states, device, directory or Path.cwd(), settings.tasks)
+    views = _classes_in_play(world, settings)
+    first = first_task(views[EVALUATE], settings.classes_per_task, settings.seed)
+    return CldybStudy(settings, world, views, methods, tags, reads_frozen(methods), first)
 
 
 def with_methods(study: CldybStudy, methods: Sequence[MethodSpec]) -> CldybStudy:
@@ -51,18 +57,16 @@ def with_methods(study: CldybStudy, methods: Sequence[MethodSpec]) -> CldybStudy
     return replace(study, methods=tuple(methods), frozen=reads_frozen(methods))
 
 
-def _classes_in_play(world: World, settings: CldybSettings) -> tuple[PoolView, Prefix]:
-    """The classes that may come in the run, and tasks of others to tune on."""
+def _classes_in_play(world: World, settings: CldybSettings) -> dict[str, PoolView]:
+    """The classes that may come in the run, and others to tune on, in the order of their tasks."""
     kept = kept_classes(world, settings)
     drawn = _drawn_to_tune(settings, [i for i in kept if world.arrivals[world.images.part_of_class(i)[0]] == 1])
     out = set(drawn)
     rest = [i for i in kept if i not in out]
-    view = view_of(world, rest)
-    _enough(world, settings, view, len(drawn))
+    views = {EVALUATE: view_of(world, rest), **({TUNE: view_of(world, drawn)} if drawn else {})}
+    _enough(world, settings, views[EVALUATE], len(drawn))
     check_images(world, [*rest, *drawn])
-    k = settings.classes_per_task
-    tuning = tuple(view.task(world.class_ids(drawn[n : n + k])) for n in range(0, len(drawn), k))
-    return view, tuning
+    return views
 
 
 def _drawn_to_tune(settings: CldybSettings, classes: list[int]) -> list[int]:

@@ -6,25 +6,19 @@ and random ones. Shown at the end of ``seqsearch cldyb`` and by ``seqsearch show
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from protocols.report import provenance
-from protocols.report import text as wording
-from seqsearch.core.text import shown
+from protocols.running.protocol import resume_command
+from protocols.running.provenance import Provenance, provenance
 from seqsearch.metrics import accuracy as metrics
 from seqsearch.metrics.drop import Drop, bootstrap_drop
-from seqsearch.results.run import FOUND, Matrix, Rescored, Scored, read_run, unjudged
-from seqsearch.results.tables import TaskSequence
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from seqsearch.results.rows import TaskSequence
+from seqsearch.results.run import FOUND, Matrix, RunResults, Scored
 
 
 @dataclass(frozen=True)
@@ -50,7 +44,7 @@ class Side:
 
 @dataclass(frozen=True)
 class MethodSummary:
-    """One method, or the mean over all; what could not be computed is None, and ``Summary.notes`` say why."""
+    """One method, or the mean over all; what could not be computed is None, and ``Summary.troubles`` say why."""
 
     method: str
     found: Side | None
@@ -60,12 +54,23 @@ class MethodSummary:
 
 
 @dataclass(frozen=True)
+class Progress:
+    """How far an unfinished run came: tasks decided of each search, of ``tasks``, rollouts scored; ``resume`` continues it."""
+
+    reached: str
+    decided: tuple[tuple[str, int], ...]
+    tasks: int
+    scored: int
+    resume: str
+
+
+@dataclass(frozen=True)
 class Summary:
     """A run in figures.
 
     ``separate``: each method was searched alone, so that ``found.acc`` is its robustness. ``mean`` is the mean over
-    methods, None if there is one only. ``stats`` are the counts of ``stats.json``. ``reached`` says how far
-    an unfinished run came; nothing is claimed of it, so that its methods have no figures. Empty: it is finished.
+    methods, None if there is one only. ``stats`` are the counts of ``stats.json``. ``troubles`` say what is missing, or biased.
+    Nothing is claimed of a run that is not finished, so that its methods have no figures: ``unfinished`` says how far it came.
     """
 
     run: str
@@ -73,30 +78,27 @@ class Summary:
     methods: tuple[MethodSummary, ...]
     mean: MethodSummary | None
     stats: dict[str, Any] | None
-    notes: tuple[str, ...]
-    reached: str = ""
+    random_sequences: int
+    troubles: tuple[str, ...]
+    provenance: Provenance
+    unfinished: Progress | None = None
 
     @property
     def overall(self) -> MethodSummary:
         """What the headline speaks of."""
         return self.mean or self.methods[0]
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values; what is not a finite number is None."""
-        plain: dict[str, Any] = _plain(dataclasses.asdict(self))
-        return plain
 
-
-def summarise(run: Path) -> Summary:
-    """Compute the summary of a run; of one that was stopped, how far it came.
+def summarise(run: Path, data: RunResults) -> Summary:
+    """Compute the summary of the results of a run; of one that was stopped, how far it came.
 
     Raises:
-        UserError: not a run, or nothing of it was exported yet.
+        UserError: what its ``config.json`` says of pools or tuning is not as it was written.
     """
-    data = read_run(run)
+    name, origin = str(data.config.get("run_id", run.resolve().name)), provenance(data.config)
     if not data.finished:
-        return _unfinished(run, data)
-    troubles = unjudged(run)
+        return _unfinished(run, name, data, origin)
+    troubles = _unjudged(data)
     pairs = [_pair(data, m, troubles) for m in data.methods]
     rows = tuple(_method(m, pair) for m, pair in zip(data.methods, pairs, strict=True))
     mean = _mean(rows, pairs) if len(rows) > 1 else None
@@ -106,59 +108,34 @@ def summarise(run: Path) -> Summary:
         troubles.append(
             "The search was rewarded on the test images that it is scored on (--reward-split test): biased."
         )
-    troubles += provenance.caveats(data.config)
-    summary = Summary(
-        run=str(data.config.get("run_id", run.resolve().name)),
-        separate=len({s.method_ids for m in data.methods for s in data.found(m)}) > 1,
-        methods=rows,
-        mean=mean,
-        stats=data.stats,
-        notes=(),
-    )
-    return dataclasses.replace(summary, notes=wording.notes(summary, len(data.random()), troubles))
+    separate = len({s.method_ids for m in data.methods for s in data.found(m)}) > 1
+    return Summary(name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin)
 
 
-def _unfinished(run: Path, data: Rescored) -> Summary:
-    rows = tuple(MethodSummary(m, None, None, None, None) for m in data.methods)
+def _unjudged(data: RunResults) -> list[str]:
+    """What the search could not judge, in a line; none if it judged all that it looked at."""
+    lost = [r for r in data.trace if r["value"] is None and r["status"] != "ok"]
+    if not lost:
+        return []
+    return [
+        f"{len(lost)} of {len(data.trace)} candidates could not be judged: the found tasks are the hardest of the others. "
+        f"The first, of step {lost[0]['step']}: {lost[0]['status']}."
+    ]
+
+
+def _unfinished(run: Path, name: str, data: RunResults, origin: Provenance) -> Summary:
     searched = [s for s in data.sequences if s.kind in FOUND]
     steps = data.setting("tasks")
-    notes = [f"{s.sequence_id}: {len(s.tasks)} of {steps} tasks decided." for s in searched]
-    done = sum(r.complete and len(r.accuracy) == steps for r in data.rollouts.values())
-    notes.append(f"{wording.count(done, 'rollout')} re-scored so far." if done else "Nothing was re-scored.")
-    notes.append(f"Go on with: seqsearch {data.config.get('protocol', 'cldyb')} --resume {run}")
-    return Summary(
-        run=str(data.config.get("run_id", run.resolve().name)),
-        separate=len({s.method_ids for s in searched}) > 1,
-        methods=rows,
-        mean=None,
-        stats=data.stats,
-        notes=(*notes, *wording.cost(data.stats)),
+    progress = Progress(
         reached=str((data.stats or {}).get("reached") or "unknown"),
+        decided=tuple((s.sequence_id, len(s.tasks)) for s in searched),
+        tasks=steps,
+        scored=sum(r.complete and len(r.accuracy) == steps for r in data.rollouts.values()),
+        resume=resume_command(run, data.config.get("protocol")),
     )
-
-
-def render(summary: Summary) -> RenderableType:
-    """The summary for a terminal, or as plain text for a file (about 100 columns wide)."""
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    if summary.reached:
-        said = [Text(f"- {note}") for note in summary.notes]
-        return Group(Text(wording.headline(summary), style="bold"), *said)
-    headings, rows = wording.table(summary)
-    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
-    for i, heading in enumerate(headings):
-        title = Text("\n".join(heading).replace("random", "rand."))
-        foldable = i in (0, len(headings) - 2)  # method and interval give way in a narrow terminal
-        grid.add_column(title, justify="right" if i else "left", no_wrap=not foldable, overflow="fold")
-    for i, row in enumerate(rows):
-        if i == len(summary.methods):
-            grid.add_section()
-        grid.add_row(*(Text(shown(cell)) for cell in row))
-    lines = [Text(wording.CAPTION, style="dim"), *(Text(f"- {shown(note)}") for note in summary.notes)]
-    return Group(Text(wording.headline(summary), style="bold"), grid, *lines)
+    rows = tuple(MethodSummary(m, None, None, None, None) for m in data.methods)
+    separate = len({s.method_ids for s in searched}) > 1
+    return Summary(name, separate, rows, None, data.stats, len(data.random()), (), origin, progress)
 
 
 # ------------------------------------------------------------------------------------------------ figures
@@ -178,7 +155,7 @@ class _Pair:
     """Training seeds that both sides have in full; empty when they cannot be compared."""
 
 
-def _pair(data: Rescored, method: str, troubles: list[str]) -> _Pair:
+def _pair(data: RunResults, method: str, troubles: list[str]) -> _Pair:
     found, random = data.found(method), data.random()
     whole = [s for s in random if data.complete(method, [s]) == set(data.seeds)]
     if len(whole) < len(random) and len(whole) >= FEWEST:
@@ -198,7 +175,7 @@ def _pair(data: Rescored, method: str, troubles: list[str]) -> _Pair:
     return _Pair(pick(found, seeds_found), pick(random, seeds_random), tuple(sorted(both)))
 
 
-def _lost(data: Rescored, method: str, sequences: Sequence[TaskSequence]) -> str:
+def _lost(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> str:
     """What is missing of a method's re-scoring, in words; empty if nothing is."""
     if not data.seeds:
         return "nothing was re-scored (interrupted?)"
@@ -278,11 +255,3 @@ def _final(rollouts: list[list[Scored]]) -> Matrix:
 def _by_step(accuracy: Matrix) -> list[float]:
     """Acc_t ``[T]``."""
     return [metrics.acc(accuracy, t) for t in range(1, len(accuracy) + 1)]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -16,19 +16,17 @@ from typing import TYPE_CHECKING
 from protocols.cldyb.study import CldybStudy, with_methods
 from seqsearch.core.errors import UserError
 from seqsearch.core.registry import load
-from seqsearch.core.types import MethodSpec, Prefix
+from seqsearch.core.types import MethodSpec
 from seqsearch.methods.sampling import proposals
 from seqsearch.metrics.accuracy import acc
-from seqsearch.planners.given import GivenPlanner
+from seqsearch.planners.given import GivenPlanner, GivenSequence, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
+from seqsearch.planners.replicates import TUNING
 
 if TYPE_CHECKING:
     from seqsearch.core.grammar import Value
     from seqsearch.planners.base import Planner
-    from seqsearch.results.tables import Row
-
-REPLICATE = 1_000_000
-"""Training seed of all trials: neither that of a search nor one that anything is scored with."""
+    from seqsearch.results.rows import Row
 
 
 @dataclass(frozen=True)
@@ -54,18 +52,16 @@ class Tuning:
                 s, tasks=s.tune_tasks, extended_from=(), grow=tuple(g for g in s.grow if _step(g) <= s.tune_tasks)
             )
             self._search = CldybPlanner("tuning-search", study.methods, study.view, study.first, short, s.seed, 0)
-        self._given = GivenPlanner(
-            "tuning", self._tasks, [t.spec for t in self.trials], s.seed, [REPLICATE], judged="reward"
-        )
+        self._given = GivenPlanner("tuning", self._tasks, [t.spec for t in self.trials], s.seed, judged="reward")
 
     @property
     def planners(self) -> list[Planner]:
         return [self._search, self._given] if self._search else [self._given]
 
-    def _tasks(self) -> list[Prefix] | None:
+    def _tasks(self) -> tuple[GivenSequence, ...] | None:
         if self._search is None:
-            return [self.study.tuning]
-        return [tuple(self._search.sequence)] if self._search.done else None
+            return with_replicates([self.study.tuning], [TUNING])
+        return with_replicates([tuple(self._search.sequence)], [TUNING]) if self._search.done else None
 
     def _accuracy(self, trial: Trial) -> float | None:
         """Final accuracy on the reward images of all tasks; None if it did not end well."""
@@ -117,7 +113,7 @@ def _trials(study: CldybStudy, method: MethodSpec) -> list[Trial]:
     settings = study.settings
     drawn = proposals(load("method", method.target), fixed, settings.tune_trials, settings.seed, method.backbone)
     return [
-        Trial(method, n, added, study.world.method(method, {**fixed, **added}, f"{method.label} [trial {n}]"))
+        Trial(method, n, added, study.world.respecified(method, {**fixed, **added}, f"{method.label} [trial {n}]"))
         for n, added in enumerate(drawn)
     ]
 

@@ -1,4 +1,4 @@
-"""From a run folder and its settings to a finished, or stopped, run: what all commands that run something have in common."""
+"""From a run folder and its settings to a finished, or stopped, run, and what is shown of it: for all that run something."""
 
 from __future__ import annotations
 
@@ -7,63 +7,71 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from protocols.running.event_log import EventLog
 from seqsearch.core.errors import UserError
-from seqsearch.core.settings import CldybSettings, StudySettings
+from seqsearch.core.text import shown
 
 if TYPE_CHECKING:
     from protocols.running.folder import RunFolder
+    from protocols.running.protocol import Protocol
     from protocols.running.runtime import Runtime
 
 
-def launch(folder: RunFolder, settings: StudySettings, runtime: Runtime, extend_to: int | None = None) -> None:
-    """Run, resume, or extend to so many tasks, and print the summary; whatever ends it early says how to go on.
+def launch(
+    folder: RunFolder,
+    protocol: Protocol[Any, Any],
+    settings: Any,
+    runtime: Runtime,
+    prepared: Callable[[Any], None] = lambda _: None,
+) -> None:
+    """Run or resume, and print the summary; whatever ends it early says how to go on.
+
+    ``prepared`` is called with what the protocol has prepared, before anything is run.
 
     Raises:
-        UserError: bad input; before anything is computed, and before a run to be extended is changed.
+        UserError: bad input, before anything is computed.
     """
+    from protocols.report.progress import Progress
+    from protocols.running.run import run
+
     signal.signal(signal.SIGTERM, _interrupt)
+    report = presentation(protocol)
     try:
-        protocol = importlib.import_module(f"protocols.{settings.protocol}.run")
-        if extend_to is not None:
-            assert isinstance(settings, CldybSettings)  # no other protocol is extended
-            settings = folder.longer(settings, extend_to)
-        study = protocol.prepare(
-            settings,
-            folder.path / "states",
-            device(runtime.engine.gpus_per_worker, here=runtime.engine.workers == 0),
-            Path(folder.config.get("directory", ".")),
-        )
-        if extend_to is not None:
-            folder.identify(study.identity())
-            folder.reopen(study.settings)
-            EventLog(folder.path).write("extended", tasks=extend_to, extended_from=study.settings.extended_from)
+        device = device_of(runtime.engine.gpus_per_worker, here=runtime.engine.workers == 0)
+        directory = Path(folder.config.get("directory") or ".")
+        study = protocol.prepare(settings, folder.path / "states", device, directory)
+        prepared(study)
         if not runtime.silent:
             click.echo(f"run {folder.path}", err=True)
-        finished = protocol.run(folder, study, runtime)
+        ended = run(
+            folder, protocol, study, runtime, display=Progress(quiet=runtime.silent),
+            write_report=getattr(report, "write_report", None),
+        )  # fmt: skip
     except UserError:
         if folder.created:
             folder.discard_if_empty()
         raise
     except KeyboardInterrupt:
-        click.echo(f"\nstopped; nothing is lost. Continue with: {_resume(folder)}", err=True)
+        resume = protocol.resume_command(folder.path)
+        click.echo(f"\nstopped; nothing is lost. Continue with: {resume}", err=True)
         sys.stderr.flush()
         os._exit(130)  # not through atexit handlers that wait for a cluster
     finally:
         folder.close()
-    print_summary(folder.path, runtime.json)
-    if not finished:
-        click.echo(f"time is up; nothing is lost. Continue with: {_resume(folder)}", err=True)
-    elif not runtime.silent:
+    exported = ended.exported or protocol.read(folder.path)
+    print_exported(report, exported.summary, runtime.json)
+    if not ended.finished:
+        click.echo(f"time is up; nothing is lost. Continue with: {protocol.resume_command(folder.path)}", err=True)
+    elif not runtime.silent and hasattr(report, "write_report"):
         click.echo(f"report: {folder.path / 'report.html'}", err=True)
 
 
-def device(gpus_per_worker: float, here: bool) -> str:
+def device_of(gpus_per_worker: float, here: bool) -> str:
     """``cuda`` if workers get a share of a GPU.
 
     Raises:
@@ -81,14 +89,10 @@ def device(gpus_per_worker: float, here: bool) -> str:
     return "cuda"
 
 
-def _resume(folder: RunFolder) -> str:
-    from protocols.running.folder import resume_command
-
-    return resume_command(folder.path, folder.config["protocol"])
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+def presentation(protocol: Protocol[Any, Any]) -> Any:
+    """The module that shows what a protocol found: ``render(summary)``, ``to_json(summary)`` and, if its runs have a report,
+    ``write_report(folder, exported, pools)``."""
+    return importlib.import_module(f"protocols.report.{protocol.name.replace('-', '_')}")
 
 
 def print_summary(run: Path, as_json: bool) -> None:
@@ -97,20 +101,27 @@ def print_summary(run: Path, as_json: bool) -> None:
     Raises:
         UserError: no run, or nothing of it was exported yet.
     """
-    from rich.console import Console
-
+    from protocols.running.protocol import protocols
     from seqsearch.results.run import read_config
 
-    config = read_config(run)
-    edge, settings = config.get("protocol") == "edge", config.get("settings")
-    if edge and isinstance(settings, dict) and settings.get("plan_only") is True:
-        from protocols.edge.plan import show
+    name = read_config(run).get("protocol")
+    protocol = protocols().get(name) if isinstance(name, str) else None
+    if protocol is None:
+        raise UserError(
+            f"{run}/config.json: protocol is {shown(json.dumps(name)[:60])}, none of {', '.join(protocols())}"
+        )
+    print_exported(presentation(protocol), protocol.read(run).summary, as_json)
 
-        show(run, as_json)
-        return
-    words = importlib.import_module("protocols.report.edge_words" if edge else "protocols.cldyb.summary")
-    summary = words.summarise(run)
+
+def print_exported(report: Any, summary: Any, as_json: bool) -> None:
+    """A summary on stdout."""
     if as_json:
-        click.echo(json.dumps(summary.to_json()))
+        click.echo(json.dumps(report.to_json(summary)))
     else:
-        Console(width=None if sys.stdout.isatty() else 120).print(words.render(summary))
+        from rich.console import Console
+
+        Console(width=None if sys.stdout.isatty() else 120).print(report.render(summary))
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt

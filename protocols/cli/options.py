@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from seqsearch.core.errors import UserError
 from seqsearch.core.settings import flag
 from seqsearch.core.typed import brief, fits
 
@@ -150,18 +149,3 @@ def given(context: click.Context, names: set[str]) -> set[str]:
     """Those of ``names`` that the user set, on the command line or in the YAML file."""
     default = (click.core.ParameterSource.DEFAULT, None)
     return {n for n in names if context.get_parameter_source(n) not in default}
-
-
-def merge_difficulty(context: click.Context, values: dict[str, Any], difficulty: str | None) -> None:
-    """``--difficulty`` is a name for a ``--temperature``.
-
-    Raises:
-        UserError: both were given.
-    """
-    if difficulty is None:
-        return
-    if given(context, {"temperature"}):
-        raise UserError("--difficulty and --temperature set the same thing: give one of them")
-    from seqsearch.planners.allocation import DIFFICULTY
-
-    values["temperature"] = DIFFICULTY[difficulty]

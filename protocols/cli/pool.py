@@ -55,10 +55,10 @@ def build(
     import signal
 
     from protocols.report.pools import build_lines
+    from seqsearch.backbones.open import build_backbone
     from seqsearch.building.aliases import by_looks
     from seqsearch.building.pool import Options, build_parquet
     from seqsearch.pools import parquet
-    from seqsearch.training.world import build_backbone
 
     signal.signal(signal.SIGTERM, _interrupt)  # so that nothing half-made stays behind
     _check_out(out, force, details)
@@ -109,7 +109,7 @@ def _opened(sources: Sequence[str], out: Path) -> list[tuple[str, Pool]]:
         UserError: a source cannot be opened, or comes twice, or two have one name, or ``out`` would lie in one.
     """
     from seqsearch.core.grammar import parse_item
-    from seqsearch.training.world import build_pool
+    from seqsearch.pools.open import build_pool
 
     found: list[tuple[str, Pool]] = []
     for text in sources:
@@ -201,8 +201,8 @@ def show(name: str, sheet: Path | None, all_groups: bool, as_json: bool) -> None
     """Print groups, classes and split sizes of POOL: glyphs, a folder, a .parquet file; several with commas."""
     from protocols.report.contact_sheet import check_sheet, write_sheet
     from protocols.report.pools import described, show_lines
+    from seqsearch.pools.open import build_pool, pool_texts
     from seqsearch.pools.union import Union
-    from seqsearch.training.world import build_pool, pool_texts
 
     if sheet is not None:
         check_sheet(sheet)
@@ -211,3 +211,7 @@ def show(name: str, sheet: Path | None, all_groups: bool, as_json: bool) -> None
     if sheet is not None:
         record |= {"sheet": str(sheet), "unusable": write_sheet(pools, sheet)}
     click.echo(json.dumps(record) if as_json else "\n".join(show_lines(record, all_groups)))
+
+
+def commands() -> Sequence[click.Command]:
+    return (pool,)

@@ -132,8 +132,9 @@ def read_names(path: Path) -> tuple[str, ...]:
 
 def _pool_names(pool: str | None, names: Sequence[str] | None) -> tuple[str, ...]:
     """Names of a pool's classes; of those that were asked for."""
+    from seqsearch.pools.union import class_names
     from seqsearch.similarity.matrix import positions
-    from seqsearch.study.class_similarity import class_names, open_pools
+    from seqsearch.study.class_similarity import open_pools
 
     found = class_names(open_pools(pool or "glyphs"))
     if names is None:
@@ -146,8 +147,9 @@ def _to_model(
     kind: Literal["prototypes", "confusion"], pool: str, names: Sequence[str] | None, method: str, backbone: str,
     weights: Mapping[str, str] | None, images: int, seed: int, device: str,
 ) -> Similarity:  # fmt: skip
+    from seqsearch.pools.union import class_names
     from seqsearch.similarity.matrix import positions
-    from seqsearch.study.class_similarity import FROZEN, class_names, learned_similarity, open_pools
+    from seqsearch.study.class_similarity import FROZEN, learned_similarity, open_pools
 
     classes = None
     if names is not None:
@@ -216,3 +218,7 @@ def _lines(record: Mapping[str, Any]) -> list[str]:
     if record["plot"]:
         lines.append(f"plot: {record['plot']}")
     return [shown(line) for line in lines]
+
+
+def commands() -> Sequence[click.Command]:
+    return (similarity,)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from protocols.edge.truth import Truth
 from seqsearch.distribution.correlation import SimilarityCorrelation
 from seqsearch.distribution.interval import Interval
-from seqsearch.results.tables import Row
+from seqsearch.results.rows import Row
 
 if TYPE_CHECKING:
     from protocols.edge.summary import MethodEdge

@@ -2,42 +2,56 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from protocols.edge.estimates import estimates
+from protocols.edge.plan import ExtremesPlan
+from protocols.edge.results import EdgeResults
+from protocols.edge.study import EdgeStudy
 from protocols.edge.summary import summarise
-from protocols.report.edge import write_report
-from protocols.running.export import rescored, run_info, write_costs
-from seqsearch.results.tables import TaskSequence, write_estimates, write_results, write_sequences
+from protocols.running.export import classes_of, rescored, run_info, write_costs
+from protocols.running.protocol import Exported
+from protocols.running.session import Session
+from seqsearch.core.types import Tasks
+from seqsearch.planners.replicates import scoring
+from seqsearch.results.rows import SequenceKind, TaskSequence
+from seqsearch.results.run import assembled
+from seqsearch.results.tables import write_estimates, write_results, write_sequences
 from seqsearch.similarity.files import write
-
-if TYPE_CHECKING:
-    from protocols.edge.run import EdgeRun
+from seqsearch.similarity.matrix import Similarity
 
 
-def export(edge: EdgeRun, busy_share: float | None, reached: str | None) -> None:
-    """Write ``sequences``, ``results``, ``estimates``, ``similarity`` and ``trainings.parquet``, ``stats.json``, ``report.html``.
+def export(
+    session: Session,
+    study: EdgeStudy,
+    trained: Sequence[tuple[str, SequenceKind, Tasks, float | None]],
+    similarities: Sequence[Similarity],
+    plans: Sequence[ExtremesPlan],
+    reached: str | None,
+) -> Exported:
+    """Write ``sequences``, ``results``, ``estimates``, ``similarity`` and ``trainings.parquet``, and ``stats.json``.
 
-    Of a run that was stopped, having ``reached`` so and so far, it is what is known so far, without estimates and report.
+    ``trained`` are all sequences that are trained, or were begun: name, kind, tasks and objective. Of a run that was stopped,
+    having ``reached`` so and so far, it is what is known so far, without estimates.
     """
-    s, study = edge.session, edge.study
-    folder, info = s.folder.path, run_info(s.folder, study)
-    labels, trained = tuple(m.label for m in study.methods), list(edge.sequences())
-    write_sequences(
-        folder / "sequences.parquet",
-        info,
-        [
-            TaskSequence(t.name, t.kind, labels, study.settings.seed, edge.prefix(t.tasks), (t.value,) * len(t.tasks))
-            for t in trained
-        ],
+    folder, journal = session.folder.path, session.journal
+    info, labels = run_info(session.folder, classes_of(study.world)), tuple(m.label for m in study.methods)
+    sequences = [
+        TaskSequence(name, kind, labels, study.settings.seed, tasks, (value,) * len(tasks))
+        for name, kind, tasks, value in trained
+    ]
+    write_sequences(folder / "sequences.parquet", info, sequences)
+    seeds = scoring(study.settings.score_seeds)
+    judged = rescored(study, journal, study.methods, [(name, kind, tasks, seeds) for name, kind, tasks, _ in trained])
+    results = write_results(folder / "results.parquet", info, judged)
+    if similarities:
+        write(folder / "similarity.parquet", similarities[0])
+    search = session.search(study.world)
+    stats = write_costs(session.folder, info, journal, search, session.busy_share, reached)
+    found = EdgeResults(
+        assembled(folder, session.folder.saved(), stats, sequences, results), tuple(plans), *similarities[:1]
     )
-    named = [(t.name, t.kind, edge.prefix(t.tasks)) for t in trained]
-    scorer = next(iter(edge.planners.values()), None)
-    write_results(folder / "results.parquet", info, rescored(study, s.journal, scorer, named) if scorer else [])
-    if edge.similarities:
-        write(folder / "similarity.parquet", edge.similarities[0])
-    write_costs(s.folder, info, s.journal, s.search, busy_share, reached)
+    summary = summarise(folder, found)
     if reached is None:
-        summary = summarise(folder)
         write_estimates(folder / "estimates.parquet", info, estimates(summary.methods))
-        write_report(folder, summary, *study.world.images.parts)
+    return Exported(found, summary)

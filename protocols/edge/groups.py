@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from seqsearch.distribution.correlation import SimilarityCorrelation, similarity_correlation
 from seqsearch.metrics.accuracy import acc
-from seqsearch.results.run import Rescored
-from seqsearch.results.tables import TaskSequence
+from seqsearch.results.rows import TaskSequence
+from seqsearch.results.run import RunResults
 
 Table = NDArray[np.float64]
 """Final accuracy ``[sequences, seeds]``."""
@@ -53,7 +53,7 @@ def grouped(sequences: Iterable[TaskSequence]) -> dict[str, list[TaskSequence]]:
     return found
 
 
-def group_of(data: Rescored, method: str, sequences: list[TaskSequence], troubles: list[str]) -> Group:
+def group_of(data: RunResults, method: str, sequences: list[TaskSequence], troubles: list[str]) -> Group:
     """Those that were judged to their end with every seed."""
     whole = [s for s in sequences if data.complete(method, [s]) == set(data.seeds)]
     if lost := len(sequences) - len(whole):

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from protocols.edge.settings import EdgeSettings
+from protocols.edge.settings import ExtremesSettings
 from protocols.running.folder import write_json
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
@@ -16,13 +16,8 @@ from seqsearch.core.typed import fits
 from seqsearch.extremes.find import Extreme, find
 from seqsearch.extremes.objective import Objective, Problem, labels_of, random_labels, tasks_of
 from seqsearch.extremes.paper import PaperOptions
-from seqsearch.results.schema import SEQUENCES
-from seqsearch.results.tables import Row, read_rows
 from seqsearch.similarity.matrix import Similarity
 from seqsearch.storage.reading import json_object
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 FILE = "plan.json"
 Classes = tuple[tuple[int, ...], ...]
@@ -54,7 +49,7 @@ class ExtremesPlan:
 
 
 def plan(
-    label: str, similarity: Similarity, sizes: Sequence[int], s: EdgeSettings, run: Run | None = None
+    label: str, similarity: Similarity, sizes: Sequence[int], s: ExtremesSettings, run: Run | None = None
 ) -> ExtremesPlan:
     """Find hard and easy sequences; ``run`` maps a function over independent restarts (default: one after the other).
 
@@ -75,7 +70,7 @@ def plan(
     )
 
 
-def _both_ways(problem: Problem, s: EdgeSettings, run: Run | None) -> dict[str, list[Extreme]]:
+def _both_ways(problem: Problem, s: ExtremesSettings, run: Run | None) -> dict[str, list[Extreme]]:
     return {
         direction: find(
             problem.similarity, problem.sizes, direction, planner=s.planner, objective=problem.objective,
@@ -86,12 +81,12 @@ def _both_ways(problem: Problem, s: EdgeSettings, run: Run | None) -> dict[str, 
     }  # fmt: skip
 
 
-def objective_of(s: EdgeSettings) -> Objective:
+def objective_of(s: ExtremesSettings) -> Objective:
     """What is made extreme."""
     return Objective.named(s.objective, s.lag_weights() if s.objective == "lags" else None)
 
 
-def paper_options(s: EdgeSettings) -> PaperOptions:
+def paper_options(s: ExtremesSettings) -> PaperOptions:
     """How ``--planner paper`` reads the paper."""
     return PaperOptions(
         linkage=s.paper_linkage,
@@ -102,7 +97,7 @@ def paper_options(s: EdgeSettings) -> PaperOptions:
     )
 
 
-def plan_digest(similarity: Similarity, sizes: Sequence[int], s: EdgeSettings) -> str:
+def plan_digest(similarity: Similarity, sizes: Sequence[int], s: ExtremesSettings) -> str:
     """Identity of a plan: of what it was made from."""
     decides = (
         s.objective, s.lags, s.hard_end, s.planner, s.moves, s.budget, s.restarts, s.extremes, s.diversity, s.paper_linkage,
@@ -111,7 +106,7 @@ def plan_digest(similarity: Similarity, sizes: Sequence[int], s: EdgeSettings) -
     return digest_of("plan", similarity.digest, list(sizes), decides)
 
 
-def score(similarity: Similarity, sizes: Sequence[int], s: EdgeSettings) -> Callable[[Classes], float | None]:
+def score(similarity: Similarity, sizes: Sequence[int], s: ExtremesSettings) -> Callable[[Classes], float | None]:
     """The objective of a sequence."""
     problem = Problem(similarity.values, sizes, objective_of(s))
     return lambda tasks: problem.score(labels_of(tasks))
@@ -168,94 +163,3 @@ def _plan(said: dict[str, Any]) -> ExtremesPlan:
 
 def _extreme(said: dict[str, Any]) -> Extreme:
     return Extreme(**{**said, "tasks": tuple(tuple(int(c) for c in task) for task in said["tasks"])})
-
-
-# ------------------------------------------------------------------------------------------------ words
-
-
-def render(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
-    """A table: each extreme, its bound and how near to it, and what it took."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="")
-    for name in ("sequence", "S", "bound", "of the way to it", "beyond random", "planner", "moves", "seconds"):
-        table.add_column(name, justify="left" if name in ("sequence", "planner") else "right")
-    for kind, extremes in (("hard", p.hard), ("easy", p.easy)):
-        for i, e in enumerate(extremes):
-            table.add_row(
-                f"{kind}-{i}", number(e.value), number(e.bound), way(p, e), beyond(p, e.value), e.planner, f"{e.moves:,}",
-                f"{e.seconds:.2f}",
-            )  # fmt: skip
-    for i, value in enumerate(random):
-        table.add_row(f"random-{i}", number(value), "", "", beyond(p, value), "", "", "")
-    shape = f"{sum(p.sizes)} classes in {len(p.sizes)} tasks of {_sizes(p.sizes)}"
-    about = f"similarity: {p.source}; {shape}; S ({p.objective}) of random sequences: "
-    about += (
-        "not defined, so that hard and easy mean nothing"
-        if p.mean is None
-        else f"mean {number(p.mean)}, sd {number(p.sd)}"
-    )
-    return Group(Text(about), Text(), table)
-
-
-def number(value: float | None) -> str:
-    """A score, or ``-``."""
-    return "-" if value is None else f"{value + 0.0:.5g}"
-
-
-def way(p: ExtremesPlan, e: Extreme) -> str:
-    """How far from the random mean to the bound an extreme comes, in percent."""
-    if p.mean is None or e.value is None or e.bound is None or e.bound == p.mean:
-        return "-"
-    if e.planner == "exact":
-        return "optimal"
-    return f"{100 * (e.value - p.mean) / (e.bound - p.mean):.0f} %"
-
-
-def beyond(p: ExtremesPlan, value: float | None) -> str:
-    """Distance from the random mean in standard deviations of random sequences."""
-    if value is None or p.mean is None or not p.sd:
-        return "-"
-    return f"{(value - p.mean) / p.sd:+.1f} sd"
-
-
-def _sizes(sizes: Sequence[int]) -> str:
-    counts: list[list[int]] = []
-    for m in sizes:
-        if counts and counts[-1][0] == m:
-            counts[-1][1] += 1
-        else:
-            counts.append([m, 1])
-    return " + ".join(f"{times} x {m}" if times > 1 else str(m) for m, times in counts)
-
-
-def show(folder: Path, as_json: bool) -> None:
-    """Print the plan in a folder.
-
-    Raises:
-        UserError: there is none.
-    """
-    import sys
-
-    from rich.console import Console
-
-    plans = read_plans(folder)
-    if not plans:
-        raise UserError(f"{folder} holds no {FILE}: plan again into another --out")
-    of = dict(map(_first_value, read_rows(folder / SEQUENCES.file, SEQUENCES)))
-    random = [value for name, value in of.items() if name.startswith("random-")]
-    if as_json:
-        print(to_json(plans[0], random))
-    else:
-        Console(width=None if sys.stdout.isatty() else 120).print(render(plans[0], random[:1]))
-
-
-def _first_value(row: Row) -> tuple[str, float | None]:
-    return row["sequence_id"], row["value"]
-
-
-def to_json(p: ExtremesPlan, random: Sequence[float | None]) -> str:
-    """The plan, and the scores of the random sequences."""
-    return json.dumps({**asdict(p), "random": list(random)})

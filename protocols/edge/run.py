@@ -8,43 +8,35 @@ training seeds. ``--enumerate`` trains every sequence there is, and shows how fa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from protocols.cldyb.planners import SCORE_REPLICATE
 from protocols.edge.export import export
 from protocols.edge.plan import Classes, ExtremesPlan, plan, plan_digest, random_tasks, read_plans, score, write_plans
-from protocols.edge.study import EdgeStudy, SimilaritySource, prepare
-from protocols.running import session
-from protocols.running.costs import Expected
-from protocols.running.folder import RunFolder
-from protocols.running.runtime import Runtime
+from protocols.edge.study import EdgeStudy, SimilaritySource
+from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.session import Session
-from seqsearch.core.types import Outcome, Prefix
+from protocols.running.snapshot import Expected
+from seqsearch.core.outcomes import Outcome
+from seqsearch.core.types import Tasks
 from seqsearch.distribution.adaptive import narrow_enough, parse_target
 from seqsearch.distribution.estimate import estimate
 from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes.exact import enumerate_sequences
-from seqsearch.extremes.find import Found, Start, anneal_start
 from seqsearch.extremes.objective import tasks_of, toolbox_labels
+from seqsearch.extremes.restarts import anneal_start
 from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.all_classes import AllClassesPlanner
-from seqsearch.planners.given import GivenPlanner, GrowingPlanner
-from seqsearch.results.tables import SequenceKind
+from seqsearch.planners.given import GivenPlanner, GivenSequence, GrowingPlanner, with_replicates
+from seqsearch.planners.replicates import scoring
+from seqsearch.results.rows import SequenceKind
 from seqsearch.similarity.features import from_confusion, from_prototypes
 from seqsearch.similarity.matrix import Similarity
 
-__all__ = ["prepare", "run"]
-
 BATCH = 5
 """Random sequences that ``--until`` adds at a time."""
-
-
-def run(folder: RunFolder, study: EdgeStudy, runtime: Runtime) -> bool:
-    """ExtremesPlan, train, export: see `protocols.running.session.run`."""
-    return session.run(folder, study, runtime, expected(study), lambda s: EdgeRun(s, study))
 
 
 @dataclass(frozen=True)
@@ -57,15 +49,14 @@ class Trained:
     value: float | None
 
 
-@dataclass
-class EdgeRun:
+class EdgeRun(ProtocolRun):
     """What is done in one session, and how far it has come."""
 
-    session: Session
-    study: EdgeStudy
-    similarities: list[Similarity] = field(default_factory=list)
-    plans: list[ExtremesPlan] = field(default_factory=list)
-    planners: dict[str, GivenPlanner] = field(default_factory=dict)
+    def __init__(self, session: Session, study: EdgeStudy) -> None:
+        self.session, self.study = session, study
+        self.similarities: list[Similarity] = []
+        self.plans: list[ExtremesPlan] = []
+        self.planners: dict[str, GivenPlanner] = {}
 
     def run(self) -> None:
         """Similarity, extremes, training."""
@@ -74,12 +65,13 @@ class EdgeRun:
         self.similarities = [self._similarity(source) for source in self.sources]
         self.plans = self._planned()
         self.planners = self._planners()
-        s.monitor.watch(list(self.planners.values()), "training", expected(self.study).rollouts)
-        s.search.run(list(self.planners.values()), deadline=s.deadline)
+        planners = list(self.planners.values())
+        s.monitor.watch(planners, "training", expected(self.study).rollouts)
+        s.search(self.study.world).run(planners, deadline=s.deadline)
 
-    def export(self, busy_share: float | None, reached: str | None) -> None:
-        """The files of the run."""
-        export(self, busy_share, reached)
+    def export(self, reached: str | None) -> Exported:
+        trained = [(t.name, t.kind, self.prefix(t.tasks), t.value) for t in self.sequences()]
+        return export(self.session, self.study, trained, self.similarities, self.plans, reached)
 
     @property
     def sources(self) -> tuple[SimilaritySource, ...]:
@@ -93,17 +85,17 @@ class EdgeRun:
             return source.known
         s, study = self.session, self.study
         assert study.similarity_method is not None
-        looks = AllClassesPlanner(
-            source.looks,
+        planner = AllClassesPlanner(
+            source.probe,
             study.similarity_method,
             study.view,
             study.settings.seed,
             study.settings.similarity_images,
         )
-        s.monitor.watch([looks], "similarity", 1)
-        s.search.run([looks], more=True, deadline=s.deadline)
-        of = from_prototypes if source.looks == "prototypes" else from_confusion
-        return of(looks.values, study.names, looks.name)
+        s.monitor.watch([planner], "similarity", 1)
+        s.search(study.world).run([planner], more=True, deadline=s.deadline)
+        of = from_prototypes if source.probe == "prototypes" else from_confusion
+        return of(planner.values, study.names, planner.name)
 
     def _planned(self) -> list[ExtremesPlan]:
         """The extremes, from an earlier session or found now, with restarts on the workers."""
@@ -120,31 +112,29 @@ class EdgeRun:
                         similarity,
                         study.sizes,
                         study.settings,
-                        lambda starts: s.evaluator.map(anneal_start, starts),
+                        lambda starts: s.evaluator(study.world).map(anneal_start, starts),
                     )
             plans.append(found)
         write_plans(s.folder.path, plans)
         return plans
-
-    def _restarts(self, starts: list[Start]) -> list[Found]:
-        """Annealings, on the workers."""
-        found: list[Found] = self.session.evaluator.map(anneal_start, starts)
-        return found
 
     # -------------------------------------------------------------------------------------------- training
 
     def _planners(self) -> dict[str, GivenPlanner]:
         """Extremes and given orders first, then random sequences, then all others there are."""
         study, t = self.study, self.study.settings
-        replicates = range(SCORE_REPLICATE, SCORE_REPLICATE + t.score_seeds)
+        replicates = scoring(t.score_seeds)
 
         def given(name: str, sequences: Sequence[Classes]) -> GivenPlanner:
-            prefixes = [self.prefix(tasks) for tasks in sequences]
-            return GivenPlanner(name, lambda: prefixes, study.methods, t.seed, replicates)
+            all_given = with_replicates([self.prefix(tasks) for tasks in sequences], replicates)
+            return GivenPlanner(name, lambda: all_given, study.methods, t.seed)
+
+        def drawn(number: int) -> GivenSequence:
+            return GivenSequence(self.prefix(random_tasks(study.sizes, t.seed, number)), tuple(replicates))
 
         made = {"chosen": given("chosen", [tasks for _, _, tasks in self.chosen])}
         made["random"] = GrowingPlanner(
-            "random", lambda i: self.prefix(random_tasks(study.sizes, t.seed, i)), study.methods, t.seed, replicates,
+            "random", drawn, study.methods, t.seed,
             first=t.random_sequences, batch=BATCH, most=t.max_sequences if t.until else t.random_sequences,
             enough=self._enough,
         )  # fmt: skip
@@ -152,7 +142,7 @@ class EdgeRun:
             made["every"] = given("every", self.every)
         return made
 
-    def prefix(self, tasks: Classes) -> Prefix:
+    def prefix(self, tasks: Classes) -> Tasks:
         """The tasks of these classes in play."""
         view = self.study.view
         return tuple(view.task(view.class_ids[c] for c in task) for task in tasks)
@@ -206,7 +196,7 @@ def expected(study: EdgeStudy) -> Expected:
     every = number_of_sequences(study.sizes) if t.enumerate else 0
     trainings = shared_trainings(study.sizes) if t.enumerate else (chosen + random) * k
     times = len(study.methods) * t.score_seeds
-    return Expected((chosen + random + every) * times, trainings * times)
+    return Expected((chosen + random + every) * times, trainings * times, t.tasks)
 
 
 def shared_trainings(sizes: Sequence[int]) -> int:

@@ -1,4 +1,4 @@
-"""Settings of the EDGE protocol: flags, help, YAML keys and ``config.json`` alike.
+"""Settings of the EDGE protocol, and of its plans alone: flags, help, YAML keys and ``config.json`` alike.
 
 Light on purpose: ``seqsearch --help`` imports this and nothing heavy.
 """
@@ -10,21 +10,18 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.settings import StudySettings, setting
+from seqsearch.core.settings import PoolSettings, Settings, StudySettings, TaskSettings, setting
 
 
 @dataclass(frozen=True)
-class EdgeSettings(StudySettings):
-    """Settings of `protocols.edge.run`."""
-
-    protocol: ClassVar[str] = "edge"
+class ExtremesSettings(TaskSettings, PoolSettings):
+    """Which class sequences are extreme: shares of classes, their similarity, the objective, the search for its extremes."""
 
     tasks: int = setting(5, "Tasks in a sequence (K); the classes in play are shared out among them.", minimum=1)
     classes: int = setting(0, "Classes in play, drawn from the pool by the seed; 0: all of it.", minimum=0)
     initial_classes: int = setting(
         0, "Classes in the first task, the others share the rest; 0: as many as others.", minimum=0
     )
-
     similarity: str = setting(
         "names", "Where class similarity is from: names, prototypes, confusion, or a FILE (.npy, .csv, .parquet)."
     )
@@ -32,11 +29,6 @@ class EdgeSettings(StudySettings):
         "", "Text encoder of class names: a sentence-transformers or CLIP model, or its folder; none: n-grams."
     )
     template: str = setting("{}", "What is encoded for a class, e.g. 'a photo of a {}'.")
-    similarity_method: str = setting(
-        "", "METHOD whose prototypes or confusion, on all classes at once; none: simplecil."
-    )
-    similarity_images: int = setting(20, "Training images per class behind a prototype, at most; 0: all.", minimum=0)
-
     objective: Literal["adjacent", "lags", "within", "typicality"] = setting(
         "adjacent",
         "What is extreme: similarity of neighbouring tasks (Eq. 5), also at lags, within tasks, typicality's slope.",
@@ -68,10 +60,54 @@ class EdgeSettings(StudySettings):
         "large", "Clusters that it splits: large ones (appendix C.2) or small ones (section 4.2)."
     )
     paper_granularities: str = setting("", "Its numbers of clusters, e.g. 5,10,20; none: a range.")
-
     random_sequences: int = setting(
         10, "Random sequences (L), from which mean and sd are estimated.", minimum=3, maximum=100_000
     )
+
+    def check(self) -> None:
+        super().check()
+        for name in ("budget", "diversity"):
+            if not math.isfinite(getattr(self, name)):
+                raise UserError(f"--{name} must be finite")
+        if self.moves and self.budget:
+            raise UserError("--moves and --budget both say how long to anneal: give one of them")
+        if "{}" not in self.template:
+            raise UserError(f"--template {self.template!r}: it must hold {{}}, where the class name goes")
+        self.lag_weights()
+        self.granularities()
+
+    def lag_weights(self) -> tuple[float, ...]:
+        """Of ``--lags``."""
+        weights = numbers(self, "lags", float, "weights, e.g. 1,0.5,0.25")
+        if not weights or not all(map(math.isfinite, weights)) or not any(weights):
+            raise UserError(f"--lags {self.lags}: must be finite weights, not all 0, e.g. 1,0.5,0.25")
+        return tuple(weights)
+
+    def granularities(self) -> tuple[int, ...]:
+        """Of ``--paper-granularities``."""
+        found = numbers(self, "paper_granularities", int, "numbers of clusters, e.g. 5,10,20")
+        if any(g < 1 for g in found):
+            raise UserError(f"--paper-granularities {self.paper_granularities}: must be numbers of clusters from 1")
+        return tuple(int(g) for g in found)
+
+
+@dataclass(frozen=True)
+class EdgePlanSettings(ExtremesSettings):
+    """Settings of ``seqsearch edge --plan-only``, which trains nothing."""
+
+    protocol: ClassVar[str] = "edge-plan"
+
+
+@dataclass(frozen=True)
+class EdgeSettings(ExtremesSettings, StudySettings):
+    """Settings of ``seqsearch edge``."""
+
+    protocol: ClassVar[str] = "edge"
+
+    similarity_method: str = setting(
+        "", "METHOD whose prototypes or confusion, on all classes at once; none: simplecil."
+    )
+    similarity_images: int = setting(20, "Training images per class behind a prototype, at most; 0: all.", minimum=0)
     score_seeds: int = setting(
         2, "Training seeds of each sequence: 2 or more, to tell training noise from order.", minimum=1, maximum=1000
     )
@@ -87,24 +123,14 @@ class EdgeSettings(StudySettings):
     encoders: str = setting(
         "", "With --enumerate: further similarities to compare (Table A4): encoders, prototypes, files; commas."
     )
-    plan_only: bool = setting(
-        False, "Find and write the sequences, train nothing; with a --similarity FILE no pool is needed."
-    )
     bins: int = setting(10, "Bins of the Jensen-Shannon divergence.", minimum=2, maximum=10_000)
 
     def check(self) -> None:
         super().check()
-        for name in ("budget", "diversity"):
-            if not math.isfinite(getattr(self, name)):
-                raise UserError(f"--{name} must be finite")
-        if self.moves and self.budget:
-            raise UserError("--moves and --budget both say how long to anneal: give one of them")
         if self.score_seeds < 2 and not self.enumerate:
             raise UserError(
                 "--score-seeds 1 cannot tell training noise from order: ask for 2 or more (1 with --enumerate)"
             )
-        if self.plan_only and (self.enumerate or self.until or self.orders):
-            raise UserError("--plan-only trains nothing: leave --enumerate, --until and --orders out")
         if self.until:
             from seqsearch.distribution.adaptive import parse_target
 
@@ -117,40 +143,24 @@ class EdgeSettings(StudySettings):
             raise UserError(
                 f"--max-sequences {self.max_sequences} is less than --random-sequences {self.random_sequences}"
             )
-        if "{}" not in self.template:
-            raise UserError(f"--template {self.template!r}: it must hold {{}}, where the class name goes")
         self.toolbox_seeds()
-        self.lag_weights()
-        self.granularities()
-
-    @property
-    def trains(self) -> bool:
-        return not self.plan_only
 
     def toolbox_seeds(self) -> tuple[int, ...]:
         """Of ``--rs-seeds``."""
-        seeds = self._numbers("rs_seeds", int, "whole numbers from 0 to 4294967295, e.g. 0,42,1993")
+        seeds = numbers(self, "rs_seeds", int, "whole numbers from 0 to 4294967295, e.g. 0,42,1993")
         if any(not 0 <= s < 2**32 for s in seeds) or len(set(seeds)) < len(seeds):
             raise UserError(f"--rs-seeds {self.rs_seeds}: must be different whole numbers from 0 to 4294967295")
         return tuple(int(s) for s in seeds)
 
-    def lag_weights(self) -> tuple[float, ...]:
-        """Of ``--lags``."""
-        weights = self._numbers("lags", float, "weights, e.g. 1,0.5,0.25")
-        if not weights or not all(map(math.isfinite, weights)) or not any(weights):
-            raise UserError(f"--lags {self.lags}: must be finite weights, not all 0, e.g. 1,0.5,0.25")
-        return tuple(weights)
 
-    def granularities(self) -> tuple[int, ...]:
-        """Of ``--paper-granularities``."""
-        numbers = self._numbers("paper_granularities", int, "numbers of clusters, e.g. 5,10,20")
-        if any(g < 1 for g in numbers):
-            raise UserError(f"--paper-granularities {self.paper_granularities}: must be numbers of clusters from 1")
-        return tuple(int(g) for g in numbers)
+def numbers(settings: Settings, name: str, kind: type, wanted: str) -> list[float]:
+    """The numbers, comma-separated, of a setting.
 
-    def _numbers(self, name: str, kind: type, wanted: str) -> list[float]:
-        text = getattr(self, name)
-        try:
-            return [kind(part) for part in text.split(",") if part.strip()]
-        except ValueError:
-            raise UserError(f"--{name.replace('_', '-')} {text[:80]}: must be {wanted}") from None
+    Raises:
+        UserError: they are not what is ``wanted``.
+    """
+    text = getattr(settings, name)
+    try:
+        return [kind(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        raise UserError(f"--{name.replace('_', '-')} {text[:80]}: must be {wanted}") from None

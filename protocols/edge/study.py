@@ -10,20 +10,21 @@ from typing import Any, Literal
 import numpy as np
 
 from protocols.edge.plan import objective_of
-from protocols.edge.settings import EdgeSettings
+from protocols.edge.settings import EdgePlanSettings, EdgeSettings, ExtremesSettings
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.types import MethodSpec
+from seqsearch.core.registry import located, located_text
+from seqsearch.core.types import ClassId, MethodSpec
 from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes.objective import Problem, task_sizes
+from seqsearch.pools.union import class_names
 from seqsearch.results.orders import Order, read_orders
 from seqsearch.similarity.files import read
 from seqsearch.similarity.matrix import Similarity
 from seqsearch.similarity.names import from_names
-from seqsearch.study.class_similarity import class_names
-from seqsearch.study.study import Study, check_images, kept_classes, reads_frozen, resolved, view_of
-from seqsearch.training.world import World, located, located_text, method_spec
+from seqsearch.study.study import EVALUATE, Study, check_images, kept_classes, reads_frozen, resolved, view_of, world_of
+from seqsearch.training.world import World
 
 SUFFIXES = (".npy", ".csv", ".parquet")
 """Of files that hold a similarity matrix."""
@@ -38,7 +39,7 @@ class SimilaritySource:
 
     label: str
     known: Similarity | None = None
-    looks: Literal["prototypes", "confusion"] = "prototypes"
+    probe: Literal["prototypes", "confusion"] = "prototypes"
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class EdgeStudy(Study):
     def identity(self) -> dict[str, Any]:
         sources = (self.similarity, *self.others)
         said = {
-            s.label: s.known.digest if s.known else f"{s.looks} of {self._similarity_method_digest()}" for s in sources
+            s.label: s.known.digest if s.known else f"{s.probe} of {self._similarity_method_digest()}" for s in sources
         }
         orders = digest_of("orders", [(o.name, o.tasks) for o in self.orders]) if self.orders else None
         return {**super().identity(), "similarity": said, "orders": orders, "task_sizes": list(self.sizes)}
@@ -82,7 +83,7 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
             cannot be read, orders of other classes.
     """
     directory = directory or Path.cwd()
-    world, methods, tags = resolved(settings, states, device, directory)
+    world, methods, tags = resolved(settings, states, device, directory, settings.tasks)
     indices = classes_in_play(world, settings)
     sizes = task_sizes(len(indices), settings.tasks, settings.initial_classes)
     if min(sizes) < 2:
@@ -109,10 +110,7 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
     similarity_method = None
     if any(s.known is None for s in (similarity, *others)):
         item = located(parse_item(settings.similarity_method or "simplecil", "method"), directory)
-        files = {b: str((directory / Path(f).expanduser()).absolute()) for b, f in settings.weight_files().items()}
-        similarity_method = method_spec(
-            item, located_text(settings.backbone, "backbone", directory), device, files, settings.precision
-        )
+        similarity_method = world.spec(item, located_text(settings.backbone, "backbone", directory))
         tags = {**tags, similarity_method.backbone: world.backbone(similarity_method.backbone).tag}
     elif settings.similarity_method:
         raise UserError(
@@ -120,12 +118,12 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
         )
     orders = read_orders(directory / Path(settings.orders).expanduser(), names, sizes) if settings.orders else ()
     return EdgeStudy(
-        settings, world, view_of(world, indices), methods, tags, reads_frozen(methods), sizes, names, similarity, others,
-        similarity_method, orders,
+        settings, world, {EVALUATE: view_of(world, indices)}, methods, tags, reads_frozen(methods), sizes, names, similarity,
+        others, similarity_method, orders,
     )  # fmt: skip
 
 
-def classes_in_play(world: World, settings: EdgeSettings) -> list[int]:
+def classes_in_play(world: World, settings: ExtremesSettings) -> list[int]:
     """Their indices in the pool, in its order: all that are not excluded, or a seeded draw of ``--classes``.
 
     Raises:
@@ -140,7 +138,7 @@ def classes_in_play(world: World, settings: EdgeSettings) -> list[int]:
     return [kept[i] for i in sorted(drawn.tolist())]
 
 
-def source_of(text: str, s: EdgeSettings, names: Sequence[str], directory: Path) -> SimilaritySource:
+def source_of(text: str, s: ExtremesSettings, names: Sequence[str], directory: Path) -> SimilaritySource:
     """What ``--similarity`` stands for.
 
     Raises:
@@ -151,7 +149,7 @@ def source_of(text: str, s: EdgeSettings, names: Sequence[str], directory: Path)
     if text == "names":
         return SimilaritySource(text, from_names(names, s.encoder, template=s.template))
     if text in ("prototypes", "confusion"):
-        return SimilaritySource(text, looks="prototypes" if text == "prototypes" else "confusion")
+        return SimilaritySource(text, probe="prototypes" if text == "prototypes" else "confusion")
     path = directory / Path(text).expanduser()
     if not path.suffix:
         raise UserError(f"--similarity {text!r}: write names, prototypes, confusion, or a file ({', '.join(SUFFIXES)})")
@@ -190,3 +188,27 @@ def _others(s: EdgeSettings, names: Sequence[str], directory: Path) -> tuple[Sim
                 label, from_names(names, "" if text == "names" else text, template=s.template)
             )
     return tuple(found.values())
+
+
+def planned_on(s: EdgePlanSettings, directory: Path) -> tuple[Similarity, dict[ClassId, tuple[str, str]]]:
+    """The matrix to plan on, and id, name and group of its classes, in its order.
+
+    Raises:
+        UserError: it cannot be read, or would have to be computed by a method.
+    """
+    if s.similarity in ("prototypes", "confusion"):
+        raise UserError(
+            f"--plan-only trains nothing: make the matrix first (seqsearch similarity {s.similarity} --out FILE), then give "
+            "the FILE"
+        )
+    if s.similarity != "names" and s.encoder:
+        raise UserError(f"--encoder encodes class names: leave it out, or --similarity {s.similarity}")
+    if s.similarity != "names":
+        found = read(directory / Path(s.similarity).expanduser())
+        return found, {ClassId(found.digest, i): (name, "") for i, name in enumerate(found.names)}
+    world = world_of(s, Path("."), "cpu", directory)
+    indices, names = classes_in_play(world, s), class_names(world.images)
+    known = source_of("names", s, [names[i] for i in indices], directory).known
+    assert known is not None
+    classes = [world.images.classes[i] for i in indices]
+    return known, {c: (i.name, i.group) for c, i in zip(world.class_ids(indices), classes, strict=True)}

@@ -7,7 +7,6 @@ training seeds.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +16,12 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
-from protocols.edge.estimates import estimates
 from protocols.edge.groups import Group, correlation, group_of, grouped
-from protocols.edge.plan import ExtremesPlan, read_plans
+from protocols.edge.plan import ExtremesPlan
+from protocols.edge.results import EdgeResults
 from protocols.edge.truth import Truth, truth_of
-from protocols.report import provenance
-from protocols.report import text as wording
-from seqsearch.core.text import shown
+from protocols.running.protocol import resume_command
+from protocols.running.provenance import Provenance, provenance
 from seqsearch.distribution.adaptive import narrow_enough, parse_target
 from seqsearch.distribution.components import mean_squares
 from seqsearch.distribution.correlation import SimilarityCorrelation
@@ -32,7 +30,7 @@ from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.normal import NormalFit, normal_fit
 from seqsearch.distribution.percentile import Percentiles, percentile
 from seqsearch.distribution.sampling import number_of_sequences
-from seqsearch.results.run import Rescored, read_run
+from seqsearch.results.run import RunResults
 
 Claim = Literal["yes", "reversed", "unclear", "constant"]
 """Whether easy sequences score higher than hard ones, by more than training noise explains; ``constant``: nothing differs."""
@@ -42,7 +40,7 @@ SAME = 1e-9
 
 @dataclass(frozen=True)
 class MethodEdge:
-    """One method; what could not be computed is None, and ``EdgeSummary.notes`` say why."""
+    """One method; what could not be computed is None, and ``EdgeSummary.troubles`` say why."""
 
     method: str
     groups: dict[str, Group]
@@ -59,51 +57,67 @@ class MethodEdge:
 
 
 @dataclass(frozen=True)
+class Facts:
+    """What a reader of the figures must know of the sequences.
+
+    Attributes:
+        seeds: training seeds of each.
+        task_sizes: classes of the smallest and of the largest task.
+        drawn: random sequences; ``possible``: sequences there are; ``enumerated``: all of these were run.
+        until: what ``--until`` asked for, empty if nothing; ``missed``: methods for which it was not reached.
+    """
+
+    seeds: int
+    task_sizes: tuple[int, int]
+    drawn: int
+    possible: int
+    enumerated: bool
+    until: str
+    missed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class EdgeSummary:
-    """A run in figures. ``reached`` says how far an unfinished run came; nothing is claimed of it. Empty: it is finished."""
+    """A run in figures. Nothing is claimed of a run that is not finished.
+
+    ``troubles`` say what was left out, and why. ``unfinished``: how far it came, rollouts judged so far, and the command that
+    goes on; None if it is finished.
+    """
 
     run: str
     estimator: str
     plans: tuple[ExtremesPlan, ...]
     methods: tuple[MethodEdge, ...]
     stats: dict[str, Any] | None
-    notes: tuple[str, ...]
-    reached: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values; what is not a finite number is None."""
-        return {
-            "run": self.run, "reached": self.reached, "notes": list(self.notes), "stats": self.stats,
-            "plans": [dataclasses.asdict(p) for p in self.plans],
-            "claims": {m.method: m.claim for m in self.methods}, "estimates": estimates(self.methods),
-        }  # fmt: skip
+    troubles: tuple[str, ...]
+    provenance: Provenance
+    facts: Facts | None = None
+    unfinished: tuple[str, int, str] | None = None
 
 
-def summarise(run: Path) -> EdgeSummary:
-    """Compute the summary of a run; of one that was stopped, how far it came.
+def summarise(run: Path, results: EdgeResults) -> EdgeSummary:
+    """Compute the summary of the results of a run; of one that was stopped, how far it came.
 
     Raises:
-        UserError: not a run, or nothing of it was exported yet.
+        UserError: what its ``config.json`` says of pools is not as it was written.
     """
-    data, plans = read_run(run), tuple(read_plans(run))
+    data, plans = results.run, results.plans
     name = str(data.config.get("run_id", run.resolve().name))
-    estimator = str(data.setting("estimator") or "random")
+    estimator, origin = str(data.setting("estimator") or "random"), provenance(data.config)
     if not data.finished:
         done = sum(r.complete for r in data.rollouts.values())
-        notes = [
-            f"{wording.count(done, 'rollout')} trained and judged so far.",
-            f"Go on with: seqsearch edge --resume {run}",
-        ]
         reached = str((data.stats or {}).get("reached") or "unknown")
-        return EdgeSummary(name, estimator, plans, (), data.stats, (*notes, *wording.cost(data.stats)), reached)
+        resume = resume_command(run, data.config.get("protocol"))
+        return EdgeSummary(name, estimator, plans, (), data.stats, (), origin, unfinished=(reached, done, resume))
     troubles: list[str] = []
     bins = data.setting("bins")
     methods = tuple(_method(data, m, bins if isinstance(bins, int) else 10, troubles) for m in data.methods)
-    notes = [*troubles, *_about(data, methods), *provenance.caveats(data.config), *wording.cost(data.stats)]
-    return EdgeSummary(name, estimator, plans, methods, data.stats, tuple(shown(n) for n in notes))
+    return EdgeSummary(
+        name, estimator, plans, methods, data.stats, tuple(troubles), origin, facts=_facts(data, methods)
+    )
 
 
-def _method(data: Rescored, method: str, bins: int, troubles: list[str]) -> MethodEdge:
+def _method(data: RunResults, method: str, bins: int, troubles: list[str]) -> MethodEdge:
     groups = {name: group_of(data, method, sequences, troubles) for name, sequences in grouped(data.sequences).items()}
     random, hard, easy = groups["random"], groups["hard"], groups["easy"]
     own = {name: groups[name] for name in ("rs", "own") if len(groups[name])}
@@ -156,42 +170,16 @@ def _claim(difference: Interval | None) -> Claim:
     return "yes" if difference.low > 0 else "reversed" if difference.high < 0 else "unclear"
 
 
-def _about(data: Rescored, methods: Sequence[MethodEdge]) -> list[str]:
-    seeds = len(data.seeds)
-    said = [
-        f"Accuracies: final, test images, mean over tasks (Eq. 1) and over {wording.count(seeds, 'training seed')}."
-    ]
-    sizes = {len(t.classes) for s in data.sequences for t in s.tasks}
-    if len(sizes) > 1:
-        said.append(
-            f"Tasks have {min(sizes)} to {max(sizes)} classes, and Eq. 1 counts every task alike: a class counts for more in a "
-            "small task, so that accuracies differ by where classes stand even for methods that no order changes."
-        )
-    if seeds == 1:
-        said.append(
-            "With one training seed, noise of training and effect of order cannot be told apart (--score-seeds)."
-        )
-    if any(m.estimate is None for m in methods):
-        said.append("A method with fewer than two complete random sequences has no estimate.")
-    said += _until(data, methods)
-    drawn = len(data.random())
-    there = number_of_sequences([len(t.classes) for t in data.sequences[0].tasks]) if data.sequences else 0
-    if there <= 10 * drawn and not data.setting("enumerate"):
-        said.append(
-            f"There are only {there} sequences; the {drawn} random ones are drawn with replacement. --enumerate runs them all."
-        )
-    return said
-
-
-def _until(data: Rescored, methods: Sequence[MethodEdge]) -> list[str]:
-    """Whether ``--until`` was reached."""
+def _facts(data: RunResults, methods: Sequence[MethodEdge]) -> Facts:
+    sizes = [len(t.classes) for s in data.sequences for t in s.tasks]
+    possible = number_of_sequences([len(t.classes) for t in data.sequences[0].tasks]) if data.sequences else 0
     until = data.setting("until")
-    if not isinstance(until, str) or not until:
-        return []
-    target = parse_target(until)
-    missed = [m.method for m in methods if m.estimate is None or not narrow_enough(m.estimate, *target)]
-    if missed:
-        return [f"--until {until} was not reached for {', '.join(missed)} (--max-sequences)."]
-    return [
-        f"Random sequences were added until {until} was reached: intervals of such a run cover a little less than 95 %."
-    ]
+    until = until if isinstance(until, str) else ""
+    missed: tuple[str, ...] = ()
+    if until:
+        target = parse_target(until)
+        missed = tuple(m.method for m in methods if m.estimate is None or not narrow_enough(m.estimate, *target))
+    return Facts(
+        len(data.seeds), (min(sizes, default=0), max(sizes, default=0)), len(data.random()), possible,
+        bool(data.setting("enumerate")), until, missed,
+    )  # fmt: skip

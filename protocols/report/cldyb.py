@@ -2,46 +2,78 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from protocols.cldyb.summary import MethodSummary, Side, Summary, summarise
-from protocols.report import text as wording
+from protocols.cldyb.summary import MethodSummary, Side, Summary
+from protocols.report import cldyb_words as words
 from protocols.report.charts import Line, bounds, line_chart, strip
 from protocols.report.gallery import gallery
-from protocols.report.page import identity, write_page
-from protocols.report.provenance import provenance
+from protocols.report.page import identity, plain, write_page
+from protocols.report.provenance import sentences
+from protocols.report.text import percent
+from protocols.running.protocol import Exported
+from protocols.running.provenance import Provenance
+from seqsearch.core.text import shown
 from seqsearch.pools.base import Pool
-from seqsearch.results.run import read_run
-from seqsearch.results.schema import TRACE
-from seqsearch.results.tables import Row, read_rows
+from seqsearch.results.rows import Row
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 PAPER = "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models"
 
 
-def write_report(run: Path, *pools: Pool) -> Path:
-    """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``.
-
-    Raises:
-        UserError: not a run, or not finished.
-    """
-    data, summary = read_run(run), summarise(run)
-    trace = read_rows(run / TRACE.file, TRACE) if (run / TRACE.file).is_file() else []
+def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
+    """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``."""
+    data, summary = exported.results, exported.summary
     sections = [
-        _head(summary), _table(summary), _curves(summary), _masked(summary), gallery(data, pools), _trace(trace),
-        _how(data.config), identity(data.config),
+        _head(summary), _table(summary), _curves(summary), _masked(summary), gallery(data, pools), _trace(data.trace),
+        _how(data.config, summary.provenance), identity(data.config),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{summary.run}: task sequences found", sections)
+
+
+def to_json(summary: Summary) -> dict[str, Any]:
+    """Plain values; what is not a finite number is None."""
+    s = dataclasses.asdict(summary)
+    said: dict[str, Any] = plain({n: s[n] for n in ("run", "separate", "methods", "mean", "stats")})
+    reached = summary.unfinished.reached if summary.unfinished else ""
+    return {**said, "notes": words.notes(summary), "reached": reached}
+
+
+def render(summary: Summary) -> RenderableType:
+    """The summary for a terminal, or as plain text for a file (about 100 columns wide)."""
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    notes = [Text(f"- {shown(note)}") for note in words.notes(summary)]
+    if summary.unfinished:
+        return Group(Text(words.headline(summary), style="bold"), *notes)
+    headings, rows = words.table(summary)
+    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
+    for i, heading in enumerate(headings):
+        title = Text("\n".join(heading).replace("random", "rand."))
+        foldable = i in (0, len(headings) - 2)  # method and interval give way in a narrow terminal
+        grid.add_column(title, justify="right" if i else "left", no_wrap=not foldable, overflow="fold")
+    for i, row in enumerate(rows):
+        if i == len(summary.methods):
+            grid.add_section()
+        grid.add_row(*(Text(shown(cell)) for cell in row))
+    return Group(Text(words.headline(summary), style="bold"), grid, Text(words.CAPTION, style="dim"), *notes)
 
 
 # ------------------------------------------------------------------------------------------------ figures
 
 
 def _head(summary: Summary) -> str:
-    drop, percent = summary.overall.drop, wording.percent
+    drop = summary.overall.drop
     cards = ""
     if drop is not None:
         low, high = map(percent, drop.relative_interval)
@@ -50,22 +82,22 @@ def _head(summary: Summary) -> str:
             ("random", f"{percent(drop.random)} %", "final accuracy, random sequences"),
             ("", f"{percent(drop.relative)} %", f"relative drop (95 % interval {low} to {high})"),
         )
-        shown = "".join(f'<div><b class="{css}">{value}</b><span>{what}</span></div>' for css, value, what in figures)
-        cards = f'<div class="figures">{shown}</div>'
-    title = f"<h1>{escape(wording.verdict(drop))}</h1>"
+        cells = "".join(f'<div><b class="{css}">{value}</b><span>{what}</span></div>' for css, value, what in figures)
+        cards = f'<div class="figures">{cells}</div>'
+    title = f"<h1>{escape(words.verdict(drop))}</h1>"
     return f'<p class="eyebrow">seqsearch run {escape(summary.run)}</p>\n{title}\n{cards}'
 
 
 def _table(summary: Summary) -> str:
-    headings, rows = wording.table(summary)
+    headings, rows = words.table(summary)
     head = "".join(f"<th>{escape(upper)}<small>{escape(lower)}</small></th>" for upper, lower in headings)
     body = ""
     for i, row in enumerate(rows):
         css = ' class="mean"' if i == len(summary.methods) else ""
         body += f"<tr{css}>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-    notes = "".join(f"<li>{escape(note)}</li>" for note in summary.notes)
+    notes = "".join(f"<li>{escape(note)}</li>" for note in words.notes(summary))
     return (
-        f'<h2>Found against random sequences</h2>\n<p class="lead">{escape(wording.CAPTION)} Acc: mean accuracy over '
+        f'<h2>Found against random sequences</h2>\n<p class="lead">{escape(words.CAPTION)} Acc: mean accuracy over '
         "all tasks at the end. AR: retention, the change of earlier tasks since they were learned. ALA: accuracy of "
         'each task right after it was learned. Size: memory beyond the backbone.</p>\n<div class="scroll"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>\n"
@@ -100,15 +132,15 @@ def _masked(summary: Summary) -> str:
 
 def _charts(summary: Summary, lines: Callable[[Side, str], list[Line]]) -> str:
     """One chart per method, all on one axis; ``lines(side, css)`` are the curves of one side."""
-    shown: list[tuple[MethodSummary, list[Line]]] = []
+    drawn: list[tuple[MethodSummary, list[Line]]] = []
     for m in summary.methods:
         sides = [(m.random, "random"), (m.found, "found")]
-        shown.append((m, [line for side, css in sides if side is not None for line in lines(side, css)]))
-    values = [v for _, chart in shown for line in chart for v in (*line.values, *line.low, *line.high)]
+        drawn.append((m, [line for side, css in sides if side is not None for line in lines(side, css)]))
+    values = [v for _, chart in drawn for line in chart for v in (*line.values, *line.low, *line.high)]
     if not values:
         return ""
     axis = bounds(values)
-    body = "".join(f"<div><h3>{escape(m.method)}</h3>{line_chart(chart, axis)}</div>" for m, chart in shown if chart)
+    body = "".join(f"<div><h3>{escape(m.method)}</h3>{line_chart(chart, axis)}</div>" for m, chart in drawn if chart)
     return f'<div class="charts">{body}</div>'
 
 
@@ -148,7 +180,7 @@ def _trace_row(search: str, step: int, rows: Sequence[Row], axis: tuple[float, f
 # ------------------------------------------------------------------------------------------------ how
 
 
-def _how(config: dict[str, Any]) -> str:
+def _how(config: dict[str, Any], origin: Provenance) -> str:
     settings = config.get("settings") or {}
     unseen = settings.get("reward_split") != "test"
     images = "that no search had looked at" if unseen else "that the search was rewarded on too (--reward-split test)"
@@ -157,5 +189,5 @@ def _how(config: dict[str, Any]) -> str:
         "by training the methods on them, and the search moved on with one of them, as in "
         f"<cite>{escape(PAPER)}</cite>. The sequence it arrived at was then trained again with fresh training seeds "
         f"and scored on test images {images}, exactly like random sequences that share its first task.</p>\n"
-        + "".join(f"<p>{escape(line)}</p>\n" for line in provenance(config))
+        + "".join(f"<p>{escape(line)}</p>\n" for line in sentences(origin))
     )

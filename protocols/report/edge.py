@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.edge.estimates import estimates
 from protocols.edge.summary import EdgeSummary, MethodEdge
 from protocols.report import edge_words as words
+from protocols.report.edge_truth import truth
 from protocols.report.gallery import gallery
 from protocols.report.page import identity, write_page
 from protocols.report.plots import Curve, Dots, Range, densities, ranges, scatter, task_matrix
-from protocols.report.provenance import provenance
+from protocols.report.provenance import sentences
 from protocols.report.text import count
+from protocols.running.protocol import Exported
+from protocols.running.provenance import Provenance
 from seqsearch.core.types import ClassId
 from seqsearch.pools.base import Pool
-from seqsearch.results.run import Rescored, read_run
-from seqsearch.results.tables import TaskSequence
-from seqsearch.similarity.files import read
+from seqsearch.results.rows import TaskSequence
+from seqsearch.results.run import RunResults
 from seqsearch.similarity.matrix import Similarity
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 PAPER = "The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?"
 DOTS = (("every", "truth"), ("random", "random"), ("rs", "given"), ("own", "given"), ("hard", "hard"), ("easy", "easy"))
@@ -30,20 +38,50 @@ CHARTS = 4
 """Sequences whose tasks are shown as a matrix, at most, of each kind."""
 
 
-def write_report(run: Path, summary: EdgeSummary, *pools: Pool) -> Path:
-    """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``.
-
-    Raises:
-        UserError: not a run, or not finished.
-    """
-    data, similarity = read_run(run), read(run / "similarity.parquet")
+def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
+    """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``."""
+    data, similarity, summary = exported.results.run, exported.results.similarity, exported.summary
+    tables = [t for t in (words.luck(summary), *truth(summary), *words.extremes(summary)) if t]
     sections = [
-        _head(summary), _table(words.distribution(summary)), _table(words.bounds(summary)), _densities(summary),
-        _ranges(summary), _scatter(summary),
-        *(_table(t) for t in (words.luck(summary), *words.truth(summary), *words.extremes(summary)) if t), _notes(summary),
-        _matrices(data, similarity, pools), gallery(data, pools), _how(data, provenance(data.config)), identity(data.config),
+        _head(summary), words.distribution(summary).html(), words.bounds(summary).html(), _densities(summary),
+        _ranges(summary), _scatter(summary), *(t.html() for t in tables), _notes(summary),
+        _matrices(data, similarity, pools) if similarity else "", gallery(data, pools), _how(data, summary.provenance),
+        identity(data.config),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{summary.run}: class sequences and what they do", sections)
+
+
+def to_json(s: EdgeSummary) -> dict[str, Any]:
+    """Plain values; what is not a finite number is None."""
+    return {
+        "run": s.run, "reached": s.unfinished[0] if s.unfinished else "", "notes": words.notes(s), "stats": s.stats,
+        "plans": [dataclasses.asdict(p) for p in s.plans],
+        "claims": {m.method: m.claim for m in s.methods}, "estimates": estimates(s.methods),
+    }  # fmt: skip
+
+
+def render(s: EdgeSummary) -> RenderableType:
+    """The summary for a terminal, or as plain text for a file."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    parts: list[RenderableType] = [Text(words.headline(s))]
+    cells = [] if s.unfinished else [words.distribution(s), words.bounds(s), words.luck(s), *truth(s)]
+    for shown in [*words.extremes(s)[:1], *cells]:
+        if shown is None or not shown.rows:
+            continue
+        table = Table(box=None, pad_edge=False, header_style="", title=None)
+        for i, heading in enumerate(shown.headings):
+            table.add_column(heading, justify="left" if i == 0 else "right", overflow="fold")
+        for row in shown.rows:
+            table.add_row(*map(Text, row))
+        parts += [Text(), Text(shown.title, style="bold"), table, Text(shown.lead, style="dim")]
+    parts.append(Text())
+    if not s.unfinished:
+        parts += [Text(line) for line in words.findings(s)]
+    parts += [Text(note) for note in words.notes(s)]
+    return Group(*parts)
 
 
 def _head(s: EdgeSummary) -> str:
@@ -54,17 +92,8 @@ def _head(s: EdgeSummary) -> str:
     )
 
 
-def _table(t: words.Cells) -> str:
-    head = "".join(f"<th>{escape(h)}</th>" for h in t.headings)
-    body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in t.rows)
-    return (
-        f'<h2>{escape(t.title)}</h2>\n<p class="lead">{escape(t.lead)}</p>\n<div class="scroll"><table>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
-
-
 def _notes(s: EdgeSummary) -> str:
-    return '<ul class="notes">' + "".join(f"<li>{escape(note)}</li>" for note in s.notes) + "</ul>"
+    return '<ul class="notes">' + "".join(f"<li>{escape(note)}</li>" for note in words.notes(s)) + "</ul>"
 
 
 def _key(name: str, css: str) -> str:
@@ -138,7 +167,7 @@ def _charts(title: str, legend: str, charts: Sequence[str]) -> str:
     return f'<h2>{title}</h2>\n<p class="legend">{legend}</p>\n<div class="charts">{"".join(charts)}</div>'
 
 
-def _matrices(data: Rescored, similarity: Similarity, pools: Sequence[Pool]) -> str:
+def _matrices(data: RunResults, similarity: Similarity, pools: Sequence[Pool]) -> str:
     rank = {p.digest: i for i, p in enumerate(pools)}
     in_play = {c for s in data.sequences for task in s.tasks for c in task.classes}
     place = {c: i for i, c in enumerate(sorted(in_play, key=lambda c: (rank.get(c.pool, len(rank)), c.index)))}
@@ -170,11 +199,11 @@ def _between_tasks(s: TaskSequence, similarity: Similarity, place: dict[ClassId,
     return means
 
 
-def _how(data: Rescored, pools: Sequence[str]) -> str:
+def _how(data: RunResults, origin: Provenance) -> str:
     every = " Every sequence there is was trained (--enumerate)." if data.setting("enumerate") else ""
     return (
         "<h2>How it was computed</h2>\n<p>The hard and the easy sequence are extremes of the similarity of neighbouring tasks, "
         f"as in <cite>{escape(PAPER)}</cite>; they were found without any training. They and random sequences were trained "
         f"with the same training seeds ({count(len(data.seeds), 'seed')}) and judged on test images.{every}</p>\n"
-        + "".join(f"<p>{escape(line)}</p>\n" for line in pools)
+        + "".join(f"<p>{escape(line)}</p>\n" for line in sentences(origin))
     )

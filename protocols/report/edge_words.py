@@ -4,38 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from protocols.edge.plan import beyond, number, way
-from protocols.edge.summary import EdgeSummary, MethodEdge, summarise
-from protocols.edge.truth import Against
-from protocols.report.text import percent
+from protocols.edge.summary import EdgeSummary, Facts, MethodEdge
+from protocols.report.edge_plan import beyond, number, way
+from protocols.report.edge_truth import coefficient
+from protocols.report.provenance import caveats
+from protocols.report.tables import Cells
+from protocols.report.text import cost, count, percent
+from seqsearch.core.text import shown
 from seqsearch.distribution.interval import Interval
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from seqsearch.distribution.correlation import Coefficient
-    from seqsearch.distribution.normality import Normality
-
-__all__ = ["render", "summarise"]
-
-
-@dataclass(frozen=True)
-class Cells:
-    """A table: a title, what it shows, headings, rows of cells."""
-
-    title: str
-    lead: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
 
 
 def headline(s: EdgeSummary) -> str:
     """Whether a more extreme similarity gave a more extreme accuracy, in a sentence."""
-    if s.reached:
-        return f"Not finished (it stopped at: {s.reached}): nothing is claimed yet."
+    if s.unfinished:
+        return f"Not finished (it stopped at: {s.unfinished[0]}): nothing is claimed yet."
     by_claim = {c: [m.method for m in s.methods if m.claim == c] for c in ("yes", "reversed", "unclear", "constant")}
     of_edge = any(p.objective in ("adjacent", "lags") and p.hard[0].direction == "hard" for p in s.plans[:1])
     said = []
@@ -73,13 +56,50 @@ def _finding(m: MethodEdge) -> list[str]:
     if m.truth and m.truth.correlation:
         c = m.truth.correlation
         lines.append(
-            f"{m.method}: over all {c.n} sequences accuracy and S correlate with r = {_r(c.raw_pearson)} (Pearson, as "
-            f"published), r = {_r(c.pearson)} over the {c.clusters} different values of S."
+            f"{m.method}: over all {c.n} sequences accuracy and S correlate with r = {coefficient(c.raw_pearson)} (Pearson, as "
+            f"published), r = {coefficient(c.pearson)} over the {c.clusters} different values of S."
         )
     elif m.correlation:
-        n, r = m.correlation.n, _r(m.correlation.pearson)
+        n, r = m.correlation.n, coefficient(m.correlation.pearson)
         lines.append(f"{m.method}: over {n} random sequences accuracy and S correlate with r = {r}.")
     return lines
+
+
+def notes(s: EdgeSummary) -> list[str]:
+    """What was left out, what the figures rest on, what it cost; of an unfinished run how far it came."""
+    if s.unfinished:
+        _, done, resume = s.unfinished
+        return [f"{count(done, 'rollout')} trained and judged so far.", f"Go on with: {resume}", *cost(s.stats)]
+    about = _about(s, s.facts) if s.facts else []
+    return [shown(n) for n in (*s.troubles, *about, *caveats(s.provenance), *cost(s.stats))]
+
+
+def _about(s: EdgeSummary, f: Facts) -> list[str]:
+    said = [f"Accuracies: final, test images, mean over tasks (Eq. 1) and over {count(f.seeds, 'training seed')}."]
+    fewest, most = f.task_sizes
+    if fewest < most:
+        said.append(
+            f"Tasks have {fewest} to {most} classes, and Eq. 1 counts every task alike: a class counts for more in a "
+            "small task, so that accuracies differ by where classes stand even for methods that no order changes."
+        )
+    if f.seeds == 1:
+        said.append(
+            "With one training seed, noise of training and effect of order cannot be told apart (--score-seeds)."
+        )
+    if any(m.estimate is None for m in s.methods):
+        said.append("A method with fewer than two complete random sequences has no estimate.")
+    if f.missed:
+        said.append(f"--until {f.until} was not reached for {', '.join(f.missed)} (--max-sequences).")
+    elif f.until:
+        said.append(
+            f"Random sequences were added until {f.until} was reached: intervals of such a run cover a little less than 95 %."
+        )
+    if f.possible <= 10 * f.drawn and not f.enumerated:
+        said.append(
+            f"There are only {f.possible} sequences; the {f.drawn} random ones are drawn with replacement. --enumerate runs "
+            "them all."
+        )
+    return said
 
 
 def distribution(s: EdgeSummary) -> Cells:
@@ -165,81 +185,6 @@ def extremes(s: EdgeSummary) -> list[Cells]:
     return tables
 
 
-def truth(s: EdgeSummary) -> list[Cells]:
-    """Tables 1, A3, A4 and Fig. 2 (c) of the paper, for runs in which every sequence was trained."""
-    known = [(m.method, m.truth) for m in s.methods if m.truth]
-    if not known:
-        return []
-    first: list[tuple[str, ...]] = []
-    for method, t in known:
-        shape = (_pc(t.low), _pc(t.high), _pc(t.fit.mu), _pc(t.fit.sigma))
-        first.append((method, f"truth ({len(t.sequences)} sequences)", *shape, "", "", ""))
-        first += [(method, *_against(a)) for a in t.against]
-    headings = ("Method", "estimate", "min", "max", "mean", "sd", "JSD, nats", "W1, points", "W2, points")
-    lead = (
-        "Percent and points. JSD: Jensen-Shannon divergence of the true histogram and the fitted normal; W1, W2: Wasserstein "
-        "distances (the paper prints one W, and names both). sd of RS and of EDGE as published with ddof 0, else with ddof 1."
-    )
-    tables = [Cells("Estimates against the truth (Table 1)", lead, headings, tuple(first))]
-    lead = (
-        "p-values of the hypothesis that accuracies are normal: after Box-Cox (lambda), as printed, and on the raw scale. "
-        "KS with fitted mean and sd is invalid (its p-values are too large); Lilliefors is the valid form. n/a: fewer than 10 "
-        "different values."
-    )
-    names = ("Shapiro-Wilk", "D'Agostino", "KS", "Lilliefors")
-    tables.append(
-        Cells(
-            "Normality (Table A3)", lead, ("Method", "scale", "lambda", *names),
-            tuple((method, *row) for method, t in known for row in _normality(t.normality)),
-        )
-    )  # fmt: skip
-    related = [
-        (method, which, str(n), _r(pearson), _p(pearson), _r(spearman), _p(spearman))
-        for method, t in known
-        if (c := t.correlation)
-        for which, n, pearson, spearman in (
-            ("sequences, as published", c.n, c.raw_pearson, c.raw_spearman),
-            ("different S", c.clusters, c.pearson, c.spearman),
-        )
-    ]
-    if related:
-        lead = (
-            "Sequences that share S by construction are not independent: the second row correlates the means at each S."
-        )
-        of = ("Method", "of", "n", "Pearson [95 %]", "p", "Spearman [95 %]", "p")
-        tables.append(Cells("Similarity and accuracy (Fig. 2 c)", lead, of, tuple(related)))
-    if any(len(t.encoders) > 1 for _, t in known):
-        sweep = [(method, *_against(a)) for method, t in known for a in t.encoders]
-        lead = "EDGE as published (hard, random, easy), its extremes found on each similarity; percent and points."
-        columns = ("Method", "similarity", "min", "max", "mean", "sd", "JSD, nats", "W1, points", "W2, points")
-        tables.append(Cells("Other similarities (Table A4)", lead, columns, tuple(sweep)))
-    return tables
-
-
-def render(s: EdgeSummary) -> RenderableType:
-    """The summary for a terminal, or as plain text for a file."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    parts: list[RenderableType] = [Text(headline(s))]
-    cells = [] if s.reached else [distribution(s), bounds(s), luck(s), *truth(s)]
-    for shown in [*extremes(s)[:1], *cells]:
-        if shown is None or not shown.rows:
-            continue
-        table = Table(box=None, pad_edge=False, header_style="", title=None)
-        for i, heading in enumerate(shown.headings):
-            table.add_column(heading, justify="left" if i == 0 else "right", overflow="fold")
-        for row in shown.rows:
-            table.add_row(*map(Text, row))
-        parts += [Text(), Text(shown.title, style="bold"), table, Text(shown.lead, style="dim")]
-    parts.append(Text())
-    if not s.reached:
-        parts += [Text(line) for line in findings(s)]
-    parts += [Text(note) for note in s.notes]
-    return Group(*parts)
-
-
 # ------------------------------------------------------------------------------------------------ cells
 
 
@@ -252,22 +197,6 @@ def signed(i: Interval) -> str:
     """A difference in points with its interval."""
     value = f"{100 * i.value:+.1f}"
     return value if math.isnan(i.low) else f"{value} [{100 * i.low:+.1f}, {100 * i.high:+.1f}]"
-
-
-def _against(a: Against) -> tuple[str, ...]:
-    fit = (_pc(a.fit.mu), _pc(a.fit.sigma)) if a.fit else ("", "")
-    bounds = ("" if a.low is None else _pc(a.low), "" if a.high is None else _pc(a.high))
-    return (a.name, *bounds, *fit, f"{a.jsd:.3f}", f"{100 * a.w1:.2f}", f"{100 * a.w2:.2f}")
-
-
-def _normality(n: Normality) -> list[tuple[str, ...]]:
-    """A row for each scale."""
-    power = "n/a" if n.box_cox_lambda is None else f"{n.box_cox_lambda:.2f}"
-    rows = []
-    for scale, shown, p in (("Box-Cox", power, n.transformed), ("raw", "", n.raw)):
-        values = (p.shapiro, p.dagostino, p.ks, p.lilliefors) if p else (None,) * 4
-        rows.append((scale, shown, *("n/a" if v is None else f"{v:.3f}" for v in values)))
-    return rows
 
 
 def _share(m: MethodEdge, side: str) -> str:
@@ -283,17 +212,6 @@ def _pc(value: float) -> str:
 
 def _pc_overlap(overlap: float, i: int) -> str:
     return "" if i == 0 else f"{100 * overlap:.0f} %"
-
-
-def _r(c: Coefficient) -> str:
-    v = c.value
-    if math.isnan(v.value):
-        return "n/a"
-    return f"{v.value:+.2f}" if math.isnan(v.low) else f"{v.value:+.2f} [{v.low:+.2f}, {v.high:+.2f}]"
-
-
-def _p(c: Coefficient) -> str:
-    return "n/a" if math.isnan(c.p) else "<.001" if c.p < 0.001 else f"{c.p:.3f}"
 
 
 def _and(names: Sequence[str]) -> str:

@@ -12,14 +12,14 @@ import numpy as np
 
 from seqsearch.core.types import ClassId
 from seqsearch.pools.base import Pool, View, row_offsets
-from seqsearch.results.run import FOUND, Rescored
-from seqsearch.results.tables import TaskSequence
+from seqsearch.results.rows import TaskSequence
+from seqsearch.results.run import FOUND, RunResults
 
 TILE = 64
 """Side of a sample image in pixels, at most."""
 
 
-def gallery(data: Rescored, pools: Sequence[Pool]) -> str:
+def gallery(data: RunResults, pools: Sequence[Pool]) -> str:
     """The found sequences, task by task, with an image of every class."""
     found = [s for s in data.sequences if s.kind in (*FOUND, "easy") and "@" not in s.sequence_id]
     if not found:

@@ -13,7 +13,8 @@ from typing import Any
 
 from protocols.report.methods import describe, range_of, space_text
 from seqsearch.core.registry import names
-from seqsearch.methods.base import DESIGN, EMBEDDED
+from seqsearch.methods.base import DESIGN
+from seqsearch.methods.config import EMBEDDED
 
 DOCS = Path(__file__).parents[2] / "docs"
 BEGIN, END = (

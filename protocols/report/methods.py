@@ -7,7 +7,7 @@ import inspect
 from typing import Any
 
 from seqsearch.core.registry import load, names
-from seqsearch.methods.base import EMBEDDED, LogUniform, default_of, space_of
+from seqsearch.methods.config import EMBEDDED, LogUniform, default_of, space_of
 
 
 def methods_json() -> list[dict[str, Any]]:

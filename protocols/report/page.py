@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -120,3 +121,12 @@ def _flat(prefix: str, value: Any) -> list[tuple[str, str]]:
     if isinstance(value, dict) and value:
         return [pair for k, v in value.items() for pair in _flat(f"{prefix}.{k}" if prefix else str(k), v)]
     return [(prefix, value if isinstance(value, str) else json.dumps(value))]
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it; what is not a finite number is None."""
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -4,43 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
 from datetime import timedelta
 
 from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
+from protocols.running.snapshot import Snapshot
+
 PLAIN_EVERY = 10.0
 """Seconds between plain lines."""
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """Figures of a session at one moment; counts include what was replayed from the journal.
-
-    ``done`` of about ``total`` ``unit`` of the ``phase`` are finished. ``saved`` are trainings that retraining every rollout from
-    scratch would have taken on top, ``queued`` jobs that wait for a worker.
-    """
-
-    phase: str = "starting"
-    done: int = 0
-    total: int = 0
-    unit: str = "rollouts"
-    step: int = 1
-    steps: int = 0
-    rollouts: int = 0
-    judged: int = 0
-    trained: int = 0
-    saved: int = 0
-    cache_hits: int = 0
-    in_flight: int = 0
-    queued: int = 0
-    workers: int = 0
-    busy: int = 0
-    busy_share: float | None = None
-    left_seconds: float | None = None
-    troubles: tuple[str, ...] = ()
 
 
 class Progress:

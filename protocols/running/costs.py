@@ -1,53 +1,14 @@
-"""What a study will cost: trainings from its settings, hours and disk from one real training of each method."""
+"""What any study costs: what a session does at most, and what one training takes, measured."""
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.settings import CldybSettings
-from seqsearch.core.types import Edge, JudgedPart, Prefix
-
-if TYPE_CHECKING:
-    from seqsearch.study.study import Study
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What a session will do at most: rollouts and trainings; for progress and for the time left."""
-
-    rollouts: int
-    trainings: int
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """Upper bounds. A training is one task of one method; ``naive`` is what retraining every prefix would take.
-
-    ``states`` counts sets of one state per method that lie on the disk at a time, ``rollouts`` what `Search` counts as finished.
-    """
-
-    search: int
-    scoring: int
-    random: int
-    tuning: int
-    naive: int
-    rollouts: int
-    states: int
-    hours: float
-    disk_bytes: int
-    workers: int
-
-    @property
-    def trainings(self) -> int:
-        return self.search + self.scoring + self.random + self.tuning
-
-    @property
-    def expected(self) -> Expected:
-        return Expected(self.rollouts, self.trainings)
+from seqsearch.core.types import Edge, JudgedPart, Prefix, StateKey
+from seqsearch.engine.inline import InlineEvaluator
+from seqsearch.study.study import Study
 
 
 @dataclass(frozen=True)
@@ -62,79 +23,23 @@ class UnitCosts:
     image_seconds: float = 0.0
 
 
-def estimate(s: CldybSettings, methods: int, unit: UnitCosts = UnitCosts(), workers: int = 1) -> Estimate:
-    """Costs of a study with so many methods, ``workers`` jobs at a time."""
-    arms = min(s.condensed, s.simulations) if s.selector == "mcts" else 1
-    search = naive = rollouts = 1
-    for t in range(2, s.tasks + 1):
-        ahead = s.lookahead_at(t) if s.selector == "mcts" and s.condensed > 1 else 0
-        simulations = s.simulations if ahead else arms
-        joints = simulations * (ahead + 1) if s.reward == "gap-to-joint" else 0
-        search += arms + simulations * ahead + joints
-        naive += simulations * (t + ahead) + joints + t
-        rollouts += simulations + joints + 1
-    sequences = s.searches + s.random_sequences
-    per_sequence = methods * s.score_seeds * (s.tasks - 1)
-    scoring, random = s.searches * per_sequence + methods * s.score_seeds, s.random_sequences * per_sequence
-    tuning = methods * s.tune_trials * s.tune_tasks
-    if s.tune_tasks and s.tune_on == "first":  # a search for the tasks to tune on comes first
-        tuning += estimate(
-            replace(s, tasks=s.tune_tasks, extended_from=(), tune_tasks=0, searches=1, grow=()), methods, unit
-        ).search
-    total = search * methods * s.searches + scoring + random + tuning
-    kept_leaves = s.simulations if s.followups != "feasible" else 0
-    states = s.searches * (arms + 2 + kept_leaves) + s.score_seeds + 2 * workers + 2
-    return Estimate(
-        search=search * methods * s.searches,
-        scoring=scoring,
-        random=random,
-        tuning=tuning,
-        naive=tuning + methods * (naive * s.searches + s.score_seeds * s.tasks * sequences),
-        rollouts=methods * (rollouts * s.searches + s.score_seeds * sequences),
-        states=states,
-        hours=(total * unit.seconds + s.searches * (s.tasks - 1) * unit.probe_seconds) / 3600 / max(1, workers),
-        disk_bytes=states * unit.state_bytes + s.searches * (s.tasks - 1) * unit.probe_bytes + total * 1500,
-        workers=max(1, workers),
-    )
+def unit_costs(study: Study, prefix: Prefix, judged: JudgedPart, scratch: Path, length: int) -> UnitCosts:
+    """Learn one experience, and a second on top of it, once with each method: the second is what is timed.
 
-
-def calibrate(settings: CldybSettings, device: str) -> UnitCosts:
-    """`unit_costs` of a CLDyB study, and what its probes cost.
-
-    Raises:
-        UserError: as `protocols.cldyb.study.prepare`, or a method fails on its first task.
-    """
-    from protocols.cldyb.study import prepare
-    from seqsearch.planners.given import random_sequences
-
-    with tempfile.TemporaryDirectory() as scratch:
-        study = prepare(settings, Path(scratch), device)
-        classes, k = len(study.view.class_ids), settings.classes_per_task
-        [tasks] = random_sequences(study.first, study.view, min(2, settings.tasks), k, 1, settings.seed)
-        unit = unit_costs(study, tasks, settings.reward_split, Path(scratch))
-        per_class = sum(min(len(study.world.split.rows(0, part)), settings.knn_images) for part in ("train", "reward"))
-        looked_at = classes * settings.probe_images + min(settings.candidates * k, classes) * per_class
-        dims = sum(study.world.backbone(m.backbone).dim for m in study.methods)
-    return replace(unit, probe_seconds=looked_at * unit.image_seconds, probe_bytes=4 * dims * classes)
-
-
-def unit_costs(study: Study, tasks: Prefix, judged: JudgedPart, scratch: Path) -> UnitCosts:
-    """Train one task, and a second on top of it, once with each method: the second is what is timed.
+    ``length`` experiences are in a sequence, which are all judged again after each.
 
     Raises:
         UserError: a method fails on them.
     """
-    from seqsearch.engine.inline import InlineEvaluator
-
     trainer, settings = InlineEvaluator(study.world).trainer, study.settings
     seconds, image_seconds = [], 0.0
     for method in study.methods:
-        edge = Edge(method, settings.seed, 0, tasks, judged)
-        trainer.train(replace(edge, prefix=tasks[:1]))  # it also pays for loading and for frozen features
+        edge = Edge(StateKey(method, settings.seed, 0, prefix), judged)
+        trainer.train(replace(edge, key=edge.key.after(1)))  # it also pays for loading and for frozen features
         result = trainer.train(edge)
         if result.status != "ok":
             raise UserError(f"method {method.label!r} {result.status} on its first tasks: {result.message}")
         image_seconds += result.judge_seconds / sum(result.counts)
-        seconds.append(result.train_seconds + result.judge_seconds * (settings.tasks + 1) / 2 / len(tasks))
-    states = sum(p.stat().st_size for p in scratch.rglob("*.safetensors")) // len(tasks)
+        seconds.append(result.train_seconds + result.judge_seconds * (length + 1) / 2 / len(prefix))
+    states = sum(p.stat().st_size for p in scratch.rglob("*.safetensors")) // len(prefix)
     return UnitCosts(sum(seconds) / len(seconds), states, image_seconds=image_seconds)

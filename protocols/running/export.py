@@ -4,48 +4,56 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from protocols.running.folder import RunFolder, write_json
 from seqsearch.core.digests import digest_of
-from seqsearch.core.types import Outcome, Prefix, Rollout
+from seqsearch.core.outcomes import Outcome
+from seqsearch.core.types import ClassId, Edge, MethodSpec, Rollout, StateKey, Tasks
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search, outcome
-from seqsearch.planners.given import GivenPlanner
-from seqsearch.results.tables import JudgedRollout, RunInfo, SequenceKind, Training, write_trainings
+from seqsearch.results.rows import JudgedRollout, RunInfo, SequenceKind, Training
+from seqsearch.results.tables import write_trainings
+from seqsearch.storage.remote import copied
 from seqsearch.study.study import Study
+from seqsearch.training.world import World
 
 
-def run_info(folder: RunFolder, study: Study) -> RunInfo:
-    """What every file of a run says of it."""
-    classes = study.world.images.classes
-    ids = study.world.class_ids(range(len(classes)))
-    return RunInfo(
-        folder.config["run_id"],
-        digest_of(folder.config["settings"]),
-        {i: (c.name, c.group) for i, c in zip(ids, classes, strict=True)},
-    )
+def run_info(folder: RunFolder, classes: Mapping[ClassId, tuple[str, str]]) -> RunInfo:
+    """What every file of a run says of it; ``classes``: name and group of each."""
+    return RunInfo(folder.config["run_id"], digest_of(folder.config["settings"]), classes)
 
 
-def exported(folder: Path) -> list[Path]:
-    """The files of a run that are worth taking along; its journal, states and locks stay."""
-    return sorted(
-        p
-        for p in folder.iterdir()
-        if p.suffix in (".parquet", ".html") or p.name in ("config.json", "stats.json", "plan.json")
-    )
+def classes_of(world: World, indices: Iterable[int] | None = None) -> dict[ClassId, tuple[str, str]]:
+    """Name and group of classes of a world, by their indices; None: all."""
+    classes = world.images.classes
+    chosen = list(range(len(classes)) if indices is None else indices)
+    return {i: (classes[n].name, classes[n].group) for i, n in zip(world.class_ids(chosen), chosen, strict=True)}
+
+
+def copy_files(folder: Path, target: str) -> None:
+    """Copy the files of a run that are worth taking along to ``--export``, if it is given; journal, states and locks stay."""
+    if target:
+        files = [p for p in sorted(folder.iterdir()) if p.suffix in (".parquet", ".html")]
+        files += [p for name in ("config.json", "plan.json", "stats.json") if (p := folder / name).exists()]
+        copied(files, target, "--export")
 
 
 def rescored(
-    study: Study, journal: Journal, scorer: GivenPlanner, sequences: Iterable[tuple[str, SequenceKind, Prefix]]
+    study: Study,
+    journal: Journal,
+    methods: Iterable[MethodSpec],
+    sequences: Iterable[tuple[str, SequenceKind, Tasks, Iterable[int]]],
 ) -> Iterator[JudgedRollout]:
-    """What is known of the sequences that a planner had trained: id, kind and tasks of each."""
-    for m, (sequence_id, kind, tasks), r in itertools.product(scorer.methods, sequences, scorer.replicates):
-        if judged := known(journal, Rollout(m, study.settings.seed, r, tasks, "test")):
-            tag = study.weight_tags[m.backbone]
-            yield JudgedRollout(sequence_id, kind, "rescore", m.label, m.digest, tag, r, "test", judged)
+    """What is known of sequences: id, kind, tasks, and the training seeds that they were to be judged with."""
+    for m, (sequence_id, kind, tasks, replicates) in itertools.product(methods, list(sequences)):
+        for r in replicates:
+            if judged := known(journal, Rollout(StateKey(m, study.settings.seed, r, tasks), "test")):
+                tag = study.weight_tags[m.backbone]
+                yield JudgedRollout(sequence_id, kind, "rescore", m.label, m.digest, tag, r, "test", judged)
 
 
 def known(journal: Journal, rollout: Rollout) -> Outcome | None:
@@ -58,22 +66,25 @@ def known(journal: Journal, rollout: Rollout) -> Outcome | None:
         results.append(result)
         if result.status != "ok":
             return outcome(rollout, results)
-    return outcome(replace(rollout, tasks=rollout.tasks[: len(results)]), results) if results else None
+    return outcome(replace(rollout, key=rollout.key.after(len(results))), results) if results else None
 
 
-def trainings(journal: Journal, search: Search) -> list[Training]:
-    """One row per training that was done, in any session; a state trained twice (it had been lost) has two."""
+def trainings(journal: Journal, edges: Mapping[str, Edge]) -> list[Training]:
+    """One row per training that was done, in any session; a state trained twice (it had been lost) has two.
+
+    ``edges``: by the state that they train.
+    """
     rows, session = [], 0
     for entry in journal.entries:
         session += entry.get("note", {}).get("session") == "begin"
         result = entry.get("edge") or entry.get("probe") or {}
         for state in result.get("trained", ()):
-            edge, own = search.edges.get(state), state == result.get("state")
+            edge, own = edges.get(state), state == result.get("state")
             if edge is None:  # of a method that has been mended since: its states are others now
                 continue
             rows.append(
                 Training(
-                    state, edge.method.label, edge.replicate, len(edge.prefix),
+                    state, edge.key.method.label, edge.key.replicate, len(edge.key.prefix),
                     result["train_seconds"] if own else 0.0, result["peak_memory"] if own else None,
                     json.dumps(dict(result["notes"]) if own else {}), result["worker"], session,
                     result.get("origin", "") if own else "",
@@ -84,9 +95,9 @@ def trainings(journal: Journal, search: Search) -> list[Training]:
 
 def write_costs(
     folder: RunFolder, info: RunInfo, journal: Journal, search: Search, busy_share: float | None, reached: str | None
-) -> None:
-    """``trainings.parquet`` and ``stats.json``; ``reached`` says how far it came if it is not finished."""
-    rows = trainings(journal, search)
+) -> dict[str, Any]:
+    """``trainings.parquet`` and ``stats.json``, which is returned; ``reached`` says how far it came if it is not finished."""
+    rows = trainings(journal, search.edges)
     write_trainings(folder.path / "trainings.parquet", info, rows)
     notes = [e["note"] for e in journal.entries if "note" in e]
     ends = [n["wall_seconds"] for n in notes if n.get("session") == "end"]
@@ -102,3 +113,4 @@ def write_costs(
         "sessions": sessions,
     }
     write_json(folder.path / "stats.json", stats)
+    return stats

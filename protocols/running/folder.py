@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import fcntl
 import json
-import os
 import subprocess
 import time
 from collections.abc import Mapping
@@ -14,14 +12,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.settings import CldybSettings, StudySettings, flag
+from seqsearch.core.settings import Settings, flag
 from seqsearch.core.typed import brief, fits
 from seqsearch.storage.files import atomic_path
 from seqsearch.storage.reading import json_object
 
-S = TypeVar("S", bound=StudySettings)
-PROTOCOLS = ("cldyb", "edge")
-"""Commands that make runs; each is a module of that name here."""
+S = TypeVar("S", bound=Settings)
+BEFORE_ANYTHING = {"config.json", "lock", "journal.jsonl", "status.json", "log.jsonl"}
+"""Files of a run that has computed nothing."""
 KEPT = {"run_id": str, "directory": str | None, "protocol": str}
 """What ``config.json`` says beside settings and identity, as far as it is used."""
 
@@ -48,7 +46,7 @@ class RunFolder:
         raise UserError(f"run {path} is in use by another process: wait for it, or stop it and resume")
 
     @classmethod
-    def create(cls, path: Path | None, settings: StudySettings) -> RunFolder:
+    def create(cls, path: Path | None, settings: Settings) -> RunFolder:
         """A new run; ``config.json`` is on disk when this returns.
 
         Raises:
@@ -120,61 +118,29 @@ class RunFolder:
                 )
         return settings
 
-    def longer(self, settings: CldybSettings, tasks: int) -> CldybSettings:
-        """The settings of this run with more tasks; nothing is changed yet.
-
-        Raises:
-            UserError: it is not finished, or has as many tasks already.
-        """
-        if not self.finished:
-            raise UserError(
-                f"run {self.path} is not finished: finish it with {resume_command(self.path, settings.protocol)}"
-            )
-        return settings.extended(tasks)
-
-    def reopen(self, settings: CldybSettings) -> None:
-        """Make this finished run an unfinished one with other ``settings``; its report is kept under another name.
-
-        Killed in between it is the run that it was, or the new one: the mark goes first, the settings come last.
-        """
-        before = self.config["settings"]["tasks"]
-        os.replace(self.path / "report.html", self.path / f"report-{before}-tasks.html")
-        with contextlib.suppress(UserError):
-            stats = json_object(self.path / "stats.json")
-            stats.update(complete=False, reached=f"step {before + 1}/{settings.tasks}")
-            write_json(self.path / "stats.json", stats)
-        self.config["settings"] = dataclasses.asdict(settings)
-        self.save()
-
-    def identify(self, identity: dict[str, Any]) -> list[str]:
+    def identify(self, identity: dict[str, Any], may_change: frozenset[str], finished: bool) -> list[str]:
         """Record what the names in the settings stand for, or make sure that on resume they still stand for the same.
 
-        Methods may be mended between sessions: what they trained is trained again, the rest is kept. Returns their labels.
+        All but ``may_change`` must. Returns the labels of methods that changed, if they may: what they trained is trained again;
+        of a ``finished`` run they may not.
 
         Raises:
-            UserError: pool, backbone weights, library versions or device changed.
+            UserError: something else changed, as pool, backbone weights, library versions or device.
         """
         before, changed = self.config.get("identity"), []
         if before is not None:
-            if not (isinstance(before, dict) and isinstance(before.get("methods"), dict)):
+            if not (isinstance(before, dict) and isinstance(before.get("methods", {}), dict)):
                 raise UserError(f"{self.path}/config.json: identity is {brief(before)}: restore it")
-            changed = [m for m in identity["methods"] if identity["methods"][m] != before["methods"].get(m)]
-            for name in (
-                "pool_digest",
-                "split_digest",
-                "weights",
-                "versions",
-                "device",
-                "first_task",
-                "similarity",
-                "orders",
-            ):
-                if before.get(name) != identity.get(name):
+            known = before.get("methods", {})
+            changed = [m for m in identity.get("methods", {}) if identity["methods"][m] != known.get(m)]
+            now = json.loads(json.dumps(identity))  # as the file has it: lists, not tuples
+            for name in sorted((before.keys() | now.keys()) - may_change):
+                if before.get(name) != now.get(name):
                     raise UserError(
                         f"{name.replace('_', ' ')} changed since run {self.path} was made ({_brief(before.get(name))} -> "
-                        f"{_brief(identity.get(name))}): restore it, or start a new run"
+                        f"{_brief(now.get(name))}): restore it, or start a new run"
                     )
-        if changed and self.finished:
+        if changed and finished:
             raise UserError(
                 f"{changed[0]} changed since run {self.path} was finished: restore its file, or start a new run"
             )
@@ -182,10 +148,10 @@ class RunFolder:
         self.save()
         return changed
 
-    @property
-    def finished(self) -> bool:
-        """Everything is exported; the report is what is written last."""
-        return (self.path / "report.html").exists()
+    def saved(self) -> dict[str, Any]:
+        """What ``config.json`` says, as it is read again."""
+        plain: dict[str, Any] = json.loads(json.dumps(self.config))
+        return plain
 
     def save(self) -> None:
         write_json(self.path / "config.json", self.config)
@@ -194,7 +160,7 @@ class RunFolder:
         """Remove a run that was refused before it did anything."""
         names = {p.name for p in self.path.iterdir()}
         journal = self.path / "journal.jsonl"
-        if names <= {"config.json", "lock", "journal.jsonl"} and (not journal.exists() or journal.stat().st_size == 0):
+        if names <= BEFORE_ANYTHING and (not journal.exists() or journal.stat().st_size == 0):
             for name in names:
                 (self.path / name).unlink()
             self.path.rmdir()
@@ -211,11 +177,6 @@ def write_json(path: Path, value: Any) -> None:
     """
     with atomic_path(path) as temporary:
         temporary.write_text(json.dumps(value, indent=2) + "\n")
-
-
-def resume_command(run: Path, protocol: Any) -> str:
-    """What continues a run."""
-    return f"seqsearch {protocol if protocol in PROTOCOLS else PROTOCOLS[0]} --resume {run}"
 
 
 def _free_name(protocol: str) -> Path:

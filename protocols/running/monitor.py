@@ -6,25 +6,24 @@ import math
 import os
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from protocols.report.progress import Progress, Snapshot
-from protocols.running.costs import Expected
 from protocols.running.event_log import EventLog, now
 from protocols.running.heartbeat import Heartbeat
+from protocols.running.snapshot import Display, Expected, Snapshot
+from seqsearch.core.types import Task
 from seqsearch.engine.search import Counts
-from seqsearch.planners.base import Planner
-from seqsearch.planners.mcts import CldybPlanner
-from seqsearch.study.study import Study
+from seqsearch.planners.base import Planner, PlannerProgress
 
 if TYPE_CHECKING:
     from actors.metrics import Metrics
     from protocols.running.runtime import Runtime
+    from seqsearch.training.world import World
 
 FEATURES = "features of the frozen backbone (once per pool)"
 SURE_AFTER = 10.0, 5
@@ -38,13 +37,15 @@ class Monitor:
         folder: of the run.
         run: its id.
         expected: what it will do at most.
+        display: shows it beside ``status.json``, the log and Ray's metrics.
     """
 
-    def __init__(self, folder: Path, run: str, study: Study, runtime: Runtime, expected: Expected) -> None:
-        self.run, self._study, self._runtime = run, study, runtime
+    def __init__(self, folder: Path, run: str, runtime: Runtime, expected: Expected, display: Display) -> None:
+        self.run, self._runtime = run, runtime
         self.log = EventLog(folder)
-        self.snapshot = Snapshot(steps=study.settings.tasks)
-        self._terminal = Progress(quiet=runtime.silent)
+        self.snapshot = Snapshot(steps=expected.steps)
+        self._display = display
+        self._world: World | None = None
         self._started = now()
         self._state, self._reason = "running", ""
         self._evaluator: Any = None
@@ -55,17 +56,17 @@ class Monitor:
         self._rollouts = self._total = expected.rollouts
         self._trainings = expected.trainings
         self._said: dict[str, int] = {}
-        """Steps by planner that were reported as decided."""
+        """Decisions by planner that were reported."""
         self._begin: float | None = None
         self._trained_before = 0
         self._heart = Heartbeat(folder / "status.json", self._describe)
 
     def __enter__(self) -> Monitor:
-        self._terminal.start()
+        self._display.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        self._terminal.stop()
+        self._display.stop()
         if error is not None:
             interrupted = isinstance(error, KeyboardInterrupt)
             self.end("stopped", "interrupted" if interrupted else str(error) or type(error).__name__)
@@ -86,9 +87,18 @@ class Monitor:
             self._tell_ray(self.snapshot)
             self._evaluator = self._metrics = None
 
-    def watch(self, planners: Sequence[Planner], phase: str | None = None, total: int | None = None) -> None:
-        """These planners come now; ``phase`` and ``total`` rollouts say what they do if it is not a search and its scoring."""
-        self._planners, self._phase = planners, phase
+    def watch(
+        self,
+        planners: Sequence[Planner],
+        phase: str | None = None,
+        total: int | None = None,
+        world: World | None = None,
+    ) -> None:
+        """These planners come now; ``phase`` and ``total`` rollouts say what they do if it is not a search and its scoring.
+
+        What they decide is logged with the names of the classes, which ``world`` knows.
+        """
+        self._planners, self._phase, self._world = planners, phase, world
         self._total = self._rollouts if total is None else total
 
     def event(self, name: str, fields: dict[str, Any]) -> None:
@@ -98,7 +108,7 @@ class Monitor:
     def say(self, event: str, line: str, **fields: Any) -> None:
         """An event for the log, and a line that stays on the terminal."""
         self.log.write(event, **fields)
-        self._terminal.say(line)
+        self._display.say(line)
 
     def end(self, state: str, reason: str = "", reached: str | None = None) -> None:
         """How the session ended: finished, or stopped, why, and what it had ``reached``."""
@@ -122,20 +132,20 @@ class Monitor:
         before = self.snapshot
         for trouble in list(counts.troubles)[len(before.troubles) :]:
             self.say("training-failed", f"a training went wrong: {trouble}", message=trouble)
-        searches = [p for p in self._planners if isinstance(p, CldybPlanner)]
+        progress = {p.name: p.progress() for p in self._planners}
         done = sum(counts.rollouts[p.name] for p in self._planners)
         steps = before.steps
-        step = min((len(p.sequence) + 1 for p in searches if not p.done), default=steps)
-        searching = any(not p.done for p in searches)
+        searching = [progress[p.name].step for p in self._planners if not p.done and progress[p.name].step]
+        step = min(searching, default=steps)
         busy = self._evaluator.busy()
         queued = getattr(self._evaluator, "queued", lambda: max(0, counts.in_flight - busy))()
         left = self._left(counts.trained)
-        self._report_steps(searches, replayed=counts.trained == self._trained_before)
+        self._report_decisions(progress, replayed=counts.trained == self._trained_before)
         phase = self._phase or (f"step {step}/{steps}" if searching else "scoring")
         self._show(
             Snapshot(
                 phase, done, max(done, self._total), "rollouts", step, steps,
-                rollouts=sum(counts.rollouts.values()), judged=sum(p.judged for p in searches), trained=counts.trained,
+                rollouts=sum(counts.rollouts.values()), judged=sum(p.judged for p in progress.values()), trained=counts.trained,
                 saved=max(0, counts.naive - counts.trained), cache_hits=counts.known, in_flight=counts.in_flight,
                 queued=queued, workers=self._evaluator.workers, busy=busy, busy_share=self._evaluator.busy_share(),
                 left_seconds=left, troubles=tuple(counts.troubles),
@@ -153,23 +163,27 @@ class Monitor:
             return None
         return spent / here * max(0, self._trainings - trained)
 
-    def _report_steps(self, searches: Sequence[CldybPlanner], replayed: bool) -> None:
+    def _report_decisions(self, progress: Mapping[str, PlannerProgress], replayed: bool) -> None:
         """Log every task that was chosen since the last look; ``replayed``: from the journal, nothing was trained for it."""
-        images = self._study.world.images.classes
-        for p in searches:
-            known = self._said.setdefault(p.name, 1)
-            self._said[p.name] = len(p.sequence)
-            for chosen in [j for j in p.trace if j.chosen and j.step > known]:
-                indices = [self._study.world.class_index(c) for c in chosen.task.classes]
+        for name, p in progress.items():
+            known = self._said.get(name, 0)
+            self._said[name] = len(p.decisions)
+            for chosen in p.decisions[known:]:
                 self.log.write(
-                    "step-decided", search=p.name, step=chosen.step, classes=[images[i].name for i in indices],
+                    "step-decided", search=name, step=chosen.step, classes=self._class_names(chosen.task),
                     class_ids=[c.index for c in chosen.task.classes], value=chosen.value, visits=chosen.visits,
-                    candidates=sum(j.step == chosen.step for j in p.trace), replayed=replayed,
+                    candidates=chosen.candidates, replayed=replayed,
                 )  # fmt: skip
+
+    def _class_names(self, task: Task) -> list[str]:
+        if self._world is None:
+            return []
+        images = self._world.images.classes
+        return [images[self._world.class_index(c)].name for c in task.classes]
 
     def _show(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self._terminal.show(snapshot)
+        self._display.show(snapshot)
         if time.monotonic() - self._metrics_at >= 1.0:
             self._tell_ray(snapshot)
 

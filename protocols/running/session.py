@@ -1,44 +1,75 @@
-"""One start of a run, whatever its protocol: workers, journal, monitor, and the files in the end."""
+"""One start of a run, whatever its protocol: what it uses is opened when it is asked for."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import socket
-import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any
 
 from actors.open import connected, open_evaluator
-from protocols.running.costs import Expected
-from protocols.running.export import exported
-from protocols.running.folder import RunFolder, resume_command
+from protocols.running.folder import RunFolder
 from protocols.running.monitor import Monitor
 from protocols.running.runtime import Runtime
-from seqsearch.core.deadline import Deadline, TimeIsUp
+from seqsearch.core.deadline import TimeIsUp
 from seqsearch.core.digests import digest_of
-from seqsearch.core.errors import UserError
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
-from seqsearch.planners.step import NoValidTask
-from seqsearch.storage.remote import copied, export_target, open_remote, usable
 from seqsearch.study.study import Study
+from seqsearch.training.world import World
 
 
-@dataclass
 class Session:
-    """What a protocol works with."""
+    """What a protocol works with. Workers are started, and the journal is opened, when they are first used; not all protocols do.
 
-    folder: RunFolder
-    study: Study
-    evaluator: Any
-    search: Search
-    journal: Journal
-    monitor: Monitor
-    deadline: Deadline
+    Attributes:
+        folder: of the run.
+        runtime: where and how it runs.
+        monitor: shows how it goes.
+        deadline: when its time is up.
+    """
+
+    def __init__(
+        self, folder: RunFolder, runtime: Runtime, monitor: Monitor, pools: list[dict[str, Any]], changed: list[str]
+    ) -> None:
+        self.folder, self.runtime, self.monitor, self.deadline = folder, runtime, monitor, runtime.deadline
+        self._pools, self._changed = pools, changed
+        self._begin = time.time()
+        self._open = contextlib.ExitStack()
+        self._workers = contextlib.ExitStack()
+        self._busy_share: float | None = None
+        self._evaluator: Any = None
+        self._search: Search | None = None
+
+    @cached_property
+    def journal(self) -> Journal:
+        """Of this run, opened."""
+        journal = self._open.enter_context(contextlib.closing(Journal(self.folder.path)))
+        workers = self.runtime.engine.workers
+        journal.note(session="begin", at=self._begin, workers=workers, pools=self._pools)
+        self.monitor.log.write(
+            "session-begin", run=self.folder.config["run_id"], pid=os.getpid(), host=socket.gethostname(), workers=workers,
+            changed=self._changed, settings_digest=digest_of(self.folder.config["settings"]), replayed=journal.replayed,
+        )  # fmt: skip
+        return journal
+
+    def evaluator(self, world: World) -> Any:
+        """Workers, or this process, training in ``world``; the same until they are released."""
+        if self._evaluator is None:
+            _ = self.journal  # before workers are started: a damaged one is told at once
+            self._workers.enter_context(connected(self.runtime.engine))
+            found = self._workers.enter_context(open_evaluator(world, self.runtime.engine, self.monitor.event))
+            self._workers.enter_context(self.monitor.watching(found))
+            self._evaluator = found
+        return self._evaluator
+
+    def search(self, world: World) -> Search:
+        """The engine, on the evaluator and the journal."""
+        if self._search is None:
+            self._search = Search(self.evaluator(world), self.journal, self.monitor.update)
+        return self._search
 
     def extract_features(self, study: Study) -> None:
         """Frozen features that prototypes will need, once per pool, unless they are there; others come as needed.
@@ -47,95 +78,30 @@ class Session:
         """
         missing = [(name, *shard) for name in study.frozen for shard in study.missing_features(name)]
         if missing:
+            evaluator = self.evaluator(study.world)
             self.monitor.features(0, len(missing))
             with contextlib.suppress(TimeIsUp), self.deadline.interrupting():
-                for done, _ in enumerate(self.evaluator.extract(missing), 1):
+                for done, _ in enumerate(evaluator.extract(missing), 1):
                     self.monitor.features(done, len(missing))
 
+    @property
+    def busy_share(self) -> float | None:
+        """Fraction of their time that the workers were busy, once they are released; None if that was not measured."""
+        return self._busy_share
 
-class ProtocolRun(Protocol):
-    """What a protocol does in a session."""
+    def release(self) -> None:
+        """Stop the workers, if there are any."""
+        if self._evaluator is not None:
+            self._busy_share = self._evaluator.busy_share()
+        self._workers.close()
 
-    def run(self) -> None:
-        """Everything that is computed.
+    def end(self) -> None:
+        """The session's time is known; what is written after it is not counted."""
+        if "journal" in self.__dict__:
+            now = time.time()
+            self.journal.note(session="end", at=now, wall_seconds=now - self._begin, busy_share=self._busy_share)
 
-        Raises:
-            TimeIsUp: it goes on when it is resumed.
-        """
-        ...
-
-    def export(self, busy_share: float | None, reached: str | None) -> None:
-        """Write what is known into the run folder; ``reached`` says how far it came if it is not finished."""
-        ...
-
-
-def run(
-    folder: RunFolder, study: Study, runtime: Runtime, expected: Expected, work: Callable[[Session], ProtocolRun]
-) -> bool:
-    """Compute and export. What is known already is replayed from the journal; a finished run is left as it is.
-
-    Returns whether the run is finished; if not, its time was up, and what is known so far is exported.
-
-    Raises:
-        UserError: a method fails on all candidates of a step, the disk is full, workers cannot be placed.
-    """
-    if runtime.engine.remote_store:
-        open_remote(runtime.engine.state_store, "--state-store")
-    elif runtime.engine.state_store:
-        usable(runtime.engine.state_store, "--state-store")
-    if runtime.engine.export:
-        export_target(runtime.engine.export, "--export")
-    changed = folder.identify(study.identity())
-    if folder.finished:
-        if runtime.engine.export:
-            copied(exported(folder.path), runtime.engine.export, "--export")
-        return True
-    if changed and not runtime.quiet:
-        print(f"changed since the last session, hence trained again: {', '.join(changed)}", file=sys.stderr)
-    run_id = folder.config["run_id"]
-    with (
-        connected(runtime.engine),
-        contextlib.closing(Journal(folder.path)) as journal,
-        Monitor(folder.path, run_id, study, runtime, expected) as monitor,
-    ):
-        begin = time.time()
-        journal.note(session="begin", at=begin, workers=runtime.engine.workers, pools=study.pools())
-        monitor.log.write(
-            "session-begin", run=run_id, pid=os.getpid(), host=socket.gethostname(), workers=runtime.engine.workers,
-            changed=changed, settings_digest=digest_of(folder.config["settings"]), replayed=journal.replayed,
-        )  # fmt: skip
-        with open_evaluator(study.world, runtime.engine, monitor.event) as evaluator:
-            with monitor.watching(evaluator):
-                search = Search(evaluator, journal, monitor.update)
-                doing = work(Session(folder, study, evaluator, search, journal, monitor, runtime.deadline))
-                finished = _to_its_end(doing, folder)
-            busy = evaluator.busy_share()
-        journal.note(session="end", at=time.time(), wall_seconds=time.time() - begin, busy_share=busy)
-        reached = None if finished else monitor.snapshot.phase
-        monitor.exporting()
-        doing.export(busy, reached)
-        if runtime.engine.export:
-            copied(exported(folder.path), runtime.engine.export, "--export")
-        monitor.log.write("exported", complete=finished, reached=reached, trained=search.counts.trained)
-        monitor.end(*(("finished", "", "finished") if finished else ("stopped", "time is up", reached)))
-    return finished
-
-
-def _to_its_end(doing: ProtocolRun, folder: RunFolder) -> bool:
-    """Whether it came to the end before its time was up."""
-    try:
-        with _say_what_failed(folder.path, folder.config["protocol"]):
-            doing.run()
-    except TimeIsUp:
-        return False
-    return True
-
-
-@contextlib.contextmanager
-def _say_what_failed(path: Path, protocol: str) -> Iterator[None]:
-    try:
-        yield
-    except NoValidTask as error:
-        if error.diverged:
-            raise UserError(f"{error}. Give it other parameters in a new run; {path} keeps what was trained") from None
-        raise UserError(f"{error}. Mend the method, then: {resume_command(path, protocol)}") from None
+    def close(self) -> None:
+        """Leave nothing open."""
+        self._workers.close()
+        self._open.close()

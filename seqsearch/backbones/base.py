@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,10 @@ class Backbone(Protocol):
     view: View
     vit: bool
     """Whether prompts and adapters can be injected (`seqsearch.backbones.inject`). An own backbone need not say: it is then
-    found out when the first task is learned."""
+    found out when the first task is learned.
+
+    One that reads the texts of a pool beside its images has ``tokenise(texts) -> dict of tensors [n, ...]``; one that begins from
+    scratch is a `FromScratch`."""
 
     def module(self) -> torch.nn.Module:
         """A fresh copy with the pre-trained weights: preprocessed images ``[n, 3, s, s]`` -> features ``[n, dim]``.
@@ -36,4 +39,26 @@ class Backbone(Protocol):
 
     def preprocess(self, images: NDArray[np.uint8]) -> torch.Tensor:
         """``[n, 3, s, s]`` bytes -> normalised float32 of the same shape."""
+        ...
+
+
+@runtime_checkable
+class FromScratch(Protocol):
+    """A backbone without weights: every training of a method begins from a network of its own."""
+
+    def initialised(self, generator: torch.Generator) -> torch.nn.Module:
+        """A network whose weights are drawn from ``generator`` alone; in all else like `Backbone.module`.
+
+        What changes while it is trained in train mode, as batch statistics do, is in its buffers: a method saves them with the
+        parameters.
+        """
+        ...
+
+
+@runtime_checkable
+class Staged(Protocol):
+    """A network that also gives what it computes on the way."""
+
+    def stages(self, images: torch.Tensor) -> list[torch.Tensor]:
+        """Feature maps ``[n, c, h, w]`` behind each stage, from the first on; ``forward`` pools the last."""
         ...

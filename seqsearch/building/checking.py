@@ -131,7 +131,7 @@ _min_side = 0
 
 
 def _start(pools: list[Any], min_side: int) -> None:
-    from seqsearch.training.world import build_pool
+    from seqsearch.pools.open import build_pool
 
     global _pools, _min_side
     _pools, _min_side = [build_pool(p) if isinstance(p, str) else p for p in pools], min_side

@@ -1,4 +1,4 @@
-"""Find a method, pool or backbone by name: one module each, one ``build`` in it."""
+"""Find a method, pool, backbone or scenario by name: one module each, one ``build`` in it."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
-import platform
 import re
 import sys
-from importlib.metadata import version
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import Item, parse_item
 
-ItemKind = Literal["method", "pool", "backbone"]
+ItemKind = Literal["method", "pool", "backbone", "scenario"]
 _PACKAGES: dict[ItemKind, str] = {
     "method": "seqsearch.methods",
     "pool": "seqsearch.pools",
     "backbone": "seqsearch.backbones",
+    "scenario": "seqsearch.training.scenarios",
 }
 _BUILDS = re.compile(rb"^(def build\(|build\b[^=\n]*= )", re.MULTILINE)
 """What an item's module has and no other. It is looked for in the text: to list a kind imports none of it."""
@@ -82,24 +83,38 @@ def _attribute(module: ModuleType, attribute: str, target: str, kind: ItemKind) 
     return getattr(module, attribute)
 
 
-def source_digest(build: Any) -> str:
-    """Digest of the source file that ``build`` comes from, and of the methods that it builds on: code that changes makes new
-    states. (What all methods share is part of `seqsearch.training.world.engine_digest`.)"""
-    found: dict[str, Any] = {}
-    waiting = [build]
-    while waiting:
-        made = waiting.pop()
-        module = inspect.getmodule(made)
-        if module is None or module.__name__ in found:
-            continue
-        file = inspect.getsourcefile(made)
-        found[module.__name__] = Path(file).read_bytes() if file else repr(made).encode()
-        used = [v for v in vars(module).values() if inspect.isclass(v) or inspect.isfunction(v)]
-        waiting += [v for v in used if v.__module__.startswith(f"{_PACKAGES['method']}.")]
-    return digest_of(sorted(found.values()))
+def made(kind: ItemKind, item: Item, members: Iterable[str]) -> Any:
+    """What an item's ``build`` makes of its parameters; it must have these ``members``.
+
+    Raises:
+        UserError: unknown item or option, or what was made lacks one of them.
+    """
+    build = load(kind, item.target)
+    try:
+        found = build(**dict(item.params))
+    except TypeError as error:
+        known = list(inspect.signature(build).parameters)
+        unknown = [n for n, _ in item.params if n not in known]
+        wrong = f"no option {unknown[0]!r}; it has {', '.join(known) or 'none'}" if unknown else str(error)
+        raise UserError(f"{kind} {item.text!r}: {wrong}") from None
+    if lacking := [n for n in members if not hasattr(found, n)]:
+        raise UserError(f"{kind} {item.text!r} has no {', '.join(lacking)}: see seqsearch/{kind}s/base.py")
+    return found
 
 
-def versions() -> dict[str, str]:
-    """Versions of the libraries whose arithmetic decides the numbers."""
-    faiss = "faiss-gpu" if sys.platform == "linux" and platform.machine() == "x86_64" else "faiss-cpu"
-    return {name: version(name) for name in ("seqsearch", "torch", "timm", "numpy", "scipy", "scikit-learn", faiss)}
+def located(item: Item, directory: Path) -> Item:
+    """The item with ``FILE.py:OBJ`` as workers find it, whatever folder they run in; its label keeps the file's name only."""
+    file, colon, name = item.target.rpartition(":")
+    if not (colon and file.endswith(".py")):
+        return item
+    path = (directory / Path(file).expanduser()).resolve()
+    return replace(item, target=f"{path}:{name}", text=item.text.replace(file, path.name, 1))
+
+
+def located_text(text: str, kind: ItemKind, directory: Path) -> str:
+    """An item's text with the path in ``FILE.py:OBJ`` made absolute."""
+    item = parse_item(text, kind)
+    file, colon, name = item.target.rpartition(":")
+    if not (colon and file.endswith(".py")):
+        return item.text
+    return f"{(directory / Path(file).expanduser()).resolve()}:{name}" + item.text[len(item.target) :]

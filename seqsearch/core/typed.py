@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import reprlib
 import types
@@ -12,7 +13,8 @@ LARGEST = 2**63 - 1
 
 
 def fits(value: Any, kind: Any) -> bool:
-    """Whether a value is of an annotated type: plain ones, ``Literal``, unions of them, and tuples (lists will do).
+    """Whether a value is of an annotated type: plain ones, ``Literal``, unions of them, tuples (lists will do), and
+    records of all these (as dictionaries).
 
     Whole numbers must fit into 64 bits and are no bools; a whole number is a float, too.
 
@@ -29,9 +31,24 @@ def fits(value: Any, kind: Any) -> bool:
             return False
         each = [inner[0]] * len(value) if inner[1:] == (...,) else list(inner)
         return len(each) == len(value) and all(fits(v, i) for v, i in zip(value, each, strict=True))
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        return isinstance(value, dict) and value.keys() == hints.keys() and all(fits(value[n], hints[n]) for n in hints)
     if kind in (int, float) and isinstance(value, int):
         return not isinstance(value, bool) and -LARGEST <= value <= LARGEST
     return isinstance(value, kind)
+
+
+def built(value: Any, kind: Any) -> Any:
+    """A value that `fits`, with tuples for lists and records for dictionaries."""
+    inner = typing.get_args(kind)
+    if isinstance(value, list):
+        kinds = [inner[0]] * len(value) if inner[1:] == (...,) else list(inner) or [Any] * len(value)
+        return tuple(built(v, k) for v, k in zip(value, kinds, strict=True))
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type) and isinstance(value, dict):
+        hints = typing.get_type_hints(kind)
+        return kind(**{n: built(v, hints[n]) for n, v in value.items()})
+    return value
 
 
 def brief(value: object) -> str:

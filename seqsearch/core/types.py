@@ -1,7 +1,8 @@
-"""The central types, all frozen, all on this page.
+"""What is asked for, all frozen, all on this page; `seqsearch.core.outcomes` holds what is answered.
 
-A continual-learning state is a pure function of (method, config, seed, task prefix). What trains is an `Edge`: one more task
-on top of a prefix. A `Rollout` is a chain of edges that a planner wants judged; a `Probe` is what it wants to know of a state.
+A continual-learning state is a pure function of (method, config, seed, replicate, prefix): its `StateKey`, which travels whole.
+What trains is an `Edge`: one more experience on top of a prefix. A `Rollout` is a chain of edges that a planner wants judged; a
+`Probe` is what it wants to know of a state.
 """
 
 from __future__ import annotations
@@ -11,12 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from seqsearch.core.digests import digest_of
 
-Status = Literal["ok", "diverged", "oom", "timeout", "failed"]
 JudgedPart = Literal["reward", "test"]
 """The part of the pool that an accuracy is measured on."""
 
@@ -48,7 +45,24 @@ class Task:
         return cls(tuple(ClassId(str(p), int(i)) for p, i in data["classes"]), str(data["split"]))
 
 
-Prefix = tuple[Task, ...]
+@dataclass(frozen=True)
+class Segment:
+    """The samples ``start`` to ``stop`` (exclusive) of a stream; ``stream`` is the identity of the stream's content and order."""
+
+    stream: str
+    start: int
+    stop: int
+
+    @cached_property
+    def digest(self) -> str:
+        return digest_of("segment", self.stream, self.start, self.stop)
+
+
+Experience = Task | Segment
+"""What is learned at a time. The engine needs its ``digest``; what else it is, only the scenario of the world knows."""
+
+Prefix = tuple[Experience, ...]
+Tasks = tuple[Task, ...]
 
 
 @dataclass(frozen=True)
@@ -58,6 +72,8 @@ class MethodSpec:
     ``digest`` covers all that decides its numbers: source, parameters, backbone weights, transform, precision, library
     versions, device class and thread count (design: the config digest). ``anchor`` is that of an `Additive` method that trains:
     what it learns of a task depends on that many first tasks, and is trained once; None for all others.
+    ``first`` is the digest with which its first experience is learned: parameters that do not act in it are left out, so that
+    settings that differ in nothing else share its training. Empty: all parameters act.
     """
 
     label: str
@@ -66,95 +82,74 @@ class MethodSpec:
     params: tuple[tuple[str, Any], ...]
     digest: str
     anchor: int | None = None
+    first: str = ""
 
 
 @dataclass(frozen=True)
-class Edge:
-    """Train one more task: the state of ``prefix[:-1]`` becomes the state of ``prefix``. The unit that is scheduled.
-
-    ``judged`` says on which part of the pool the accuracy row is measured; it has no part in the state.
-    ``keep`` says that the state may be extended later; it has no part in any identity.
-    """
+class StateKey:
+    """Whose state it is: a method's after a prefix, with the study's seed and a training replicate."""
 
     method: MethodSpec
     seed: int
     replicate: int
     prefix: Prefix
+
+    @cached_property
+    def digest(self) -> str:
+        """Identity of the state: over (method config, seed, replicate, experiences)."""
+        config = self.method.first if len(self.prefix) == 1 and self.method.first else self.method.digest
+        return digest_of("state", config, self.seed, self.replicate, [e.digest for e in self.prefix])
+
+    def after(self, length: int) -> StateKey:
+        """The state that the first ``length`` experiences lead to."""
+        return self if length == len(self.prefix) else replace(self, prefix=self.prefix[:length])
+
+    @property
+    def parent(self) -> StateKey:
+        """The state that the last experience is learned from."""
+        return self.after(len(self.prefix) - 1)
+
+    @cached_property
+    def chain(self) -> tuple[str, ...]:
+        """Identities of the states after 1, 2, ... experiences; the last is its own."""
+        return tuple(self.after(n).digest for n in range(1, len(self.prefix) + 1))
+
+    @cached_property
+    def home(self) -> StateKey:
+        """Where the part of its last experience is learned: right after the anchor. Mostly the key itself."""
+        anchor = self.method.anchor
+        if anchor is None or len(self.prefix) <= anchor + 1:
+            return self
+        return replace(self, prefix=(*self.prefix[:anchor], self.prefix[-1]))
+
+    @cached_property
+    def part(self) -> str:
+        """Identity of what was learned of its last experience (`Additive.learn`); empty if the method has no such thing."""
+        anchor = self.method.anchor
+        return "" if anchor is None or len(self.prefix) <= anchor else digest_of("part", self.home.digest)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Learn one more experience: the state of ``key.parent`` becomes that of ``key``. The unit that is scheduled.
+
+    ``judged`` says on which part of the pool the results are measured; it has no part in the state.
+    ``keep`` says that the state may be extended later; it has no part in any identity.
+    """
+
+    key: StateKey
     judged: JudgedPart = "reward"
     keep: bool = field(default=True, compare=False)
 
     @cached_property
-    def state(self) -> str:
-        """Identity of the trained state."""
-        return state_digest(self.method, self.seed, self.replicate, self.prefix)
-
-    @cached_property
-    def parent(self) -> str:
-        """Identity of the state it starts from."""
-        return state_digest(self.method, self.seed, self.replicate, self.prefix[:-1])
-
-    @cached_property
-    def chain(self) -> tuple[str, ...]:
-        """Identities of the states after 1, 2, ... tasks; the last is its own."""
-        return state_chain(self.method, self.seed, self.replicate, self.prefix)
-
-    @cached_property
     def home(self) -> Edge:
-        """The edge in which the part of its last task is trained: the task right after the anchor. Mostly the edge itself."""
-        anchor = self.method.anchor
-        if anchor is None or len(self.prefix) <= anchor + 1:
-            return self
-        return replace(self, prefix=(*self.prefix[:anchor], self.prefix[-1]), keep=True)
-
-    @cached_property
-    def part(self) -> str:
-        """Identity of what was learned of its last task (`Additive.learn`); empty if the method has no such thing."""
-        anchor = self.method.anchor
-        return "" if anchor is None or len(self.prefix) <= anchor else digest_of("part", self.home.state)
+        """The edge in which the part of its last experience is learned, see `StateKey.home`."""
+        return self if self.key.home is self.key else replace(self, key=self.key.home, keep=True)
 
     @cached_property
     def digest(self) -> str:
         """Idempotency key, journal key."""
-        return digest_of("edge", self.state, self.judged)
-
-
-def state_digest(method: MethodSpec, seed: int, replicate: int, prefix: Prefix) -> str:
-    """Identity of the state after ``prefix``: a hash chain over (method config, seed, replicate, tasks)."""
-    return digest_of("state", method.digest, seed, replicate, [t.digest for t in prefix])
-
-
-def state_chain(method: MethodSpec, seed: int, replicate: int, prefix: Prefix) -> tuple[str, ...]:
-    """Identities of the states after 1, 2, ... tasks of a prefix."""
-    return tuple(state_digest(method, seed, replicate, prefix[: i + 1]) for i in range(len(prefix)))
-
-
-@dataclass(frozen=True)
-class EdgeResult:
-    """What one edge brought: the accuracy row after its last task, and what it cost.
-
-    ``correct``, ``masked_correct`` and ``counts`` are ``[t]``: images of task 1..t classified right with scores over all seen
-    classes, with scores masked to the task's own classes, and images judged. ``trained`` lists the states that were trained
-    for it: itself, and any ancestor whose state had been lost; empty when the state was still there.
-    """
-
-    digest: str
-    state: str
-    status: Status
-    correct: tuple[int, ...] = ()
-    masked_correct: tuple[int, ...] = ()
-    counts: tuple[int, ...] = ()
-    trained: tuple[str, ...] = ()
-    feature_space: str = ""
-    footprint: tuple[tuple[str, int], ...] = ()
-    train_seconds: float = 0.0
-    judge_seconds: float = 0.0
-    peak_memory: int = 0
-    notes: tuple[tuple[str, float], ...] = ()
-    """What the method noted of its training (`FitReport.notes`), and ``loss``, that of its last epoch."""
-    message: str = ""
-    worker: str = ""
-    origin: str = ""
-    """Where the state that it started from was: ``ram``, ``disk``, ``store``, another worker's name, or ``trained`` again."""
+        return digest_of("edge", self.key.digest, self.judged)
 
 
 @dataclass(frozen=True)
@@ -167,90 +162,39 @@ class Probe:
     """
 
     kind: Literal["prototypes", "nll", "confusion"]
-    method: MethodSpec
-    seed: int
-    replicate: int
-    prefix: Prefix
+    key: StateKey
     feature_space: str
     classes: tuple[ClassId, ...] = ()
-    tasks: tuple[Task, ...] = ()
+    tasks: Tasks = ()
     options: tuple[tuple[str, Any], ...] = ()
 
     @cached_property
     def digest(self) -> str:
         """Keyed by the feature space, not by the state: a frozen method is probed once per pool."""
         subject = [(c.pool, c.index) for c in self.classes], [t.digest for t in self.tasks]
-        seen = [t.digest for t in self.prefix] if dict(self.options).get("scope") == "seen" else []
+        seen = [e.digest for e in self.key.prefix] if dict(self.options).get("scope") == "seen" else []
         return digest_of("probe", self.kind, self.feature_space, subject, self.options, seen)
-
-    @cached_property
-    def state(self) -> str:
-        return state_digest(self.method, self.seed, self.replicate, self.prefix)
-
-
-@dataclass(frozen=True)
-class ProbeResult:
-    """The answer: one array; its content is journalled by hash and lies in a content-addressed file."""
-
-    digest: str
-    values: NDArray[np.float32]
-    seconds: float = 0.0
-    trained: tuple[str, ...] = ()
-    worker: str = ""
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """A task sequence to be trained and judged with one method: a chain of edges.
+    """A sequence to be trained and judged with one method: a chain of edges.
 
     ``leaf`` says that the last state will not be extended, so that it need not be kept.
     """
 
-    method: MethodSpec
-    seed: int
-    replicate: int
-    tasks: Prefix
+    key: StateKey
     judged: JudgedPart = "reward"
     leaf: bool = field(default=False, compare=False)
 
     @cached_property
     def digest(self) -> str:
-        return digest_of("rollout", state_digest(self.method, self.seed, self.replicate, self.tasks), self.judged)
+        return digest_of("rollout", self.key.digest, self.judged)
 
     def edges(self) -> list[Edge]:
-        """One edge per task, in order of training."""
-        n = len(self.tasks)
-        return [
-            Edge(
-                self.method,
-                self.seed,
-                self.replicate,
-                self.tasks[: t + 1],
-                self.judged,
-                keep=not self.leaf or t + 1 < n,
-            )
-            for t in range(n)
-        ]
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """A judged rollout.
-
-    ``accuracy`` and ``masked_accuracy`` are lower-triangular ``[T, T]``, row = tasks trained, column = task judged, NaN above
-    the diagonal. ``masked`` means that scores were restricted to the task's own classes.
-    """
-
-    digest: str
-    status: Status
-    accuracy: NDArray[np.float64]
-    masked_accuracy: NDArray[np.float64]
-    counts: tuple[int, ...] = ()
-    feature_space: str = ""
-    footprint: tuple[tuple[str, int], ...] = ()
-    train_seconds: float = 0.0
-    message: str = ""
+        """One edge per experience, in order of training."""
+        n = len(self.key.prefix)
+        return [Edge(self.key.after(t), self.judged, keep=not self.leaf or t < n) for t in range(1, n + 1)]
 
 
 Request = Rollout | Probe
-Result = Outcome | ProbeResult

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -13,7 +14,7 @@ from scipy import stats
 from seqsearch.core.errors import UserError
 from seqsearch.distribution.components import components, mean_squares, satterthwaite, sd_interval
 from seqsearch.distribution.interval import QUANTILES, UNKNOWN, Float64, Interval, accuracy_table, tail
-from seqsearch.distribution.normal import empirical_quantile, normal_fit, normal_quantile
+from seqsearch.distribution.normal import NormalFit, empirical_quantile, normal_fit, normal_quantile
 
 Estimator = Literal["random", "paper"]
 
@@ -81,34 +82,31 @@ def estimate(
     everything = np.concatenate([A, *extremes])
     low, high = _bounds(everything, level)
     if estimator == "paper":
-        if len(extremes) < 2:
-            raise ValueError("the paper's estimator needs a hard, a random and an easy sequence")
-        fit = normal_fit([extremes[0][0].mean(), A[0].mean(), extremes[1][0].mean()], ddof=0)
+        fit, n = _published(A, extremes), None
         mean = any_seed = Interval(fit.mu)
-        sd, n = Interval(fit.sigma), None
-        parts = replace(components(everything, level), order=UNKNOWN)
+        sd, parts = Interval(fit.sigma), replace(components(everything, level), order=UNKNOWN)
     else:
-        fit = normal_fit(A)
+        fit, n = normal_fit(A), L
         mean = normal_quantile(fit, 0.5, L, level) if L > 1 else Interval(fit.mu)
         any_seed = mean_interval(A, level, total)
-        sd, n = sd_interval(fit.sigma, L - 1, level), L
-        parts = components(A, level)
+        sd, parts = sd_interval(fit.sigma, L - 1, level), components(A, level)
+    quantiles = {p: normal_quantile(fit, p, n, level) for p in QUANTILES}
+    empirical = {p: empirical_quantile(A.mean(axis=1), p, level) for p in QUANTILES}
     return Estimate(
-        mean=mean,
-        mean_any_seed=any_seed,
-        sd=sd,
-        order_sd=parts.order,
-        training_sd=parts.error,
-        quantiles={p: normal_quantile(fit, p, n, level) for p in QUANTILES},
-        low=low,
-        high=high,
-        L=L if n else 3,
-        R=R,
-        empirical={p: empirical_quantile(A.mean(axis=1), p, level) for p in QUANTILES},
-        seed_sd=parts.seed,
-        estimator=estimator,
-        level=level,
-    )
+        mean, any_seed, sd, parts.order, parts.error, quantiles, low, high, L=L if n else 3, R=R, empirical=empirical,
+        seed_sd=parts.seed, estimator=estimator, level=level,
+    )  # fmt: skip
+
+
+def _published(A: Float64, extremes: Sequence[Float64]) -> NormalFit:
+    """The normal of three accuracies: the first hard, the first random and the first easy sequence.
+
+    Raises:
+        ValueError: one of them is lacking.
+    """
+    if len(extremes) < 2:
+        raise ValueError("the paper's estimator needs a hard, a random and an easy sequence")
+    return normal_fit([extremes[0][0].mean(), A[0].mean(), extremes[1][0].mean()], ddof=0)
 
 
 def mean_interval(accuracies: ArrayLike, level: float = 0.95, total: int | None = None) -> Interval:

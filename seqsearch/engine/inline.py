@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import os
 from collections.abc import Callable, Iterable, Sequence
 
 from seqsearch.core.types import Edge
-from seqsearch.engine.search import A, B, Job, JobResult, Priority
+from seqsearch.engine.evaluator import A, B, Job, JobResult, Priority
 from seqsearch.features.store import Shard
+from seqsearch.training.device import pin_threads
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
@@ -56,16 +56,3 @@ class InlineEvaluator:
     def close(self) -> None:
         """Leave nothing behind that is of no use."""
         self.trainer.cache.close()
-
-
-def pin_threads() -> None:
-    """One thread for torch, BLAS, OpenMP and FAISS: the number of threads is part of what decides the last bits."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"  # for libraries that are loaded later
-    import faiss
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    torch.set_num_threads(1)
-    faiss.omp_set_num_threads(1)
-    threadpool_limits(1)

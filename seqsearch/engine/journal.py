@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.types import EdgeResult, ProbeResult
+from seqsearch.core.outcomes import EdgeResult, ProbeResult
 from seqsearch.engine.journal_lines import LONGEST, Entry, understood, written
 from seqsearch.storage.files import atomic_path, cannot_write
 from seqsearch.storage.reading import content, open_regular
@@ -46,6 +46,12 @@ class Journal:
         self.replayed = len(self._edges)
         """Edges known from earlier sessions."""
         self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+
+    @property
+    def trained(self) -> int:
+        """Trainings done, in all sessions."""
+        results = (e.get("edge") or e.get("probe") for e in self.entries)
+        return sum(len(r["trained"]) for r in results if r)
 
     def edge(self, digest: str) -> EdgeResult | None:
         return self._edges.get(digest)
@@ -151,7 +157,7 @@ class Journal:
         if result.status not in ("ok", "diverged"):  # failures may have been mended: they are tried again
             return True
         known = self._edges.setdefault(result.digest, result)
-        if (known.status, known.correct, known.counts) != (result.status, result.correct, result.counts):
+        if (known.status, known.judged, known.classifiers) != (result.status, result.judged, result.classifiers):
             raise ValueError("it contradicts an earlier line on the same training")
         return known is result
 

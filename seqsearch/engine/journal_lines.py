@@ -8,10 +8,14 @@ import json
 import re
 import typing
 from functools import cache
+from itertools import chain
 from typing import Any
 
-from seqsearch.core.typed import brief, fits, sensible
-from seqsearch.core.types import EdgeResult, ProbeResult
+import numpy as np
+
+from seqsearch.core.bits import unpacked
+from seqsearch.core.outcomes import HEAD, ClassifierCounts, Counts, EdgeResult, ProbeResult
+from seqsearch.core.typed import brief, built, fits, sensible
 from seqsearch.storage.reading import parsed
 
 LONGEST = 4 << 20
@@ -19,8 +23,8 @@ LONGEST = 4 << 20
 SUM = re.compile(rb',"sum":"([0-9a-f]{32})"}\r?\n?\Z')
 """The end of a line."""
 HASH = re.compile("[0-9a-f]{32}")
-UNJUDGED = "notes"
-"""What a method says of its training may be any numbers."""
+ANY_NUMBERS = ("notes", "counters")
+"""What a method says of its training, and counts, may be any numbers."""
 
 Entry = dict[str, dict[str, Any]]
 """``edge``, ``probe`` or ``note``, and its values."""
@@ -63,12 +67,31 @@ def understood(line: bytes) -> Entry:
 
 def _edge(values: dict[str, Any]) -> dict[str, Any]:
     found = _checked(values, EdgeResult)
-    rows = found["correct"], found["masked_correct"], found["counts"]
-    if len({len(row) for row in rows}) != 1 or (found["status"] == "ok" and not rows[0]):
-        raise ValueError("a row of results that is not whole")
-    if any(not n or correct > n or masked > n for correct, masked, n in zip(*rows, strict=True)):
-        raise ValueError("more images right than were judged")
+    judged, classifiers = found["judged"], found["classifiers"]
+    if found["status"] == "ok" and not (judged and classifiers and classifiers[0].name == HEAD):
+        raise ValueError("a result without what was judged")
+    if any(not sum(group) for group in judged) or (classifiers and not judged):
+        raise ValueError("nothing was judged of a group")
+    if len({c.name for c in classifiers}) < len(classifiers):
+        raise ValueError("two classifiers of one name")
+    for c in classifiers:
+        _check_counts(c, judged)
     return found
+
+
+def _check_counts(c: ClassifierCounts, judged: Counts) -> None:
+    """Raises ValueError: counts of a classifier that do not go with the images judged, or with each other."""
+    for counts in (c.correct, c.masked):
+        if [len(group) for group in counts] != [len(group) for group in judged]:
+            raise ValueError("a row of results that is not whole")
+        pairs = zip(chain(*counts), chain(*judged), strict=True)
+        if any(right > n for right, n in pairs):
+            raise ValueError("more images right than were judged")
+    if c.images:
+        ends = np.cumsum(list(chain(*judged)))
+        right = np.split(unpacked(c.images, int(ends[-1])), ends[:-1])
+        if [int(r.sum()) for r in right] != list(chain(*c.correct)):
+            raise ValueError("other images right than are counted")
 
 
 def _probe(values: dict[str, Any]) -> dict[str, Any]:
@@ -86,9 +109,9 @@ def _checked(values: dict[str, Any], record: type, but: str = "") -> dict[str, A
     if lacking := kinds.keys() - defaults.keys() - values.keys():
         raise ValueError(f"no field {min(lacking)!r}")
     for name, value in values.items():
-        if not fits(value, kinds[name]) or (name != UNJUDGED and not sensible(value)):
+        if not fits(value, kinds[name]) or (name not in ANY_NUMBERS and not sensible(value)):
             raise ValueError(f"{name} is {brief(value)}")
-    return {**defaults, **{name: _tuples(value) for name, value in values.items()}}
+    return {**defaults, **{name: built(value, kinds[name]) for name, value in values.items()}}
 
 
 @cache
@@ -98,10 +121,6 @@ def _fields(record: type, but: str) -> tuple[dict[str, Any], dict[str, Any]]:
     fields = [f for f in dataclasses.fields(record) if f.name != but]
     known = {f.name: f.default for f in fields if f.default is not dataclasses.MISSING}
     return {f.name: hints[f.name] for f in fields}, known
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
 
 
 def _sum(text: bytes) -> str:

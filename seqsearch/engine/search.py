@@ -12,41 +12,14 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
 
 import numpy as np
 
 from seqsearch.core.deadline import Deadline
-from seqsearch.core.types import Edge, EdgeResult, Outcome, Probe, ProbeResult, Request, Rollout
-from seqsearch.engine.journal import Journal
+from seqsearch.core.outcomes import EdgeResult, Outcome, ProbeResult
+from seqsearch.core.types import Edge, Probe, Request, Rollout
+from seqsearch.engine.evaluator import Evaluator, Job, JobResult, Ledger, Priority
 from seqsearch.planners.base import Planner
-
-A = TypeVar("A")
-B = TypeVar("B")
-Job = Edge | Probe
-Priority = tuple[int, int]
-"""Of the planner, then number of the request: what was begun first is finished first, so that few states are alive."""
-JobResult = EdgeResult | ProbeResult
-
-
-class Evaluator(Protocol):
-    """Runs jobs somewhere. In process and on Ray it gives identical results."""
-
-    def submit(self, job: Job, priority: Priority) -> None:
-        """Take a job; lower priorities run first, then first come first served."""
-        ...
-
-    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
-        """Block until something is finished, or nothing was for ``timeout`` seconds. Not called with nothing in flight."""
-        ...
-
-    def drop(self, states: Iterable[str]) -> None:
-        """These states will not be extended any more."""
-        ...
-
-    def map(self, function: Callable[[A], B], arguments: Sequence[A]) -> list[B]:
-        """``[function(a) for a in arguments]``, wherever there is room: work beside the search, of functions that travel."""
-        ...
 
 
 @dataclass
@@ -88,7 +61,7 @@ class Search:
     """
 
     def __init__(
-        self, evaluator: Evaluator, journal: Journal, observe: Callable[[Counts], None] = lambda _: None
+        self, evaluator: Evaluator, journal: Ledger, observe: Callable[[Counts], None] = lambda _: None
     ) -> None:
         self.evaluator, self.journal, self.observe = evaluator, journal, observe
         self.counts = Counts()
@@ -98,9 +71,7 @@ class Search:
         self._numbers = itertools.count()
         self.edges: dict[str, Edge] = {}
         """Every edge that was asked for, by the state it trains."""
-        self.counts.trained = sum(
-            len(r["trained"]) for e in journal.entries for r in (e.get("edge") or e.get("probe"),) if r
-        )
+        self.counts.trained = journal.trained
 
     def run(self, planners: Sequence[Planner], *, more: bool = False, deadline: Deadline | None = None) -> None:
         """Until every planner is done. Earlier planners have priority; later ones fill what is idle.
@@ -125,7 +96,7 @@ class Search:
             self.counts.in_flight = self._in_flight()
             self.observe(self.counts)
         if not more:
-            self.evaluator.drop([*self.edges, *filter(None, {e.part for e in self.edges.values()})])
+            self.evaluator.drop([*self.edges, *filter(None, {e.key.part for e in self.edges.values()})])
         stuck = [p.name for p in planners if not p.done]
         if stuck:
             raise RuntimeError(f"planners wait for answers that nobody is computing: {stuck}")
@@ -136,7 +107,7 @@ class Search:
             requests = planner.ask()
             if planner.passes_on:
                 edges = [e for r in requests if isinstance(r, Rollout) for e in r.edges()]
-                self._needed.update(digest for e in edges for digest in (e.parent, e.part))
+                self._needed.update(digest for e in edges for digest in (e.key.parent.digest, e.key.part))
             for request in requests:
                 asked = True
                 self._start(planner, (rank, next(self._numbers)), request)
@@ -147,7 +118,9 @@ class Search:
     def _drop(self, states: Iterable[str]) -> None:
         """Forget states that no planner will extend; those that parts depend on stay until all is done."""
         edges = {s: self.edges.get(s) for s in states}
-        self.evaluator.drop([s for s, e in edges.items() if e is None or len(e.prefix) > (e.method.anchor or 0)])
+        self.evaluator.drop(
+            [s for s, e in edges.items() if e is None or len(e.key.prefix) > (e.key.method.anchor or 0)]
+        )
 
     def _in_flight(self) -> int:
         return len(self._waiting) + len(self._probing)
@@ -170,7 +143,7 @@ class Search:
         """Move a rollout along its edges as far as results are known; submit or join the first unknown one."""
         while len(pending.results) < len(pending.edges):
             edge = pending.edges[len(pending.results)]
-            self.edges[edge.state] = edge
+            self.edges[edge.key.digest] = edge
             known = self.journal.edge(edge.digest)
             if known is None:
                 known = self._without_part(edge)
@@ -188,7 +161,7 @@ class Search:
     def _await(self, pending: _Pending, edge: Edge) -> None:
         """Submit an edge, or join those who wait for it."""
         pending.awaited = edge
-        self.edges[edge.state] = edge
+        self.edges[edge.key.digest] = edge
         if edge.digest in self._waiting:
             self._waiting[edge.digest].append(pending)
         else:
@@ -200,13 +173,13 @@ class Search:
         learned = self.journal.edge(edge.home.digest)
         if learned is None or learned.status == "ok":
             return None
-        return replace(learned, digest=edge.digest, state=edge.state, trained=())
+        return replace(learned, digest=edge.digest, state=edge.key.digest, trained=())
 
     def _pass_on(self, edge: Edge) -> None:
         """One rollout less needs what this edge started from. First tasks stay: later planners share them."""
-        for digest in (edge.parent, edge.part):
+        for digest in (edge.key.parent.digest, edge.key.part):
             self._needed[digest] -= 1
-            if digest and self._needed[digest] <= 0 and len(edge.prefix) > 2:
+            if digest and self._needed[digest] <= 0 and len(edge.key.prefix) > 2:
                 self._drop([digest])
 
     def _finish(self, job: Job, result: JobResult) -> None:
@@ -223,14 +196,14 @@ class Search:
         self.counts.naive += len(pending.results)
         last = pending.results[-1]
         if last.status != "ok":
-            self.counts.troubles[f"method {pending.rollout.method.label!r} {last.status}: {last.message}"] = None
+            self.counts.troubles[f"method {pending.rollout.key.method.label!r} {last.status}: {last.message}"] = None
         self.counts.rollouts[pending.planner.name] += 1
         pending.planner.tell(pending.rollout, outcome(pending.rollout, pending.results))
 
 
 def outcome(rollout: Rollout, results: Sequence[EdgeResult]) -> Outcome:
     """Assemble the accuracy matrices ``[T, T]`` of a rollout from the rows of its edges."""
-    n = len(rollout.tasks)
+    n = len(rollout.key.prefix)
     accuracy, masked = np.full((n, n), np.nan), np.full((n, n), np.nan)
     for t, result in enumerate(results):
         if result.status == "ok":
@@ -241,5 +214,5 @@ def outcome(rollout: Rollout, results: Sequence[EdgeResult]) -> Outcome:
     counts = next((r.counts for r in reversed(results) if r.status == "ok"), ())
     return Outcome(
         rollout.digest, last.status, accuracy, masked, counts, last.feature_space, last.footprint,
-        sum(r.train_seconds for r in results), last.message,
+        sum(r.train_seconds for r in results), last.message, tuple(results),
     )  # fmt: skip

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.pools.loader import prefetched
+
 if TYPE_CHECKING:
     import torch
 
@@ -62,12 +64,8 @@ class Network:
         def prepared(rows: Rows) -> torch.Tensor:
             return self.backbone.preprocess(pool.images(rows, self.backbone.view))
 
-        with torch.inference_mode(), ThreadPoolExecutor(1) as ahead:
-            coming = ahead.submit(prepared, batches[0])
-            for following in [*batches[1:], None]:
-                images = coming.result()
-                if following is not None:
-                    coming = ahead.submit(prepared, following)
+        with torch.inference_mode():
+            for images in prefetched(batches, prepared):
                 yield module(images.to(self.device)).float().cpu().numpy()
 
     def overlapped(self, pool: Pool, batches: list[Rows], threads: int) -> Iterator[Features]:
@@ -77,56 +75,79 @@ class Network:
         """
         import torch
 
-        module, view, on_gpu = self.module, self.backbone.view, self.device.type == "cuda"
-        table = byte_table(self.backbone)
-        on_device = None if table is None else table.to(self.device)
-        # Pinned memory: the copy to the device does not wait for the processor, nor the processor for the copy.
-        shape = (max(map(len, batches)), 3, view.size, view.size)
-        kind = torch.float32 if table is None else torch.uint8
-        buffers = [torch.empty(shape, dtype=kind, pin_memory=on_gpu) for _ in range(min(AHEAD, len(batches)))]
-
-        def decode(buffer: torch.Tensor, rows: Rows) -> None:
-            images = pool.images(rows, view)
-            buffer.copy_(self.backbone.preprocess(images) if table is None else torch.from_numpy(images))
-
-        def begin(number: int) -> list[Future[None]]:
-            rows, buffer = batches[number], buffers[number % AHEAD]
-            cuts = range(0, len(rows), PIECE)
-            return [decoders.submit(decode, buffer[i : min(i + PIECE, len(rows))], rows[i : i + PIECE]) for i in cuts]
-
-        def launched(number: int) -> tuple[torch.Tensor, Any]:
-            """The features, on their way to the host, and the event after which they are there."""
-            images = buffers[number % AHEAD][: len(batches[number])].to(self.device, non_blocking=True)
-            found = module(images if on_device is None else looked_up(on_device, images)).float()
-            found = found.to("cpu", non_blocking=on_gpu)
-            if not on_gpu:
-                return found, None
-            there = torch.cuda.Event()  # type: ignore[no-untyped-call]  # torch says no types
-            there.record()
-            return found, there
-
-        def arrived(found: torch.Tensor, there: Any) -> Features:
-            if there is not None:
-                there.synchronize()
-            return found.numpy()
-
         decoders = ThreadPoolExecutor(threads if getattr(pool, "concurrent", False) else 1)
+        work = _Overlapped(
+            self, pool, batches, decoders
+        )  # decoders write into its buffers, hence not in inference mode
         with torch.inference_mode(), decoders, warnings.catch_warnings():
             # Decoders silence warnings for themselves, which in several threads is for good: this puts them right again.
-            coming = deque(begin(number) for number in range(min(AHEAD - 1, len(batches))))
+            coming = deque(work.begin(number) for number in range(min(AHEAD - 1, len(batches))))
             running: tuple[torch.Tensor, Any] | None = None
             for number in range(len(batches)):
                 for piece in coming.popleft():
                     piece.result()
-                latest = launched(number)
+                latest = work.launched(number)
                 if running is not None:
-                    yield arrived(*running)
+                    yield _arrived(*running)
                 running = latest
                 # The buffer of the batch before is free: its features are there.
                 if (following := number + AHEAD - 1) < len(batches):
-                    coming.append(begin(following))
+                    coming.append(work.begin(following))
             if running is not None:
-                yield arrived(*running)
+                yield _arrived(*running)
+
+
+class _Overlapped:
+    """Batches of a pool on their way through a network: decoded into buffers by threads, sent, computed, sent back."""
+
+    def __init__(self, network: Network, pool: Pool, batches: list[Rows], decoders: ThreadPoolExecutor) -> None:
+        import torch
+
+        self._pool, self._batches, self._decoders = pool, batches, decoders
+        self._backbone, self._device, self._module = network.backbone, network.device, network.module
+        self._view, self._on_gpu = network.backbone.view, network.device.type == "cuda"
+        table = byte_table(network.backbone)
+        self._table = None if table is None else table.to(self._device)
+        # Pinned memory: the copy to the device does not wait for the processor, nor the processor for the copy.
+        shape = (max(map(len, batches)), 3, self._view.size, self._view.size)
+        kind = torch.float32 if table is None else torch.uint8
+        self._buffers = [
+            torch.empty(shape, dtype=kind, pin_memory=self._on_gpu) for _ in range(min(AHEAD, len(batches)))
+        ]
+
+    def begin(self, number: int) -> list[Future[None]]:
+        """Let a batch be decoded into its buffer, piece by piece."""
+        rows, buffer = self._batches[number], self._buffers[number % AHEAD]
+        cuts = range(0, len(rows), PIECE)
+        return [
+            self._decoders.submit(self._decode, buffer[i : min(i + PIECE, len(rows))], rows[i : i + PIECE])
+            for i in cuts
+        ]
+
+    def launched(self, number: int) -> tuple[torch.Tensor, Any]:
+        """The features of a batch that is decoded, on their way to the host, and the event after which they are there."""
+        import torch
+
+        images = self._buffers[number % AHEAD][: len(self._batches[number])].to(self._device, non_blocking=True)
+        found = self._module(images if self._table is None else looked_up(self._table, images)).float()
+        found = found.to("cpu", non_blocking=self._on_gpu)
+        if not self._on_gpu:
+            return found, None
+        there = torch.cuda.Event()  # type: ignore[no-untyped-call]  # torch says no types
+        there.record()
+        return found, there
+
+    def _decode(self, buffer: torch.Tensor, rows: Rows) -> None:
+        import torch
+
+        images = self._pool.images(rows, self._view)
+        buffer.copy_(self._backbone.preprocess(images) if self._table is None else torch.from_numpy(images))
+
+
+def _arrived(found: torch.Tensor, there: Any) -> Features:
+    if there is not None:
+        there.synchronize()
+    return found.numpy()
 
 
 def byte_table(backbone: Backbone) -> torch.Tensor | None:

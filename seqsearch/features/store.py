@@ -11,7 +11,6 @@ of millions of images only what a search looks at is ever computed.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of
-from seqsearch.core.registry import versions
+from seqsearch.core.identity import versions
 from seqsearch.features.extraction import Network
 from seqsearch.pools.base import row_offsets
 from seqsearch.storage.files import atomic_path
@@ -191,11 +190,6 @@ class UnionFeatures:
 def feature_space(backbone: Backbone, device: torch.device) -> str:
     """Identity of the space that the features lie in, whatever the pool."""
     return digest_of("space", backbone.digest, device.type, BATCH[device.type], versions())
-
-
-def cache_root() -> Path:
-    """``$SEQSEARCH_CACHE``, else ``~/.cache/seqsearch``."""
-    return Path(os.environ.get("SEQSEARCH_CACHE") or Path.home() / ".cache" / "seqsearch").resolve()
 
 
 def _slab_starts(longest: int) -> NDArray[np.int64]:

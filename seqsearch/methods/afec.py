@@ -42,8 +42,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.fisher import (
     LEAST_RATE,
@@ -86,6 +87,7 @@ class AFEC(Tuned):
         lamb: float = param(
             80.0, "lambda: pull toward the old network", minimum=0.0, search=LogUniform(1.0, 1e4),
             embedded=3e4, embedded_search=LogUniform(100.0, 1e6),
+            later=True,
         )  # fmt: skip
         lamb_e: float = param(
             1e-3, "lambda_e: pull toward the new one", minimum=0.0, search=LogUniform(1e-4, 10.0),

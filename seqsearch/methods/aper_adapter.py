@@ -27,8 +27,9 @@ import torch
 from torch import Tensor
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.methods.base import Additive, Caps, Context, FitReport, Footprint, LogUniform, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Additive, Caps, Context, FitReport, Footprint
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.adapters import Adapted, AdapterTraining, load_adapters, train_adapters

@@ -6,7 +6,6 @@ position in the order of arrival, so that labels, scores and exemplars of one pr
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from seqsearch.core.errors import UserError
+from seqsearch.methods.config import Config
 
 if TYPE_CHECKING:
     import torch
@@ -76,68 +75,6 @@ class Footprint:
     exemplar_images: int = 0
 
 
-@dataclass(frozen=True)
-class LogUniform:
-    """Values between two positive bounds whose logarithms are equally likely."""
-
-    low: float
-    high: float
-
-
-def param(
-    default: Any,
-    help: str,
-    *,
-    minimum: float | None = None,
-    maximum: float | None = None,
-    choices: tuple[Any, ...] | None = None,
-    search: LogUniform | tuple[Any, ...] | None = None,
-    embedded: Any = None,
-    embedded_search: LogUniform | tuple[Any, ...] | None = None,
-) -> Any:
-    """A hyperparameter of a `Config`: its default, one line of help, its bounds (both inclusive), and where to tune it.
-
-    ``search`` is what ``--tune-tasks`` draws from: a range, or a list of values; without it the parameter is not tuned.
-    ``embedded`` and ``embedded_search`` take the place of default and search on the embedded backbone, whose few blocks and
-    16 images per class want other rates than the published ones.
-    """
-    known = {
-        "help": help, "minimum": minimum, "maximum": maximum, "choices": choices, "search": search, "embedded": embedded,
-        "embedded_search": embedded_search,
-    }  # fmt: skip
-    return field(default=default, metadata=known)
-
-
-class Conflict(UserError):
-    """Two parameters do not go together; each may be fine with another."""
-
-
-@dataclass(frozen=True)
-class Config:
-    """Base of every method's hyperparameters. Values are checked against their bounds, then by `check`, when it is made.
-
-    Raises:
-        UserError: a value is out of bounds, not among its choices, or does not fit another.
-    """
-
-    def __post_init__(self) -> None:
-        for f in dataclasses.fields(self):
-            value, meta = getattr(self, f.name), f.metadata
-            low, high, choices = meta.get("minimum"), meta.get("maximum"), meta.get("choices")
-            if isinstance(value, float) and not np.isfinite(value):
-                raise UserError(f"{f.name}={value}: must be finite")
-            if low is not None and value < low:
-                raise UserError(f"{f.name}={value}: must be at least {low}")
-            if high is not None and value > high:
-                raise UserError(f"{f.name}={value}: must be at most {high}")
-            if choices is not None and value not in choices:
-                raise UserError(f"{f.name}={value}: must be one of {', '.join(map(str, choices))}")
-        self.check()
-
-    def check(self) -> None:
-        """Rules between parameters, for subclasses: raise `Conflict` naming both, as ``top_k=9: must be at most size=5``."""
-
-
 _AnyConfig = Config  # inside `Method` the name Config means the class attribute
 
 
@@ -195,6 +132,15 @@ class Method(ABC):
     @abstractmethod
     def predict(self, batch: Batch) -> torch.Tensor:
         """Scores ``[B, n_seen]``: one column per class seen, finite, each row a function of its own image alone."""
+
+    def classifiers(self, batch: Batch) -> Mapping[str, torch.Tensor]:
+        """Scores ``[B, n_seen]`` of each named classifier: ``head``, what `predict` says, and others that are to be reported
+        beside it (``nme``: nearest mean of exemplars)."""
+        return {"head": self.predict(batch)}
+
+    def counters(self) -> Mapping[str, float]:
+        """Further figures of the state, by name, to be journalled with the results."""
+        return {}
 
     @abstractmethod
     def features(self, batch: Batch) -> torch.Tensor:
@@ -264,57 +210,3 @@ class Additive(Method):
 def joined(first: FitReport, then: FitReport) -> FitReport:
     """Of a training in two stages: how the last ended, the losses of the first that has any, all notes."""
     return FitReport(then.status, first.losses or then.losses, {**first.notes, **then.notes})
-
-
-EMBEDDED = "glyph_vit"
-"""The backbone for which a parameter's ``embedded`` values hold."""
-
-
-def default_of(spec: dataclasses.Field[Any], backbone: str) -> Any:
-    """Default of a parameter with a backbone, which is given by name."""
-    embedded = spec.metadata.get("embedded")
-    return spec.default if embedded is None or backbone != EMBEDDED else embedded
-
-
-def space_of(spec: dataclasses.Field[Any], backbone: str) -> LogUniform | tuple[Any, ...] | None:
-    """Search space of a parameter with a backbone; None if it is not tuned."""
-    embedded = spec.metadata.get("embedded_search") if backbone == EMBEDDED else None
-    space: LogUniform | tuple[Any, ...] | None = embedded or spec.metadata.get("search")
-    return space
-
-
-def build_config(kind: type[Method], params: Mapping[str, str | int | float | bool], backbone: str = "") -> Config:
-    """Make ``kind.Config`` from named values, converting strings to each field's type.
-
-    Args:
-        kind: the method.
-        params: values that were given; the others get their defaults.
-        backbone: name of the backbone, which may have defaults of its own.
-
-    Raises:
-        UserError: unknown name, value of the wrong type or out of bounds.
-    """
-    fields = {f.name: f for f in dataclasses.fields(kind.Config)}
-    values: dict[str, Any] = {name: default_of(f, backbone) for name, f in fields.items()}
-    for name, raw in params.items():
-        if name not in fields:
-            known = ", ".join(fields) or "none"
-            raise UserError(f"method {kind.__name__} has no parameter {name!r}; it has: {known}")
-        values[name] = _convert(name, raw, fields[name].default)
-    return kind.Config(**values)
-
-
-def _convert(name: str, raw: Any, default: Any) -> Any:
-    try:
-        if isinstance(default, bool):
-            if str(raw).lower() in ("true", "yes", "1", "false", "no", "0"):
-                return str(raw).lower() in ("true", "yes", "1")
-            raise ValueError
-        if isinstance(default, int):
-            number = float(raw)
-            if number != int(number):
-                raise ValueError
-            return int(number)
-        return float(raw) if isinstance(default, float) else str(raw)
-    except (ValueError, OverflowError):
-        raise UserError(f"{name}={raw}: must be of type {type(default).__name__}") from None

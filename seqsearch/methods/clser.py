@@ -35,8 +35,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.ema import move_average, warmed
 from seqsearch.methods.parts.head import Head, empty_head, load_head, new_head

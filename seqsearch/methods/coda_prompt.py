@@ -39,8 +39,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.methods.base import Caps, Conflict, Context, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Caps, Context
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import Conflict, param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.prompts import Prompted, Prompts, PromptTraining, prefix

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -11,6 +11,7 @@ import numpy as np
 
 from seqsearch.core.digests import depth_seed
 from seqsearch.core.errors import AccessError
+from seqsearch.pools.loader import prefetched
 
 if TYPE_CHECKING:
     import torch
@@ -18,11 +19,27 @@ if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
 
 
+Policy = Callable[["torch.Tensor", "torch.Generator"], "torch.Tensor"]
+"""An augmentation: preprocessed images ``[n, 3, s, s]`` -> other images of the same shape, by the generator alone."""
+
+
 class ImageSource(Protocol):
     """Where a worker gets pixels and frozen features from."""
 
     def images(self, rows: Rows) -> torch.Tensor:
         """Preprocessed images ``[n, 3, s, s]`` float32 on the worker's device."""
+        ...
+
+    def texts(self, rows: Rows) -> list[str]:
+        """The text of each image.
+
+        Raises:
+            UserError: the pool has none.
+        """
+        ...
+
+    def tokens(self, rows: Rows) -> dict[str, torch.Tensor]:
+        """What the backbone reads beside images: tensors ``[n, ...]`` of their texts, by name; nothing if it reads none."""
         ...
 
     def frozen(self, rows: Rows) -> torch.Tensor:
@@ -51,9 +68,36 @@ class Batch:
         return self.source.images(self.indices)
 
     @cached_property
+    def inputs(self) -> torch.Tensor | dict[str, torch.Tensor]:
+        """What the backbone reads: `images`, or for one that reads texts too a mapping of tensors ``[n, ...]`` by name."""
+        tokens = self.source.tokens(self.indices)
+        return {"images": self.images, **tokens} if tokens else self.images
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each image ``[n]``."""
+        return self.source.texts(self.indices)
+
+    def augmented(self, policy: Policy, generator: torch.Generator) -> Batch:
+        """The same batch with other images: what ``policy`` makes of them with the random numbers of ``generator`` alone."""
+        part = Batch(self.indices, self.source, self.labels)
+        part.__dict__["images"] = policy(self.images, generator)
+        return part
+
+    @cached_property
     def frozen(self) -> torch.Tensor:
         """Frozen-backbone features ``[n, d]``."""
         return self.source.frozen(self.indices)
+
+    def decoded(self, size: int) -> Iterator[Batch]:
+        """Its parts of ``size`` consecutive images, each decoded while the one before is used."""
+
+        def part(first: int) -> Batch:
+            found = self.select(np.arange(first, min(first + size, len(self))))
+            _ = found.images
+            return found
+
+        return prefetched(range(0, len(self), size), part)
 
     def through(self, space: str, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
         """Features ``[n, d]`` by a network that will not change any more, computed once per image and worker.
@@ -80,10 +124,18 @@ class Batch:
 
         at = torch.as_tensor(positions, dtype=torch.int64)
         part = Batch(self.indices[at.numpy()], self.source, None if self.labels is None else self.labels[at])
-        for name in ("images", "frozen"):
+        for name in ("images", "inputs", "frozen"):
             if name in self.__dict__:
-                part.__dict__[name] = self.__dict__[name][at.to(self.__dict__[name].device)]
+                part.__dict__[name] = _selected(self.__dict__[name], at)
         return part
+
+
+def _selected(
+    known: torch.Tensor | dict[str, torch.Tensor], at: torch.Tensor
+) -> torch.Tensor | dict[str, torch.Tensor]:
+    if isinstance(known, dict):
+        return {name: tensor[at.to(tensor.device)] for name, tensor in known.items()}
+    return known[at.to(known.device)]
 
 
 @dataclass(frozen=True, eq=False)

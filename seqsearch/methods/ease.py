@@ -40,8 +40,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.methods.base import Additive, Caps, Context, FitReport, Footprint, LogUniform, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Additive, Caps, Context, FitReport, Footprint
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.adapters import Adapted, AdapterTraining, load_adapters, train_adapters
@@ -54,11 +55,14 @@ class EASE(Additive):
 
     @dataclass(frozen=True)
     class Config(AdapterTraining):
-        alpha: float = param(0.1, "weight of the mean over other tasks' spaces", minimum=0.0, search=gtep.ALPHA)
+        alpha: float = param(
+            0.1, "weight of the mean over other tasks' spaces", minimum=0.0, search=gtep.ALPHA, later=True
+        )
         mix: str = param(
             "later",
             "an old class in a later space: of all later tasks' classes, or of the space's own",
             choices=("later", "own"),
+            later=True,
         )
         ffn_num: int = param(64, "width of an adapter's bottleneck", minimum=1, search=gtep.FFN_NUM, embedded=32)
         lr: float = param(

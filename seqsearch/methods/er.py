@@ -30,8 +30,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.head import new_head
 from seqsearch.methods.parts.herding import Herded, none_herded

@@ -42,8 +42,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.parts.fisher import (
     LEAST_RATE,
@@ -71,6 +72,7 @@ class EWC(Tuned):
         lamb: float = param(
             8.0, "lambda: weight of the penalty", minimum=0.0, search=LogUniform(0.1, 1e4),
             embedded=3e4, embedded_search=LogUniform(100.0, 1e6),
+            later=True,
         )  # fmt: skip
         classes: str = param("new", "classes that the cross-entropy is among", choices=("new", "all"))
 

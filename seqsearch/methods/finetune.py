@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from seqsearch.methods.base import Caps, FitReport, param
+from seqsearch.methods.base import Caps, FitReport
+from seqsearch.methods.config import param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.parts.head import local_cross_entropy, new_head
 from seqsearch.methods.parts.network import held

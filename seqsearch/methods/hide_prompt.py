@@ -47,8 +47,9 @@ from torch import Tensor
 
 from seqsearch.backbones.inject import Blocks, Injection, Prefix, Transformer
 from seqsearch.core.digests import digest_of
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.alignment import Alignment, aligned_head, identity_loss
 from seqsearch.methods.parts.gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
@@ -82,8 +83,12 @@ class HiDePrompt(Method):
         tii_lr: float = param(
             4.6875e-5, "learning rate of task inference", minimum=0.0, search=LogUniform(2e-5, 2e-3), embedded=1e-3
         )
-        align_epochs: int = param(30, "passes over the drawn features, in each alignment", minimum=1, embedded=10)
-        align_lr: float = param(0.005, "learning rate of the alignments", minimum=0.0, search=LogUniform(1e-3, 0.05))
+        align_epochs: int = param(
+            30, "passes over the drawn features, in each alignment", minimum=1, embedded=10, later=True
+        )
+        align_lr: float = param(
+            0.005, "learning rate of the alignments", minimum=0.0, search=LogUniform(1e-3, 0.05), later=True
+        )
         draws: int = param(120, "instructed features drawn per class, and per step", minimum=1, embedded=64)
         tii_draws: int = param(24, "frozen features drawn per class, and per step", minimum=1)
         covariance: str = param("centroids", "what is kept of a class's features", choices=KINDS, embedded="full")

@@ -32,8 +32,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.head import empty_head, load_head, new_head
 from seqsearch.methods.parts.network import embed, held, own_backbone, saved, saved_under

@@ -46,7 +46,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from seqsearch.methods.base import Conflict, FitReport, param
+from seqsearch.methods.base import FitReport
+from seqsearch.methods.config import Conflict, param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.network import CHUNK

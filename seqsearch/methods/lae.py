@@ -31,8 +31,9 @@ import torch
 from torch import Tensor
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.methods.base import Caps, Conflict, Context, FitReport, Footprint, LogUniform, Method, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import Conflict, LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.head import empty_head, load_head, local_cross_entropy, new_head
 from seqsearch.methods.parts.modules import KINDS, Modules, load_modules, new_modules

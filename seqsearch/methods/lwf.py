@@ -27,7 +27,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from seqsearch.methods.base import Caps, FitReport, param
+from seqsearch.methods.base import Caps, FitReport
+from seqsearch.methods.config import param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.parts.head import (
     distillation,
@@ -47,9 +48,14 @@ class LwF(Tuned):
     class Config(TunedTraining):
         backbone_lr: float = backbone_rate(embedded=0.0003)
         lamb: float = param(
-            3.0, "lambda: weight of the distillation", minimum=0.0, search=(1.0, 3.0, 10.0), embedded=1.0
+            3.0,
+            "lambda: weight of the distillation",
+            minimum=0.0,
+            search=(1.0, 3.0, 10.0),
+            embedded=1.0,
+            later=True,
         )
-        temperature: float = param(2.0, "T of the distillation", minimum=0.01)
+        temperature: float = param(2.0, "T of the distillation", minimum=0.01, later=True)
         align: bool = param(False, "scale new head rows to the norm of old ones after each task", search=(False, True))
 
     config: Config

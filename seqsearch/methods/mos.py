@@ -39,8 +39,9 @@ import torch
 from torch import Tensor
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.adapters import Adapted, Adapters, load_adapters, new_adapters
 from seqsearch.methods.parts.alignment import Alignment, aligned_head, identity_loss
@@ -74,9 +75,13 @@ class MOS(Method):
             0.1, "share of the mean of earlier adapters after each step (m)", minimum=0.0, maximum=1.0
         )
         identity: float = param(0.1, "weight of the identity term", minimum=0.0, search=(0.0, 0.01, 0.1, 0.5))
-        align_epochs: int = param(30, "passes over the drawn features", minimum=1, embedded=10)
-        align_lr: float = param(0.005, "learning rate of the alignment", minimum=0.0, search=LogUniform(1e-3, 0.05))
-        draws: int = param(240, "features drawn per class, and per step of the alignment", minimum=1, embedded=64)
+        align_epochs: int = param(30, "passes over the drawn features", minimum=1, embedded=10, later=True)
+        align_lr: float = param(
+            0.005, "learning rate of the alignment", minimum=0.0, search=LogUniform(1e-3, 0.05), later=True
+        )
+        draws: int = param(
+            240, "features drawn per class, and per step of the alignment", minimum=1, embedded=64, later=True
+        )
         covariance: str = param("full", "what is kept of a class's features", choices=KINDS)
         centroids: int = param(10, "centroids of a class at most (covariance=centroids)", minimum=1)
         ensemble: bool = param(True, "add the prototypes' scores to the head's")

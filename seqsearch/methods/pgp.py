@@ -43,8 +43,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.dualprompt import DualPrompt
 from seqsearch.methods.parts import gtep

@@ -40,8 +40,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.methods.base import Additive, Caps, Context, FitReport, Footprint, LogUniform, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Additive, Caps, Context, FitReport, Footprint
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.adapters import Adapted, AdapterTraining, load_adapters, train_adapters
 from seqsearch.methods.parts.network import saved, saved_under

@@ -12,7 +12,8 @@ import numpy as np
 from seqsearch.core.digests import seed_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Value
-from seqsearch.methods.base import Conflict, LogUniform, Method, build_config, space_of
+from seqsearch.methods.base import Method
+from seqsearch.methods.config import Conflict, LogUniform, build_config, space_of
 
 DIGITS = 3
 """Significant digits of a drawn number: what is printed is what was used."""

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from seqsearch.methods.base import Additive, Caps, Context, FitReport, Footprint
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.cosine import class_means, cosines
 from seqsearch.methods.parts.network import saved

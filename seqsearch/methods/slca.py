@@ -30,8 +30,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.alignment import Alignment, align
 from seqsearch.methods.parts.gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
@@ -51,10 +52,12 @@ class SLCA(Method):
         batch_size: int = param(64, "images per step", minimum=1, embedded=32)
         lr: float = param(0.01, "learning rate of the head", minimum=0.0, search=LogUniform(1e-3, 0.1))
         backbone_lr: float = param(0.0001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 2e-3))
-        align_epochs: int = param(5, "passes over the drawn features", minimum=1)
-        align_lr: float = param(0.01, "learning rate of the alignment", minimum=0.0, search=LogUniform(1e-3, 0.1))
-        draws: int = param(256, "features drawn per class, and per step of the alignment", minimum=1)
-        temperature: float = param(0.1, "tau of the alignment loss", minimum=1e-6, search=(0.05, 0.1, 0.2))
+        align_epochs: int = param(5, "passes over the drawn features", minimum=1, later=True)
+        align_lr: float = param(
+            0.01, "learning rate of the alignment", minimum=0.0, search=LogUniform(1e-3, 0.1), later=True
+        )
+        draws: int = param(256, "features drawn per class, and per step of the alignment", minimum=1, later=True)
+        temperature: float = param(0.1, "tau of the alignment loss", minimum=1e-6, search=(0.05, 0.1, 0.2), later=True)
         covariance: str = param("full", "what is kept of a class's features", choices=KINDS)
         centroids: int = param(10, "centroids of a class at most (covariance=centroids)", minimum=1)
         scheduler: str = param(

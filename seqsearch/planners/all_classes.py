@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.types import MethodSpec, Probe, Rollout, state_digest
-from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
+from seqsearch.core.types import MethodSpec, Probe, Rollout, StateKey
+from seqsearch.planners.base import BLOCK_CLASSES, Ask, CoroutinePlanner, Need, PlanSteps
+from seqsearch.planners.replicates import ALL_CLASSES
 from seqsearch.planners.step import PoolView
-from seqsearch.training.probes import BLOCK_CLASSES
 
-REPLICATE = 2_000_000
-"""Training seed of the method: nothing is ever scored with it."""
 IMAGES = 20
 """Training images behind a prototype, unless told."""
 
@@ -39,8 +37,9 @@ class AllClassesPlanner(CoroutinePlanner):
         self.values: NDArray[np.float64] = np.zeros((0, 0))
 
     def plan(self) -> PlanSteps:
-        tasks = (self._pool.task(self._pool.class_ids),)
-        learned = Rollout(self.method, self._seed, REPLICATE, tasks, "reward")
+        task = self._pool.task(self._pool.class_ids)
+        key = StateKey(self.method, self._seed, ALL_CLASSES, (task,))
+        learned = Rollout(key, "reward")
         yield Ask((learned,))
         [outcome] = yield Need((learned,))
         if outcome.status != "ok":
@@ -48,15 +47,11 @@ class AllClassesPlanner(CoroutinePlanner):
                 f"method {self.method.label!r} {outcome.status} on all classes at once ({outcome.message}): take similarity "
                 "from another method, or from class names"
             )
-        state = state_digest(self.method, self._seed, REPLICATE, tasks)
-        space = outcome.feature_space if self._kind == "prototypes" else state
+        space = outcome.feature_space if self._kind == "prototypes" else key.digest
         options = (("images", self._images),) if self._kind == "prototypes" else ()
-        ordered = tasks[0].classes
+        ordered = task.classes
         probes = tuple(
-            Probe(
-                self._kind, self.method, self._seed, REPLICATE, tasks, space, ordered[i : i + BLOCK_CLASSES],
-                options=options,
-            )
+            Probe(self._kind, key, space, ordered[i : i + BLOCK_CLASSES], options=options)
             for i in range(0, len(ordered), BLOCK_CLASSES)
         )  # fmt: skip
         yield Ask(probes)

@@ -12,7 +12,13 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from seqsearch.core.types import Outcome, ProbeResult, Request, Result
+from seqsearch.core.outcomes import Outcome, ProbeResult, Result
+from seqsearch.core.types import Request, Task
+
+BLOCK_CLASSES = 128
+"""Classes in one prototype probe."""
+BLOCK_TASKS = 8
+"""Tasks in one kNN probe."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,32 @@ class Need:
 
 
 PlanSteps = Generator[Ask | Need, Any, None]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A task that a planner went on with: value, simulations spent on it, and candidates it was chosen from."""
+
+    step: int
+    task: Task
+    value: float
+    visits: int
+    candidates: int
+
+
+@dataclass(frozen=True)
+class PlannerProgress:
+    """How far a planner is, for those who watch.
+
+    Attributes:
+        step: the step of its sequence that it is at, from 1; 0 for planners that decide nothing.
+        judged: candidates judged so far.
+        decisions: tasks chosen so far, in order.
+    """
+
+    step: int = 0
+    judged: int = 0
+    decisions: tuple[Decision, ...] = ()
 
 
 class Planner(Protocol):
@@ -53,6 +85,10 @@ class Planner(Protocol):
 
     def obsolete(self) -> list[str]:
         """Digests of states that it will not extend any more, since the last call."""
+        ...
+
+    def progress(self) -> PlannerProgress:
+        """How far it is."""
         ...
 
 
@@ -92,6 +128,9 @@ class CoroutinePlanner(ABC):
     def obsolete(self) -> list[str]:
         dropped, self._obsolete = self._obsolete, []
         return dropped
+
+    def progress(self) -> PlannerProgress:
+        return PlannerProgress()
 
     def forget(self, requests: Iterable[Request]) -> None:
         """Answers that the plan will not need again (keeps a long run's memory flat)."""

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.core.types import JudgedPart, MethodSpec, Outcome, Prefix, Request, Rollout, Task
+from seqsearch.core.outcomes import Outcome
+from seqsearch.core.types import JudgedPart, MethodSpec, Prefix, Request, Rollout, StateKey, Task, Tasks
 from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
 from seqsearch.planners.step import PoolView
 
 
+@dataclass(frozen=True)
+class GivenSequence:
+    """A sequence to be judged, and the training seeds to judge it with."""
+
+    prefix: Prefix
+    replicates: tuple[int, ...]
+
+
+def with_replicates(sequences: Iterable[Prefix], replicates: Iterable[int]) -> tuple[GivenSequence, ...]:
+    """Sequences that are all judged with the same training seeds."""
+    seeds = tuple(replicates)
+    return tuple(GivenSequence(s, seeds) for s in sequences)
+
+
 class GivenPlanner(CoroutinePlanner):
-    """Trains ``methods`` on ``sequences()`` with each of ``replicates`` fresh training seeds.
+    """Trains ``methods`` on ``sequences()``, each with its own training seeds.
 
     Args:
         sequences: called when the planner may start, None as long as it may not (a search is still running).
@@ -25,18 +41,22 @@ class GivenPlanner(CoroutinePlanner):
     def __init__(
         self,
         name: str,
-        sequences: Callable[[], Sequence[Prefix] | None],
+        sequences: Callable[[], Sequence[GivenSequence] | None],
         methods: Sequence[MethodSpec],
         seed: int,
-        replicates: Sequence[int],
         judged: JudgedPart = "test",
     ) -> None:
         super().__init__()
         self.name = name
-        self._sequences, self.methods, self._seed = sequences, tuple(methods), seed
-        self.replicates, self._judged = tuple(replicates), judged
-        self.sequences: tuple[Prefix, ...] = ()
+        self._sequences, self.methods, self._seed, self._judged = sequences, tuple(methods), seed, judged
+        self.given: tuple[GivenSequence, ...] = ()
+        """Those that are being judged, or were."""
         self.outcomes: dict[str, list[list[Outcome]]] = {}
+
+    @property
+    def sequences(self) -> tuple[Prefix, ...]:
+        """Of all `given`."""
+        return tuple(g.prefix for g in self.given)
 
     def ask(self) -> list[Request]:
         if self._plan is None and self._sequences() is None:
@@ -46,20 +66,20 @@ class GivenPlanner(CoroutinePlanner):
     def plan(self) -> PlanSteps:
         yield from self._judge(self._sequences() or ())
 
-    def _judge(self, sequences: Sequence[Prefix]) -> PlanSteps:
+    def _judge(self, given: Sequence[GivenSequence]) -> PlanSteps:
         """Train the methods on these, too."""
         requests = {
-            (m.label, s, r): Rollout(m, self._seed, r, tasks, self._judged, leaf=True)
+            (m.label, s, r): Rollout(StateKey(m, self._seed, r, g.prefix), self._judged, leaf=True)
             for m in self.methods
-            for s, tasks in enumerate(sequences)
-            for r in self.replicates
+            for s, g in enumerate(given)
+            for r in g.replicates
         }
-        self.sequences = (*self.sequences, *sequences)
+        self.given = (*self.given, *given)
         yield Ask(tuple(requests.values()))
         for m in self.methods:
             judged = self.outcomes.setdefault(m.label, [])
-            for s in range(len(sequences)):
-                answers = yield Need(tuple(requests[m.label, s, r] for r in self.replicates))
+            for s, g in enumerate(given):
+                answers = yield Need(tuple(requests[m.label, s, r] for r in g.replicates))
                 judged.append(answers)
 
 
@@ -71,22 +91,22 @@ class GrowingPlanner(GivenPlanner):
     """
 
     def __init__(
-        self, name: str, draw: Callable[[int], Prefix], methods: Sequence[MethodSpec], seed: int, replicates: Sequence[int],
+        self, name: str, draw: Callable[[int], GivenSequence], methods: Sequence[MethodSpec], seed: int,
         *, first: int, batch: int, most: int, enough: Callable[[list[list[Outcome]]], bool],
     ) -> None:  # fmt: skip
-        super().__init__(name, lambda: [draw(i) for i in range(first)], methods, seed, replicates)
+        super().__init__(name, lambda: [draw(i) for i in range(first)], methods, seed)
         self._draw, self._batch, self._most, self._enough = draw, batch, most, enough
 
     def plan(self) -> PlanSteps:
         yield from super().plan()
         while not all(self._enough(self.outcomes[m.label]) for m in self.methods):
-            n = len(self.sequences)
+            n = len(self.given)
             if n >= self._most:
                 return
             yield from self._judge([self._draw(i) for i in range(n, min(n + self._batch, self._most))])
 
 
-def random_sequences(first: Task, pool: PoolView, n_tasks: int, k: int, count: int, seed: int) -> list[Prefix]:
+def random_sequences(first: Task, pool: PoolView, n_tasks: int, k: int, count: int, seed: int) -> list[Tasks]:
     """``count`` sequences that share the first task; the other classes are drawn uniformly without replacement.
 
     Task ``t`` is drawn from the classes that are there at step ``t``.

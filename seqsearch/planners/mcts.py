@@ -6,23 +6,27 @@ what the paper leaves open is decided in ``docs/cldyb.md``.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Generator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from seqsearch.core.digests import seeded_numpy
-from seqsearch.core.settings import CldybSettings
-from seqsearch.core.types import ClassId, MethodSpec, Outcome, Prefix, Probe, Rollout, Task, state_digest
+from seqsearch.core.outcomes import Outcome
+from seqsearch.core.types import MethodSpec, Rollout, Task, Tasks
 from seqsearch.metrics import accuracy
 from seqsearch.planners.allocation import Wait, choose, contenders, next_arm
-from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
-from seqsearch.planners.candidates import functional, greedy, group_uniform, uniform
-from seqsearch.planners.candidates.base import CandidateRequest
+from seqsearch.planners.base import (
+    Ask,
+    CoroutinePlanner,
+    Decision,
+    Need,
+    PlannerProgress,
+    PlanSteps,
+)
+from seqsearch.planners.proposals import Proposals
+from seqsearch.planners.settings import SearchSettings
 from seqsearch.planners.step import Arm, Geometry, Judgement, NoValidTask, PoolView, first_problem, joints_by_step
-from seqsearch.training.probes import BLOCK_CLASSES, BLOCK_TASKS
 
 Steps = Generator[Ask | Need, Any, Any]
 
@@ -45,7 +49,7 @@ class CldybPlanner(CoroutinePlanner):
         methods: Sequence[MethodSpec],
         pool: PoolView,
         first: Task,
-        settings: CldybSettings,
+        settings: SearchSettings,
         seed: int,
         replicate: int,
     ) -> None:
@@ -59,9 +63,8 @@ class CldybPlanner(CoroutinePlanner):
         self._spaces: tuple[str, ...] = ()
         self.outcomes: list[Outcome] = []
         """Of the sequence so far, one per method."""
-        self._stored: set[Prefix] = set()
-        self._position = {c: i for i, c in enumerate(pool.class_ids)}
-        self._group_numbers = np.unique(pool.groups, return_inverse=True)[1].astype(np.int64)
+        self._stored: set[Tasks] = set()
+        self._proposals = Proposals(self.methods, pool, settings, seed, replicate, self.forget)
 
     # -------------------------------------------------------------------------------------------- Algorithm 3
 
@@ -74,14 +77,14 @@ class CldybPlanner(CoroutinePlanner):
         self.outcomes, self._spaces = outcomes, tuple(o.feature_space for o in outcomes)
         for t in range(2, s.tasks + 1):
             prefix = tuple(self.sequence)
-            proposals, geometry = yield from self._propose(prefix, t)
-            arms = yield from self._condense(prefix, proposals, t)
+            proposals, geometry = yield from self._proposals.propose(prefix, t, self._spaces)
+            arms = yield from self._proposals.condense(prefix, proposals, t, self._spaces)
             if s.selector != "mcts":
                 arms = [arms[self._pick(arms, geometry, t)]]
             yield from self._simulate(prefix, arms, geometry, t)
             yield from self._move(prefix, arms, t)
 
-    def _move(self, prefix: Prefix, arms: list[Arm], t: int) -> Steps:
+    def _move(self, prefix: Tasks, arms: list[Arm], t: int) -> Steps:
         """Choose a candidate (Eq. 7 or 8) and go to its state, which is trained already."""
         valid = [a for a in arms if not a.invalid and a.visits]
         if not valid:
@@ -91,7 +94,7 @@ class CldybPlanner(CoroutinePlanner):
         if self.settings.temperature == 0:
             chance = contenders(self.settings.allocation, [a.visits for a in valid], [a.mean for a in valid])
             valid = [a for a, contends in zip(valid, chance, strict=True) if contends]
-        chosen = valid[choose([a.mean for a in valid], self.settings.temperature, self._rng(t, "choose"))]
+        chosen = valid[choose([a.mean for a in valid], self.settings.temperature, self._proposals.rng(t, "choose"))]
         for arm in arms:
             self.trace.append(
                 Judgement(
@@ -104,82 +107,15 @@ class CldybPlanner(CoroutinePlanner):
         self.outcomes, self._spaces = outcomes, tuple(o.feature_space for o in outcomes)
         self._release(tuple(self.sequence))
 
-    def _release(self, decided: Prefix) -> None:
+    def _release(self, decided: Tasks) -> None:
         """States that no longer lie on the way are not needed again."""
         gone = {p for p in self._stored if p[: len(decided)] != decided}
         self._stored -= gone
-        self._obsolete += [state_digest(m, self.seed, self.replicate, p) for p in gone for m in self.methods]
-
-    # -------------------------------------------------------------------------------------------- Algorithm 1
-
-    def _propose(self, prefix: Prefix, t: int) -> Steps:
-        """Candidate tasks, and the geometry that they come from (None if the settings ask for none)."""
-        s, left = self.settings, self._left(prefix, t)
-        geometry = None
-        if "greedy" in (s.sampler, s.followups) or s.seed_class == "near-past" or s.selector == "similar-past":
-            prototypes = yield from self._prototypes(prefix, t)
-            geometry = Geometry.of(prototypes, left, self._positions(prefix))
-        request = CandidateRequest(
-            classes=left,
-            k=s.classes_per_task,
-            count=s.candidates,
-            rng=self._rng(t, "candidates"),
-            psi=None if geometry is None else geometry.psi,
-            groups=self._group_numbers[left],
-            first=greedy.near_past(geometry.to_past[left]) if geometry and s.seed_class == "near-past" else None,
-        )
-        sampler = {"greedy": greedy.propose, "group-uniform": group_uniform.propose, "uniform": uniform.propose}[
-            s.sampler
-        ]
-        return [self._task(p) for p in sampler(request)], geometry
-
-    def _prototypes(self, prefix: Prefix, t: int) -> Steps:
-        """Prototypes ``[N, d]`` of the classes that are there at step ``t``, for each method in its present feature space."""
-        options = (("images", self.settings.probe_images),)
-        blocks: dict[tuple[str, int], list[ClassId]] = {}
-        for c in self.pool.class_ids[: self.pool.known(t)]:
-            blocks.setdefault((c.pool, c.index // BLOCK_CLASSES), []).append(c)
-        probes = [
-            Probe("prototypes", m, self.seed, self.replicate, prefix, space, classes=tuple(block), options=options)
-            for m, space in zip(self.methods, self._spaces, strict=True)
-            for block in blocks.values()
-        ]
-        yield Ask(tuple(probes))
-        answers = yield Need(tuple(probes))
-        self.forget(probes)
-        n = len(blocks)
-        return [np.concatenate([a.values for a in answers[i * n : (i + 1) * n]]) for i in range(len(self.methods))]
-
-    # -------------------------------------------------------------------------------------------- Algorithm 2
-
-    def _condense(self, prefix: Prefix, proposals: list[Task], t: int) -> Steps:
-        """At most B- arms, spread over the functional clusters of the proposals."""
-        s = self.settings
-        rng = self._rng(t, "condense")
-        if len(proposals) <= s.condensed:
-            return [Arm(p) for p in proposals]
-        if not s.clustering:
-            drawn = rng.choice(len(proposals), s.condensed, replace=False)
-            return [Arm(proposals[int(i)]) for i in drawn]
-        options = (
-            ("images", s.knn_images), ("k", s.knn_k), ("scope", s.knn_scope), ("temperature", s.knn_temperature)
-        )  # fmt: skip
-        shards = [tuple(proposals[i : i + BLOCK_TASKS]) for i in range(0, len(proposals), BLOCK_TASKS)]
-        probes = [
-            Probe("nll", m, self.seed, self.replicate, prefix, space, tasks=shard, options=options)
-            for m, space in zip(self.methods, self._spaces, strict=True)
-            for shard in shards
-        ]
-        yield Ask(tuple(probes))
-        answers = yield Need(tuple(probes))
-        self.forget(probes)
-        nll = np.concatenate([a.values for a in answers]).reshape(len(self.methods), len(proposals)).T
-        kept = functional.condense(nll, s.condensed, s.clusters, rng, standardise=not s.raw_features)
-        return [Arm(proposals[i], tuple(float(v) for v in nll[i])) for i in kept]
+        self._obsolete += [self._proposals.key(m, p).digest for p in gone for m in self.methods]
 
     # -------------------------------------------------------------------------------------------- simulation
 
-    def _simulate(self, prefix: Prefix, arms: list[Arm], geometry: Geometry | None, t: int) -> Steps:
+    def _simulate(self, prefix: Tasks, arms: list[Arm], geometry: Geometry | None, t: int) -> Steps:
         """Spend the budget on the arms, with a fixed number of simulations in flight, told in the order asked."""
         s = self.settings
         window: deque[tuple[Arm, list[Rollout], list[Rollout]]] = deque()
@@ -198,7 +134,11 @@ class CldybPlanner(CoroutinePlanner):
                 if index is None or isinstance(index, Wait):
                     break
                 arm = arms[index]
-                tasks = (*prefix, arm.task, *self._followups(prefix, arm.task, arms, geometry, arm.asked, t, ahead))
+                tasks = (
+                    *prefix,
+                    arm.task,
+                    *self._proposals.followups(prefix, arm.task, arms, geometry, arm.asked, t, ahead),
+                )
                 rollouts, joints = self._rollouts(tasks), self._joints(tasks, t)
                 arm.asked += 1
                 yield Ask((*rollouts, *joints))
@@ -228,68 +168,37 @@ class CldybPlanner(CoroutinePlanner):
         kind = self.settings.reward
         return float(np.mean([accuracy.reward(o.accuracy, t, kind, j) for o, j in zip(outcomes, joint, strict=True)]))
 
-    def _followups(
-        self, prefix: Prefix, task: Task, arms: list[Arm], geometry: Geometry | None, draw: int, t: int, count: int
-    ) -> list[Task]:
-        """Look-ahead tasks. Draw ``n`` is the same for every sibling as far as their classes allow (common random numbers)."""
-        s, found = self.settings, list[Task]()
-        rng = self._rng(t, "followups", draw)
-        class_order, arm_order = rng.permutation(self.pool.known(t)), rng.permutation(len(arms))
-        for _ in range(count):
-            known = (*prefix, task, *found)
-            left = self._left(known, t)
-            gone = {c for other in known for c in other.classes}
-            whole = [arms[i].task for i in arm_order if gone.isdisjoint(arms[i].task.classes)]
-            if s.followups == "condensed" and whole:
-                found.append(whole[0])
-            elif s.followups == "greedy" and geometry is not None:
-                request = CandidateRequest(classes=left, k=s.classes_per_task, count=1, rng=rng, psi=geometry.psi)
-                found.append(self._task(greedy.propose(request)[0]))
-            else:
-                free = class_order[np.isin(class_order, left)]
-                found.append(self._task(free[: s.classes_per_task].tolist()))
-        return found
-
-    def _joints(self, tasks: Prefix, t: int) -> list[Rollout]:
+    def _joints(self, tasks: Tasks, t: int) -> list[Rollout]:
         """For ``gap-to-joint``: each method trained on all classes at once, for every step that is rewarded."""
         s = self.settings
         if s.reward != "gap-to-joint":
             return []
         unions = [self.pool.task(c for task in tasks[:n] for c in task.classes) for n in range(t, len(tasks) + 1)]
-        return [
-            Rollout(m, self.seed, self.replicate, (u,), s.reward_split, leaf=True) for u in unions for m in self.methods
-        ]
+        return [Rollout(self._proposals.key(m, (u,)), s.reward_split, leaf=True) for u in unions for m in self.methods]
 
     # -------------------------------------------------------------------------------------------- ablations
 
     def _pick(self, arms: list[Arm], geometry: Geometry | None, t: int) -> int:
         """A candidate without training: at random, or the one most similar to what was learned (Bell and Lawrence 2022)."""
         if self.settings.selector == "random" or geometry is None:
-            return int(self._rng(t, "pick").integers(len(arms)))
-        return int(np.argmax([geometry.to_past[self._positions((a.task,))].mean() for a in arms]))
+            return int(self._proposals.rng(t, "pick").integers(len(arms)))
+        return int(np.argmax([geometry.to_past[self._proposals.positions((a.task,))].mean() for a in arms]))
 
     # -------------------------------------------------------------------------------------------- helpers
+
+    def progress(self) -> PlannerProgress:
+        judged_at = Counter(j.step for j in self.trace)
+        chosen = [j for j in self.trace if j.chosen]
+        decisions = tuple(Decision(j.step, j.task, j.value, j.visits, judged_at[j.step]) for j in chosen)
+        return PlannerProgress(len(self.sequence) + (not self.done), self.judged, decisions)
 
     def _judge(self, rollouts: list[Rollout]) -> Steps:
         yield Ask(tuple(rollouts))
         return (yield Need(tuple(rollouts)))
 
-    def _rollouts(self, tasks: Prefix) -> list[Rollout]:
+    def _rollouts(self, tasks: Tasks) -> list[Rollout]:
         """One rollout per method. Its last state is kept unless it is a look-ahead that the search cannot come to."""
         s, n = self.settings, len(tasks)
         leaf = n == s.tasks or (n > len(self.sequence) + 1 and s.followups == "feasible")
         self._stored.update(tasks[:i] for i in range(1, n if leaf else n + 1))
-        return [Rollout(m, self.seed, self.replicate, tasks, s.reward_split, leaf) for m in self.methods]
-
-    def _task(self, positions: Sequence[int]) -> Task:
-        return self.pool.task(self.pool.class_ids[p] for p in positions)
-
-    def _positions(self, tasks: Sequence[Task]) -> NDArray[np.int64]:
-        return np.array([self._position[c] for t in tasks for c in t.classes], dtype=np.int64)
-
-    def _left(self, prefix: Prefix, t: int) -> NDArray[np.int64]:
-        """Classes that are there at step ``t`` and not in ``prefix``; the search does not know what will come later."""
-        return np.setdiff1d(np.arange(self.pool.known(t)), self._positions(prefix))
-
-    def _rng(self, *phase: Any) -> np.random.Generator:
-        return seeded_numpy("search", self.seed, self.replicate, *phase)
+        return [Rollout(self._proposals.key(m, tasks), s.reward_split, leaf) for m in self.methods]

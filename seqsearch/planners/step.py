@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.core.types import ClassId, MethodSpec, Outcome, Task
+from seqsearch.core.outcomes import Outcome
+from seqsearch.core.types import ClassId, MethodSpec, Task
 from seqsearch.features.geometry import potentials, unit_rows
 from seqsearch.pools.union import joint_digest
 

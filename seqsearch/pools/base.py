@@ -79,7 +79,8 @@ class Pool(Protocol):
     def images(self, rows: Rows, view: View) -> NDArray[np.uint8]:
         """Decode ``rows`` to ``[n, 3, view.size, view.size]`` RGB.
 
-        A pool with an attribute ``concurrent`` that is true lets several threads decode at once, beside a GPU.
+        A pool with an attribute ``concurrent`` that is true lets several threads decode at once, beside a GPU. One whose images
+        have texts has a method ``texts(rows) -> list[str]``, too.
         """
         ...
 

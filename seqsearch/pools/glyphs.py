@@ -104,6 +104,27 @@ def build(
     Raises:
         UserError: an option is out of range.
     """
+    _check(train, reward, test, size, strength, seed, part)
+    atlas = load_atlas(part)
+    if classes is not None and not (_is_int(classes) and 1 <= classes <= len(atlas.codes)):
+        raise UserError(f"pool 'glyphs': classes={classes!r} must be a whole number from 1 to {len(atlas.codes)}")
+    chosen = _balanced(atlas, len(atlas.codes) if classes is None else classes)
+    count = train + reward + test
+    given = {
+        "train": train, "reward": reward, "test": test, "classes": classes, "size": size, "strength": strength,
+        "seed": seed, "part": part,
+    }  # fmt: skip
+    changed = ",".join(f"{option}={value}" for option, value in given.items() if value != DEFAULTS[option])
+    what = (render.VERSION, atlas.digest, part, atlas.codes[chosen], count, size, float(strength), seed)
+    return GlyphPool(
+        name=f"glyphs:{changed}" if changed else "glyphs", digest=digest_of("glyphs", *what), part=part, chosen=chosen,
+        split_sizes=SplitSizes(train=train / count, reward=reward / count, test=test / count), count=count, size=size,
+        strength=float(strength), seed=seed,
+    )  # fmt: skip
+
+
+def _check(train: int, reward: int, test: int, size: int, strength: float, seed: int, part: str) -> None:
+    """Raises UserError: an option is out of range."""
     for option, value, low in (("train", train, 2), ("reward", reward, 1), ("test", test, 1), ("seed", seed, 0)):
         if not _is_int(value) or value < low:
             raise UserError(f"pool 'glyphs': {option}={value!r} must be a whole number of at least {low}")
@@ -113,35 +134,6 @@ def build(
         raise UserError(f"pool 'glyphs': strength={strength!r} must be a number from 0 to {MAX_STRENGTH:g}")
     if part not in PARTS:
         raise UserError(f"pool 'glyphs': part={part!r} must be one of {', '.join(PARTS)}")
-    atlas = load_atlas(part)
-    if classes is not None and not (_is_int(classes) and 1 <= classes <= len(atlas.codes)):
-        raise UserError(f"pool 'glyphs': classes={classes!r} must be a whole number from 1 to {len(atlas.codes)}")
-    chosen = _balanced(atlas, len(atlas.codes) if classes is None else classes)
-    count = train + reward + test
-    given = {
-        "train": train,
-        "reward": reward,
-        "test": test,
-        "classes": classes,
-        "size": size,
-        "strength": strength,
-        "seed": seed,
-        "part": part,
-    }
-    changed = ",".join(f"{option}={value}" for option, value in given.items() if value != DEFAULTS[option])
-    return GlyphPool(
-        name=f"glyphs:{changed}" if changed else "glyphs",
-        digest=digest_of(
-            "glyphs", render.VERSION, atlas.digest, part, atlas.codes[chosen], count, size, float(strength), seed
-        ),
-        part=part,
-        chosen=chosen,
-        split_sizes=SplitSizes(train=train / count, reward=reward / count, test=test / count),
-        count=count,
-        size=size,
-        strength=float(strength),
-        seed=seed,
-    )
 
 
 def _is_int(value: object) -> bool:

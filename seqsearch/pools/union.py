@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of
+from seqsearch.core.errors import UserError
 from seqsearch.pools.base import ClassInfo, Part, Pool, Rows, Split, View, row_offsets
 
 
@@ -41,6 +43,26 @@ class Union:
         return self.gathered(
             rows, lambda part, own: self.parts[part].images(own, view), (3, view.size, view.size), np.uint8
         )
+
+    def texts(self, rows: Rows) -> list[str]:
+        """The text of each row.
+
+        Raises:
+            UserError: a pool has none.
+        """
+        rows = np.asarray(rows, dtype=np.int64)
+        parts = (np.searchsorted(self._first_row, rows, side="right") - 1).clip(0, len(self.parts) - 1)
+        found = [""] * len(rows)
+        for number in np.unique(parts).tolist():
+            read = getattr(self.parts[number], "texts", None)
+            if read is None:
+                raise UserError(
+                    f"pool {self.parts[number].name!r} has images alone, and a backbone asks for their texts"
+                )
+            at = np.flatnonzero(parts == number)
+            for place, text in zip(at.tolist(), read(rows[at] - self._first_row[number]), strict=True):
+                found[place] = text
+        return found
 
     def gathered(
         self, rows: Rows, read: Callable[[int, Rows], NDArray[Any]], shape: tuple[int, ...], kind: Any
@@ -84,6 +106,15 @@ class UnionSplit:
     def digests(self) -> dict[str, str]:
         """Split digest by pool digest."""
         return {p.digest: s.digest for p, s in zip(self.union.parts, self.splits, strict=True)}
+
+
+def class_names(pools: Union) -> tuple[str, ...]:
+    """A name of its own for every class: ``name``; ``group/name`` where others are called so too; ``name #index`` if need be."""
+    names = [c.name for c in pools.classes]
+    for longer in ([f"{c.group}/{c.name}" for c in pools.classes], [f"{n} #{i}" for i, n in enumerate(names)]):
+        times = Counter(names)
+        names = [name if times[name] == 1 else other for name, other in zip(names, longer, strict=True)]
+    return tuple(names)
 
 
 def joint_digest(splits: Iterable[str]) -> str:

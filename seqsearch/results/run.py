@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import fits, sensible
+from seqsearch.results.rows import Row, TaskSequence
 from seqsearch.results.schema import RESULTS, SEQUENCES, TRACE
-from seqsearch.results.tables import Row, TaskSequence, read_rows, read_sequences
+from seqsearch.results.tables import read_rows, read_sequences
 from seqsearch.storage.reading import json_object
 
 Matrix = NDArray[np.float64]
@@ -45,7 +46,7 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class Rescored:
+class RunResults:
     """What a run's headline figures come from: role ``rescore``, split ``test``, nothing else."""
 
     config: dict[str, Any]
@@ -54,6 +55,8 @@ class Rescored:
     sequences: tuple[TaskSequence, ...]
     seeds: tuple[int, ...]
     rollouts: dict[tuple[str, str, int], Scored]
+    trace: tuple[Row, ...] = ()
+    """Rows of ``trace.parquet``, if the run searched."""
 
     @property
     def finished(self) -> bool:
@@ -80,7 +83,7 @@ class Rescored:
         return rollout is not None and rollout.complete
 
 
-def read_run(run: Path) -> Rescored:
+def read_results(run: Path) -> RunResults:
     """Read a run that is finished, or was stopped by its time budget.
 
     Raises:
@@ -91,8 +94,30 @@ def read_run(run: Path) -> Rescored:
         if not (run / name).is_file():
             resume = f"seqsearch {config.get('protocol', 'cldyb')} --resume {run}"
             raise UserError(f"run {run} is not finished (no {name} yet): finish it with {resume}")
-    sequences = tuple(read_sequences(run / SEQUENCES.file))
-    rows = [r for r in read_rows(run / RESULTS.file, RESULTS) if (r["role"], r["split"]) == ("rescore", "test")]
+    return assembled(
+        run,
+        config,
+        _stats(run / "stats.json") if (run / "stats.json").is_file() else None,
+        read_sequences(run / SEQUENCES.file),
+        read_rows(run / RESULTS.file, RESULTS),
+        read_rows(run / TRACE.file, TRACE) if (run / TRACE.file).is_file() else [],
+    )
+
+
+def assembled(
+    run: Path,
+    config: dict[str, Any],
+    stats: dict[str, Any] | None,
+    sequences: Sequence[TaskSequence],
+    results: Iterable[Row],
+    trace: Sequence[Row] = (),
+) -> RunResults:
+    """The results of a run from what its files hold, or are about to hold; ``run`` is named in messages.
+
+    Raises:
+        UserError: rows of a sequence that is none, that are no accuracy matrix, or nothing at all.
+    """
+    rows = [r for r in results if (r["role"], r["split"]) == ("rescore", "test")]
     lengths = {s.sequence_id: len(s.tasks) for s in sequences}
     grouped: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:
@@ -104,31 +129,18 @@ def read_run(run: Path) -> Rescored:
     methods = tuple(dict.fromkeys((*named, *searched, *(r["method_id"] for r in rows))))
     if not methods:
         raise UserError(f"run {run} holds no method and no sequence: nothing can be summarised")
-    data = Rescored(
+    found = RunResults(
         config=config,
-        stats=_stats(run / "stats.json") if (run / "stats.json").is_file() else None,
+        stats=stats,
         methods=methods,
-        sequences=sequences,
+        sequences=tuple(sequences),
         seeds=tuple(sorted({r["seed"] for r in rows})),
         rollouts={key: _scored(run / RESULTS.file, part, lengths[key[0]]) for key, part in grouped.items()},
+        trace=tuple(trace),
     )
-    if data.finished and len(set(lengths.values())) > 1:  # of one that was stopped some are shorter
+    if found.finished and len(set(lengths.values())) > 1:  # of one that was stopped some are shorter
         raise UserError(f"{run / SEQUENCES.file}: not all sequences are of one length: restore the file")
-    return data
-
-
-def unjudged(run: Path) -> list[str]:
-    """What the search could not judge, in a line; none if it judged all that it looked at."""
-    if not (run / TRACE.file).is_file():
-        return []
-    rows = read_rows(run / TRACE.file, TRACE)
-    lost = [r for r in rows if r["value"] is None and r["status"] != "ok"]
-    if not lost:
-        return []
-    return [
-        f"{len(lost)} of {len(rows)} candidates could not be judged: the found tasks are the hardest of the others. "
-        f"The first, of step {lost[0]['step']}: {lost[0]['status']}."
-    ]
+    return found
 
 
 def read_config(run: Path) -> dict[str, Any]:

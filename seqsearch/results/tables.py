@@ -7,199 +7,94 @@ that depends on time or workers: the same seed gives the same rows.
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
-from seqsearch.core.types import ClassId, Outcome, Task
+from seqsearch.core.types import ClassId, Task
+from seqsearch.results.rows import (
+    JudgedRollout,
+    Row,
+    RunInfo,
+    TaskSequence,
+    TraceRow,
+    Training,
+    finite,
+    result_rows,
+    sequence_rows,
+    trace_rows,
+)
 from seqsearch.results.schema import ESTIMATES, RESULTS, SEQUENCES, TRACE, TRAININGS, TRIALS, VERSION, Layout
 from seqsearch.storage.files import atomic_path
 from seqsearch.storage.parquet_file import ROOM, BadParquet, ParquetFile, judged
 
-if TYPE_CHECKING:
-    from seqsearch.planners.step import Judgement
-
 CELL, CELLS_PER_BYTE = 60, 8
 """Bytes that a value takes in a row in memory, about, and values in a byte of a file, at most; files of runs have up to six."""
-
-SequenceKind = Literal["searched", "random", "hard", "easy", "given", "enumerated"]
-Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class RunInfo:
-    """What every file of a run says of the run; ``classes`` holds name and group of every class of its pools."""
-
-    run_id: str
-    config_digest: str
-    classes: Mapping[ClassId, tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class TaskSequence:
-    """``T`` tasks and, for each, the value J that it was chosen for (None where nothing was judged)."""
-
-    sequence_id: str
-    kind: SequenceKind
-    method_ids: tuple[str, ...]
-    seed: int
-    tasks: tuple[Task, ...]
-    values: tuple[float | None, ...]
-
-
-@dataclass(frozen=True)
-class JudgedRollout:
-    """One rollout over a sequence: ``seed`` is the training replicate, ``config_digest`` that of the method."""
-
-    sequence_id: str
-    kind: SequenceKind
-    role: Literal["search", "rescore"]
-    method_id: str
-    config_digest: str
-    weight_tag: str
-    seed: int
-    split: Literal["reward", "test"]
-    outcome: Outcome
-
-
-@dataclass(frozen=True)
-class TraceRow:
-    """A candidate that a search judged; ``candidate`` counts within its step from 0."""
-
-    search_id: str
-    candidate: int
-    judgement: Judgement
-
-
-@dataclass(frozen=True)
-class Training:
-    """One training actually done; ``depth`` tasks are learned after it."""
-
-    state: str
-    method_id: str
-    seed: int
-    depth: int
-    seconds: float
-    peak_bytes: int | None
-    notes: str
-    worker: str
-    session: int
-    origin: str = ""
-
 
 # ------------------------------------------------------------------------------------------------ writing
 
 
-def write_sequences(path: Path, info: RunInfo, sequences: Iterable[TaskSequence]) -> None:
-    """One row per (sequence, step, class).
+def write_sequences(path: Path, info: RunInfo, sequences: Iterable[TaskSequence]) -> list[Row]:
+    """See `sequence_rows`; each of these writers returns what reading the file again would give.
 
     Raises:
         ValueError: two sequences of one name.
         UserError: the disk is full (so do the other writers).
     """
-    _write(path, SEQUENCES, info, [row for s in sequences for row in _sequence_rows(info, s)])
+    return write_rows(path, SEQUENCES, info, sequence_rows(info, sequences))
 
 
-def write_results(path: Path, info: RunInfo, judged: Iterable[JudgedRollout]) -> None:
-    """One row per (sequence, role, method, seed, split, trained step, evaluated step).
-
-    A rollout that failed at step t has the rows judged before, and one row for (t, t) without an accuracy.
-    """
-    _write(path, RESULTS, info, [row for j in judged for row in _result_rows(j)])
+def write_results(path: Path, info: RunInfo, judged: Iterable[JudgedRollout]) -> list[Row]:
+    """See `result_rows`."""
+    return write_rows(path, RESULTS, info, result_rows(judged))
 
 
-def write_trace(path: Path, info: RunInfo, rows: Iterable[TraceRow]) -> None:
-    """One row per (search, step, candidate)."""
-    _write(path, TRACE, info, [_trace_row(r) for r in rows])
+def write_trace(path: Path, info: RunInfo, rows: Iterable[TraceRow]) -> list[Row]:
+    """See `trace_rows`."""
+    return write_rows(path, TRACE, info, trace_rows(rows))
 
 
-def write_trainings(path: Path, info: RunInfo, trainings: Iterable[Training]) -> None:
+def write_trainings(path: Path, info: RunInfo, trainings: Iterable[Training]) -> list[Row]:
     """One row per training done, in order of arrival: proof that no edge was trained twice."""
-    _write(path, TRAININGS, info, [{"training": i, **vars(t)} for i, t in enumerate(trainings)])
+    return write_rows(path, TRAININGS, info, ({"training": i, **vars(t)} for i, t in enumerate(trainings)))
 
 
-def write_trials(path: Path, info: RunInfo, rows: list[Row]) -> None:
+def write_trials(path: Path, info: RunInfo, rows: Iterable[Row]) -> list[Row]:
     """One row per (method, setting tried)."""
-    _write(path, TRIALS, info, rows)
+    return write_rows(path, TRIALS, info, rows)
 
 
-def write_estimates(path: Path, info: RunInfo, rows: list[Row]) -> None:
+def write_estimates(path: Path, info: RunInfo, rows: Iterable[Row]) -> list[Row]:
     """One row per (method, what it speaks of, figure)."""
-    _write(path, ESTIMATES, info, rows)
+    return write_rows(path, ESTIMATES, info, rows)
 
 
-def _sequence_rows(info: RunInfo, s: TaskSequence) -> Iterator[Row]:
-    for step, (task, value) in enumerate(zip(s.tasks, s.values, strict=True), 1):
-        for position, c in enumerate(task.classes):
-            name, group = info.classes.get(c, (None, None))
-            yield {
-                "sequence_id": s.sequence_id, "kind": s.kind, "method_ids": list(s.method_ids), "seed": s.seed,
-                "step": step, "class_id": c.index, "class_name": name, "group": group, "pool_digest": c.pool,
-                "value": _finite(value), "position": position, "split_digest": task.split,
-            }  # fmt: skip
+def write_rows(path: Path, layout: Layout, info: RunInfo, rows: Iterable[Row]) -> list[Row]:
+    """Write a file, and return its rows as they are read again: all columns, what is missing as None, texts as UTF-8.
 
-
-def _result_rows(j: JudgedRollout) -> Iterator[Row]:
-    o = j.outcome
-    sizes = dict(o.footprint)
-    of_rollout = {
-        "sequence_id": j.sequence_id, "kind": j.kind, "role": j.role, "method_id": j.method_id,
-        "config_digest": j.config_digest, "seed": j.seed, "split": j.split, "status": o.status,
-        "weight_tag": j.weight_tag, "train_seconds": float(o.train_seconds), "params_bytes": sizes.get("params"),
-        "statistics_bytes": sizes.get("statistics"), "exemplar_bytes": sizes.get("exemplar_images"),
-    }  # fmt: skip
-    for t in range(len(o.accuracy)):
-        if math.isnan(o.accuracy[t, 0]):
-            yield {**of_rollout, "trained_step": t + 1, "evaluated_step": t + 1}
-            return
-        for i in range(t + 1):
-            accuracy, n = float(o.accuracy[t, i]), o.counts[i] if i < len(o.counts) else None
-            yield {
-                **of_rollout, "trained_step": t + 1, "evaluated_step": i + 1, "n": n,
-                "correct": None if n is None else round(accuracy * n), "accuracy": accuracy,
-                "masked_accuracy": _finite(float(o.masked_accuracy[t, i])),
-            }  # fmt: skip
-
-
-def _trace_row(row: TraceRow) -> Row:
-    j = row.judgement
-    return {
-        "search_id": row.search_id, "step": j.step, "candidate": row.candidate,
-        "class_ids": [c.index for c in j.task.classes], "pool_digests": [c.pool for c in j.task.classes],
-        "value": _finite(j.value), "reward": _finite(j.reward),
-        "visits": j.visits, "nll": [float(x) for x in j.nll],
-        "train_seconds": float(j.train_seconds), "status": j.status, "chosen": bool(j.chosen),
-    }  # fmt: skip
-
-
-def _finite(value: float | None) -> float | None:
-    return float(value) if value is not None and math.isfinite(value) else None
-
-
-def _write(path: Path, layout: Layout, info: RunInfo, rows: list[Row]) -> None:
+    Raises:
+        ValueError: two rows have the same primary key.
+        UserError: the disk is full.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = arrow_schema(layout, info.config_digest)
-    rows = [{**row, "run_id": info.run_id} for row in rows]
-    keys = {tuple(row[name] for name in layout.key) for row in rows}
-    if len(keys) != len(rows):
+    names = [c.name for c in layout.columns]
+    whole = [
+        {n: _storable(v) for n, v in {**dict.fromkeys(names), **row, "run_id": info.run_id}.items()} for row in rows
+    ]
+    keys = {tuple(row[name] for name in layout.key) for row in whole}
+    if len(keys) != len(whole):
         key = ", ".join(layout.key)
-        raise ValueError(f"{layout.file}: {len(rows) - len(keys)} row(s) repeat the primary key {key}")
+        raise ValueError(f"{layout.file}: {len(whole) - len(keys)} row(s) repeat the primary key {key}")
+    schema = arrow_schema(layout, info.config_digest)
+    table = pa.table({f.name: pa.array([row[f.name] for row in whole], f.type) for f in schema}, schema=schema)
     with atomic_path(path) as temporary:
-        pq.write_table(_table(rows, schema), temporary)
-
-
-def _table(rows: list[Row], schema: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.table(
-        {f.name: pa.array([_storable(row.get(f.name)) for row in rows], f.type) for f in schema}, schema=schema
-    )
+        pq.write_table(table, temporary)
+    return whole
 
 
 def _storable(value: Any) -> Any:
@@ -288,7 +183,7 @@ def _sequence(path: Path, rows: list[Row]) -> TaskSequence:
         if step != number or [r["position"] for r in part] != list(range(len(part))):
             raise UserError(f"{where}, step {step}: steps must count from 1 and positions from 0, each once")
         tasks.append(Task(tuple(ClassId(r["pool_digest"], r["class_id"]) for r in part), part[0]["split_digest"]))
-        values.append(_finite(part[0]["value"]))
+        values.append(finite(part[0]["value"]))
     classes = [c for task in tasks for c in task.classes]
     if len(set(classes)) != len(classes):
         raise UserError(f"{where}: a class comes twice; in class-incremental learning every class belongs to one task")

@@ -34,3 +34,8 @@ def cannot_write(error: OSError, path: Path) -> UserError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return UserError(f"the disk is full: could not write {path}; free some space there, then resume")
     return UserError(f"could not write {path} ({error.strerror}): make it writable, then resume")
+
+
+def cache_root() -> Path:
+    """``$SEQSEARCH_CACHE``, else ``~/.cache/seqsearch``: what is computed once for all runs of a user."""
+    return Path(os.environ.get("SEQSEARCH_CACHE") or Path.home() / ".cache" / "seqsearch").resolve()

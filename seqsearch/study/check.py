@@ -18,14 +18,16 @@ import numpy as np
 import torch
 
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.types import MethodSpec, Task
-from seqsearch.engine.inline import pin_threads
-from seqsearch.features.store import cache_root
+from seqsearch.core.registry import located
+from seqsearch.core.types import MethodSpec, StateKey, Task
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch
+from seqsearch.storage.files import cache_root
+from seqsearch.training.device import pin_threads
 from seqsearch.training.failures import line_of
-from seqsearch.training.trainer import Trainer, checked_scores, learned
-from seqsearch.training.world import World, located, method_spec
+from seqsearch.training.scenario import checked_scores
+from seqsearch.training.trainer import Trainer, learned
+from seqsearch.training.world import World
 
 POOL = "glyphs:classes=32"
 
@@ -49,7 +51,7 @@ def check(text: str, backbone: str, weights: Mapping[str, str] | None = None) ->
     item = located(parse_item(text, "method"), Path.cwd())
     with tempfile.TemporaryDirectory() as scratch:
         world = World(POOL, 0, str(cache_root()), scratch, weights=tuple((weights or {}).items()))
-        return _Subject(world, method_spec(item, backbone, "cpu", weights)).findings()
+        return _Subject(world, world.spec(item, backbone)).findings()
 
 
 class _Subject:
@@ -71,11 +73,14 @@ class _Subject:
         ]
         return [Finding(name, asks, _said(test)) for name, asks, test in tests]
 
+    def _key(self, *tasks: Task) -> StateKey:
+        return StateKey(self.spec, 0, 0, tasks)
+
     def _learn(self, *tasks: Task, disturb: int = 0) -> Method:
         _disturb(disturb)
-        method = self.trainer.fresh(self.spec, 0, 0)
-        for task in tasks:
-            self.trainer.fit(method, self.spec, task, 0, 0)
+        method = self.trainer.fresh(self._key())
+        for n in range(1, len(tasks) + 1):
+            self.trainer.scenario.learn(method, self._key(*tasks[:n]))
         return method
 
     def _pure(self) -> str:
@@ -104,12 +109,12 @@ class _Subject:
     def _restored(self) -> str:
         straight = self._learn(self.tasks[0])
         state = copy.deepcopy(learned(straight))
-        again = self.trainer.restore(self.spec, 0, 0, copy.deepcopy(state))
+        again = self.trainer.restore(self._key(self.tasks[0]), copy.deepcopy(state))
         if not torch.allclose(straight.predict(self.batch), again.predict(self.batch), rtol=1e-3, atol=1e-4):
             return "a restored method predicts otherwise: something that predict needs is not in state_dict"
         for method in (straight, again):
             _disturb(0)
-            self.trainer.fit(method, self.spec, self.tasks[1], 0, 0)
+            self.trainer.scenario.learn(method, self._key(*self.tasks))
         names = _differ(learned(straight), learned(again))
         return (
             f"{names} differ after one more task: something that training needs is not in state_dict" if names else ""

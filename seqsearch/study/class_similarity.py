@@ -7,19 +7,21 @@ Everything is computed in this process, pinned to one thread: features go into t
 from __future__ import annotations
 
 import tempfile
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
-from seqsearch.features.store import cache_root
+from seqsearch.core.registry import located, located_text
 from seqsearch.planners.all_classes import IMAGES, AllClassesPlanner
 from seqsearch.planners.step import PoolView
+from seqsearch.pools.open import located_pools
+from seqsearch.pools.union import class_names
 from seqsearch.similarity.features import from_confusion, from_prototypes
 from seqsearch.similarity.matrix import Similarity
-from seqsearch.training.world import World, located, located_text, method_spec, pool_texts
+from seqsearch.storage.files import cache_root
+from seqsearch.training.world import World
 
 if TYPE_CHECKING:
     from seqsearch.pools.union import Union
@@ -56,10 +58,12 @@ def learned_similarity(
         raise UserError(f"{images} images per class: give a number of images, or 0 for all")
     files = {b: str(Path(f).expanduser().absolute()) for b, f in (weights or {}).items()}
     with tempfile.TemporaryDirectory() as scratch:
-        world = World(_located(pool_text), seed, str(cache_root()), scratch, device, weights=tuple(files.items()))
+        world = World(
+            located_pools(pool_text, Path.cwd()), seed, str(cache_root()), scratch, device, weights=tuple(files.items())
+        )
         order = _classes(world, classes)
         item = located(parse_item(method, "method"), Path.cwd())
-        spec = method_spec(item, located_text(backbone, "backbone", Path.cwd()), device, files)
+        spec = world.spec(item, located_text(backbone, "backbone", Path.cwd()))
         if idle := next((b for b in files if b != spec.backbone), None):
             raise UserError(f"--weights {idle}=...: {method} uses backbone {spec.backbone!r}")
         groups = tuple(world.images.classes[i].group for i in order)
@@ -73,18 +77,9 @@ def learned_similarity(
     return of(planner.values, [names[i] for i in order], source)
 
 
-def class_names(pools: Union) -> tuple[str, ...]:
-    """A name of its own for every class: ``name``; ``group/name`` where others are called so too; ``name #index`` if need be."""
-    names = [c.name for c in pools.classes]
-    for longer in ([f"{c.group}/{c.name}" for c in pools.classes], [f"{n} #{i}" for i, n in enumerate(names)]):
-        times = Counter(names)
-        names = [name if times[name] == 1 else other for name, other in zip(names, longer, strict=True)]
-    return tuple(names)
-
-
 def open_pools(pool_text: str) -> Union:
     """The pools that ``--pool`` names, as one; see `seqsearch.training.world.World.images`."""
-    return World(_located(pool_text), 0, "", "").images
+    return World(located_pools(pool_text, Path.cwd()), 0, "", "").images
 
 
 def _classes(world: World, wanted: Sequence[int] | None) -> list[int]:
@@ -99,7 +94,3 @@ def _classes(world: World, wanted: Sequence[int] | None) -> list[int]:
             part.check()
     world.split.check(order)
     return order
-
-
-def _located(pool_text: str) -> str:
-    return ",".join(located_text(text, "pool", Path.cwd()) for text in pool_texts(pool_text))

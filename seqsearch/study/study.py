@@ -5,20 +5,28 @@ from __future__ import annotations
 import platform
 import sys
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
-from seqsearch.core.registry import load, versions
-from seqsearch.core.settings import StudySettings
+from seqsearch.core.identity import versions
+from seqsearch.core.registry import located, located_text
+from seqsearch.core.settings import PoolSettings, StudySettings
 from seqsearch.core.types import MethodSpec
-from seqsearch.features.store import Shard, UnionFeatures, cache_root
-from seqsearch.methods.base import Caps, build_config
+from seqsearch.features.store import Shard, UnionFeatures
+from seqsearch.methods.spec import capabilities_of
 from seqsearch.planners.step import PoolView
-from seqsearch.training.world import World, capabilities, located, located_text, method_spec, pool_texts
+from seqsearch.pools.base import Pool
+from seqsearch.pools.open import located_pool, located_pools
+from seqsearch.storage.files import cache_root
+from seqsearch.training.world import World
+
+EVALUATE, TUNE, HELD_OUT = "evaluate", "tune", "held-out"
+"""Names of views: what is reported is measured on the first; hyperparameters are chosen on the second; nothing looks at the third
+before all is decided."""
 
 
 @dataclass(frozen=True)
@@ -26,17 +34,23 @@ class Study:
     """A checked study.
 
     Attributes:
-        view: classes in play (``--exclude-groups`` and the like taken out).
+        views: classes by what they are for, all of one world: `EVALUATE` are those in play (``--exclude-groups`` and the like
+            taken out); others, such as those to tune on, are none of them.
         weight_tags: exact backbone weights by backbone name.
         frozen: backbones whose frozen features some method reads.
     """
 
     settings: StudySettings
     world: World
-    view: PoolView
+    views: Mapping[str, PoolView]
     methods: tuple[MethodSpec, ...]
     weight_tags: dict[str, str]
     frozen: tuple[str, ...]
+
+    @property
+    def view(self) -> PoolView:
+        """The classes in play."""
+        return self.views[EVALUATE]
 
     def missing_features(self, backbone: str) -> list[tuple[int, Shard]]:
         """Shards of frozen features, each with its pool's number, that prototypes need and nobody has computed yet."""
@@ -54,6 +68,7 @@ class Study:
             "split_digest": self.world.split.digest,
             "pools": self.pools(),
             "classes_in_play": len(self.view.class_ids),
+            "other_views": {name: len(v.class_ids) for name, v in self.views.items() if name != EVALUATE},
             "weights": self.weight_tags,
             "methods": {
                 m.label: {"digest": m.digest, "backbone": m.backbone, "params": dict(m.params)} for m in self.methods
@@ -65,9 +80,13 @@ class Study:
             "versions": versions(),
         }
 
+    def images(self) -> tuple[Pool, ...]:
+        """Its pools, for a report that shows images."""
+        return self.world.images.parts
+
     def pools(self) -> list[dict[str, Any]]:
         """What each pool is, when it comes, how many of its classes are in play, and which of its groups are left out."""
-        excluded = excluded_groups(self.settings)
+        excluded = self.settings.excluded_groups()
         in_play = Counter(c.pool for c in self.view.class_ids)
         return [
             {
@@ -84,73 +103,63 @@ class Study:
         ]
 
 
-def world_of(settings: StudySettings, states: Path, device: str, directory: Path) -> World:
+def world_of(settings: StudySettings | PoolSettings, states: Path, device: str, directory: Path) -> World:
     """The world of a study; files are looked for in ``directory``.
 
     Raises:
         UserError: an unknown pool or backbone.
     """
-    return World(
-        ",".join(located_text(text, "pool", directory) for text in pool_texts(settings.pool, directory)),
+    world = World(
+        located_pools(settings.pool, directory),
         settings.seed,
         str(cache_root()),
         str(states.resolve()),
         device,
-        tuple((step, located_text(pool, "pool", directory)) for step, pool in settings.growth()),
-        tuple(_weight_files(settings, directory).items()),
-        settings.precision,
+        tuple((step, located_pool(pool, directory)) for step, pool in settings.growth()),
     )
+    if not isinstance(settings, StudySettings):
+        return world
+    files = {b: str((directory / Path(f).expanduser()).absolute()) for b, f in settings.weight_files().items()}
+    return replace(world, weights=tuple(files.items()), precision=settings.precision)
 
 
 def resolved(
-    settings: StudySettings, states: Path, device: str, directory: Path
+    settings: StudySettings, states: Path, device: str, directory: Path, length: int
 ) -> tuple[World, tuple[MethodSpec, ...], dict[str, str]]:
     """The world of a study, its methods, and the tags of their backbones' weights; files are looked for in ``directory``.
 
+    Args:
+        length: experiences that a method will learn, at most.
+
     Raises:
-        UserError: an unknown name, weights that do not load, a method with room for fewer tasks.
+        UserError: an unknown name, weights that do not load, a method with room for less.
     """
-    world, files = world_of(settings, states, device, directory), _weight_files(settings, directory)
+    world = world_of(settings, states, device, directory)
     items = [located(item, directory) for item in parse_items(settings.methods, "method")]
     default = located_text(settings.backbone, "backbone", directory)
     used = {i.backbone or default for i in items}
-    if idle := next((b for b in files if b not in used), None):
+    if idle := next((b for b, _ in world.weights if b not in used), None):
         raise UserError(f"--weights {idle}=...: no method uses backbone {idle!r}; they use {', '.join(sorted(used))}")
-    methods = tuple(method_spec(item, default, device, files, settings.precision) for item in items)
+    methods = tuple(world.spec(item, default) for item in items)
     for method in methods:
-        room = _capabilities(method).capacity
-        if room is not None and room < settings.tasks:
-            raise UserError(
-                f"method {method.label!r} has room for {room} tasks and the run has {settings.tasks}: enlarge it"
-            )
+        room = capabilities_of(method).capacity
+        if room is not None and room < length:
+            raise UserError(f"method {method.label!r} has room for {room} tasks and the run has {length}: enlarge it")
     return world, methods, {m.backbone: world.backbone(m.backbone).tag for m in methods}
-
-
-def _weight_files(settings: StudySettings, directory: Path) -> dict[str, str]:
-    return {b: str((directory / Path(f).expanduser()).absolute()) for b, f in settings.weight_files().items()}
 
 
 def reads_frozen(methods: Sequence[MethodSpec]) -> tuple[str, ...]:
     """Backbones whose frozen features some of the methods read."""
-    return tuple(dict.fromkeys(m.backbone for m in methods if _capabilities(m).input == "frozen"))
+    return tuple(dict.fromkeys(m.backbone for m in methods if capabilities_of(m).input == "frozen"))
 
 
-def _capabilities(method: MethodSpec) -> Caps:
-    build = load("method", method.target)
-    return capabilities(build, build_config(build, dict(method.params), method.backbone), method.label)
-
-
-def excluded_groups(settings: StudySettings) -> set[str]:
-    return {g.strip() for g in settings.exclude_groups.split(",") if g.strip()}
-
-
-def kept_classes(world: World, settings: StudySettings) -> list[int]:
+def kept_classes(world: World, settings: PoolSettings) -> list[int]:
     """Indices of the classes that are not of an excluded group.
 
     Raises:
         UserError: there is no such group.
     """
-    excluded, there = excluded_groups(settings), {c.group for c in world.images.classes}
+    excluded, there = settings.excluded_groups(), {c.group for c in world.images.classes}
     if unknown := sorted(excluded - there):
         raise UserError(
             f"--exclude-groups {unknown[0]!r}: pool {world.pool!r} has no such group; it has {_some(sorted(there))}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +12,9 @@ import numpy as np
 import torch
 from cachetools import LRUCache
 
-from seqsearch.backbones.base import Backbone
+from seqsearch.backbones.base import Backbone, FromScratch
 from seqsearch.core.digests import seed_of
 from seqsearch.core.types import Task
-from seqsearch.features.extraction import Network
 from seqsearch.features.store import UnionFeatures
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
@@ -61,6 +59,13 @@ class PoolSource:
             self._decoded.update(zip(missing, decoded, strict=True))
         return self.backbone.preprocess(np.stack([known[r] for r in rows.tolist()])).to(self.device)
 
+    def texts(self, rows: Rows) -> list[str]:
+        return self.pools.texts(rows)
+
+    def tokens(self, rows: Rows) -> dict[str, torch.Tensor]:
+        tokenise = getattr(self.backbone, "tokenise", None)
+        return {n: t.to(self.device) for n, t in tokenise(self.texts(rows)).items()} if tokenise else {}
+
     def frozen(self, rows: Rows) -> torch.Tensor:
         return torch.tensor(self.features.rows(rows), device=self.device)  # a copy in memory aligned as torch likes it
 
@@ -96,23 +101,23 @@ def _picked(unit: _Unit, features: torch.Tensor, wanted: Rows) -> torch.Tensor:
     return features[torch.from_numpy(np.searchsorted(unit, wanted)).to(features.device)]
 
 
-@dataclass
 class WorkerContext:
     """What a worker lends a method (`seqsearch.methods.base.Context`)."""
 
-    device: torch.device
-    dim: int
-    backbone_id: str
-    image_bytes: int
-    seed: int
-    replicate: int
-    network: Network = field(repr=False)
+    def __init__(self, source: PoolSource, seed: int, replicate: int) -> None:
+        self._source, self.seed, self.replicate = source, seed, replicate
+        self.device, self.dim = source.device, source.backbone.dim
+        self.backbone_id = source.features.space
+        self.image_bytes = 3 * source.backbone.view.size**2
 
     def fresh_backbone(self) -> torch.nn.Module:
-        return copy.deepcopy(self.network.module).requires_grad_(True)
+        backbone = self._source.backbone
+        if isinstance(backbone, FromScratch):
+            return backbone.initialised(self.generator("backbone")).to(self.device).requires_grad_(True)
+        return copy.deepcopy(self.frozen_backbone()).requires_grad_(True)
 
     def frozen_backbone(self) -> torch.nn.Module:
-        return self.network.module
+        return self._source.features.network.module
 
     def generator(self, phase: str) -> torch.Generator:
         return torch.Generator().manual_seed(seed_of("context", self.seed, self.replicate, phase))

@@ -51,3 +51,16 @@ def _deterministic_cuda() -> None:
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = False
+
+
+def pin_threads() -> None:
+    """One thread for torch, BLAS, OpenMP and FAISS: the number of threads is part of what decides the last bits."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"  # for libraries that are loaded later
+    import faiss
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    torch.set_num_threads(1)
+    faiss.omp_set_num_threads(1)
+    threadpool_limits(1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from seqsearch.core.types import Status
+from seqsearch.core.outcomes import Status
 
 
 class Diverged(Exception):

@@ -6,70 +6,104 @@ depends on how the work was divided among workers.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from seqsearch.core.types import ClassId, Probe, Task
+from seqsearch.core.types import ClassId, Prefix, Probe, Task
 from seqsearch.features.geometry import knn_nll
+from seqsearch.methods.base import Method
+from seqsearch.methods.data import Batch
+from seqsearch.training.context import PoolSource
+from seqsearch.training.scenario import checked_scores
+from seqsearch.training.world import World
 
 if TYPE_CHECKING:
-    import torch
-
     from seqsearch.pools.base import Rows
-    from seqsearch.training.world import World
 
-BLOCK_CLASSES = 128
-"""Classes in one prototype probe."""
-BLOCK_TASKS = 8
-"""Tasks in one kNN probe."""
-
-FeaturesOf = Callable[[int, str, "Rows"], NDArray[np.float32]]
-"""``(class index or block, part, rows [n]) -> [n, d]``."""
+Features = NDArray[np.float32]
 
 
-ScoresOf = Callable[["Rows"], "torch.Tensor"]
-"""``rows [n] -> [n, classes seen]``."""
+class StateView:
+    """What a probe sees of a state: features and scores of rows. The state is restored, or trained, when it is first asked.
+
+    Args:
+        state: gives the method in its state.
+        source: of images and frozen features.
+        space: names the feature space.
+        remembered: features by (space, class or block, part), so that a class that stands in many candidate tasks is looked at
+            once.
+    """
+
+    def __init__(
+        self, state: Callable[[], Method], source: PoolSource, space: str, remembered: LRUCache[tuple[str, int, str], Features]
+    ) -> None:  # fmt: skip
+        self._make, self._source, self._space, self._remembered = state, source, space, remembered
+        self._stored = space == source.features.space  # on disk already: no need to keep them twice
+
+    @cached_property
+    def _method(self) -> Method:
+        return self._make()
+
+    def features(self, about: int, part: str, rows: Rows) -> Features:
+        """Features ``[n, d]`` of ``rows``, which are that ``part`` of a class, by its index, or a block of classes (negative)."""
+        if self._stored:
+            return self._features(rows)
+        found = self._remembered.get((self._space, about, part))
+        if found is None:
+            found = self._features(rows)
+            with contextlib.suppress(ValueError):  # larger than all the room there is
+                self._remembered[self._space, about, part] = found
+        return found
+
+    def scores(self, rows: Rows) -> torch.Tensor:
+        """Scores ``[n, classes seen]``."""
+        return checked_scores(self._method.predict(Batch(rows, self._source)), len(rows), self._method.n_seen)
+
+    def _features(self, rows: Rows) -> Features:
+        return _checked_features(self._method.features(Batch(rows, self._source)), len(rows))
 
 
-def answer(probe: Probe, world: World, features: FeaturesOf, scores: ScoresOf) -> NDArray[np.float32]:
+def answer(probe: Probe, world: World, view: StateView) -> Features:
     """Prototypes ``[C, d]`` or confusion ``[C, seen]`` of ``probe.classes``, or mean kNN NLL ``[n]`` of ``probe.tasks``."""
     options = dict(probe.options)
     if probe.kind == "prototypes":
         images = options["images"]
-        return _prototypes(probe.classes, world, features, None if images is None else int(images))
+        return _prototypes(probe.classes, world, view, None if images is None else int(images))
     if probe.kind == "confusion":
-        return np.stack([_taken_for(c, world, scores) for c in probe.classes])
-    nll = [_nll(task, probe.prefix, world, features, options) for task in probe.tasks]
+        return np.stack([_taken_for(c, world, view) for c in probe.classes])
+    nll = [_nll(task, probe.key.prefix, world, view, options) for task in probe.tasks]
     return np.array(nll, dtype=np.float32)
 
 
-def _prototypes(
-    classes: tuple[ClassId, ...], world: World, features: FeaturesOf, images: int | None
-) -> NDArray[np.float32]:
+def _prototypes(classes: tuple[ClassId, ...], world: World, view: StateView, images: int | None) -> NDArray[np.float32]:
     rows = [world.split.rows(world.class_index(c), "train")[:images] for c in classes]
-    found = features(-1 - world.class_index(classes[0]), "probe", np.concatenate(rows))
+    found = view.features(-1 - world.class_index(classes[0]), "probe", np.concatenate(rows))
     ends = np.cumsum([len(r) for r in rows])
     return np.stack([part.mean(0) for part in np.split(found, ends[:-1])])
 
 
-def _taken_for(class_id: ClassId, world: World, scores: ScoresOf) -> NDArray[np.float32]:
+def _taken_for(class_id: ClassId, world: World, view: StateView) -> NDArray[np.float32]:
     """How many reward images of a class are taken for each class seen, in the order in which they were learned ``[seen]``."""
-    found = scores(world.split.rows(world.class_index(class_id), "reward"))
+    found = view.scores(world.split.rows(world.class_index(class_id), "reward"))
     taken: NDArray[np.float32] = np.bincount(found.argmax(1).numpy(), minlength=found.shape[1]).astype(np.float32)
     return taken
 
 
-def _nll(task: Task, prefix: tuple[Task, ...], world: World, features: FeaturesOf, options: dict[str, Any]) -> float:
+def _nll(task: Task, prefix: Prefix, world: World, view: StateView, options: dict[str, Any]) -> float:
     """Algorithm 2, line 4: neighbours from training images, queries from reward images."""
     neighbours = task.classes
     if options["scope"] == "seen":
-        neighbours += tuple(c for t in prefix for c in t.classes)
+        neighbours += tuple(c for t in prefix if isinstance(t, Task) for c in t.classes)
     images = int(options["images"])
-    train, train_labels = _of_classes(neighbours, "train", world, features, images)
-    queries, query_labels = _of_classes(task.classes, "reward", world, features, images)
+    train, train_labels = _of_classes(neighbours, "train", world, view, images)
+    queries, query_labels = _of_classes(task.classes, "reward", world, view, images)
     return knn_nll(
         train,
         train_labels,
@@ -82,8 +116,18 @@ def _nll(task: Task, prefix: tuple[Task, ...], world: World, features: FeaturesO
 
 
 def _of_classes(
-    classes: tuple[ClassId, ...], part: Any, world: World, features: FeaturesOf, images: int
+    classes: tuple[ClassId, ...], part: Any, world: World, view: StateView, images: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     indices = [world.class_index(c) for c in classes]
-    found = [features(i, part, world.split.rows(i, part)[:images]) for i in indices]
+    found = [view.features(i, part, world.split.rows(i, part)[:images]) for i in indices]
     return np.concatenate(found), np.repeat(np.arange(len(found)), [len(f) for f in found])
+
+
+def _checked_features(features: Any, n: int) -> Features:
+    if not isinstance(features, torch.Tensor) or features.ndim != 2 or len(features) != n:
+        shape = tuple(features.shape) if hasattr(features, "shape") else type(features).__name__
+        raise ValueError(f"features returned {shape}, must be ({n}, d)")
+    if not bool(torch.isfinite(features).all()):
+        raise ValueError("features are not finite")
+    found: Features = features.detach().float().cpu().numpy()
+    return found

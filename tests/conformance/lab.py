@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 import torch
 
+from seqsearch.backbones.open import build_backbone
 from seqsearch.core.registry import load, names
 from seqsearch.features.store import UnionFeatures
-from seqsearch.methods.base import Caps, FitReport, Method, build_config
+from seqsearch.methods.base import Caps, FitReport, Method
+from seqsearch.methods.config import build_config
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.pools.base import Part, Rows
 from seqsearch.training.context import PoolSource, WorkerContext, task_data
-from seqsearch.training.world import World, build_backbone
+from seqsearch.training.world import World
 
 EXAMPLE = str(Path(__file__).parents[2] / "docs" / "example_method.py") + ":ShrunkenMeans"
 
@@ -105,6 +107,12 @@ class Recorder:
         self.decoded.update(rows.tolist())
         return self._spoilt(self.inner.images(rows))
 
+    def texts(self, rows: Rows) -> list[str]:
+        return self.inner.texts(rows)
+
+    def tokens(self, rows: Rows) -> dict[str, torch.Tensor]:
+        return self.inner.tokens(rows)
+
     def frozen(self, rows: Rows) -> torch.Tensor:
         self.read.update(rows.tolist())
         return self._spoilt(self.inner.frozen(rows))
@@ -134,9 +142,7 @@ class Lab:
         """An untrained method with quick settings."""
         build = load("method", case.target)
         quick = {f.name: QUICK[f.name] for f in dataclasses.fields(build.Config) if f.name in QUICK}
-        context = WorkerContext(
-            torch.device("cpu"), self.backbone.dim, self.store.space, 3 * 32 * 32, seed, 0, self.store.network
-        )
+        context = WorkerContext(self.source.inner, seed, 0)
         method: Method = build(context, build_config(build, {**quick, **case.params, **params}, self.backbone_name))
         return method
 

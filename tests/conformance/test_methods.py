@@ -13,7 +13,8 @@ import torch
 
 from seqsearch.core.errors import AccessError, UserError
 from seqsearch.core.registry import load
-from seqsearch.methods.base import Method, build_config
+from seqsearch.methods.base import Method
+from seqsearch.methods.config import build_config
 from seqsearch.methods.data import TaskData
 from seqsearch.pools.base import Part
 from seqsearch.states.cache import StateCache

@@ -98,7 +98,7 @@ def test_another_seed_gives_another_study(tmp_path: Path) -> None:
 def test_followups_are_common_to_siblings(tmp_path: Path) -> None:
     """The n-th visit to every sibling uses follow-up draw n, as far as their classes allow."""
     done = run_small(tmp_path, allocation="uniform", simulations=4, random_sequences=0)
-    second = [e.prefix for e in done.search.edges.values() if len(e.prefix) == 3 and e.judged == "reward"]
+    second = [e.key.prefix for e in done.search.edges.values() if len(e.key.prefix) == 3 and e.judged == "reward"]
     step_two = [p for p in second if p[1] in {j.task for j in done.plans.searches[0].trace if j.step == 2}]
     follow = [set(p[2].classes) for p in step_two[:4]]
     assert len(follow) == 4

@@ -12,7 +12,7 @@ import pytest
 from seqsearch.core.errors import UserError
 from seqsearch.core.registry import names
 from seqsearch.pools.base import PARTS, Pool, Split, View, row_offsets
-from seqsearch.training.world import build_pool
+from seqsearch.pools.open import build_pool
 from tests.photos import write_digits, write_hub_layout
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from seqsearch.core.registry import load
-from seqsearch.methods.base import build_config
+from seqsearch.methods.config import build_config
 from seqsearch.methods.sampling import search_space
 
 PROMPTS = {

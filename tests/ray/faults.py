@@ -17,7 +17,7 @@ import os, sys, time
 from dataclasses import dataclass
 from pathlib import Path
 import numpy as np
-from seqsearch.methods.base import Config as BaseConfig, param
+from seqsearch.methods.config import Config as BaseConfig, param
 from seqsearch.methods.simplecil import build as SimpleCIL
 
 kept = []

@@ -91,7 +91,7 @@ def test_what_a_bad_method_does_is_its_result(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
 ) -> None:
     """It raises, leaves, or hangs on half of the candidates: in all cases the search finds what it finds without them."""
-    monkeypatch.setattr("actors.fleet.SETTLE_SECONDS", 1.0)  # no node dies in this test
+    monkeypatch.setattr("actors.faults.SETTLE_SECONDS", 1.0)  # no node dies in this test
     small = {"tasks": 2, "score_seeds": 1, "random_sequences": 0, "lookahead": 0}
     raising = run_small(tmp_path / "raising", methods=bad_method(tmp_path / "m", "raises"), **small)
     engine = EngineOptions(workers=2, rollout_timeout=8.0 if does == "hangs" else None)

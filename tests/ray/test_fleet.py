@@ -15,11 +15,12 @@ from actors.cluster import connect, disconnect
 from actors.fleet import Fleet
 from actors.options import EngineOptions
 from seqsearch.core.types import Edge
-from seqsearch.engine.search import Job, JobResult
-from seqsearch.extremes.find import Found, Start, anneal_start, find
+from seqsearch.engine.evaluator import Job, JobResult
+from seqsearch.extremes.find import find
+from seqsearch.extremes.restarts import Found, Start, anneal_start
 from seqsearch.training.world import World
 from tests.ray.faults import dies_once, on_an_actor
-from tests.studies import Finished, run_small
+from tests.studies import Finished, right_by_edge, run_small
 
 METHODS = "simplecil,er:epochs=1"
 KILLER = """
@@ -75,8 +76,8 @@ def test_results_are_those_of_the_process(inline: Finished, tmp_path: Path) -> N
     assert len(trained) == len(set(trained)) == len(found.search.edges)
     workers = {e["edge"]["worker"] for e in found.journal.entries if "edge" in e}
     assert len(workers) == 2
-    same = {e["edge"]["digest"]: e["edge"]["correct"] for e in inline.journal.entries if "edge" in e}
-    assert {e["edge"]["digest"]: e["edge"]["correct"] for e in found.journal.entries if "edge" in e} == same
+    same = right_by_edge(inline.journal)
+    assert right_by_edge(found.journal) == same
     assert 0 < (fleets[0].busy_share() or 0) <= 1
     fleets[0].close()
 
@@ -126,11 +127,11 @@ def test_a_lost_state_is_recomputed_by_whoever_needs_it(inline: Finished, tmp_pa
     fleet = Fleet(
         World(inline.study.world.pool, 0, inline.study.world.cache, str(tmp_path / "empty")), EngineOptions(workers=1)
     )
-    edge = max((e for e in inline.search.edges.values() if e.judged == "test"), key=lambda e: len(e.prefix))
+    edge = max((e for e in inline.search.edges.values() if e.judged == "test"), key=lambda e: len(e.key.prefix))
     fleet.submit(edge, (0, 0))
     [(job, result)] = fleet.wait()
     assert isinstance(job, Edge)
-    assert len(result.trained) == len(edge.prefix) == 3
+    assert len(result.trained) == len(edge.key.prefix) == 3
     known = inline.journal.edge(edge.digest)
     assert known is not None
     assert result.correct == known.correct

@@ -15,10 +15,11 @@ from actors.fleet import Fleet
 from actors.metrics import COUNTERS, GAUGES, Metrics
 from actors.options import EngineOptions
 from protocols.cldyb.planners import make_plans
+from protocols.cldyb.protocol import Cldyb
 from protocols.cldyb.study import prepare
-from protocols.running.costs import estimate
 from protocols.running.monitor import Monitor
 from protocols.running.runtime import Runtime
+from protocols.running.snapshot import NoDisplay
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
 from tests.studies import small_settings
@@ -48,12 +49,12 @@ def test_the_figures_of_a_run_reach_ray(tmp_path: Path) -> None:
     settings = small_settings(score_seeds=1, random_sequences=0)
     study = prepare(settings, tmp_path / "states", "cpu")
     fleet = Fleet(study.world, EngineOptions(workers=1))
-    expected = estimate(settings, len(study.methods)).expected
-    with Monitor(tmp_path, "my-run", study, Runtime(quiet=True), expected) as monitor:
+    expected = Cldyb().expected(study)
+    with Monitor(tmp_path, "my-run", Runtime(quiet=True), expected, NoDisplay()) as monitor:
         with monitor.watching(fleet):
             metrics = monitor._metrics
             search, plans = Search(fleet, Journal(tmp_path), monitor.update), make_plans(study)
-            monitor.watch(plans.all)
+            monitor.watch(plans.all, world=study.world)
             search.run(plans.all)
         monitor.end("finished")
     fleet.close()

@@ -80,5 +80,5 @@ def test_shared_storage_brings_states_to_nodes_and_to_later_runs(inline: Finishe
     assert again.found == inline.found
     trained = [s for e in again.journal.entries for s in e.get("edge", {}).get("trained", ())]
     assert "store" in origins(again)
-    kept = {e.state for e in inline.search.edges.values() if e.keep}
+    kept = {e.key.digest for e in inline.search.edges.values() if e.keep}
     assert len(kept & set(trained)) < 0.2 * len(kept), (len(kept & set(trained)), len(kept))

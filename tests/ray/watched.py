@@ -12,9 +12,9 @@ from ray.cluster_utils import Cluster
 
 from actors.fleet import Fleet
 from actors.options import EngineOptions
-from seqsearch.engine.search import Job, JobResult, Priority
+from seqsearch.engine.evaluator import Job, JobResult, Priority
 from seqsearch.training.world import World
-from tests.studies import Finished, run_small
+from tests.studies import Finished, right_by_edge, run_small
 
 METHODS = "simplecil,ranpac:M=64"
 HOLD = "hold"
@@ -107,11 +107,8 @@ def run(
 def same_results(found: Finished, expected: Finished) -> None:
     """The same sequence, and every result that the other run has, each once."""
     assert found.found == expected.found
-    rows = [
-        {e["edge"]["digest"]: e["edge"]["correct"] for e in f.journal.entries if "edge" in e} for f in (found, expected)
-    ]
-    assert rows[0] == rows[1]
-    assert sum("edge" in e for e in found.journal.entries) == len(rows[0])
+    assert right_by_edge(found.journal) == right_by_edge(expected.journal)
+    assert sum("edge" in e for e in found.journal.entries) == len(expected.journal._edges)
 
 
 def origins(finished: Finished) -> Counter[str]:

@@ -10,16 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from seqsearch.core.types import ClassId, Outcome, Task
+from seqsearch.core.outcomes import Outcome
+from seqsearch.core.types import ClassId, Task
 from seqsearch.planners.step import Judgement
 from seqsearch.pools.base import ClassInfo, Pool
 from seqsearch.pools.glyphs import build
+from seqsearch.results.rows import JudgedRollout, RunInfo, TaskSequence, TraceRow, Training
 from seqsearch.results.tables import (
-    JudgedRollout,
-    RunInfo,
-    TaskSequence,
-    TraceRow,
-    Training,
     write_estimates,
     write_results,
     write_sequences,

@@ -17,7 +17,8 @@ from torch import Tensor
 
 from seqsearch.backbones.inject import Adapter, Injection, Transformer
 from seqsearch.core.digests import digest_of
-from seqsearch.methods.base import Context, FitReport, param
+from seqsearch.methods.base import Context, FitReport
+from seqsearch.methods.config import param
 from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.cosine import CosineTraining, Draws, descend_cosine
 from seqsearch.methods.parts.network import embed, held_tokens, saved, saved_under

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.methods.base import FitReport, param
+from seqsearch.methods.base import FitReport
+from seqsearch.methods.config import param
 from seqsearch.methods.parts.head import new_head
 from seqsearch.methods.parts.training import Descent, Group, Training, descend
 

@@ -38,7 +38,8 @@ def held(batch: Batch, context: Context) -> Batch:
 
 def embed(network: Callable[[Tensor], Tensor], batch: Batch) -> Tensor:
     """Features ``[n, d]`` of ``batch`` by a network of images ``[m, 3, s, s]`` -> ``[m, d]``."""
-    return chunked(lambda part: network(part.images), batch)
+    with torch.no_grad():
+        return torch.cat([network(part.images) for part in batch.decoded(CHUNK)])
 
 
 @torch.no_grad()

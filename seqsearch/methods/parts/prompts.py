@@ -16,8 +16,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from seqsearch.backbones.inject import Injection, Prefix, Transformer
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, LogUniform, Method, param
-from seqsearch.methods.base import Config as BaseConfig
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.head import empty_head, load_head, local_cross_entropy, new_head

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from seqsearch.methods.base import Config, FitReport, param
+from seqsearch.methods.base import FitReport
+from seqsearch.methods.config import Config, param
 from seqsearch.methods.parts.network import cut
 
 Rate = Callable[[float], float]

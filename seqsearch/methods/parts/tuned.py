@@ -8,8 +8,9 @@ from typing import Any
 
 from torch import Tensor
 
-from seqsearch.methods.base import Config as BaseConfig
-from seqsearch.methods.base import Context, Footprint, LogUniform, Method, param
+from seqsearch.methods.base import Context, Footprint, Method
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch
 from seqsearch.methods.parts.head import empty_head, load_head
 from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under

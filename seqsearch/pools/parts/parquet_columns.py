@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
-from seqsearch.features.store import cache_root
 from seqsearch.pools.parts.layout import METADATA, SPLITS
-from seqsearch.storage.files import atomic_path
+from seqsearch.storage.files import atomic_path, cache_root
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
 from seqsearch.storage.reading import content, parsed
 

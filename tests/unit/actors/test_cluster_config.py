@@ -117,7 +117,7 @@ def test_the_scripts_of_the_docs_are_valid_shell(script: str) -> None:
 
 
 def test_the_scripts_of_the_docs_name_flags_that_exist() -> None:
-    from protocols.cli.main import cldyb
+    from protocols.cli.cldyb import cldyb
 
     known = {name for parameter in cldyb.params for name in (*parameter.opts, *parameter.secondary_opts)}
     called = re.findall(r"seqsearch cldyb ((?:[^\n]|(?<=\\)\n)*)", "\n".join(blocks("bash")))

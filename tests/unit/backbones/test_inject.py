@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from seqsearch.backbones.inject import Adapter, Injection, LowRank, Prefix, Transformer, injectable
+from seqsearch.backbones.open import build_backbone
 from seqsearch.backbones.parts.bf16 import Bf16
 from seqsearch.core.errors import UserError
-from seqsearch.training.world import build_backbone
 
 SMALL: dict[str, Any] = {"img_size": 32, "patch_size": 8, "embed_dim": 24, "depth": 3, "num_heads": 3}
 KINDS: dict[str, dict[str, Any]] = {

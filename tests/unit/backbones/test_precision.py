@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from seqsearch.training.world import build_backbone
+from seqsearch.backbones.open import build_backbone
 from tests.studies import run_small
 
 

@@ -17,10 +17,10 @@ import torch
 from safetensors.torch import save_file
 from timm.data import create_transform, resolve_model_data_config
 
+from seqsearch.backbones.open import build_backbone
 from seqsearch.backbones.timm_model import build_timm
 from seqsearch.core.errors import UserError
 from seqsearch.pools.parts.decode import decode
-from seqsearch.training.world import build_backbone
 from tests.photos import photographs
 
 MODELS = ["test_vit", "test_vit2", "test_vit3", "test_resnet", "test_efficientnet"]

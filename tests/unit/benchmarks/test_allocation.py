@@ -12,7 +12,7 @@ import pytest
 from benchmarks import allocation, allocation_plot
 from benchmarks.planted import SPREAD, Planted, expected, run, search, weights
 from benchmarks.siblings import Watched, components, replay, resampled
-from seqsearch.core.settings import CldybSettings
+from protocols.cldyb.settings import CldybSettings
 
 KINDS = allocation.KINDS
 
@@ -53,7 +53,7 @@ def test_what_is_expected_of_a_candidate_is_its_mean_over_many_look_aheads() -> 
     for seed in range(2):
         world = Planted(seed, arms=4, noise=1.0, shared=0.0, tasks=3)
         planner, evaluator = run(world, "uniform", 400)
-        errors = {edge.prefix: world.error(edge) for edge in evaluator.trained.values()}
+        errors = {edge.key.prefix: world.error(edge) for edge in evaluator.trained.values()}
         for t, tolerance in ((2, 0.04), (3, 1e-5)):
             rows = [row for row in planner.trace if row.step == t]
             own = [errors[(*planner.sequence[: t - 1], row.task)] for row in rows]

@@ -26,9 +26,9 @@ from seqsearch.building.aliases import by_images, by_looks, by_name, in_several,
 from seqsearch.building.pool import Options, build_parquet
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import Pool, View
+from seqsearch.pools.open import build_pool
 from seqsearch.pools.parts import layout
 from seqsearch.pools.parts.decode import BadImage, picture
-from seqsearch.training.world import build_pool
 from tests.photos import photographs, write_digits, write_hub_layout, write_photos
 from tests.unit.pools.test_decode import PHOTO, bomb, encoded
 

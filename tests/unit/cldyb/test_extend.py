@@ -12,12 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from protocols.cldyb.summary import summarise
+from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
+from protocols.report import cldyb_words as words
 from protocols.running.folder import RunFolder
 from seqsearch.core.errors import UserError
-from seqsearch.core.settings import CldybSettings
-from tests.studies import SMALL, run_small, small_settings
+from tests.studies import SMALL, run_small, small_settings, summary_of
 
 SETTINGS = {**SMALL, "methods": "simplecil,ranpac:M=32", "score_seeds": 1, "tasks": 2, "simulations": 4, "condensed": 3}
 FLAGS = [str(part) for name, value in SETTINGS.items() for part in ("--" + name.replace("_", "-"), value)]
@@ -103,7 +104,7 @@ def test_it_is_a_function_of_its_settings(extended: Path, tmp_path: Path) -> Non
 
 def test_what_is_printed_and_kept_says_so(extended: Path) -> None:
     says = "Extended from 2 to 3 to 5 tasks: no look-ahead went beyond the length that a task was chosen for."
-    assert says in summarise(extended).notes
+    assert says in words.notes(summary_of(extended))
     assert says in (extended / "report.html").read_text()
     assert json.loads((extended / "config.json").read_text())["settings"]["extended_from"] == [2, 3]
     assert {p.name for p in extended.glob("report*")} == {"report.html", "report-2-tasks.html", "report-3-tasks.html"}
@@ -115,10 +116,10 @@ def test_stopped_or_killed_while_it_is_extended_it_is_resumed(extended: Path, ru
     assert stopped.exit_code == 0
     assert f"Continue with: seqsearch cldyb --resume {run}" in stopped.stderr
     assert f"run {run} is not finished: finish it with seqsearch cldyb --resume {run}" in extend(run, 3).stderr
-    summary = summarise(run)
-    assert (summary.reached, summary.overall.drop) == ("step 3/3", None)
-    assert "search-0: 2 of 3 tasks decided." in summary.notes
-    assert "Nothing was re-scored." in summary.notes, "of three tasks"
+    summary = summary_of(run)
+    assert (summary.unfinished.reached, summary.overall.drop) == ("step 3/3", None)
+    assert "search-0: 2 of 3 tasks decided." in words.notes(summary)
+    assert "Nothing was re-scored." in words.notes(summary), "of three tasks"
     assert [r for r in rows(run, "results") if r["role"] == "rescore"], "what is known of two is kept"
     assert call("cldyb", "--resume", run, "--workers", 0, "--quiet").exit_code == 0
     assert extend(run, 5).exit_code == 0
@@ -128,21 +129,20 @@ def test_stopped_or_killed_while_it_is_extended_it_is_resumed(extended: Path, ru
 
 @pytest.mark.parametrize("killed_after", ["report", "stats"])
 def test_killed_before_its_settings_are_written_it_is_the_run_it_was(
-    finished: Path, run: Path, killed_after: str, monkeypatch: pytest.MonkeyPatch
+    finished: Path, run: Path, tmp_path: Path, killed_after: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import protocols.running.folder
+    import protocols.cldyb.extend as extending
 
     def killed(*_: Any) -> None:
         raise KeyboardInterrupt
 
     folder, settings = RunFolder.resume(run, CldybSettings, {})
-    longer = folder.longer(settings, 4)
+    study = Cldyb().prepare(extending.longer(folder, Cldyb(), settings, 4), tmp_path, "cpu", Path.cwd())
     with monkeypatch.context() as patch:
-        patch.setattr(
-            *((protocols.running.folder, "write_json") if killed_after == "report" else (RunFolder, "save")), killed
-        )
+        patch.setattr(*((extending, "write_json") if killed_after == "report" else (RunFolder, "save")), killed)
+        patch.setattr(RunFolder, "identify", lambda *_: [])
         with pytest.raises(KeyboardInterrupt):
-            folder.reopen(longer)
+            extending.reopen(folder, Cldyb(), study)
     folder.close()
     again = call("cldyb", "--resume", run, "--workers", 0, "--quiet")
     assert again.exit_code == 0, again.output

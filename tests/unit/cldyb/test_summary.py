@@ -5,11 +5,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from protocols.cldyb.summary import render, summarise
+from protocols.report import cldyb_words as words
 from protocols.report import text as wording
+from protocols.report.cldyb import render, to_json
 from seqsearch.core.errors import UserError
 from seqsearch.metrics.drop import bootstrap_drop
-from seqsearch.results.tables import JudgedRollout
+from seqsearch.results.rows import JudgedRollout
+from tests.studies import summary_of
 from tests.unit.run_folders import STATS, glyphs, outcome, rescored, sequence, triangle, write_run
 
 POOL = glyphs()
@@ -31,7 +33,7 @@ def result(final_old, final_new, first=0.9, masked=0.95, **more):
 
 def plain(run, width=120):
     console = Console(file=io.StringIO(), width=width)
-    console.print(render(summarise(run)))
+    console.print(render(summary_of(run)))
     return console.file.getvalue()
 
 
@@ -52,7 +54,7 @@ def joint(tmp_path):
 
 
 def test_figures_are_those_computed_by_hand(joint):
-    summary = summarise(joint)
+    summary = summary_of(joint)
     er, slca = summary.methods
     assert (er.method, slca.method, summary.separate) == ("er", "slca", False)
     assert er.found.acc == pytest.approx(0.45)
@@ -86,7 +88,7 @@ def test_the_words_say_condition_cost_and_what_is_hard(joint):
 
 
 def test_json_holds_the_same_and_nothing_that_json_has_not(joint):
-    data = json.loads(json.dumps(summarise(joint).to_json(), allow_nan=False))
+    data = json.loads(json.dumps(to_json(summary_of(joint)), allow_nan=False))
     assert data["methods"][0]["found"]["acc"] == pytest.approx(0.45)
     assert data["stats"] == STATS
 
@@ -124,7 +126,7 @@ def separate(tmp_path, searches):
 
 def test_separate_runs_score_each_method_on_its_own_sequences(tmp_path):
     run = separate(tmp_path, {"er": 2, "slca": 2})
-    summary = summarise(run)
+    summary = summary_of(run)
     er, slca = summary.methods
     assert summary.separate
     assert (er.found.acc, er.found.worst, er.found.sequences) == pytest.approx((0.4, 0.3, 2))
@@ -138,11 +140,11 @@ def test_separate_runs_score_each_method_on_its_own_sequences(tmp_path):
 
 
 def test_methods_with_unequal_numbers_of_searches_have_no_joint_drop(tmp_path):
-    summary = summarise(separate(tmp_path, {"er": 2, "slca": 1}))
+    summary = summary_of(separate(tmp_path, {"er": 2, "slca": 1}))
     assert all(m.drop is not None for m in summary.methods)
     assert summary.mean.drop is None
-    assert any("No drop of the mean" in note for note in summary.notes)
-    assert "cannot be compared" in wording.headline(summary)
+    assert any("No drop of the mean" in note for note in words.notes(summary))
+    assert "cannot be compared" in words.headline(summary)
 
 
 # ------------------------------------------------------------------------------------------------ what is missing
@@ -151,7 +153,7 @@ def test_methods_with_unequal_numbers_of_searches_have_no_joint_drop(tmp_path):
 def test_without_random_sequences_the_found_ones_still_have_their_figures(tmp_path):
     f = found(methods=("er",))
     run = write_run(tmp_path / "r", POOL, [f], [rescored(f, "er", 0, result(0.2, 0.6))], ["er"])
-    summary = summarise(run)
+    summary = summary_of(run)
     assert summary.methods[0].found.acc == pytest.approx(0.4)
     assert (summary.methods[0].random, summary.methods[0].drop, summary.mean) == (None, None, None)
     assert "No random sequences in this run" in plain(run)
@@ -166,7 +168,7 @@ def test_only_seeds_that_both_sides_have_in_full_are_compared(tmp_path, lost):
     else:
         judged[-1] = rescored(r1, "er", 2, outcome([[0.1]], status="diverged", steps=2, footprint=None))
     run = write_run(tmp_path / "r", POOL, [f, r0, r1], judged, ["er"])
-    er = summarise(run).methods[0]
+    er = summary_of(run).methods[0]
     assert (er.found.seeds, er.random.seeds, er.drop.seeds) == (1, 1, 1)
     assert er.found.acc == pytest.approx(0.55)
     text = " ".join(plain(run).split())
@@ -178,7 +180,7 @@ def test_only_seeds_that_both_sides_have_in_full_are_compared(tmp_path, lost):
 def test_an_interrupted_rescoring_is_said_and_not_compared(tmp_path):
     f, rest = found(), randoms()
     run = write_run(tmp_path / "r", POOL, [f, *rest], [rescored(f, "er", 0, result(0.2, 0.6))], ["er", "slca"])
-    summary = summarise(run)
+    summary = summary_of(run)
     er, slca = summary.methods
     assert er.found.acc == pytest.approx(0.4)
     assert (er.random, er.drop, slca.found, summary.mean.found) == (None, None, None, None)
@@ -197,14 +199,14 @@ def test_nothing_rescored_and_no_stats(tmp_path):
 
 def test_what_is_no_finished_run_is_refused_in_one_line(tmp_path, joint):
     with pytest.raises(UserError, match="no run folder"):
-        summarise(tmp_path)
+        summary_of(tmp_path)
     (joint / "results.parquet").unlink()
     with pytest.raises(UserError, match=r"is not finished .* --resume") as error:
-        summarise(joint)
+        summary_of(joint)
     assert "\n" not in str(error.value)
     (joint / "config.json").write_text("{")
     with pytest.raises(UserError, match="restore it"):
-        summarise(joint)
+        summary_of(joint)
 
 
 # ------------------------------------------------------------------------------------------------ words
@@ -227,7 +229,7 @@ def test_the_headline_says_no_more_than_the_interval(tmp_path, found_acc, random
         for seed, acc in enumerate(row)
     ]
     run = write_run(tmp_path / "r", POOL, [*sides[0], *sides[1]], judged, ["er"])
-    assert said in wording.headline(summarise(run))
+    assert said in words.headline(summary_of(run))
 
 
 def test_small_words():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqsearch.core.digests import depth_seed, digest_of, seed_of, seeded_numpy
-from seqsearch.core.registry import load, source_digest
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -68,16 +66,3 @@ def test_generators_depend_on_their_parts_alone() -> None:
 def test_training_seeds_depend_on_depth_and_phase_and_replicate() -> None:
     seeds = {depth_seed(s, r, d, p) for s in (0, 1) for r in (0, 1) for d in (0, 1) for p in ("shuffle", "head")}
     assert len(seeds) == 16
-
-
-def test_a_methods_source_covers_the_methods_it_builds_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = "from seqsearch.methods.er import ExperienceReplay\n\nclass Mine(ExperienceReplay):\n    pass\n"
-    for name in ("a", "b"):
-        (tmp_path / f"{name}.py").write_text(own)
-    (tmp_path / "c.py").write_text(own + "# changed\n")
-    a, b, c = (source_digest(load("method", f"{tmp_path}/{n}.py:Mine")) for n in "abc")
-    assert a == b, "a file's place does not count"
-    assert a != c
-    read = Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda self: read(self) + b"#" * (self.name == "er.py"))
-    assert source_digest(load("method", f"{tmp_path}/a.py:Mine")) != a

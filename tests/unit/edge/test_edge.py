@@ -16,15 +16,16 @@ from scipy import stats
 
 from actors.options import EngineOptions
 from protocols.cli.main import main
-from protocols.edge.run import expected, run, shared_trainings
+from protocols.edge.run import expected, shared_trainings
 from protocols.edge.settings import EdgeSettings
 from protocols.edge.study import prepare
-from protocols.edge.summary import summarise
+from protocols.report import edge_words as words
 from protocols.running.folder import RunFolder
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import UserError
-from seqsearch.training.world import build_pool
+from seqsearch.pools.open import build_pool
+from tests.studies import execute, summary_of
 from tests.text_models import text_models
 from tests.unit.running.test_time_budget import results_in
 
@@ -88,7 +89,7 @@ def test_exact_extremes_are_those_of_all_sequences(every: tuple[Path, str]) -> N
 def test_the_truth_and_table_1_can_be_recomputed(every: tuple[Path, str]) -> None:
     rows = accuracies(every[0], "er:epochs=1")
     truth = rows[rows.kind == "enumerated"].accuracy
-    t = summarise(every[0]).methods[0].truth
+    t = summary_of(every[0]).methods[0].truth
     assert t is not None
     assert (t.low, t.high, t.fit.mu) == pytest.approx((truth.min(), truth.max(), truth.mean()))
     rs = next(a for a in t.against if a.name == "RS (0, 42, 1993)")
@@ -123,10 +124,10 @@ def test_rs_orders_are_those_of_the_toolboxes(every: tuple[Path, str]) -> None:
 def test_further_similarities_get_extremes_of_their_own(every: tuple[Path, str]) -> None:
     rows = accuracies(every[0], "er:epochs=1")
     assert {"hard-0@prototypes", "easy-0@prototypes", "hard-0@confusion", "easy-0@confusion"} <= set(rows.index)
-    t = summarise(every[0]).methods[0].truth
+    t = summary_of(every[0]).methods[0].truth
     assert t is not None
     assert [a.name for a in t.encoders] == ["the run's own", "prototypes", "confusion", "sentences", "clip"]
-    assert len({p.digest for p in summarise(every[0]).plans}) == 5
+    assert len({p.digest for p in summary_of(every[0]).plans}) == 5
     triple = rows.accuracy[["hard-0@confusion", "random-0", "easy-0@confusion"]]
     assert t.encoders[2].fit is not None
     assert t.encoders[2].fit.mu == pytest.approx(triple.mean())
@@ -202,9 +203,7 @@ def stopped_after(results: int, path: Path, **settings: Any) -> None:
     )
     folder = RunFolder.create(path, made)
     deadline = Deadline(results, results_in(path))
-    assert not run(
-        folder, prepare(made, path / "states", "cpu"), Runtime(EngineOptions(workers=0), quiet=True, deadline=deadline)
-    )
+    assert not execute(folder, made, Runtime(EngineOptions(workers=0), quiet=True, deadline=deadline))
     folder.close()
 
 
@@ -215,7 +214,7 @@ def test_until_adds_sequences_and_says_the_same_again(tmp_path: Path) -> None:
         assert said.exit_code == 0, said.stderr
     tables = [pq.read_table(tmp_path / n / "sequences.parquet").drop_columns("run_id").to_pylist() for n in ("a", "b")]
     assert tables[0] == tables[1]
-    m = summarise(tmp_path / "a").methods[0]
+    m = summary_of(tmp_path / "a").methods[0]
     assert m.estimate is not None
     assert m.estimate.L in (3, 8)
     assert m.estimate.mean.half_width <= 0.03 or m.estimate.L == 8
@@ -252,7 +251,7 @@ def test_unequal_tasks_several_extremes_and_own_orders(tmp_path: Path) -> None:
     assert (sizes.values == [5, 2, 2]).all()
     assert {"hard-1", "easy-1", "own-order-0", "own-order-1"} <= set(rows.sequence_id)
     assert "Tasks have 2 to 5 classes, and Eq. 1 counts every task alike" in " ".join(said.stdout.split())
-    [m] = summarise(tmp_path / "run").methods
+    [m] = summary_of(tmp_path / "run").methods
     assert len(m.placed["own"].orders) == 2
 
 
@@ -270,7 +269,7 @@ def test_a_method_that_no_order_changes_is_said(tmp_path: Path) -> None:
     )
     assert said.exit_code == 0, said.stderr
     assert "On this pool simplecil scores the same on every sequence." in said.stdout
-    assert summarise(tmp_path / "run").plans[0].source == "confusion of simplecil"
+    assert summary_of(tmp_path / "run").plans[0].source == "confusion of simplecil"
 
 
 def test_a_method_that_fails_on_some_sequences_is_said(tmp_path: Path) -> None:
@@ -288,8 +287,10 @@ def test_a_method_that_fails_on_some_sequences_is_said(tmp_path: Path) -> None:
     status = rows[rows.sequence_id.str.startswith("random-")].groupby("sequence_id").status.first()
     failed = int((status == "failed").sum())
     assert 0 < failed < 6
-    found = summarise(tmp_path / "run")
-    assert f"own.py:Picky: {failed} of 6 sequences (random) failed with some seed and are left out." in found.notes
+    found = summary_of(tmp_path / "run")
+    assert f"own.py:Picky: {failed} of 6 sequences (random) failed with some seed and are left out." in words.notes(
+        found
+    )
     assert found.methods[0].groups["random"].names == tuple(status.index[status == "ok"])
 
 

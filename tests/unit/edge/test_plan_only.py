@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
 from protocols.edge.plan import FILE, plan, read_plans, write_plans
-from protocols.edge.settings import EdgeSettings
+from protocols.edge.settings import EdgePlanSettings
 from seqsearch.core.errors import UserError
 from seqsearch.similarity.files import write
 from seqsearch.similarity.matrix import Similarity, checked
@@ -126,8 +126,7 @@ def test_names_of_a_pool_need_no_file(tmp_path: Path) -> None:
 
 def test_the_end_that_is_called_hard_can_be_turned_round() -> None:
     low, high = (
-        plan("s", some(9), (3, 3, 3), EdgeSettings(plan_only=True, planner="exact", hard_end=end))
-        for end in ("low", "high")
+        plan("s", some(9), (3, 3, 3), EdgePlanSettings(planner="exact", hard_end=end)) for end in ("low", "high")
     )
     assert [e.tasks for e in low.hard] == [e.tasks for e in high.easy]
     assert [e.tasks for e in low.easy] == [e.tasks for e in high.hard]
@@ -135,7 +134,7 @@ def test_the_end_that_is_called_hard_can_be_turned_round() -> None:
 
 
 def test_plans_are_read_again_as_they_were_written(tmp_path: Path) -> None:
-    made = plan("s", some(8), (3, 3, 2), EdgeSettings(plan_only=True, moves=300, extremes=2))
+    made = plan("s", some(8), (3, 3, 2), EdgePlanSettings(moves=300, extremes=2))
     write_plans(tmp_path, [made])
     assert read_plans(tmp_path) == [made]
     assert read_plans(tmp_path / "elsewhere") == []
@@ -151,7 +150,7 @@ DAMAGE: list[Any] = [
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_plans_are_one_line(tmp_path: Path, damage: Any) -> None:
-    write_plans(tmp_path, [plan("s", some(6), (2, 2, 2), EdgeSettings(plan_only=True, planner="exact"))])
+    write_plans(tmp_path, [plan("s", some(6), (2, 2, 2), EdgePlanSettings(planner="exact"))])
     said = json.loads((tmp_path / FILE).read_text())
     damage(said["plans"][0])
     (tmp_path / FILE).write_text(json.dumps(said))

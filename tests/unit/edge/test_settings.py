@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
 
-from protocols.edge.settings import EdgeSettings
+from protocols.edge.settings import EdgePlanSettings, EdgeSettings
 from seqsearch.core.errors import UserError
 
 
@@ -31,7 +32,6 @@ from seqsearch.core.errors import UserError
         ({"lags": "a"}, "--lags a: must be weights"),
         ({"lags": "0,0"}, "--lags 0,0: must be finite weights, not all 0"),
         ({"paper_granularities": "0"}, "must be numbers of clusters from 1"),
-        ({"plan_only": True, "until": "mean:0.01"}, "--plan-only trains nothing"),
         ({"planner": "magic"}, "--planner 'magic': must be anneal or paper or exact"),
     ],
 )
@@ -49,5 +49,8 @@ def test_lists_are_read() -> None:
 
 
 def test_plans_need_no_method_and_all_sequences_one_seed() -> None:
-    assert not EdgeSettings(plan_only=True).trains
-    assert EdgeSettings(methods="er", enumerate=True, score_seeds=1).trains
+    assert EdgePlanSettings().tasks == 5
+    assert not {"methods", "backbone", "score_seeds"} & {f.name for f in dataclasses.fields(EdgePlanSettings)}
+    assert EdgeSettings(methods="er", enumerate=True, score_seeds=1).score_seeds == 1
+    with pytest.raises(UserError, match="--methods is missing"):
+        EdgeSettings()

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from seqsearch.core.types import Edge
+from seqsearch.engine.evaluator import Job, JobResult
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
-from seqsearch.engine.search import Job, JobResult, Search
+from seqsearch.engine.search import Search
 from seqsearch.training.world import World
 from tests.studies import Finished, run_small
 
@@ -18,7 +19,8 @@ OWN = '''
 from dataclasses import dataclass
 from pathlib import Path
 import torch
-from seqsearch.methods.base import Additive, Caps, Config, FitReport, Footprint, param
+from seqsearch.methods.config import Config, param
+from seqsearch.methods.base import Additive, Caps, FitReport, Footprint
 
 class Means(Additive):
     """Class means of noisy pixels, on a scale that the first task decides if there is an anchor."""
@@ -83,24 +85,24 @@ def trained(finished: Finished) -> Counter[str]:
 
 def rows(finished: Finished) -> dict[str, object]:
     """Accuracy rows by identity of the edge."""
-    return {e["edge"]["state"]: e["edge"]["correct"] for e in finished.journal.entries if "edge" in e}
+    return {e["edge"]["state"]: e["edge"]["classifiers"] for e in finished.journal.entries if "edge" in e}
 
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_each_part_is_trained_once_and_added_elsewhere(tmp_path: Path, first: int) -> None:
     finished = run_small(tmp_path / "run", methods=means(tmp_path, first=first))
     counts, edges = trained(finished), list(finished.search.edges.values())
-    assert {e.method.anchor for e in edges} == {first}
-    assert set(counts) == {e.home.state for e in edges}
+    assert {e.key.method.anchor for e in edges} == {first}
+    assert set(counts) == {e.home.key.digest for e in edges}
     assert set(counts.values()) == {1}
     assert len(counts) < 0.7 * len(edges)
     assert len((tmp_path / "learned").read_text().split()) == len(counts)
-    assert {len(e.prefix) for e in edges if e.state in counts} == set(range(1, first + 2))
+    assert {len(e.key.prefix) for e in edges if e.key.digest in counts} == set(range(1, first + 2))
 
 
 def test_added_parts_are_as_good_as_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     added = run_small(tmp_path / "added", methods=means(tmp_path, first=1))
-    monkeypatch.setattr("seqsearch.training.world._anchor", lambda build, config: None)
+    monkeypatch.setattr("seqsearch.methods.spec._anchor", lambda build, config: None)
     plain = run_small(tmp_path / "plain", methods=means(tmp_path, first=1))
     assert len(trained(plain)) > len(trained(added))
     assert added.found == plain.found
@@ -113,7 +115,7 @@ class Forgetful(InlineEvaluator):
     def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         [(job, result)] = super().wait()
         if isinstance(job, Edge):
-            self.drop([job.part])
+            self.drop([job.key.part])
         return [(job, result)]
 
 
@@ -133,8 +135,10 @@ def test_what_cannot_be_learned_is_a_result_wherever_it_occurs(tmp_path: Path) -
     diverged = {e["edge"]["state"] for e in finished.journal.entries if e.get("edge", {}).get("status") == "diverged"}
     assert diverged
     assert all(edges[state].home is edges[state] for state in diverged)
-    bad = {edges[state].prefix[-1] for state in diverged}
-    assert any(e.prefix[-1] in bad and e.state not in diverged for e in edges.values()), "nobody else asked for it"
+    bad = {edges[state].key.prefix[-1] for state in diverged}
+    assert any(e.key.prefix[-1] in bad and e.key.digest not in diverged for e in edges.values()), (
+        "nobody else asked for it"
+    )
     assert not bad & {task for sequence in finished.found for task in sequence}
 
 
@@ -168,5 +172,5 @@ def test_sums_over_stored_features_are_not_kept_apart(tmp_path: Path) -> None:
     finished = run_small(tmp_path / "run", methods="simplecil")
     assert isinstance(finished.search, Search)
     assert isinstance(finished.journal, Journal)
-    assert {e.method.anchor for e in finished.search.edges.values()} == {None}
+    assert {e.key.method.anchor for e in finished.search.edges.values()} == {None}
     assert isinstance(finished.study.world, World)

@@ -27,6 +27,15 @@ def forged(kind: str = "edge", **changes: Any) -> bytes:
     return written({kind: {**values, **changes}})
 
 
+def head(**changes: Any) -> bytes:
+    """A line whose first classifier has wrong values."""
+    first, *others = dataclasses.asdict(edge("f"))["classifiers"]
+    return forged(classifiers=[{**first, **changes}, *others])
+
+
+OTHERS = [{"name": "head", "correct": [[1, 1], [1, 1]], "masked": [[1, 1], [1, 1]], "images": ""}]
+
+
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
     made = Journal(tmp_path)
@@ -61,17 +70,28 @@ def test_any_byte_of_a_journal_that_was_changed_is_noticed(journal: Path, at: fl
         (b"\n", "no checksum"),
         (b"[" * 10**6 + b"\n", "no checksum"),
         (forged()[:-80] + b"\n", "no checksum"),
-        (forged().replace(b"(3,", b"(4,").replace(b"1.5", b"2.5"), "changed after it was written"),
+        (forged().replace(b"1.5", b"2.5"), "changed after it was written"),
         (written({"edge": [1]}), "neither a result nor a note"),
         (written({"edge": {}, "note": {}}), "neither a result nor a note"),
         (written({"other": {}}), "neither a result nor a note"),
         (forged(digest=3), "digest is 3"),
         (forged(status="perfect"), "status is 'perfect'"),
-        (forged(correct=[3.5, 2]), "correct is "),
-        (forged(correct="33"), "correct is '33'"),
-        (forged(correct=[99, 2]), "more images right than were judged"),
-        (forged(correct=[1]), "a row of results that is not whole"),
-        (forged(counts=[0, 4], correct=[0, 1], masked_correct=[0, 1]), "more images right than were judged"),
+        (head(correct=[[3.5, 2], [1, 1]]), "classifiers is "),
+        (head(correct="33"), "classifiers is "),
+        (head(surprise=1), "classifiers is "),
+        (forged(classifiers=[[1]]), "classifiers is "),
+        (head(correct=[[99, 1], [1, 1]]), "more images right than were judged"),
+        (head(masked=[[2, 2], [2, 3]]), "more images right than were judged"),
+        (head(correct=[[2, 1]]), "a row of results that is not whole"),
+        (head(correct=[[2, 1], [2]]), "a row of results that is not whole"),
+        (head(correct=[[1, 1], [1, 1]]), "other images right than are counted"),
+        (head(images="AAAA"), "bytes cannot hold"),
+        (head(images="!"), "no base64 text"),
+        (head(name="nme"), "without what was judged"),
+        (forged(classifiers=[]), "without what was judged"),
+        (forged(judged=[[0, 0], [2, 2]]), "nothing was judged of a group"),
+        (forged(judged=[[-1, 5], [2, 2]]), "judged is "),
+        (forged(classifiers=dataclasses.asdict(edge("f"))["classifiers"][:1] * 2), "two classifiers of one name"),
         (forged(train_seconds=NAN), "train_seconds is nan"),
         (forged(train_seconds=-1), "train_seconds is -1"),
         (forged(judge_seconds=INFINITY), "judge_seconds is inf"),
@@ -83,7 +103,10 @@ def test_any_byte_of_a_journal_that_was_changed_is_noticed(journal: Path, at: fl
         (forged("probe", sha=None), "without the hash of its array"),
         (forged("probe", seconds="soon"), "seconds is 'soon'"),
         (written({"note": {"session": "end", "wall_seconds": "long"}}), "the end of a session without its time"),
-        (written({"edge": {**dataclasses.asdict(edge("a")), "correct": [1, 1]}}), "contradicts an earlier line"),
+        (
+            written({"edge": {**dataclasses.asdict(edge("a")), "judged": [[3, 2], [2, 2]], "classifiers": OTHERS}}),
+            "contradicts",
+        ),
     ],
 )
 def test_a_line_that_cannot_be_is_named_and_says_why(journal: Path, line: bytes, says: str) -> None:
@@ -143,9 +166,10 @@ def test_nothing_is_written_that_could_not_be_resumed(tmp_path: Path, values: di
 
 
 def test_notes_of_a_method_may_be_any_numbers() -> None:
-    noted = dataclasses.replace(edge("a"), notes=(("loss", NAN), ("gain", -INFINITY)))
+    noted = dataclasses.replace(edge("a"), notes=(("loss", NAN), ("gain", -INFINITY)), counters=(("shift", NAN),))
     [(_, values)] = understood(written({"edge": dataclasses.asdict(noted)})).items()
     assert str(values["notes"]) == str(noted.notes)
+    assert str(values["counters"]) == str(noted.counters)
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+from seqsearch.core.bits import packed
 from seqsearch.core.errors import UserError
-from seqsearch.core.types import EdgeResult, ProbeResult
+from seqsearch.core.outcomes import ClassifierCounts, EdgeResult, ProbeResult
 from seqsearch.engine.journal import Journal
+
+RIGHT = packed(np.array([1, 1, 1, 0, 0, 1, 0, 1], dtype=bool))
+"""Which of eight images are right: 2 and 1 of the first task's classes, 1 and 1 of the second's."""
 
 
 def edge(name: str, status: Any = "ok") -> EdgeResult:
+    head = ClassifierCounts("head", ((2, 1), (1, 1)), ((2, 2), (2, 2)), RIGHT)
+    other = ClassifierCounts("nme", ((0, 1), (1, 1)), ((0, 1), (2, 1)))
     return EdgeResult(
-        name, f"state-{name}", status, (3, 2), (4, 4), (4, 4), (f"state-{name}",), "space", (("params", 8),), 1.5, 0.5
-    )
+        name, f"state-{name}", status, ((2, 2), (2, 2)), (head, other), (("drift", -0.5),), (f"state-{name}",), "space",
+        (("params", 8),), 1.5, 0.5,
+    )  # fmt: skip
 
 
 def probe(name: str) -> ProbeResult:

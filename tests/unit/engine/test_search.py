@@ -12,15 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protocols.running.costs import UnitCosts, estimate
+from protocols.cldyb.costs import estimate
+from protocols.running.costs import UnitCosts
 from seqsearch.core.types import Edge
+from seqsearch.engine.evaluator import Job, JobResult
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
-from seqsearch.engine.search import Job, JobResult, Search
+from seqsearch.engine.search import Search
 from seqsearch.planners.step import NoValidTask
 from seqsearch.states.cache import StateCache
 from seqsearch.training.world import World
-from tests.studies import Finished, run_small, small_settings
+from tests.studies import Finished, right_by_edge, run_small, small_settings
 
 TWO = "simplecil,ranpac:M=64"
 
@@ -126,7 +128,7 @@ class Failing(InlineEvaluator):
 
     def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         job, result = super().wait()[0]
-        if isinstance(job, Edge) and len(job.prefix) == self.depth and job.judged == "reward":
+        if isinstance(job, Edge) and len(job.key.prefix) == self.depth and job.judged == "reward":
             self.seen += 1
             if self.seen in self.fails:
                 result = replace(result, status="diverged", message="NaN at step 3")
@@ -186,7 +188,7 @@ class DiskOnly(InlineEvaluator):
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
-        self.trainer.cache = StateCache(Path(world.states), ram_bytes=1)
+        self.trainer.states.cache = StateCache(Path(world.states), ram_bytes=1)
 
 
 def test_a_sloppy_method_gives_the_same_whatever_is_cached(tmp_path: Path) -> None:
@@ -195,7 +197,7 @@ def test_a_sloppy_method_gives_the_same_whatever_is_cached(tmp_path: Path) -> No
     runs = [
         run_small(tmp_path / k.__name__, k, methods=f"{tmp_path}/sloppy.py:Sloppy") for k in (InlineEvaluator, DiskOnly)
     ]
-    rows = [{e["edge"]["digest"]: e["edge"]["correct"] for e in r.journal.entries if "edge" in e} for r in runs]
+    rows = [right_by_edge(r.journal) for r in runs]
     assert rows[0] == rows[1]
     assert runs[0].found == runs[1].found
 

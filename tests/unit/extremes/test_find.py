@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from seqsearch.core.errors import UserError
-from seqsearch.extremes.find import Found, Start, anneal_start, find, random_labels, task_sizes
-from seqsearch.extremes.objective import Objective, Problem, labels_of
+from seqsearch.extremes.find import find
+from seqsearch.extremes.objective import Objective, Problem, labels_of, random_labels, task_sizes
+from seqsearch.extremes.restarts import Found, Start, anneal_start
 
 SIZES = task_sizes(20, 5)
 

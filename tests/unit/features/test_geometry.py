@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqsearch.core.types import MethodSpec, Probe
+from seqsearch.core.types import MethodSpec, Probe, StateKey
 from seqsearch.features import geometry as sim
 from seqsearch.training import probes as probing
 from seqsearch.training.world import World
@@ -183,14 +183,18 @@ def test_probes_search_on_the_gpu_of_their_worker_and_nowhere_else(monkeypatch):
     method = MethodSpec("m", "m", "b", (), "0" * 32)
     answers = []
 
-    def no_scores(rows):
-        raise AssertionError("a probe of neighbours asks for no scores")
+    class View:
+        """Features that are made up; a probe of neighbours asks for nothing else."""
+
+        def features(self, about, part, rows):
+            return features(about, len(rows), 6)
 
     for device, k in (("cpu", 3), ("cuda", 3), ("cuda", 5000)):
         world = World("glyphs:classes=4,train=8,reward=4,test=2", 0, "cache", "states", device)
         options = (("images", 5), ("k", k), ("scope", "task"), ("temperature", 0.1))
-        probe = Probe("nll", method, 0, 0, (), "space", tasks=(world.task([0, 1]), world.task([2, 3])), options=options)
-        found = probing.answer(probe, world, lambda c, part, rows: features(c, len(rows), 6), no_scores)
+        tasks = world.task([0, 1]), world.task([2, 3])
+        probe = Probe("nll", StateKey(method, 0, 0, ()), "space", tasks=tasks, options=options)
+        found = probing.answer(probe, world, View())
         answers.append(found.tolist())
     assert searched == [("resources", 8, 10, 3)] * 2 + [("resources", 8, 10, 10)] * 2
     assert answers[0] == answers[1] != answers[2]

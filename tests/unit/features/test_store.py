@@ -11,14 +11,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seqsearch.backbones.open import build_backbone
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.types import Edge
+from seqsearch.core.types import Edge, StateKey
 from seqsearch.features.extraction import Network, byte_table, looked_up
 from seqsearch.features.store import OPEN, FeatureStore
 from seqsearch.pools.base import ClassInfo
+from seqsearch.pools.open import build_pool
 from seqsearch.training.trainer import Trainer
-from seqsearch.training.world import World, build_backbone, build_pool, method_spec
+from seqsearch.training.world import World
 
 POOL, BACKBONE = "glyphs:classes=20,train=4,reward=2,test=2", "glyph_vit"
 
@@ -136,8 +138,8 @@ def test_one_network_serves_all_pools_and_methods_and_training_a_copy_leaves_it_
     backbone.module = lambda: built.append(type(backbone).module(backbone)) or built[-1]
     with torch.inference_mode():
         before = trainer.source(BACKBONE).features.rows(np.array([0, 40]))
-    spec = method_spec(parse_item("er:epochs=1", "method"), BACKBONE, "cpu")
-    trained = trainer.train(Edge(spec, 0, 0, (world.task([0, 1]),)))
+    spec = world.spec(parse_item("er:epochs=1", "method"), BACKBONE)
+    trained = trainer.train(Edge(StateKey(spec, 0, 0, (world.task([0, 1]),))))
     assert trained.status == "ok", trained.message
     assert len(built) == 1
     assert not any(p.is_inference() for p in built[0].parameters())

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from seqsearch.backbones.open import build_backbone
 from seqsearch.backbones.parts.bf16 import Bf16
 from seqsearch.methods.data import Batch
 from seqsearch.methods.parts import fisher as _fisher
 from seqsearch.methods.parts.fisher import blended, diagonal_fisher, named, quadratic_penalty, run_with, stiffness
-from seqsearch.training.world import build_backbone
 from tests.conformance.lab import TASKS, Case, Lab
 
 

@@ -11,7 +11,7 @@ import torch
 
 from seqsearch.backbones.inject import Injection, Prefix, Transformer
 from seqsearch.core.errors import UserError
-from seqsearch.methods.base import build_config
+from seqsearch.methods.config import build_config
 from seqsearch.methods.lae import LAE
 from seqsearch.methods.parts.modules import KINDS, Modules, load_modules
 from tests.conformance.lab import TASKS, Case, Lab

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,9 @@ from torch import Tensor
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.registry import load
-from seqsearch.methods.base import Conflict, Method, build_config
+from seqsearch.methods.base import Method
 from seqsearch.methods.coda_prompt import orthonormal, overlap, weights
+from seqsearch.methods.config import Conflict, build_config
 from seqsearch.methods.dualprompt import blocks_of
 from seqsearch.methods.parts.prompts import cosines, majority, nearest, untransposed
 from seqsearch.training.context import WorkerContext
@@ -225,8 +225,8 @@ def test_networks_of_few_blocks_will_do(lab: Lab, name: str, depth: int) -> None
     with torch.random.fork_rng():
         torch.manual_seed(0)
         small = VisionTransformer(img_size=32, patch_size=8, embed_dim=160, depth=depth, num_heads=4, num_classes=0)
-    network: Any = SimpleNamespace(module=small.eval().requires_grad_(False))
-    context = WorkerContext(torch.device("cpu"), 160, "small", 3 * 32 * 32, 0, 0, network)
+    context = WorkerContext(lab.source.inner, 0, 0)
+    context.frozen_backbone = lambda: small.eval().requires_grad_(False)
     kind = load("method", name)
     method = kind(context, build_config(kind, {"epochs": 1}))
     lab.fit(method, ONE, TWO)

@@ -39,7 +39,7 @@ def test_confusion_counts_reward_images_and_agrees_with_the_accuracy_of_the_meth
     assert values.shape == (48, 48)
     assert (values.sum(axis=1) == 4).all()  # reward=4
     [edge] = [e["edge"] for e in Journal(tmp_path).entries if "edge" in e]
-    assert values.trace() == sum(edge["correct"])
+    assert values.trace() == sum(map(sum, edge["classifiers"][0].correct))
     assert 0 < values.trace() < values.sum()
 
 

@@ -16,7 +16,7 @@ from PIL import Image
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import Split, View
 from seqsearch.pools.folder import build
-from seqsearch.training.world import build_pool
+from seqsearch.pools.open import build_pool
 from tests.photos import write_digits, write_photos
 
 

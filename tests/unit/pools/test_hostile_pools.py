@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import View
+from seqsearch.pools.open import build_pool
 from seqsearch.pools.parquet import build
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile
-from seqsearch.training.world import build_pool
 from tests.unit.pools.test_parquet import hub, own_layout, png
 
 

@@ -19,11 +19,11 @@ from PIL import Image
 
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import Split, View
+from seqsearch.pools.open import build_pool
 from seqsearch.pools.parquet import ParquetPool, build
 from seqsearch.pools.parts import layout as _layout
 from seqsearch.pools.parts import verbatim as _verbatim
 from seqsearch.storage.parquet_file import ParquetFile
-from seqsearch.training.world import build_pool
 from tests.photos import write_hub_layout
 
 

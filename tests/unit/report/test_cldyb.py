@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from protocols.cldyb.protocol import Cldyb
 from protocols.report.charts import Line, bounds, line_chart, strip
 from protocols.report.cldyb import PAPER, write_report
 from seqsearch.core.errors import UserError
@@ -64,7 +65,7 @@ def make_run(folder, pool=POOL, methods=("er", "slca"), random=3):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     run = make_run(tmp_path_factory.mktemp("runs") / "my-run")
-    path = write_report(run, POOL)
+    path = write_report(run, Cldyb().read(run), [POOL])
     assert path == run / "report.html"
     return path.read_text("utf-8")
 
@@ -109,7 +110,7 @@ def test_every_class_found_is_shown_by_its_first_image(report):
 def test_hostile_names_stay_text(tmp_path):
     pool = RenamedPool(POOL, HOSTILE, HOSTILE + '"')
     run = make_run(tmp_path / "run", pool, methods=("er", HOSTILE))
-    page = Page(write_report(run, pool).read_text())
+    page = Page(write_report(run, Cldyb().read(run), [pool]).read_text())
     assert HOSTILE in page.text
     assert not page.all("script")
     assert all("onerror" not in attrs for _, attrs in page.tags)
@@ -125,13 +126,14 @@ def test_images_of_large_pools_are_small(tmp_path):
             self.native_size = 224
             self.images = lambda rows, view: asked.append(view.size) or POOL.images(rows, view)
 
-    write_report(make_run(tmp_path / "run"), Large())
+    run = make_run(tmp_path / "run")
+    write_report(run, Cldyb().read(run), [Large()])
     assert asked == [64]
 
 
 def test_classes_of_another_pool_are_named_by_number(tmp_path):
     run = make_run(tmp_path / "run")
-    page = Page(write_report(run, glyphs(30)).read_text())
+    page = Page(write_report(run, Cldyb().read(run), [glyphs(30)]).read_text())
     assert not page.all("img")
     assert "class 5 of another pool" in page.text
 
@@ -139,7 +141,7 @@ def test_classes_of_another_pool_are_named_by_number(tmp_path):
 def test_a_run_without_comparison_or_trace_still_has_a_report(tmp_path):
     run = make_run(tmp_path / "run", random=0)
     (run / "trace.parquet").unlink()
-    page = Page(write_report(run, POOL).read_text())
+    page = Page(write_report(run, Cldyb().read(run), [POOL]).read_text())
     assert "cannot be compared" in page.text
     assert "No random sequences" in page.text
     assert "Candidates judged" not in page.text
@@ -148,7 +150,7 @@ def test_a_run_without_comparison_or_trace_still_has_a_report(tmp_path):
 
 def test_no_report_of_what_is_no_run(tmp_path):
     with pytest.raises(UserError, match="no run folder"):
-        write_report(tmp_path, POOL)
+        write_report(tmp_path, Cldyb().read(tmp_path), [POOL])
     assert list(tmp_path.iterdir()) == []
 
 

@@ -11,10 +11,12 @@ import pytest
 from rich.console import Console
 
 from protocols.edge.plan import plan, write_plans
-from protocols.edge.settings import EdgeSettings
-from protocols.edge.summary import EdgeSummary, summarise
-from protocols.report.edge_words import findings, headline, luck, render
-from seqsearch.core.types import Outcome
+from protocols.edge.protocol import Edge
+from protocols.edge.settings import EdgePlanSettings
+from protocols.edge.summary import EdgeSummary
+from protocols.report.edge import render, to_json
+from protocols.report.edge_words import findings, headline, luck, notes
+from seqsearch.core.outcomes import Outcome
 from seqsearch.similarity.matrix import checked
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 
@@ -39,8 +41,8 @@ def summary(
     run = write_run(tmp_path / "run", pool, list(made.values()), judged, ["er"])
     x = np.random.default_rng(0).normal(size=(6, 3))
     similarity = checked(x @ x.T, [f"c{i}" for i in range(6)], "x", "made up")
-    write_plans(run, [plan("names", similarity, (2, 2, 2), EdgeSettings(plan_only=True, planner="exact", **settings))])
-    return summarise(run)
+    write_plans(run, [plan("names", similarity, (2, 2, 2), EdgePlanSettings(planner="exact", **settings))])
+    return Edge().read(run).summary
 
 
 NOISY = [[0.70, 0.71], [0.72, 0.71], [0.69, 0.70], [0.74, 0.74], [0.66, 0.67]]
@@ -70,7 +72,7 @@ def test_the_headline_says_what_the_data_say(
     s = summary(tmp_path, hard, easy, random, **settings)
     assert s.methods[0].claim == claim
     assert said in headline(s)
-    assert s.to_json()["claims"] == {"er": claim}
+    assert to_json(s)["claims"] == {"er": claim}
 
 
 def test_a_common_effect_of_the_seed_is_no_noise_of_the_difference(tmp_path: Path) -> None:
@@ -102,10 +104,10 @@ def test_failed_sequences_are_left_out_and_said(tmp_path: Path) -> None:
     made = [sequence(pool, f"random-{i}", "random", ["er"], TASKS) for i in range(4)]
     judged = [rescored(s, "er", r, final(0.5 + 0.1 * i)) for i, s in enumerate(made) for r in range(2)]
     judged[1] = rescored(made[0], "er", 1, outcome([[0.9]], status="diverged", steps=1))
-    s = summarise(write_run(tmp_path / "run", pool, made, judged, ["er"]))
+    s = Edge().read(write_run(tmp_path / "run", pool, made, judged, ["er"])).summary
     assert s.methods[0].estimate is not None
     assert s.methods[0].estimate.L == 3
-    assert any("er: 1 of 4 sequences (random) failed with some seed and are left out." in n for n in s.notes)
+    assert any("er: 1 of 4 sequences (random) failed with some seed and are left out." in n for n in notes(s))
     assert "hard and easy sequences were not both judged" in " ".join(findings(s))
 
 

@@ -14,16 +14,9 @@ from hypothesis import strategies as st
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import ClassId, Task
+from seqsearch.results.rows import RunInfo, TaskSequence
 from seqsearch.results.schema import LAYOUTS, RESULTS, SEQUENCES, TRACE, VERSION
-from seqsearch.results.tables import (
-    RunInfo,
-    TaskSequence,
-    read_rows,
-    read_sequences,
-    write_results,
-    write_sequences,
-    write_trace,
-)
+from seqsearch.results.tables import read_rows, read_sequences, write_results, write_sequences, write_trace
 from tests.unit.run_folders import glyphs, outcome, rescored, run_info, sequence, traced, write_run
 
 DOCS = Path(__file__).parents[3] / "docs/schema.md"

@@ -15,17 +15,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from actors.options import EngineOptions
-from protocols.cldyb.run import run
-from protocols.cldyb.study import prepare
+from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
+from protocols.report.status import lines
 from protocols.running.event_log import EventLog, now
 from protocols.running.folder import RunFolder
 from protocols.running.heartbeat import SOONEST, Heartbeat
-from protocols.running.runtime import Runtime
-from protocols.running.status import lines, status
-from seqsearch.core.settings import CldybSettings
-from tests.studies import small_settings
+from protocols.running.status import status
+from tests.studies import execute, small_settings
 
 
 def call(*arguments: Any) -> Result:
@@ -41,7 +38,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("status") / "mine"
     settings = small_settings(score_seeds=1)
     folder = RunFolder.create(path, settings)
-    assert run(folder, prepare(settings, path / "states", "cpu"), Runtime(EngineOptions(workers=0), quiet=True))
+    assert execute(folder, settings)
     folder.close()
     return path
 

@@ -15,17 +15,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from actors.options import EngineOptions
-from protocols.cldyb.run import run
-from protocols.cldyb.study import prepare
-from protocols.cldyb.summary import summarise
+from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
 from protocols.running.folder import RunFolder
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline, TimeIsUp
 from seqsearch.core.errors import UserError
-from seqsearch.core.settings import CldybSettings
 from seqsearch.core.units import duration
-from tests.studies import SMALL, small_settings
+from tests.studies import SMALL, execute, small_settings, summary_of
 
 RAN = {**SMALL, "methods": "simplecil,ranpac:M=32", "tune_tasks": 1, "tune_trials": 2, "score_seeds": 1}
 
@@ -44,10 +41,8 @@ def session(path: Path, results: float = math.inf) -> bool:
     else:
         folder = RunFolder.create(path, settings)
     try:
-        study = prepare(settings, path / "states", "cpu")
-        return run(
-            folder, study, Runtime(EngineOptions(workers=0), quiet=True, deadline=Deadline(results, results_in(path)))
-        )
+        deadline = Deadline(results, results_in(path))
+        return execute(folder, settings, Runtime(EngineOptions(workers=0), quiet=True, deadline=deadline))
     finally:
         folder.close()
 
@@ -110,8 +105,8 @@ def test_the_best_so_far_is_the_beginning_of_what_is_found(whole: Path, stopped:
 
 
 def test_nothing_is_claimed_of_a_stopped_run(stopped: Path) -> None:
-    summary = summarise(stopped)
-    assert (summary.reached, summary.overall.drop, summary.overall.found) == ("step 3/3", None, None)
+    summary = summary_of(stopped)
+    assert (summary.unfinished.reached, summary.overall.drop, summary.overall.found) == ("step 3/3", None, None)
     text = CliRunner().invoke(main, ["show", str(stopped)]).stdout
     for said in (
         "Not finished (it stopped at: step 3/3): nothing is claimed yet.",
@@ -125,7 +120,7 @@ def test_nothing_is_claimed_of_a_stopped_run(stopped: Path) -> None:
 def test_no_time_at_all_is_a_clean_stop_too(tmp_path: Path) -> None:
     assert not session(tmp_path / "run", 0)
     assert rows(tmp_path / "run", "sequences") == rows(tmp_path / "run", "trainings") == []
-    assert summarise(tmp_path / "run").reached == "tuning"
+    assert summary_of(tmp_path / "run").unfinished.reached == "tuning"
 
 
 FLAGS = {

@@ -11,11 +11,13 @@ import torch
 
 from seqsearch.core.errors import UserError
 from seqsearch.features.geometry import cosine_matrix_exact
-from seqsearch.features.store import UnionFeatures, cache_root
+from seqsearch.features.store import UnionFeatures
 from seqsearch.planners import all_classes as planner
+from seqsearch.pools.union import class_names
 from seqsearch.similarity.features import from_confusion
 from seqsearch.similarity.matrix import Similarity
-from seqsearch.study.class_similarity import class_names, learned_similarity, open_pools
+from seqsearch.storage.files import cache_root
+from seqsearch.study.class_similarity import learned_similarity, open_pools
 from seqsearch.training.world import World
 from tests.conformance.lab import EXAMPLE
 

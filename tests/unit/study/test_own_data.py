@@ -12,23 +12,21 @@ import timm
 import torch
 from safetensors.torch import save_file
 
-from actors.options import EngineOptions
-from protocols.cldyb.run import Runtime, run
+from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import prepare
-from protocols.cldyb.summary import summarise
 from protocols.cldyb.tuning import Tuning
+from protocols.report import cldyb_words as words
 from protocols.report.provenance import CIRCULAR
 from protocols.running.folder import RunFolder
 from seqsearch.building.pool import Options, build_parquet
 from seqsearch.core.errors import UserError
 from seqsearch.core.registry import load, names
-from seqsearch.core.settings import CldybSettings
 from seqsearch.core.types import ClassId
-from seqsearch.methods.base import LogUniform, build_config
+from seqsearch.methods.config import LogUniform, build_config
 from seqsearch.methods.sampling import proposals, search_space
-from seqsearch.training.world import build_pool
+from seqsearch.pools.open import build_pool
 from tests.photos import write_digits, write_photos
-from tests.studies import SMALL, run_small, small_settings
+from tests.studies import SMALL, execute, run_small, small_settings, summary_of
 
 DIGITS = {"tasks": 3, "classes_per_task": 2, "candidates": 6, "condensed": 3, "clusters": 2, "simulations": 4}
 """Ten classes: three tasks of two, and a look-ahead."""
@@ -57,7 +55,7 @@ def finish(path: Path, **changes: Any) -> Path:
     """A whole run, files and report included."""
     settings = CldybSettings(**{**SMALL, **changes})
     folder = RunFolder.create(path, settings)
-    run(folder, prepare(settings, path / "states", "cpu"), Runtime(EngineOptions(workers=0), quiet=True))
+    execute(folder, settings)
     folder.close()
     return path
 
@@ -135,7 +133,7 @@ def test_growth_and_exclusion_are_in_the_journal_and_the_report(tmp_path: Path, 
     assert "Groups left out: Arrows." in report
     assert "there from task 2 on (--grow)" in report
     assert "known by path, size and time of its files" in report
-    assert any("there from task 2 on (--grow)" in n for n in summarise(path).notes)
+    assert any("there from task 2 on (--grow)" in n for n in words.notes(summary_of(path)))
     rows = pq.read_table(path / "sequences.parquet").to_pylist()
     ours = {ClassId(r["pool_digest"], r["class_id"]): r["class_name"] for r in rows}
     assert all(ours.values())
@@ -273,7 +271,7 @@ def test_an_interrupted_tuning_goes_on_where_it_was(tmp_path: Path, monkeypatch:
         with pytest.raises(KeyboardInterrupt):
             finish(tmp_path / "cut", **TUNED)
     folder, settings = RunFolder.resume(tmp_path / "cut", CldybSettings, {})
-    run(folder, prepare(settings, folder.path / "states", "cpu"), Runtime(EngineOptions(workers=0), quiet=True))
+    execute(folder, settings)
     for name in ("trials", "sequences"):
         a, b = (pq.read_table(p / f"{name}.parquet").drop(["run_id"]) for p in (whole, tmp_path / "cut"))
         same = [c for c in a.column_names if c != "train_seconds"]
@@ -282,7 +280,7 @@ def test_an_interrupted_tuning_goes_on_where_it_was(tmp_path: Path, monkeypatch:
 
 def test_the_papers_way_says_what_is_wrong_with_it(tmp_path: Path) -> None:
     path = finish(tmp_path / "run", **{**TUNED, "tune_on": "first"})
-    assert any(CIRCULAR in n for n in summarise(path).notes)
+    assert any(CIRCULAR in n for n in words.notes(summary_of(path)))
     assert "(--tune-on first, the paper" in (path / "report.html").read_text()
     rows = pq.read_table(path / "trials.parquet").to_pylist()
     assert len(rows) == 4

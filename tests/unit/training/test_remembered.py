@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from seqsearch.backbones.open import build_backbone
 from seqsearch.features.store import UnionFeatures
 from seqsearch.methods.data import Batch
 from seqsearch.pools.base import Rows
 from seqsearch.training.context import PoolSource
-from seqsearch.training.world import World, build_backbone
+from seqsearch.training.world import World
 
 
 @pytest.fixture

@@ -1,0 +1,67 @@
+"""The folder of a run's states, as the driver keeps it: marked for workers that see it, swept, within its size."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+from actors.node import marker
+from actors.options import EngineOptions
+from seqsearch.core.errors import UserError
+from seqsearch.states.folder import StateFolder
+from seqsearch.states.shared import StateStore
+
+ROOM_EVERY = 60.0
+"""Seconds between looks at the bytes of shared states."""
+
+
+class RunStates:
+    """States of one run in the driver's folder, and in a store that other runs share.
+
+    Args:
+        path: of the folder.
+        token: names the run.
+        keeps: states that nothing extends stay on the disk, for other runs.
+        needed: states that the search may still extend.
+
+    Raises:
+        UserError: the folder cannot be written.
+    """
+
+    def __init__(
+        self, path: Path, token: str, engine: EngineOptions, *, keeps: bool,
+        events: Callable[[str, dict[str, Any]], None], needed: Callable[[], Collection[str]],
+    ) -> None:  # fmt: skip
+        self._folder, self._token, self._engine = StateFolder(path), token, engine
+        self._keeps, self._events, self._needed = keeps, events, needed
+        self._store = StateStore(engine.state_store) if engine.remote_store else None
+        self._room_made = 0.0
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            marker(path, token).touch()
+        except OSError as error:
+            raise UserError(f"cannot write states to {path}: {error.strerror}; make it writable") from None
+
+    def drop(self, states: Iterable[str]) -> None:
+        """These will not be extended any more."""
+        if not self._keeps:
+            self._folder.remove(states)
+
+    def make_room(self) -> None:
+        """Keep the states that other runs may use within ``state_cache``; those that this run needs stay."""
+        if not self._engine.state_store or time.monotonic() - self._room_made < ROOM_EVERY:
+            return
+        self._room_made = time.monotonic()
+        keeper = self._store or self._folder
+        if gone := keeper.evict(self._engine.state_cache, frozenset(self._needed())):
+            self._events("states-evicted", {"count": len(gone)})
+
+    def close(self) -> None:
+        """Leave nothing behind that is of no use."""
+        marker(self._folder.path, self._token).unlink(missing_ok=True)
+        if not self._keeps:
+            self._folder.sweep(grace=0.0)
+        self._room_made = -ROOM_EVERY
+        self.make_room()

@@ -1,0 +1,117 @@
+"""Whether two finished runs found the same, bit for bit: what a change of the code must leave as it was.
+
+    python -m benchmarks.same_results RUN_BEFORE RUN_AFTER
+
+Compared are sequences, results, trace, estimates and plans, row by row: floats as bits, NaN as nothing. Left out is what depends
+on the run's name, the code or the clock. A column, trace or estimates that only one of them has is named and not compared: an
+older version may not have written it. One line per file; the exit status is 1 if anything differs or cannot be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+Rows = dict[tuple[Any, ...], dict[str, Any]]
+LEFT_OUT = ("run_id", "config_digest", "train_seconds", "seconds", "moves")
+
+
+class File(NamedTuple):
+    """A file of a run, compared if at least ``shared`` of both have it; ``key`` and ``figures`` are columns of every version."""
+
+    name: str
+    key: tuple[str, ...]
+    figures: tuple[str, ...]
+    shared: int = 0
+
+
+RESULT = ("sequence_id", "role", "method_id", "seed", "split", "trained_step", "evaluated_step")
+FILES = (
+    File("sequences.parquet", ("sequence_id", "step", "position"), ("class_id", "value")),
+    File("results.parquet", RESULT, ("accuracy", "masked_accuracy", "status")),
+    File("trace.parquet", ("search_id", "step", "candidate"), ("class_ids", "value", "reward", "visits", "chosen"), 2),
+    File("estimates.parquet", ("method_id", "about", "figure"), ("value", "low", "high"), 2),
+    File("plan.json", ("similarity", "side", "number"), ("tasks", "value", "bound", "mean", "sd"), 1),
+)
+
+
+def read(file: File, path: Path) -> Rows:
+    """All rows of a file, by key. Ends the program if there is none, it is damaged, lacks a column, or repeats a key."""
+    try:
+        rows = plans(path) if path.suffix == ".json" else pq.ParquetFile(path).read().to_pylist()
+    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
+        said = " ".join(str(error).split())[:160] if os.path.exists(path) else "no such file (not a finished run?)"
+        sys.exit(f"{path} cannot be read: {said}")
+    if missing := [c for c in (*file.key, *file.figures) if rows and c not in rows[0]]:
+        sys.exit(f"{path} cannot be read: it has no column {', '.join(missing)}")
+    found: Rows = {tuple(row[c] for c in file.key): row for row in rows}
+    if len(found) < len(rows):
+        sys.exit(f"{path} cannot be read: {len(rows) - len(found)} row(s) repeat the key of another")
+    return found
+
+
+def plans(path: Path) -> list[dict[str, Any]]:
+    """The extremes planned on each similarity, beside mean and sd of the objective over random sequences."""
+    return [
+        {**e, "similarity": p["label"], "side": side, "number": i, "mean": p["mean"], "sd": p["sd"]}
+        for p in json.loads(path.read_text())["plans"]
+        for side in ("hard", "easy")
+        for i, e in enumerate(p[side])
+    ]
+
+
+def exact(value: Any) -> Any:
+    """Equal where the bits are (0.0 is not -0.0), and NaN is None."""
+    if isinstance(value, float):
+        return None if math.isnan(value) else value.hex()
+    return [exact(v) for v in value] if isinstance(value, list) else value
+
+
+def changes(before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[str, str]:
+    """What differs in a row, by column."""
+    if before is None or after is None:
+        return {"row": "only after" if before is None else "only before"}
+    shared = [c for c in before if c in after and c not in LEFT_OUT]
+    return {c: f"{before[c]!r} -> {after[c]!r}" for c in shared if exact(before[c]) != exact(after[c])}
+
+
+def compare(file: File, before: Rows, after: Rows) -> tuple[bool, str]:
+    """Whether all is the same, and in words: rows compared, or how many differ, by column, and the first of them."""
+    alone = set(next(iter(before.values()), ())) ^ set(next(iter(after.values()), ()))
+    note = f"; not compared, as only one has it: {', '.join(sorted(alone))}" if alone else ""
+    differing = {key: found for key in before | after if (found := changes(before.get(key), after.get(key)))}
+    if not differing:
+        return True, f"{len(before)} rows, the same{note}"
+    often = ", ".join(f"{c} {n}" for c, n in Counter(c for found in differing.values() for c in found).items())
+    key, first = next(iter(differing.items()))
+    where = ", ".join(f"{name} {value}" for name, value in zip(file.key, key, strict=True))
+    what = "; ".join(f"{c} {change}" for c, change in first.items())
+    return False, f"{len(before)} and {len(after)} rows, {len(differing)} differ ({often}), first {where}: {what}{note}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path, nargs=2, metavar="RUN")
+    runs, equal = parser.parse_args().runs, True
+    for file in FILES:
+        there = [run for run in runs if os.path.exists(run / file.name)]
+        if len(there) >= file.shared:
+            same, line = compare(file, *(read(file, run / file.name) for run in runs))
+            print(f"{file.name}: {line}")
+            equal &= same
+        elif there:
+            print(f"{file.name}: not compared, as only {there[0]} has it")
+    sys.exit(not equal)
+
+
+if __name__ == "__main__":
+    main()

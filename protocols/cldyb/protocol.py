@@ -1,0 +1,51 @@
+"""The record of the CLDyB protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from protocols.cldyb.settings import CldybSettings
+from protocols.running.protocol import Exported, Protocol
+
+if TYPE_CHECKING:
+    from protocols.cldyb.run import CldybRun
+    from protocols.cldyb.study import CldybStudy
+    from protocols.running.session import Session
+    from protocols.running.snapshot import Expected
+
+
+class Cldyb(Protocol[CldybSettings, "CldybStudy"]):
+    """Find, step by step, the task sequence hardest for given methods, and prove that it is."""
+
+    name = "cldyb"
+    command = "cldyb"
+    settings = CldybSettings
+
+    def prepare(self, settings: CldybSettings, states: Path, device: str, directory: Path) -> CldybStudy:
+        from protocols.cldyb.study import prepare
+
+        return prepare(settings, states, device, directory)
+
+    def expected(self, prepared: CldybStudy) -> Expected:
+        from protocols.cldyb.costs import estimate
+        from protocols.running.snapshot import Expected
+
+        cost = estimate(prepared.settings, len(prepared.methods))
+        return Expected(cost.rollouts, cost.trainings, prepared.settings.tasks)
+
+    def begin(self, session: Session, prepared: CldybStudy) -> CldybRun:
+        from protocols.cldyb.run import CldybRun
+
+        return CldybRun(session, prepared)
+
+    def read(self, run: Path) -> Exported:
+        from protocols.cldyb.summary import summarise
+        from seqsearch.results.run import read_results
+
+        results = read_results(run)
+        return Exported(results, summarise(run, results))
+
+
+def build() -> Cldyb:
+    return Cldyb()

@@ -1,0 +1,73 @@
+"""Settings of the CLDyB protocol: flags, help, YAML keys and ``config.json`` alike.
+
+Light on purpose: ``seqsearch --help`` imports this and nothing heavy.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.settings import StudySettings, setting
+from seqsearch.planners.settings import SearchSettings
+
+
+@dataclass(frozen=True)
+class CldybSettings(SearchSettings, StudySettings):
+    """What is studied, how it is searched, tuned before, and scored in the end."""
+
+    protocol: ClassVar[str] = "cldyb"
+
+    grow: tuple[str, ...] = setting((), "STEP:POOL: further classes, there from that task on; repeatable.")
+
+    tune_tasks: int = setting(0, "Tune each method's hyperparameters on so many tasks first (the paper: 3).", minimum=0)
+    tune_trials: int = setting(8, "Settings tried per method, its own defaults first.", minimum=2, maximum=10_000)
+    tune_on: Literal["outside", "first"] = setting(
+        "outside",
+        "Classes to tune on: drawn and kept out of the run, or the first tasks of a search (the paper; circular).",
+    )
+
+    separate: bool = setting(False, "Search for each method alone instead of for all jointly.")
+    searches: int = setting(1, "Independent searches.", minimum=1, maximum=1000)
+    score_seeds: int = setting(3, "Fresh training seeds that each final sequence is scored with.", minimum=1)
+    random_sequences: int = setting(5, "Random sequences to compare with, same first task: 5 or more, or 0.", minimum=0)
+
+    def check(self) -> None:
+        super().check()
+        self.growth()
+        if self.tune_on == "first" and self.tune_tasks > self.stages[0]:
+            raise UserError(
+                f"--tune-tasks {self.tune_tasks} --tune-on first: a sequence has {self.stages[0]} tasks only"
+            )
+        if self.random_sequences in range(1, 5):
+            raise UserError(
+                f"--random-sequences {self.random_sequences}: fewer than 5 give no usable interval; ask for 5 or more, or for 0"
+            )
+
+    def extended(self, tasks: int) -> CldybSettings:
+        """The same with more tasks, the search going on where it had ended.
+
+        Raises:
+            UserError: not more.
+        """
+        if tasks <= self.tasks:
+            raise UserError(f"--tasks {tasks}: the run has {self.tasks} tasks already, give a larger number")
+        return dataclasses.replace(self, tasks=tasks, extended_from=self.stages)
+
+    def growth(self) -> list[tuple[int, str]]:
+        """Step and pool item of each ``--grow``, in order of steps.
+
+        Raises:
+            UserError: not STEP:POOL, or no step of this run after the first.
+        """
+        found = []
+        for text in self.grow:
+            step, colon, pool = text.partition(":")
+            if not (step.strip().isdecimal() and len(step) < 10 and colon and pool.strip()):
+                raise UserError(f"--grow {text[:80]}: write STEP:POOL, e.g. --grow 3:more.parquet")
+            if not 2 <= int(step) <= self.tasks:
+                raise UserError(f"--grow {text}: the step must be from 2 to --tasks {self.tasks}")
+            found.append((int(step), pool.strip()))
+        return sorted(found, key=lambda pair: pair[0])

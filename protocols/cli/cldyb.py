@@ -1,0 +1,110 @@
+"""``seqsearch cldyb`` and ``seqsearch extend``. Heavy imports are inside."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.settings import CldybSettings
+from protocols.cli.command import run_options, start, workers_at_a_time
+from protocols.cli.options import given
+from protocols.cli.runtime_options import runtime_options
+from protocols.running.runtime import Runtime
+from seqsearch.core.errors import UserError
+
+PROTOCOL = Cldyb()
+
+
+@click.command()
+@run_options(PROTOCOL)
+@click.option(
+    "--difficulty", type=click.Choice(["hard", "medium", "easy"]), help="Name for a --temperature: 0, 1, inf."
+)
+@click.pass_context
+def cldyb(
+    context: click.Context, /, difficulty: str | None, out: Path | None, resume: Path | None, dry_run: bool,
+    runtime: Runtime, **values: Any,
+) -> None:  # fmt: skip
+    """Build, step by step, the task sequence hardest for the given methods (CLDyB), and score it against random ones.
+
+    \b
+    seqsearch cldyb --methods ranpac,er --tasks 5 --classes-per-task 10
+    seqsearch cldyb --methods mine.py:MyMethod:lr=0.01,ranpac --workers 8 --out runs/mine
+    seqsearch cldyb --resume runs/mine
+    """
+    _merge_difficulty(context, values, difficulty)
+    start(
+        context, PROTOCOL, values, out=out, resume=resume, dry_run=dry_run, runtime=runtime,
+        print_costs=_print_costs, also_given=frozenset({"temperature"} if difficulty else ()),
+    )  # fmt: skip
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--tasks", type=int, required=True, help="Tasks that a sequence is to have then.")
+@runtime_options
+def extend(run: Path, tasks: int, runtime: Runtime) -> None:
+    """Continue a finished RUN with more tasks: what was found stays, the search goes on, everything is scored again.
+
+    \b
+    seqsearch extend runs/mine --tasks 10
+    seqsearch cldyb --resume runs/mine      # should it be interrupted
+    """
+    from protocols.cldyb.extend import longer, reopen
+    from protocols.cli.launch import launch
+    from protocols.running.folder import RunFolder
+
+    folder, settings = RunFolder.resume(run, CldybSettings, {})
+    try:
+        settings = longer(folder, PROTOCOL, settings, tasks)
+    except UserError:
+        folder.close()
+        raise
+    launch(folder, PROTOCOL, settings, runtime, prepared=lambda study: reopen(folder, PROTOCOL, study))
+
+
+def commands() -> Sequence[click.Command]:
+    return cldyb, extend
+
+
+def _merge_difficulty(context: click.Context, values: dict[str, Any], difficulty: str | None) -> None:
+    """``--difficulty`` is a name for a ``--temperature``.
+
+    Raises:
+        UserError: both were given.
+    """
+    if difficulty is None:
+        return
+    if given(context, {"temperature"}):
+        raise UserError("--difficulty and --temperature set the same thing: give one of them")
+    from seqsearch.planners.allocation import DIFFICULTY
+
+    values["temperature"] = DIFFICULTY[difficulty]
+
+
+def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
+    from protocols.cldyb.costs import calibrate, estimate
+    from protocols.cli.launch import device_of
+    from seqsearch.core.grammar import parse_items
+
+    unit = calibrate(settings, device_of(runtime.engine.gpus_per_worker, here=True))
+    methods = len(parse_items(settings.methods, "method"))
+    cost = estimate(settings, methods, unit, workers_at_a_time(runtime))
+    if runtime.json:
+        click.echo(
+            json.dumps({**dataclasses.asdict(cost), "trainings": cost.trainings, "seconds_per_training": unit.seconds})
+        )
+        return
+    click.echo(
+        f"{cost.trainings} trainings at most ({cost.search} search, {cost.scoring} scoring, {cost.random} random baseline"
+        f"{f', {cost.tuning} tuning' if cost.tuning else ''}; "
+        f"naive retraining: {cost.naive})\n"
+        f"{cost.hours:.2g} hours with {cost.workers} worker(s), at {unit.seconds:.2g} s a training on this machine\n"
+        f"{cost.disk_bytes / 1e6:.0f} MB of disk at most\nnothing was run"
+    )

@@ -1,0 +1,33 @@
+"""``seqsearch show`` and ``seqsearch status``: what a run found, and how it is doing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def show(run: Path, as_json: bool) -> None:
+    """Print the summary of a RUN again, or how far it came if it was stopped."""
+    from protocols.cli.launch import print_summary
+
+    print_summary(run, as_json)
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--watch", is_flag=True, help="Look again every two seconds until it ends.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON, one line a look.")
+def status(run: Path, watch: bool, as_json: bool) -> None:
+    """Tell how a RUN is doing: running, stopped, killed or finished, and how far it is. It is never disturbed."""
+    from protocols.report.status import show as show_status
+
+    show_status(run, as_json=as_json, again=watch)
+
+
+def commands() -> Sequence[click.Command]:
+    return show, status

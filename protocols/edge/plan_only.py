@@ -1,0 +1,155 @@
+"""``seqsearch edge --plan-only``: extreme sequences of a similarity, found and written; nothing is trained."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from protocols.edge.settings import EdgePlanSettings
+from protocols.running.protocol import Exported, Protocol, ProtocolRun
+
+if TYPE_CHECKING:
+    from protocols.edge.plan import Classes, ExtremesPlan
+    from protocols.running.runtime import Runtime
+    from protocols.running.session import Session
+    from protocols.running.snapshot import Expected
+    from seqsearch.core.types import ClassId
+    from seqsearch.pools.base import Pool
+    from seqsearch.similarity.matrix import Similarity
+
+
+@dataclass(frozen=True)
+class PlanStudy:
+    """What is planned: a similarity ``[N, N]``, and id, name and group of its classes, in its order."""
+
+    settings: EdgePlanSettings
+    similarity: Similarity
+    classes: dict[ClassId, tuple[str, str]]
+    sizes: tuple[int, ...]
+
+    def identity(self) -> dict[str, Any]:
+        return {"similarity": self.similarity.digest, "task_sizes": list(self.sizes)}
+
+    def pools(self) -> list[dict[str, Any]]:
+        return []
+
+    def images(self) -> tuple[Pool, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
+class PlanSummary:
+    """A plan, the scores of random sequences beside it, and what it took; None if that is not known any more."""
+
+    plan: ExtremesPlan
+    random: tuple[float | None, ...]
+    seconds: float | None = None
+
+
+class EdgePlanRun(ProtocolRun):
+    """Finds the extremes, by restarts on workers if there are any."""
+
+    def __init__(self, session: Session, study: PlanStudy) -> None:
+        self.session, self.study = session, study
+        self.plan: ExtremesPlan | None = None
+        self.seconds = 0.0
+
+    def run(self) -> None:
+        from protocols.edge.plan import plan
+
+        t, s = self.study, self.session
+        s.monitor.planning()
+        with _restarts(s.runtime) as run, s.deadline.interrupting():
+            start = time.perf_counter()
+            self.plan = plan(t.settings.similarity, t.similarity, t.sizes, t.settings, run)
+            self.seconds = time.perf_counter() - start
+
+    def export(self, reached: str | None) -> Exported:
+        from protocols.edge.plan import random_tasks, score, write_plans
+        from protocols.running.export import run_info
+        from seqsearch.results.tables import write_sequences
+
+        if self.plan is None:
+            return Exported(None, None)
+        t, folder = self.study, self.session.folder
+        drawn = [random_tasks(t.sizes, t.settings.seed, i) for i in range(t.settings.random_sequences)]
+        of = score(t.similarity, t.sizes, t.settings)
+        values = tuple(of(tasks) for tasks in drawn)
+        write_plans(folder.path, [self.plan])
+        named: list[tuple[str, str, Classes, float | None]] = []
+        named += [(f"hard-{i}", "hard", e.tasks, e.value) for i, e in enumerate(self.plan.hard)]
+        named += [(f"easy-{i}", "easy", e.tasks, e.value) for i, e in enumerate(self.plan.easy)]
+        named += [(f"random-{i}", "random", d, v) for i, (d, v) in enumerate(zip(drawn, values, strict=True))]
+        write_sequences(folder.path / "sequences.parquet", run_info(folder, t.classes), map(self._sequence, named))
+        return Exported((self.plan,), PlanSummary(self.plan, values, self.seconds))
+
+    def _sequence(self, named: tuple[str, Any, Classes, float | None]) -> Any:
+        from seqsearch.core.types import Task
+        from seqsearch.results.rows import TaskSequence
+
+        name, kind, tasks, value = named
+        ids = list(self.study.classes)
+        made = tuple(Task(tuple(ids[c] for c in t), "") for t in tasks)
+        return TaskSequence(name, kind, (), self.study.settings.seed, made, (value,) * len(tasks))
+
+
+class EdgePlan(Protocol[EdgePlanSettings, PlanStudy]):
+    """Plans alone."""
+
+    name = "edge-plan"
+    command = "edge"
+    settings = EdgePlanSettings
+
+    def prepare(self, settings: EdgePlanSettings, states: Path, device: str, directory: Path) -> PlanStudy:
+        from protocols.edge.study import planned_on
+        from seqsearch.extremes.objective import task_sizes
+
+        similarity, classes = planned_on(settings, directory)
+        sizes = task_sizes(len(similarity), settings.tasks, settings.initial_classes)
+        return PlanStudy(settings, similarity, classes, sizes)
+
+    def expected(self, prepared: PlanStudy) -> Expected:
+        from protocols.running.snapshot import Expected
+
+        return Expected()
+
+    def begin(self, session: Session, prepared: PlanStudy) -> EdgePlanRun:
+        return EdgePlanRun(session, prepared)
+
+    def read(self, run: Path) -> Exported:
+        from protocols.edge.plan import FILE, read_plans
+        from seqsearch.core.errors import UserError
+        from seqsearch.results.schema import SEQUENCES
+        from seqsearch.results.tables import read_rows
+
+        plans = read_plans(run)
+        if not plans:
+            raise UserError(f"{run} holds no {FILE}: plan again into another --out")
+        of = {row["sequence_id"]: row["value"] for row in read_rows(run / SEQUENCES.file, SEQUENCES)}
+        random = tuple(value for name, value in of.items() if name.startswith("random-"))
+        return Exported(tuple(plans), PlanSummary(plans[0], random))
+
+    def finished(self, run: Path) -> bool:
+        return (run / "plan.json").exists() and (run / "sequences.parquet").exists()
+
+
+def build() -> EdgePlan:
+    return EdgePlan()
+
+
+@contextmanager
+def _restarts(runtime: Runtime) -> Iterator[Callable[..., Any] | None]:
+    """How restarts of the annealing are run: one after the other, or, with ``--workers``, on Ray."""
+    if not (runtime.engine.workers or runtime.engine.address):
+        yield None
+        return
+    from actors.calls import on_ray
+    from actors.open import connected
+    from seqsearch.extremes.restarts import anneal_start
+
+    with connected(runtime.engine):
+        yield lambda starts: on_ray(anneal_start, starts)

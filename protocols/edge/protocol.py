@@ -1,0 +1,49 @@
+"""The record of the EDGE protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from protocols.edge.settings import EdgeSettings
+from protocols.running.protocol import Exported, Protocol
+
+if TYPE_CHECKING:
+    from protocols.edge.run import EdgeRun
+    from protocols.edge.study import EdgeStudy
+    from protocols.running.session import Session
+    from protocols.running.snapshot import Expected
+
+
+class Edge(Protocol[EdgeSettings, "EdgeStudy"]):
+    """Hard, easy and random class sequences, and the distribution of accuracies that they reveal."""
+
+    name = "edge"
+    command = "edge"
+    settings = EdgeSettings
+
+    def prepare(self, settings: EdgeSettings, states: Path, device: str, directory: Path) -> EdgeStudy:
+        from protocols.edge.study import prepare
+
+        return prepare(settings, states, device, directory)
+
+    def expected(self, prepared: EdgeStudy) -> Expected:
+        from protocols.edge.run import expected
+
+        return expected(prepared)
+
+    def begin(self, session: Session, prepared: EdgeStudy) -> EdgeRun:
+        from protocols.edge.run import EdgeRun
+
+        return EdgeRun(session, prepared)
+
+    def read(self, run: Path) -> Exported:
+        from protocols.edge.results import read_edge_results
+        from protocols.edge.summary import summarise
+
+        results = read_edge_results(run)
+        return Exported(results, summarise(run, results))
+
+
+def build() -> Edge:
+    return Edge()

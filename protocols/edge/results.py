@@ -1,0 +1,30 @@
+"""The results of an EDGE run: what every run has, the plans, and the similarity that they were made on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from protocols.edge.plan import ExtremesPlan, read_plans
+from seqsearch.results.run import RunResults, read_results
+from seqsearch.similarity.files import read
+from seqsearch.similarity.matrix import Similarity
+
+
+@dataclass(frozen=True)
+class EdgeResults:
+    """Of a run that was stopped before it had a similarity there is none."""
+
+    run: RunResults
+    plans: tuple[ExtremesPlan, ...]
+    similarity: Similarity | None = None
+
+
+def read_edge_results(run: Path) -> EdgeResults:
+    """From the files of a run.
+
+    Raises:
+        UserError: no run folder, a run that has exported nothing yet, or a damaged file.
+    """
+    file = run / "similarity.parquet"
+    return EdgeResults(read_results(run), tuple(read_plans(run)), read(file) if file.is_file() else None)

@@ -1,0 +1,90 @@
+"""The extreme sequences of an EDGE plan, in words: for ``--plan-only``, and for the tables of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from protocols.edge.plan import ExtremesPlan
+from seqsearch.extremes.find import Extreme
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from protocols.edge.plan_only import PlanSummary
+
+
+def render(s: PlanSummary) -> RenderableType:
+    """What was found, and a random sequence beside it."""
+    from rich.console import Group
+    from rich.text import Text
+
+    found = table(s.plan, s.random[:1])
+    if s.seconds is None:
+        return found
+    holds = f"sequences.parquet holds hard, easy and {len(s.random)} random sequences"
+    return Group(found, Text(f"{s.seconds:.2f} s in all; {holds}"))
+
+
+def to_json(s: PlanSummary) -> dict[str, Any]:
+    """The plan, and the scores of the random sequences."""
+    return {**asdict(s.plan), "random": list(s.random)}
+
+
+def table(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
+    """A table: each extreme, its bound and how near to it, and what it took."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=None, pad_edge=False, header_style="")
+    for name in ("sequence", "S", "bound", "of the way to it", "beyond random", "planner", "moves", "seconds"):
+        grid.add_column(name, justify="left" if name in ("sequence", "planner") else "right")
+    for kind, extremes in (("hard", p.hard), ("easy", p.easy)):
+        for i, e in enumerate(extremes):
+            grid.add_row(
+                f"{kind}-{i}", number(e.value), number(e.bound), way(p, e), beyond(p, e.value), e.planner, f"{e.moves:,}",
+                f"{e.seconds:.2f}",
+            )  # fmt: skip
+    for i, value in enumerate(random):
+        grid.add_row(f"random-{i}", number(value), "", "", beyond(p, value), "", "", "")
+    shape = f"{sum(p.sizes)} classes in {len(p.sizes)} tasks of {_sizes(p.sizes)}"
+    about = f"similarity: {p.source}; {shape}; S ({p.objective}) of random sequences: "
+    about += (
+        "not defined, so that hard and easy mean nothing"
+        if p.mean is None
+        else f"mean {number(p.mean)}, sd {number(p.sd)}"
+    )
+    return Group(Text(about), Text(), grid)
+
+
+def number(value: float | None) -> str:
+    """A score, or ``-``."""
+    return "-" if value is None else f"{value + 0.0:.5g}"
+
+
+def way(p: ExtremesPlan, e: Extreme) -> str:
+    """How far from the random mean to the bound an extreme comes, in percent."""
+    if p.mean is None or e.value is None or e.bound is None or e.bound == p.mean:
+        return "-"
+    if e.planner == "exact":
+        return "optimal"
+    return f"{100 * (e.value - p.mean) / (e.bound - p.mean):.0f} %"
+
+
+def beyond(p: ExtremesPlan, value: float | None) -> str:
+    """Distance from the random mean in standard deviations of random sequences."""
+    if value is None or p.mean is None or not p.sd:
+        return "-"
+    return f"{(value - p.mean) / p.sd:+.1f} sd"
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    counts: list[list[int]] = []
+    for m in sizes:
+        if counts and counts[-1][0] == m:
+            counts[-1][1] += 1
+        else:
+            counts.append([m, 1])
+    return " + ".join(f"{times} x {m}" if times > 1 else str(m) for m, times in counts)

@@ -1,0 +1,95 @@
+"""``seqsearch status``: how a run is doing, in words."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+from protocols.report.text import count, duration, percent
+from protocols.running.protocol import MARK, resume_command
+from protocols.running.status import Status, age, status, watch
+from seqsearch.core.text import shown
+
+
+def show(run: Path, *, as_json: bool, again: bool) -> None:
+    """Print the status; with ``again`` until the run ends.
+
+    Raises:
+        UserError: it is no run.
+    """
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    looks = watch(run) if again else iter([status(run)])
+    with contextlib.suppress(KeyboardInterrupt):  # how one leaves --watch
+        if as_json:
+            for look in looks:
+                print(json.dumps(look.to_json()), flush=True)
+        elif again and console.is_terminal:
+            with Live(console=console, auto_refresh=False) as live:
+                for look in looks:
+                    live.update(Text("\n".join(lines(look))), refresh=True)
+        else:
+            for look in looks:
+                console.print(Text("\n".join(lines(look))), soft_wrap=True)
+
+
+def lines(s: Status) -> list[str]:
+    """A status in words."""
+    said = s.said if s.state != "running" or s.said.get("state") == "running" else {}  # of an earlier session
+    where = f" (process {said.get('pid')} on {said.get('host')})" if said and s.state == "running" else ""
+    reason = f": {said['reason']}" if s.state == "stopped" and said.get("reason") else ""
+    life = f", last sign of life {duration(s.silent_seconds)} ago" if s.silent_seconds is not None else ""
+    found = [f"run {s.run}: {s.state}{reason}{where}{'' if s.state == 'finished' else life}"]
+    if said:
+        found += _figures(said, running=s.state == "running")
+    elif s.journalled:
+        found.append(f"  {count(s.journalled, 'line')} in its journal; it said no more (made by an older version)")
+    if s.state in ("stopped", "killed"):
+        found.append(f"  nothing is lost; continue with: {resume_command(s.path, s.protocol)}")
+    if s.state == "finished":
+        report = f"report: {s.path / 'report.html'}; " if (s.path / MARK).exists() else ""
+        found.append(f"  {report}table: seqsearch show {s.path}")
+    return [shown(line) for line in found]
+
+
+def _figures(said: dict[str, Any], running: bool) -> list[str]:
+    """The lines of what a run said of itself; what it did not say is 0."""
+
+    def n(name: str) -> int:
+        value = said.get(name)
+        return int(value) if isinstance(value, (int, float)) and math.isfinite(value) else 0
+
+    if not n("total"):  # nothing has begun yet
+        return [f"  {', '.join([str(said.get('phase', 'starting')), *_times(said, running)])}"]
+    judged = f", {count(n('judged'), 'candidate')} judged" if n("judged") else ""
+    found = [
+        f"  {said.get('phase')}: {n('done'):,} of about {n('total'):,} {said.get('unit')}{judged}",
+        f"  {count(n('trained'), 'training')} done, {n('saved'):,} saved; {count(n('cache_hits'), 'result')} from the journal",
+    ]
+    if running:
+        workers = f"{n('busy')} of {count(n('workers'), 'worker')} busy" if n("workers") else "in the driver's process"
+        if n("workers") and isinstance(share := said.get("busy_share"), float):
+            workers += f" ({percent(share)} % of the time so far)"
+        found.append(f"  {workers}, {count(n('in_flight'), 'job')} under way, {n('queued'):,} queued")
+    if times := _times(said, running):
+        found.append(f"  {', '.join(times)}")
+    troubles = said.get("troubles")
+    return found + [f"  went wrong: {trouble}" for trouble in (troubles[-3:] if isinstance(troubles, list) else [])]
+
+
+def _times(said: dict[str, Any], running: bool) -> list[str]:
+    at, left = said.get("at"), said.get("left_seconds")
+    since, stop = age(said.get("started"), at), age(at, said.get("stops_at"))
+    times = [f"{duration(since)} in this session"] if since is not None else []
+    if running and isinstance(left, (int, float)):
+        times.append(f"about {duration(left)} left at most")
+    if running and said.get("stops_at") and stop is not None:
+        times.append(f"stops in {duration(stop)} (--time-budget)")
+    return times

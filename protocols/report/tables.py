@@ -1,0 +1,25 @@
+"""Tables as cells: for a terminal and for a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A table: a title, what it shows, headings, rows of cells."""
+
+    title: str
+    lead: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def html(self) -> str:
+        """With its title as heading."""
+        head = "".join(f"<th>{escape(h)}</th>" for h in self.headings)
+        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in self.rows)
+        return (
+            f'<h2>{escape(self.title)}</h2>\n<p class="lead">{escape(self.lead)}</p>\n<div class="scroll"><table>'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        )

@@ -1,0 +1,91 @@
+"""Where the images and the hyperparameters of a run come from, as its ``config.json`` says: read, and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.typed import built, fits
+
+CHANGEABLE = "files-"
+"""Beginning of the digest of a pool that is known by path, size and time of its files."""
+
+
+@dataclass(frozen=True)
+class PoolRecord:
+    """What was noted of a pool: its classes, those in play, the step from which it is there, and groups left out."""
+
+    pool: str
+    digest: str
+    from_step: int
+    classes: int
+    in_play: int
+    images: int
+    split: str
+    excluded_groups: tuple[str, ...]
+
+    @property
+    def by_content(self) -> bool:
+        """It is known by its content, not by path, size and time of its files."""
+        return not self.digest.startswith(CHANGEABLE)
+
+
+@dataclass(frozen=True)
+class TuningRecord:
+    """Parameters chosen by method, on how many tasks, and whether these were the first of a searched sequence."""
+
+    chosen: Mapping[str, Mapping[str, Any]]
+    tasks: int
+    on_first: bool
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Pools, the lengths that an extended run had before and has now, and tuning if there was any."""
+
+    pools: tuple[PoolRecord, ...] = ()
+    lengths: tuple[int, ...] = ()
+    tuning: TuningRecord | None = None
+
+
+def provenance(config: Mapping[str, Any]) -> Provenance:
+    """Of a run.
+
+    Raises:
+        UserError: something else stands there.
+    """
+    return Provenance(_pools(config), _lengths(config), _tuning(config))
+
+
+def _pools(config: Mapping[str, Any]) -> tuple[PoolRecord, ...]:
+    identity = config.get("identity")
+    pools = identity.get("pools", []) if isinstance(identity, dict) else []
+    if not isinstance(pools, list) or not all(isinstance(p, dict) for p in pools):
+        raise UserError("config.json: identity.pools is not as it was written: restore it")
+    kinds = PoolRecord.__annotations__
+    for p in pools:
+        if not fits({n: p.get(n) for n in kinds}, PoolRecord):
+            raise UserError("config.json: a pool in identity.pools is not as it was written: restore it")
+    return tuple(built({n: p[n] for n in kinds}, PoolRecord) for p in pools)
+
+
+def _lengths(config: Mapping[str, Any]) -> tuple[int, ...]:
+    settings = config.get("settings") or {}
+    before = settings.get("extended_from") if isinstance(settings, dict) else None
+    if not before:
+        return ()
+    if not fits(before, tuple[int, ...]) or not fits(settings.get("tasks"), int):
+        raise UserError("config.json: extended_from or tasks is not as it was written: restore it")
+    return (*before, settings["tasks"])
+
+
+def _tuning(config: Mapping[str, Any]) -> TuningRecord | None:
+    tuned, settings = config.get("tuned"), config.get("settings")
+    if not tuned:
+        return None
+    whole = isinstance(tuned, dict) and all(isinstance(p, dict) for p in tuned.values())
+    if not whole or not isinstance(settings, dict) or not fits(settings.get("tune_tasks"), int):
+        raise UserError("config.json: what was tuned is not as it was written: restore it")
+    return TuningRecord(tuned, settings["tune_tasks"], settings.get("tune_on") == "first")

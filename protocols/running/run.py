@@ -1,0 +1,100 @@
+"""Run or resume what a protocol has prepared: compute, export, report."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from protocols.running.export import copy_files
+from protocols.running.folder import RunFolder
+from protocols.running.monitor import Monitor
+from protocols.running.protocol import Exported, Prepared, Protocol, ProtocolRun
+from protocols.running.runtime import Runtime
+from protocols.running.session import Session
+from protocols.running.snapshot import Display, NoDisplay
+from seqsearch.core.deadline import TimeIsUp
+from seqsearch.core.errors import UserError
+from seqsearch.planners.step import NoValidTask
+from seqsearch.storage.remote import export_target, open_remote, usable
+
+WriteReport = Callable[[Path, Exported, Any], object]
+"""Folder of the run, what was exported, pools whose images may be shown."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a session ended: whether the run is ``finished``, and what was exported; None if it had been finished before."""
+
+    finished: bool
+    exported: Exported | None
+
+
+def run(
+    folder: RunFolder, protocol: Protocol[Any, Any], prepared: Prepared, runtime: Runtime, *,
+    display: Display | None = None, write_report: WriteReport | None = None,
+) -> Ended:  # fmt: skip
+    """Compute and export. What is known already is replayed from the journal; a finished run is left as it is.
+
+    If the run is not finished, its time was up, and what is known so far is exported.
+
+    Raises:
+        UserError: a method fails on all candidates of a step, the disk is full, workers cannot be placed.
+    """
+    _check_storage(runtime)
+    changed = folder.identify(prepared.identity(), protocol.may_change, protocol.finished(folder.path))
+    if protocol.finished(folder.path):
+        copy_files(folder.path, runtime.engine.export)
+        return Ended(True, None)
+    if changed and not runtime.quiet:
+        print(f"changed since the last session, hence trained again: {', '.join(changed)}", file=sys.stderr)
+    expected = protocol.expected(prepared)
+    with Monitor(folder.path, folder.config["run_id"], runtime, expected, display or NoDisplay()) as monitor:
+        session = Session(folder, runtime, monitor, prepared.pools(), changed)
+        with contextlib.closing(session):
+            doing = protocol.begin(session, prepared)
+            finished = _to_its_end(doing, protocol, folder)
+            session.release()
+            session.end()
+            reached = None if finished else monitor.snapshot.phase
+            monitor.exporting()
+            exported = doing.export(reached)
+        if finished and write_report is not None:
+            write_report(folder.path, exported, prepared.images())
+        copy_files(folder.path, runtime.engine.export)
+        monitor.log.write("exported", complete=finished, reached=reached, trained=monitor.snapshot.trained)
+        monitor.end(*(("finished", "", "finished") if finished else ("stopped", "time is up", reached)))
+    return Ended(finished, exported)
+
+
+def _check_storage(runtime: Runtime) -> None:
+    engine = runtime.engine
+    if engine.remote_store:
+        open_remote(engine.state_store, "--state-store")
+    elif engine.state_store:
+        usable(engine.state_store, "--state-store")
+    if engine.export:
+        export_target(engine.export, "--export")
+
+
+def _to_its_end(doing: ProtocolRun, protocol: Protocol[Any, Any], folder: RunFolder) -> bool:
+    """Whether it came to the end before its time was up."""
+    try:
+        with _say_what_failed(protocol, folder.path):
+            doing.run()
+    except TimeIsUp:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _say_what_failed(protocol: Protocol[Any, Any], path: Path) -> Iterator[None]:
+    try:
+        yield
+    except NoValidTask as error:
+        if error.diverged:
+            raise UserError(f"{error}. Give it other parameters in a new run; {path} keeps what was trained") from None
+        raise UserError(f"{error}. Mend the method, then: {protocol.resume_command(path)}") from None

@@ -1,0 +1,79 @@
+"""How far a session is at one moment, and who is shown it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Figures of a session at one moment; counts include what was replayed from the journal.
+
+    ``done`` of about ``total`` ``unit`` of the ``phase`` are finished. ``saved`` are trainings that retraining every rollout from
+    scratch would have taken on top, ``queued`` jobs that wait for a worker.
+    """
+
+    phase: str = "starting"
+    done: int = 0
+    total: int = 0
+    unit: str = "rollouts"
+    step: int = 1
+    steps: int = 0
+    rollouts: int = 0
+    judged: int = 0
+    trained: int = 0
+    saved: int = 0
+    cache_hits: int = 0
+    in_flight: int = 0
+    queued: int = 0
+    workers: int = 0
+    busy: int = 0
+    busy_share: float | None = None
+    left_seconds: float | None = None
+    troubles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a session will do at most: rollouts and trainings, and steps of a sequence; for progress and for the time left."""
+
+    rollouts: int = 0
+    trainings: int = 0
+    steps: int = 0
+
+
+class Display(Protocol):
+    """Something that shows how a session goes."""
+
+    def start(self) -> None:
+        """The session begins."""
+        ...
+
+    def stop(self) -> None:
+        """It is over."""
+        ...
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        ...
+
+    def show(self, s: Snapshot) -> None:
+        """How far it is; cheap, and called after every result."""
+        ...
+
+
+class NoDisplay:
+    """Shows nothing."""
+
+    def start(self) -> None:
+        return
+
+    def stop(self) -> None:
+        return
+
+    def say(self, line: str) -> None:
+        return
+
+    def show(self, s: Snapshot) -> None:
+        return

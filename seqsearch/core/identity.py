@@ -1,0 +1,102 @@
+"""Identities of code: digests over the files that a module imports, directly or through others, and versions of libraries.
+
+What counts is what runs: imports inside functions count, those for type checkers alone do not. Followed are imports within this
+package, and, from a user's own file or package, those of files beside it.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import platform
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from seqsearch.core.digests import digest_of
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = "seqsearch"
+
+
+def closure(files: Iterable[Path]) -> tuple[Path, ...]:
+    """These source files and all that they import, sorted."""
+    found: set[Path] = set()
+    waiting = [Path(f).resolve() for f in files]
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting += _imported(file, file.stat().st_mtime_ns)
+    return tuple(sorted(found))
+
+
+def code_digest(files: Iterable[Path]) -> str:
+    """Digest of the content of the `closure` of these files; where they lie has no part in it."""
+    return digest_of("code", sorted(f.read_bytes() for f in closure(files)))
+
+
+def module_file(name: str) -> Path:
+    """The file of a module of this package, by its name; it is not imported."""
+    found = _module(ROOT, name)
+    assert found is not None, name
+    return found
+
+
+def source_files(made: Any) -> list[Path]:
+    """The file that a class or function comes from; none if it was not read from one."""
+    file = inspect.getsourcefile(made)
+    return [Path(file)] if file else []
+
+
+def versions() -> dict[str, str]:
+    """Versions of the libraries whose arithmetic decides the numbers."""
+    faiss = "faiss-gpu" if sys.platform == "linux" and platform.machine() == "x86_64" else "faiss-cpu"
+    return {name: version(name) for name in ("seqsearch", "torch", "timm", "numpy", "scipy", "scikit-learn", faiss)}
+
+
+@cache
+def _imported(file: Path, _: int) -> tuple[Path, ...]:
+    """Files that a file imports; remembered until it changes."""
+    found = []
+    for level, name in _names(ast.parse(file.read_bytes())):
+        absolute = ROOT if name.split(".")[0] == PACKAGE else _top(file)
+        root = file.parents[level - 1] if level else absolute  # level: from . import other
+        if target := _module(root, name):
+            found.append(target.resolve())
+    return tuple(found)
+
+
+def _names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Names that may be modules, each with the folders upwards that it is relative to: ``from a import b``: ``a``, ``a.b``."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            for other in node.orelse:
+                yield from _names(other)
+        elif isinstance(node, ast.Import):
+            yield from ((0, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            begin = [node.module] if node.module else []
+            yield from ((node.level, ".".join(begin)) for _ in begin)
+            yield from ((node.level, ".".join([*begin, alias.name])) for alias in node.names)
+        else:
+            yield from _names(node)
+
+
+def _top(file: Path) -> Path:
+    """The folder that a user's own imports begin in: that of the outermost package around the file."""
+    folder = file.parent
+    while (folder / "__init__.py").exists():
+        folder = folder.parent
+    return folder
+
+
+def _module(root: Path, name: str) -> Path | None:
+    path = root.joinpath(*name.split("."))
+    for file in (path.with_suffix(".py"), path / "__init__.py"):
+        if file.is_file():
+            return file
+    return None

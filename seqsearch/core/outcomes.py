@@ -1,0 +1,121 @@
+"""What is answered: the result of an edge, of a probe, of a whole rollout. All frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Status = Literal["ok", "diverged", "oom", "timeout", "failed"]
+Counts = tuple[tuple[int, ...], ...]
+"""Images by group and class: one group for each experience of the prefix (class-incremental: its task), one number a class."""
+
+HEAD = "head"
+"""The classifier that results are reported of: what `Method.predict` says."""
+
+
+@dataclass(frozen=True)
+class ClassifierCounts:
+    """How one named classifier did on the images judged.
+
+    Attributes:
+        name: ``head``, or another that the method has beside it (``nme``: nearest mean of exemplars).
+        correct: images classified right, with scores over all classes seen.
+        masked: the same with scores restricted to the classes of the image's own group.
+        images: which images were right, one bit each, group by group, class by class, in the order of their rows
+            (`seqsearch.core.bits`); empty if that was not kept.
+    """
+
+    name: str
+    correct: Counts
+    masked: Counts
+    images: str = ""
+
+
+@dataclass(frozen=True)
+class EdgeResult:
+    """What one edge brought: what is right after its last experience, and what it cost.
+
+    ``judged`` counts the images of each group and class; ``classifiers`` say how many were right, the head first. ``counters``
+    are further figures by name. ``trained`` lists the states that were trained for it: itself, and any ancestor whose state had
+    been lost; empty when the state was still there.
+    """
+
+    digest: str
+    state: str
+    status: Status
+    judged: Counts = ()
+    classifiers: tuple[ClassifierCounts, ...] = ()
+    counters: tuple[tuple[str, float], ...] = ()
+    trained: tuple[str, ...] = ()
+    feature_space: str = ""
+    footprint: tuple[tuple[str, int], ...] = ()
+    train_seconds: float = 0.0
+    judge_seconds: float = 0.0
+    peak_memory: int = 0
+    notes: tuple[tuple[str, float], ...] = ()
+    """What the method noted of its training (`FitReport.notes`), and ``loss``, that of its last epoch."""
+    message: str = ""
+    worker: str = ""
+    origin: str = ""
+    """Where the state that it started from was: ``ram``, ``disk``, ``store``, another worker's name, or ``trained`` again."""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Images judged of each group ``[t]``."""
+        return tuple(map(sum, self.judged))
+
+    @property
+    def correct(self) -> tuple[int, ...]:
+        """Of these classified right by the head ``[t]``."""
+        return tuple(map(sum, self.of(HEAD).correct)) if self.classifiers else ()
+
+    @property
+    def masked_correct(self) -> tuple[int, ...]:
+        """The same with scores masked to the group's own classes ``[t]``."""
+        return tuple(map(sum, self.of(HEAD).masked)) if self.classifiers else ()
+
+    def of(self, classifier: str) -> ClassifierCounts:
+        """How a classifier did.
+
+        Raises:
+            KeyError: the method has none of that name.
+        """
+        return {c.name: c for c in self.classifiers}[classifier]
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """The answer: one array; its content is journalled by hash and lies in a content-addressed file."""
+
+    digest: str
+    values: NDArray[np.float32]
+    seconds: float = 0.0
+    trained: tuple[str, ...] = ()
+    worker: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A judged rollout.
+
+    ``accuracy`` and ``masked_accuracy`` are lower-triangular ``[T, T]``, row = experiences trained, column = group judged, NaN
+    above the diagonal. ``masked`` means that scores were restricted to the group's own classes.
+    """
+
+    digest: str
+    status: Status
+    accuracy: NDArray[np.float64]
+    masked_accuracy: NDArray[np.float64]
+    counts: tuple[int, ...] = ()
+    feature_space: str = ""
+    footprint: tuple[tuple[str, int], ...] = ()
+    train_seconds: float = 0.0
+    message: str = ""
+    edges: tuple[EdgeResult, ...] = ()
+    """What it was made of: all that was measured."""
+
+
+Result = Outcome | ProbeResult

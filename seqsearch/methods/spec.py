@@ -1,0 +1,97 @@
+"""From a method's name to its identity, checked before any compute is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from seqsearch.backbones.base import Backbone, FromScratch
+from seqsearch.core.digests import digest_of
+from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import Item
+from seqsearch.core.identity import code_digest, source_files, versions
+from seqsearch.core.registry import load
+from seqsearch.core.types import MethodSpec
+from seqsearch.methods.base import Additive, Caps, Method
+from seqsearch.methods.config import Config, acts_in_first, build_config
+
+HOOKS = ("fit_task", "predict", "features", "state_dict", "load_state_dict", "memory_footprint")
+"""What a method must define."""
+
+
+def method_spec(
+    item: Item, backbone_name: str, backbone: Backbone, device: str, fed_by: Iterable[Path] = ()
+) -> MethodSpec:
+    """Check a method on a backbone, and give it its identity.
+
+    Its code counts, and with it all that it imports; so does that of the backbone, and of the engine's files that feed it
+    (``fed_by``). A method stays what it was when nothing of this changed.
+
+    Raises:
+        UserError: unknown method, parameter or value, or a backbone that it cannot use.
+    """
+    build = load("method", item.target)
+    if not hasattr(build, "Config") or not hasattr(build, "fit_task"):
+        raise UserError(f"method {item.text!r} is no method: derive its class from seqsearch.methods.base.Method")
+    for hook in HOOKS:
+        if getattr(build, hook, None) is getattr(Method, hook):
+            raise UserError(f"method {item.text!r} does not define {hook} (docs/methods.md says what it is for)")
+    try:
+        config = build_config(build, dict(item.params), backbone_name)
+    except UserError as error:
+        raise UserError(f"method {item.text!r}: {error}") from None
+    _check_backbone(item, capabilities(build, config, item.text), backbone_name, backbone)
+    code = code_digest([*source_files(build), *_backbone_files(backbone), *fed_by])
+    rest = (code, backbone.digest, device, 1, versions())
+    acting = acts_in_first(config)
+    return MethodSpec(
+        item.text, item.target, backbone_name, tuple(item.params), digest_of("method", config, *rest), _anchor(build, config),
+        first=digest_of("first", type(config).__name__, acting, *rest) if len(acting) < len(vars(config)) else "",
+    )  # fmt: skip
+
+
+def capabilities(build: Any, config: Config, label: str) -> Caps:
+    """What a method of this config can do.
+
+    Raises:
+        UserError: an own method's `capabilities` fails.
+    """
+    try:
+        caps: Caps = build.capabilities(config)
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"method {label!r} failed in capabilities(): {type(error).__name__}: {error}") from None
+    return caps
+
+
+def capabilities_of(spec: MethodSpec) -> Caps:
+    """What a checked method can do."""
+    build = load("method", spec.target)
+    return capabilities(build, build_config(build, dict(spec.params), spec.backbone), spec.label)
+
+
+def _check_backbone(item: Item, caps: Caps, name: str, backbone: Backbone) -> None:
+    if caps.backbones == "vit" and not getattr(backbone, "vit", True):
+        raise UserError(
+            f"method {item.text!r} injects prompts or adapters into a vision transformer, and backbone {name!r} is none "
+            f"that timm builds of ordinary blocks: give it another, as {item.target}@vit_base_patch16_224, or parameters with "
+            f"which it injects nothing, if it has such (seqsearch methods {item.target})"
+        )
+    if isinstance(backbone, FromScratch) and not caps.trains_backbone:
+        raise UserError(
+            f"method {item.text!r} does not train its backbone, and {name!r} begins from scratch: its features would say "
+            "nothing; give it a pre-trained one"
+        )
+
+
+def _backbone_files(backbone: Backbone) -> list[Path]:
+    inner = getattr(backbone, "inner", None)  # of one that wraps another (`Bf16`)
+    return [*source_files(type(backbone)), *(_backbone_files(inner) if inner is not None else [])]
+
+
+def _anchor(build: Any, config: Config) -> int | None:
+    """See `MethodSpec.anchor`. Sums over stored features are not worth keeping apart: they cost less than the book-keeping."""
+    trains = isinstance(build, type) and issubclass(build, Additive) and build.capabilities(config).input == "images"
+    return build.anchor(config) if trains else None

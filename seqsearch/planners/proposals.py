@@ -1,0 +1,152 @@
+"""Which tasks are judged at a step, and what follows them: Algorithms 1 and 2 of CLDyB, and the look-ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.core.digests import seeded_numpy
+from seqsearch.core.types import ClassId, MethodSpec, Probe, Request, StateKey, Task, Tasks
+from seqsearch.planners.base import BLOCK_CLASSES, BLOCK_TASKS, Ask, Need
+from seqsearch.planners.candidates import functional, greedy, group_uniform, uniform
+from seqsearch.planners.candidates.base import CandidateRequest
+from seqsearch.planners.settings import SearchSettings
+from seqsearch.planners.step import Arm, Geometry, PoolView
+
+Steps = Generator[Ask | Need, Any, Any]
+
+
+class Proposals:
+    """Candidates of one search, as coroutines of its planner.
+
+    Args:
+        methods: whose states are asked for prototypes and neighbours.
+        pool: classes in play.
+        seed: study seed.
+        replicate: number of the search.
+        forget: is told of probes whose answers are not needed again.
+    """
+
+    def __init__(
+        self, methods: Sequence[MethodSpec], pool: PoolView, settings: SearchSettings, seed: int, replicate: int,
+        forget: Callable[[Iterable[Request]], None],
+    ) -> None:  # fmt: skip
+        self.methods, self.pool, self.settings = tuple(methods), pool, settings
+        self.seed, self.replicate, self._forget = seed, replicate, forget
+        self._position = {c: i for i, c in enumerate(pool.class_ids)}
+        self._group_numbers = np.unique(pool.groups, return_inverse=True)[1].astype(np.int64)
+
+    # -------------------------------------------------------------------------------------------- Algorithm 1
+
+    def propose(self, prefix: Tasks, t: int, spaces: Sequence[str]) -> Steps:
+        """Candidate tasks, and the geometry that they come from (None if the settings ask for none)."""
+        s, left = self.settings, self._left(prefix, t)
+        geometry = None
+        if "greedy" in (s.sampler, s.followups) or s.seed_class == "near-past" or s.selector == "similar-past":
+            prototypes = yield from self._prototypes(prefix, t, spaces)
+            geometry = Geometry.of(prototypes, left, self.positions(prefix))
+        request = CandidateRequest(
+            classes=left,
+            k=s.classes_per_task,
+            count=s.candidates,
+            rng=self.rng(t, "candidates"),
+            psi=None if geometry is None else geometry.psi,
+            groups=self._group_numbers[left],
+            first=greedy.near_past(geometry.to_past[left]) if geometry and s.seed_class == "near-past" else None,
+        )
+        sampler = {"greedy": greedy.propose, "group-uniform": group_uniform.propose, "uniform": uniform.propose}[
+            s.sampler
+        ]
+        return [self._task(p) for p in sampler(request)], geometry
+
+    def _prototypes(self, prefix: Tasks, t: int, spaces: Sequence[str]) -> Steps:
+        """Prototypes ``[N, d]`` of the classes that are there at step ``t``, for each method in its present feature space."""
+        options = (("images", self.settings.probe_images),)
+        blocks: dict[tuple[str, int], list[ClassId]] = {}
+        for c in self.pool.class_ids[: self.pool.known(t)]:
+            blocks.setdefault((c.pool, c.index // BLOCK_CLASSES), []).append(c)
+        probes = [
+            Probe("prototypes", self.key(m, prefix), space, classes=tuple(block), options=options)
+            for m, space in zip(self.methods, spaces, strict=True)
+            for block in blocks.values()
+        ]
+        yield Ask(tuple(probes))
+        answers = yield Need(tuple(probes))
+        self._forget(probes)
+        n = len(blocks)
+        return [np.concatenate([a.values for a in answers[i * n : (i + 1) * n]]) for i in range(len(self.methods))]
+
+    # -------------------------------------------------------------------------------------------- Algorithm 2
+
+    def condense(self, prefix: Tasks, proposals: list[Task], t: int, spaces: Sequence[str]) -> Steps:
+        """At most B- arms, spread over the functional clusters of the proposals."""
+        s = self.settings
+        rng = self.rng(t, "condense")
+        if len(proposals) <= s.condensed:
+            return [Arm(p) for p in proposals]
+        if not s.clustering:
+            drawn = rng.choice(len(proposals), s.condensed, replace=False)
+            return [Arm(proposals[int(i)]) for i in drawn]
+        options = (
+            ("images", s.knn_images), ("k", s.knn_k), ("scope", s.knn_scope), ("temperature", s.knn_temperature)
+        )  # fmt: skip
+        shards = [tuple(proposals[i : i + BLOCK_TASKS]) for i in range(0, len(proposals), BLOCK_TASKS)]
+        probes = [
+            Probe("nll", self.key(m, prefix), space, tasks=shard, options=options)
+            for m, space in zip(self.methods, spaces, strict=True)
+            for shard in shards
+        ]
+        yield Ask(tuple(probes))
+        answers = yield Need(tuple(probes))
+        self._forget(probes)
+        nll = np.concatenate([a.values for a in answers]).reshape(len(self.methods), len(proposals)).T
+        kept = functional.condense(nll, s.condensed, s.clusters, rng, standardise=not s.raw_features)
+        return [Arm(proposals[i], tuple(float(v) for v in nll[i])) for i in kept]
+
+    # -------------------------------------------------------------------------------------------- look-ahead
+
+    def followups(
+        self, prefix: Tasks, task: Task, arms: list[Arm], geometry: Geometry | None, draw: int, t: int, count: int
+    ) -> list[Task]:
+        """Look-ahead tasks. Draw ``n`` is the same for every sibling as far as their classes allow (common random numbers)."""
+        s, found = self.settings, list[Task]()
+        rng = self.rng(t, "followups", draw)
+        class_order, arm_order = rng.permutation(self.pool.known(t)), rng.permutation(len(arms))
+        for _ in range(count):
+            known = (*prefix, task, *found)
+            left = self._left(known, t)
+            gone = {c for other in known for c in other.classes}
+            whole = [arms[i].task for i in arm_order if gone.isdisjoint(arms[i].task.classes)]
+            if s.followups == "condensed" and whole:
+                found.append(whole[0])
+            elif s.followups == "greedy" and geometry is not None:
+                request = CandidateRequest(classes=left, k=s.classes_per_task, count=1, rng=rng, psi=geometry.psi)
+                found.append(self._task(greedy.propose(request)[0]))
+            else:
+                free = class_order[np.isin(class_order, left)]
+                found.append(self._task(free[: s.classes_per_task].tolist()))
+        return found
+
+    # -------------------------------------------------------------------------------------------- helpers
+
+    def key(self, method: MethodSpec, tasks: Tasks) -> StateKey:
+        """A state of the search."""
+        return StateKey(method, self.seed, self.replicate, tasks)
+
+    def rng(self, *phase: Any) -> np.random.Generator:
+        """Random numbers of one phase of the search."""
+        return seeded_numpy("search", self.seed, self.replicate, *phase)
+
+    def _task(self, positions: Sequence[int]) -> Task:
+        return self.pool.task(self.pool.class_ids[p] for p in positions)
+
+    def positions(self, tasks: Sequence[Task]) -> NDArray[np.int64]:
+        """Places of the tasks' classes among those in play."""
+        return np.array([self._position[c] for t in tasks for c in t.classes], dtype=np.int64)
+
+    def _left(self, prefix: Tasks, t: int) -> NDArray[np.int64]:
+        """Classes that are there at step ``t`` and not in ``prefix``; the search does not know what will come later."""
+        return np.setdiff1d(np.arange(self.pool.known(t)), self.positions(prefix))

@@ -1,0 +1,15 @@
+"""Training seeds by what is trained: searches count from 0, and nothing else ever uses theirs, so that no score was optimised."""
+
+from __future__ import annotations
+
+SCORING = 1000
+"""The first seed of what is reported: found, random and given sequences."""
+TUNING = 1_000_000
+"""All trials of hyperparameters."""
+ALL_CLASSES = 2_000_000
+"""A method that learns all classes at once, to be asked what they look like."""
+
+
+def scoring(count: int) -> range:
+    """So many seeds of what is reported."""
+    return range(SCORING, SCORING + count)

@@ -1,0 +1,150 @@
+"""What a run leaves behind, as records, and as rows of its files (`seqsearch.results.schema` has their columns)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from seqsearch.core.outcomes import Outcome
+from seqsearch.core.types import ClassId, JudgedPart, Task
+
+if TYPE_CHECKING:
+    from seqsearch.planners.step import Judgement
+
+SequenceKind = Literal["searched", "random", "hard", "easy", "given", "enumerated"]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """What every file of a run says of the run; ``classes`` holds name and group of every class of its pools."""
+
+    run_id: str
+    config_digest: str
+    classes: Mapping[ClassId, tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class TaskSequence:
+    """``T`` tasks and, for each, the value J that it was chosen for (None where nothing was judged)."""
+
+    sequence_id: str
+    kind: SequenceKind
+    method_ids: tuple[str, ...]
+    seed: int
+    tasks: tuple[Task, ...]
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class JudgedRollout:
+    """One rollout over a sequence: ``seed`` is the training replicate, ``config_digest`` that of the method."""
+
+    sequence_id: str
+    kind: SequenceKind
+    role: Literal["search", "rescore"]
+    method_id: str
+    config_digest: str
+    weight_tag: str
+    seed: int
+    split: JudgedPart
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class TraceRow:
+    """A candidate that a search judged; ``candidate`` counts within its step from 0."""
+
+    search_id: str
+    candidate: int
+    judgement: Judgement
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training actually done; ``depth`` tasks are learned after it."""
+
+    state: str
+    method_id: str
+    seed: int
+    depth: int
+    seconds: float
+    peak_bytes: int | None
+    notes: str
+    worker: str
+    session: int
+    origin: str = ""
+
+
+# ------------------------------------------------------------------------------------------------ rows
+
+
+def sequence_rows(info: RunInfo, sequences: Iterable[TaskSequence]) -> Iterator[Row]:
+    """One row per (sequence, step, class)."""
+    for s in sequences:
+        yield from _of_sequence(info, s)
+
+
+def result_rows(judged: Iterable[JudgedRollout]) -> Iterator[Row]:
+    """One row per (sequence, role, method, seed, split, trained step, evaluated step).
+
+    A rollout that failed at step t has the rows judged before, and one row for (t, t) without an accuracy.
+    """
+    for j in judged:
+        yield from _of_rollout(j)
+
+
+def trace_rows(rows: Iterable[TraceRow]) -> Iterator[Row]:
+    """One row per (search, step, candidate)."""
+    return map(_of_candidate, rows)
+
+
+def _of_sequence(info: RunInfo, s: TaskSequence) -> Iterator[Row]:
+    for step, (task, value) in enumerate(zip(s.tasks, s.values, strict=True), 1):
+        for position, c in enumerate(task.classes):
+            name, group = info.classes.get(c, (None, None))
+            yield {
+                "sequence_id": s.sequence_id, "kind": s.kind, "method_ids": list(s.method_ids), "seed": s.seed,
+                "step": step, "class_id": c.index, "class_name": name, "group": group, "pool_digest": c.pool,
+                "value": finite(value), "position": position, "split_digest": task.split,
+            }  # fmt: skip
+
+
+def _of_rollout(j: JudgedRollout) -> Iterator[Row]:
+    o = j.outcome
+    sizes = dict(o.footprint)
+    of_rollout = {
+        "sequence_id": j.sequence_id, "kind": j.kind, "role": j.role, "method_id": j.method_id,
+        "config_digest": j.config_digest, "seed": j.seed, "split": j.split, "status": o.status,
+        "weight_tag": j.weight_tag, "train_seconds": float(o.train_seconds), "params_bytes": sizes.get("params"),
+        "statistics_bytes": sizes.get("statistics"), "exemplar_bytes": sizes.get("exemplar_images"),
+    }  # fmt: skip
+    for t in range(len(o.accuracy)):
+        if math.isnan(o.accuracy[t, 0]):
+            yield {**of_rollout, "trained_step": t + 1, "evaluated_step": t + 1}
+            return
+        for i in range(t + 1):
+            accuracy, n = float(o.accuracy[t, i]), o.counts[i] if i < len(o.counts) else None
+            yield {
+                **of_rollout, "trained_step": t + 1, "evaluated_step": i + 1, "n": n,
+                "correct": None if n is None else round(accuracy * n), "accuracy": accuracy,
+                "masked_accuracy": finite(float(o.masked_accuracy[t, i])),
+            }  # fmt: skip
+
+
+def _of_candidate(row: TraceRow) -> Row:
+    j = row.judgement
+    return {
+        "search_id": row.search_id, "step": j.step, "candidate": row.candidate,
+        "class_ids": [c.index for c in j.task.classes], "pool_digests": [c.pool for c in j.task.classes],
+        "value": finite(j.value), "reward": finite(j.reward),
+        "visits": j.visits, "nll": [float(x) for x in j.nll],
+        "train_seconds": float(j.train_seconds), "status": j.status, "chosen": bool(j.chosen),
+    }  # fmt: skip
+
+
+def finite(value: float | None) -> float | None:
+    """The number, or None where there is none."""
+    return float(value) if value is not None and math.isfinite(value) else None

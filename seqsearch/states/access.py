@@ -1,0 +1,62 @@
+"""States as whoever trains uses them: those at hand, those that may be brought from elsewhere, and where new ones go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from seqsearch.core.types import StateKey
+from seqsearch.states.cache import StateCache
+from seqsearch.states.transfer import Offer, StateSource, ways
+
+if TYPE_CHECKING:
+    from seqsearch.states.blocks import State
+    from seqsearch.states.shared import StateStore
+
+
+class StateAccess:
+    """A cache, what stands behind it, and where its states are copied to.
+
+    Args:
+        cache: in RAM and on disk.
+        sources: where states that are not here may be brought from.
+        store: where states are copied to.
+    """
+
+    def __init__(self, cache: StateCache, sources: Sequence[StateSource] = (), store: StateStore | None = None) -> None:
+        self.cache, self.sources, self.store = cache, tuple(sources), store
+        self.offers: Mapping[str, Offer] = {}
+        """What is known, for the job under way, of states elsewhere."""
+
+    def get(self, digest: str) -> State | None:
+        """A copy of a state that is here."""
+        return self.cache.get(digest)
+
+    def put(self, digest: str, state: State, *, keep: bool, parent: str | None = None) -> State:
+        """Hold a state; one that is to be kept goes into the store, too. Another copy comes back."""
+        own = self.cache.put(digest, state, keep=keep, parent=parent)
+        if keep and self.store is not None:
+            self.store.push(self.cache.disk, digest)
+        return own
+
+    def prepare(self, key: StateKey) -> str:
+        """Bring what the training of a key starts from here, or its state if another run has trained it; where that was."""
+        origin = ""
+        if self.cache.where(key.digest) or any(s.may_have(key.digest, Offer()) for s in self.sources):
+            origin = self.bring(key.chain)
+        if origin in ("", "trained"):
+            origin = self.bring(key.chain[:-1])
+            if key.part and key.home is not key:
+                self.bring([key.part])
+        return origin
+
+    def bring(self, chain: Sequence[str]) -> str:
+        """Bring the last state of a chain of prefixes here if that is cheaper than to train it; where it is, or comes from."""
+        here = next((i for i in range(len(chain), 0, -1) if self.cache.where(chain[i - 1])), 0)
+        if not chain or here == len(chain):
+            return self.cache.where(chain[-1]) or "" if chain else ""
+        for position, source in ways(chain, here, self.offers, self.sources):
+            came = source.fetch(chain[position], self.offers.get(chain[position], Offer()), self.cache.disk)
+            if came and self.cache.get(chain[position]) is not None:
+                return came if position == len(chain) - 1 else "trained"
+        return "trained"

@@ -1,0 +1,90 @@
+"""What is learned at a time, and how it is judged: the part of training that depends on the kind of continual learning.
+
+A scenario is an item of its kind: a module in ``training/scenarios`` with ``build(world, source)``, or ``FILE.py:OBJECT``. The
+trainer keeps and restores states; what an experience is, only its scenario knows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from seqsearch.core.errors import AccessError
+from seqsearch.core.outcomes import ClassifierCounts, Counts
+from seqsearch.core.types import JudgedPart, StateKey
+from seqsearch.methods.base import FitReport, Method
+from seqsearch.methods.data import TaskData
+from seqsearch.training.context import PoolSource
+from seqsearch.training.failures import Diverged
+from seqsearch.training.world import World
+
+Notes = tuple[tuple[str, float], ...]
+SourceOf = Callable[[str], PoolSource]
+"""Images and features by backbone."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What `Scenario.judge` found: images by group and class, and how many of them each classifier got right."""
+
+    counts: Counts
+    classifiers: tuple[ClassifierCounts, ...]
+
+
+class Scenario(ABC):
+    """Subclasses say what data an experience stands for, and judge.
+
+    Attributes:
+        stepwise: a state is learned from its parent, one experience at a time. Where it is not (a learner that is given the whole
+            sequence at once), every state is learned from nothing, and `data` is that of the whole prefix.
+    """
+
+    stepwise: bool = True
+
+    def __init__(self, world: World, source: SourceOf) -> None:
+        self.world, self.source = world, source
+
+    @abstractmethod
+    def data(self, method: Method, key: StateKey) -> TaskData:
+        """What ``method``, in the state of ``key.parent``, is given to learn the last experience from."""
+
+    @abstractmethod
+    def judge(self, method: Method, key: StateKey, judged: JudgedPart) -> Judged:
+        """How a method in the state of ``key`` does."""
+
+    def learn(self, method: Method, key: StateKey, how: Callable[[TaskData], FitReport] | None = None) -> Notes:
+        """Let a live method learn the last experience (by ``how``, its own `fit_task` if None); what it noted.
+
+        Raises:
+            Diverged: it says so. Whatever it raises itself is passed on.
+        """
+        data = self.data(method, key)
+        report = (how or method.fit_task)(data)
+        if getattr(report, "status", None) not in ("ok", "diverged"):
+            raise TypeError("fit_task must return a FitReport")
+        if report.status == "diverged":
+            raise Diverged("training diverged (non-finite loss)")
+        if strange := set(method.exemplars().tolist()) - data.readable:
+            raise AccessError(f"exemplars() holds image {min(strange)}, which it never was given")
+        method.n_seen, method.n_tasks = data.columns.stop, len(key.prefix)
+        last = {"loss": report.losses[-1]} if report.losses else {}
+        return tuple((str(k), float(v)) for k, v in {**last, **report.notes}.items())
+
+
+def checked_scores(scores: Any, n: int, n_seen: int) -> torch.Tensor:
+    """Scores ``[n, n_seen]`` on the CPU.
+
+    Raises:
+        ValueError: they have another shape.
+        Diverged: they are not finite.
+    """
+    if not isinstance(scores, torch.Tensor) or tuple(scores.shape) != (n, n_seen):
+        shape = tuple(scores.shape) if hasattr(scores, "shape") else type(scores).__name__
+        raise ValueError(f"predict returned {shape}, must be ({n}, {n_seen}): one column for each class seen, no other")
+    if not bool(torch.isfinite(scores).all()):
+        raise Diverged("scores are not finite")
+    return scores.detach().cpu()

@@ -1,0 +1,77 @@
+"""Class-incremental learning: an experience is a task, whose classes are new; all tasks so far are judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from seqsearch.core.bits import packed
+from seqsearch.core.outcomes import ClassifierCounts
+from seqsearch.core.types import JudgedPart, StateKey, Task
+from seqsearch.methods.base import Method
+from seqsearch.methods.data import Batch, TaskData
+from seqsearch.training.context import task_data
+from seqsearch.training.scenario import Judged, Scenario, checked_scores
+
+
+class ClassIncremental(Scenario):
+    """Tasks come one after the other; which of them an image is of is not told when it is judged."""
+
+    def data(self, method: Method, key: StateKey) -> TaskData:
+        task = key.prefix[-1]
+        assert isinstance(task, Task)
+        return task_data(self.world, self.source(key.method.backbone), task, method, key.seed, key.replicate)
+
+    def judge(self, method: Method, key: StateKey, judged: JudgedPart) -> Judged:
+        names: tuple[str, ...] = ()
+        counts: list[tuple[int, ...]] = []
+        found: dict[str, list[_Right]] = {}
+        first = 0
+        for task in key.prefix:
+            assert isinstance(task, Task)
+            rows, positions = self.world.rows(task.classes, judged)
+            columns = range(first, first + len(task.classes))
+            scores = method.classifiers(Batch(rows, self.source(key.method.backbone)))
+            if names and tuple(scores) != names:
+                raise ValueError(
+                    f"classifiers() gives {', '.join(scores)}, and gave {', '.join(names)} for another task"
+                )
+            names = tuple(scores)
+            counts.append(_per_class(positions, len(columns)))
+            for name, of_name in scores.items():
+                checked = checked_scores(of_name, len(rows), method.n_seen)
+                found.setdefault(name, []).append(_right(checked, positions, columns))
+            first = columns.stop
+        return Judged(tuple(counts), tuple(_counted(name, right) for name, right in found.items()))
+
+
+@dataclass(frozen=True)
+class _Right:
+    """A task's images: correct and masked correct by class, and which ``[n]`` are right among all classes seen."""
+
+    correct: tuple[int, ...]
+    masked: tuple[int, ...]
+    images: NDArray[np.bool_]
+
+
+def _right(scores: torch.Tensor, positions: NDArray[np.int64], columns: range) -> _Right:
+    """From scores ``[n, seen]`` of a task's images, the class ``[n]`` that each is of within the task, and the task's columns."""
+    labels = torch.from_numpy(positions)
+    full = (scores.argmax(1) == labels + columns.start).numpy()
+    masked = (scores[:, columns.start : columns.stop].argmax(1) == labels).numpy()
+    return _Right(_per_class(positions[full], len(columns)), _per_class(positions[masked], len(columns)), full)
+
+
+def _per_class(positions: NDArray[np.int64], classes: int) -> tuple[int, ...]:
+    return tuple(np.bincount(positions, minlength=classes).tolist())
+
+
+def _counted(name: str, right: list[_Right]) -> ClassifierCounts:
+    images = packed(np.concatenate([r.images for r in right]))
+    return ClassifierCounts(name, tuple(r.correct for r in right), tuple(r.masked for r in right), images)
+
+
+build = ClassIncremental

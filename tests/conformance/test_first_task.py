@@ -1,0 +1,76 @@
+"""Parameters that are said to act later do not act in the first task: settings that differ in them alone share its training."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seqsearch.core.registry import load, names
+from seqsearch.methods.config import Config, acts_in_first
+from seqsearch.training.trainer import learned
+from tests.conformance.lab import TASKS, Case, Lab, same
+from tests.studies import run_small
+
+
+def idle(config: type[Config]) -> list[dataclasses.Field[Any]]:
+    """Parameters that the first task is learned without."""
+    return [f for f in dataclasses.fields(config) if f.metadata.get("later")]
+
+
+def other(f: dataclasses.Field[Any], value: Any) -> Any:
+    """Another value that is allowed."""
+    if choices := f.metadata.get("choices"):
+        return next(c for c in choices if c != value)
+    return 2 * value + 1 if isinstance(value, int) else value / 2 if value else 0.5
+
+
+SHARING = [name for name in names("method") if idle(load("method", name).Config)]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    return Lab(tmp_path_factory.mktemp("lab"))
+
+
+def test_some_methods_have_such_parameters() -> None:
+    assert {"ewc", "lwf", "slca"} <= set(SHARING)
+
+
+@pytest.mark.parametrize("name", SHARING)
+def test_they_change_neither_the_state_nor_the_scores_after_the_first_task(lab: Lab, name: str) -> None:
+    case, own = Case(name, name), lab.fresh(Case(name, name)).config
+    changed = {f.name: other(f, getattr(own, f.name)) for f in idle(type(own))}
+    methods = [lab.fresh(case), lab.fresh(case, **changed)]
+    for method in methods:
+        lab.fit(method, TASKS[0])
+    one, two = methods
+    assert dataclasses.asdict(one.config) != dataclasses.asdict(two.config)
+    assert acts_in_first(one.config) == acts_in_first(two.config)
+    assert same(learned(one), learned(two))
+    assert (one.predict(lab.batch(TASKS[0])) == two.predict(lab.batch(TASKS[0]))).all()
+    assert one.memory_footprint() == two.memory_footprint()
+
+
+def test_settings_that_differ_in_nothing_else_train_it_once(tmp_path: Path) -> None:
+    """Two penalties of EWC share their first task, and nothing after it; another learning rate shares nothing."""
+    methods = "ewc:epochs=1,lamb=1,ewc:epochs=1,lamb=1000,ewc:epochs=1,lamb=1000,lr=0.05"
+    done = run_small(tmp_path, methods=methods, tasks=2, simulations=2, condensed=2, random_sequences=0, score_seeds=1)
+    weak, strong, fast = done.study.methods
+    assert weak.first == strong.first != fast.first
+    assert len({weak.digest, strong.digest, fast.digest}) == 3
+    trained = Counter(state for r in done.journal._edges.values() for state in r.trained)
+    assert set(trained.values()) == {1}
+    keys = [e.key for p in done.plans.all for r in _rollouts(done, p) for e in r.edges()]
+    by_method = {m.digest: {k.digest for k in keys if k.method == m and len(k.prefix) == 1} for m in done.study.methods}
+    assert by_method[weak.digest] == by_method[strong.digest]
+    assert not by_method[weak.digest] & by_method[fast.digest]
+    later = {m.digest: {k.digest for k in keys if k.method == m and len(k.prefix) == 2} for m in done.study.methods}
+    assert not later[weak.digest] & later[strong.digest]
+
+
+def _rollouts(done: Any, planner: Any) -> list[Any]:
+    return planner._rollouts(tuple(planner.sequence)) if hasattr(planner, "sequence") else []

@@ -1,0 +1,228 @@
+"""A protocol of one's own, in no folder of the package: begun, stopped, resumed, looked at and exported like any other."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow.parquet as pq
+import pytest
+
+from actors.options import EngineOptions
+from protocols.running import session as sessions
+from protocols.running.export import classes_of, rescored, run_info, write_costs
+from protocols.running.folder import RunFolder, write_json
+from protocols.running.protocol import Exported, Protocol, ProtocolRun, protocols
+from protocols.running.run import Ended, run
+from protocols.running.runtime import Runtime
+from protocols.running.session import Session
+from protocols.running.snapshot import Expected
+from protocols.running.status import status
+from seqsearch.core.deadline import Deadline
+from seqsearch.core.errors import UserError
+from seqsearch.core.settings import StudySettings, setting
+from seqsearch.metrics.accuracy import acc
+from seqsearch.planners.given import GivenPlanner, GivenSequence
+from seqsearch.results.rows import TaskSequence
+from seqsearch.results.run import RunResults, assembled, read_results
+from seqsearch.results.tables import write_results, write_sequences
+from seqsearch.study.study import EVALUATE, HELD_OUT, TUNE, Study, kept_classes, reads_frozen, resolved, view_of
+from tests.unit.running.test_time_budget import results_in
+
+MARK = "done.json"
+
+
+@dataclass(frozen=True)
+class PairsSettings(StudySettings):
+    """No tasks, no search: classes of one pool two by two, and the same of another pool in the end."""
+
+    protocol: ClassVar[str] = "pairs"
+    pairs: int = setting(2, "Tasks of two classes.", minimum=1)
+
+
+@dataclass(frozen=True)
+class PairsSummary:
+    run: str
+    tuned: float
+    evaluated: float
+
+
+class PairsRun(ProtocolRun):
+    """Two sequences, of two views of one world, the second with more training seeds than the first."""
+
+    def __init__(self, session: Session, study: Study) -> None:
+        self.session, self.study = session, study
+        tune, evaluate = (self._sequence(study.views[name]) for name in (TUNE, EVALUATE))
+        self.given = {"tune": GivenSequence(tune, (7,)), "evaluate": GivenSequence(evaluate, (8, 9))}
+        self.planner = GivenPlanner("pairs", lambda: list(self.given.values()), study.methods, study.settings.seed)
+
+    def _sequence(self, view: Any) -> Any:
+        n = self.study.settings.pairs
+        return tuple(view.task(view.class_ids[2 * i : 2 * i + 2]) for i in range(n))
+
+    def run(self) -> None:
+        s = self.session
+        s.monitor.watch([self.planner], "pairs")
+        s.search(self.study.world).run([self.planner], deadline=s.deadline)
+
+    def export(self, reached: str | None) -> Exported:
+        s, study, labels = self.session, self.study, tuple(m.label for m in self.study.methods)
+        folder, info = s.folder.path, run_info(s.folder, classes_of(study.world))
+        sequences = [
+            TaskSequence(name, "given", labels, study.settings.seed, g.prefix, (None,) * len(g.prefix))
+            for name, g in self.given.items()
+        ]
+        write_sequences(folder / "sequences.parquet", info, sequences)
+        named = [(name, "given", g.prefix, g.replicates) for name, g in self.given.items()]
+        rows = write_results(folder / "results.parquet", info, rescored(study, s.journal, study.methods, named))
+        stats = write_costs(s.folder, info, s.journal, s.search(study.world), s.busy_share, reached)
+        results = assembled(folder, s.folder.saved(), stats, sequences, rows)
+        summary = summarise(results)
+        if reached is None:
+            write_json(folder / MARK, dataclasses.asdict(summary))
+        return Exported(results, summary)
+
+
+def summarise(data: RunResults) -> PairsSummary:
+    def mean(name: str) -> float:
+        found = [acc(r.accuracy) for (sequence, _, _), r in data.rollouts.items() if sequence == name and r.complete]
+        return sum(found) / len(found) if found else 0.0
+
+    return PairsSummary(data.config["run_id"], mean("tune"), mean("evaluate"))
+
+
+class Pairs(Protocol[PairsSettings, Study]):
+    name = "pairs"
+    command = "pairs"
+    settings = PairsSettings
+
+    def prepare(self, settings: PairsSettings, states: Path, device: str, directory: Path) -> Study:
+        world, methods, tags = resolved(settings, states, device, directory, settings.pairs)
+        by_pool: dict[int, list[int]] = {}
+        for i in kept_classes(world, settings):
+            by_pool.setdefault(world.images.part_of_class(i)[0], []).append(i)
+        views = {TUNE: view_of(world, by_pool[0]), EVALUATE: view_of(world, by_pool[1]), HELD_OUT: view_of(world, [])}
+        return Study(settings, world, views, methods, tags, reads_frozen(methods))
+
+    def expected(self, prepared: Study) -> Expected:
+        return Expected(3, 3 * prepared.settings.pairs)
+
+    def begin(self, session: Session, prepared: Study) -> PairsRun:
+        return PairsRun(session, prepared)
+
+    def read(self, run: Path) -> Exported:
+        results = read_results(run)
+        return Exported(results, summarise(results))
+
+    def finished(self, run: Path) -> bool:
+        return (run / MARK).exists()
+
+
+POOLS = "glyphs:classes=6,train=6,reward=3,test=6,glyphs:classes=8,train=6,reward=3,test=6,seed=1"
+
+
+def begin(path: Path, results: float = float("inf"), export: str = "", pool: str = POOLS) -> Ended:
+    """Begin a run, or resume it, with time for so many lines in its journal."""
+    if path.exists():
+        folder, settings = RunFolder.resume(path, PairsSettings, {})
+        settings = dataclasses.replace(settings, pool=pool)
+    else:
+        settings = PairsSettings(methods="simplecil", pool=pool)
+        folder = RunFolder.create(path, settings)
+    try:
+        study = Pairs().prepare(settings, path / "states", "cpu", Path.cwd())
+        deadline = Deadline(results, results_in(path))
+        return run(folder, Pairs(), study, Runtime(EngineOptions(workers=0, export=export), True, deadline=deadline))
+    finally:
+        folder.close()
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(path / "results.parquet").to_pylist()
+    return [{k: v for k, v in row.items() if k not in ("run_id", "train_seconds")} for row in found]
+
+
+def test_it_runs_stops_resumes_and_is_exported(tmp_path: Path) -> None:
+    whole = begin(tmp_path / "whole")
+    assert whole.finished
+    cut = begin(tmp_path / "cut", results=4)
+    assert not cut.finished
+    assert status(tmp_path / "cut").state == "stopped"
+    assert json.loads((tmp_path / "cut" / "stats.json").read_text())["reached"] == "pairs"
+    resumed = begin(tmp_path / "cut", export=str(tmp_path / "copy"))
+    assert resumed.finished
+    assert status(tmp_path / "cut").state == "finished"
+    assert rows(tmp_path / "cut") == rows(tmp_path / "whole")
+    assert {"results.parquet", "sequences.parquet", "config.json"} <= {p.name for p in (tmp_path / "copy").iterdir()}
+    assert begin(tmp_path / "cut").exported is None, "a finished run is left as it is"
+
+
+def test_what_is_read_again_is_what_was_exported(tmp_path: Path) -> None:
+    """The one summary: nothing is read back while a run exports, and the files say the same."""
+    exported = begin(tmp_path / "run").exported
+    again = Pairs().read(tmp_path / "run")
+    assert exported is not None
+    assert again.summary == exported.summary
+    assert exported.summary.evaluated > 0.5
+    assert again.results.config == exported.results.config
+    assert again.results.stats == exported.results.stats
+    assert again.results.sequences == exported.results.sequences
+
+
+def test_views_of_one_world_are_of_different_pools_and_sequences_have_seeds_of_their_own(tmp_path: Path) -> None:
+    begin(tmp_path / "run")
+    pools: dict[str, set[str]] = {}
+    for r in pq.read_table(tmp_path / "run" / "sequences.parquet").to_pylist():
+        pools.setdefault(r["sequence_id"], set()).add(r["pool_digest"])
+    assert len(pools["tune"] | pools["evaluate"]) == 2
+    assert len(pools["tune"]) == len(pools["evaluate"]) == 1
+    seeds = {(r["sequence_id"], r["seed"]) for r in rows(tmp_path / "run")}
+    assert seeds == {("tune", 7), ("evaluate", 8), ("evaluate", 9)}
+    identity = json.loads((tmp_path / "run" / "config.json").read_text())["identity"]
+    assert identity["other_views"] == {"tune": 6, "held-out": 0}
+    assert identity["classes_in_play"] == 8
+
+
+def test_all_of_its_identity_must_match_on_resume_by_default(tmp_path: Path) -> None:
+    begin(tmp_path / "run", results=4)
+    other = POOLS.replace("classes=8", "classes=9")
+    with pytest.raises(UserError, match=r"classes in play changed since run .* was made \(8 -> 9\): restore it"):
+        begin(tmp_path / "run", pool=other)
+
+
+def test_nothing_is_opened_that_is_not_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session without workers and without a journal."""
+
+    class Idle(PairsRun):
+        def run(self) -> None:
+            self.session.monitor.planning()
+
+        def export(self, reached: str | None) -> Exported:
+            write_json(self.session.folder.path / MARK, {})
+            return Exported(None, None)
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("nobody asked for this")
+
+    monkeypatch.setattr(Pairs, "begin", lambda self, session, study: Idle(session, study))
+    for name in ("open_evaluator", "connected", "Journal"):
+        monkeypatch.setattr(sessions, name, refuse)
+    assert begin(tmp_path / "run").finished
+    assert not (tmp_path / "run" / "journal.jsonl").exists()
+    assert not (tmp_path / "run" / "states").exists()
+
+
+def test_every_protocol_has_a_record_of_its_own_and_a_file_that_shows_it() -> None:
+    from protocols.cli.launch import presentation
+
+    found = protocols()
+    assert {"cldyb", "edge", "edge-plan"} <= set(found)
+    for name, protocol in found.items():
+        assert protocol.name == protocol.settings.protocol == name
+        shows: dict[str, Callable[..., Any]] = vars(presentation(protocol))
+        assert {"render", "to_json"} <= set(shows)
+        assert protocol.resume_command(Path("runs/x")) == f"seqsearch {protocol.command} --resume runs/x"
