@@ -3,13 +3,23 @@ VENV ?= .venv
 PYTHON ?= python3
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench clean
+# Tests that start no Ray share the cores; those that do have them to themselves.
+PYTEST := $(VENV)/bin/python -m pytest
+WITHOUT_RAY := -n 2 --dist loadfile tests/unit tests/conformance tests/golden
+
+.PHONY: demo test test-long lint bench clean
 
 demo: $(READY)
 	$(VENV)/bin/seqsearch cldyb --config benchmarks/demo.yaml
 
 test: $(READY)
-	$(VENV)/bin/python -m pytest
+	$(PYTEST) -m "not long" $(WITHOUT_RAY)
+	$(PYTEST) -m "not long" tests/ray
+
+# What takes longer, and the property tests with new draws.
+test-long: $(READY)
+	$(PYTEST) -m "long or hypothesis" --hypothesis-profile=fresh $(WITHOUT_RAY)
+	$(PYTEST) -m long tests/ray
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .

@@ -7,9 +7,23 @@ import math
 import reprlib
 import types
 import typing
+from functools import cache
 from typing import Any
 
 LARGEST = 2**63 - 1
+PLAIN = ((int, ...), (float, ...), (str, ...))
+"""What tuples hold that need no building."""
+
+
+@cache
+def _hints(record: Any) -> dict[str, Any]:
+    return typing.get_type_hints(record)
+
+
+@cache
+def _parts(kind: Any) -> tuple[Any, tuple[Any, ...]]:
+    """What an annotated type is made of: its origin, and what stands in its brackets."""
+    return typing.get_origin(kind), typing.get_args(kind)
 
 
 def fits(value: Any, kind: Any) -> bool:
@@ -21,7 +35,7 @@ def fits(value: Any, kind: Any) -> bool:
     >>> fits(["a", 3], tuple[str, int]), fits([1, True], tuple[int, ...]), fits(2, float), fits(10**20, int)
     (True, False, True, False)
     """
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    origin, inner = _parts(kind)
     if origin is typing.Literal:
         return type(value) in {type(i) for i in inner} and value in inner
     if origin in (typing.Union, types.UnionType):
@@ -29,10 +43,12 @@ def fits(value: Any, kind: Any) -> bool:
     if origin is tuple:
         if not isinstance(value, (list, tuple)):
             return False
+        if inner == (int, ...) and set(map(type, value)) == {int}:  # a journal is full of them
+            return bool(min(value) >= -LARGEST and max(value) <= LARGEST)
         each = [inner[0]] * len(value) if inner[1:] == (...,) else list(inner)
-        return len(each) == len(value) and all(fits(v, i) for v, i in zip(value, each, strict=True))
-    if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
+        return len(each) == len(value) and all(map(fits, value, each))
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        hints = _hints(kind)
         return isinstance(value, dict) and value.keys() == hints.keys() and all(fits(value[n], hints[n]) for n in hints)
     if kind in (int, float) and isinstance(value, int):
         return not isinstance(value, bool) and -LARGEST <= value <= LARGEST
@@ -41,12 +57,14 @@ def fits(value: Any, kind: Any) -> bool:
 
 def built(value: Any, kind: Any) -> Any:
     """A value that `fits`, with tuples for lists and records for dictionaries."""
-    inner = typing.get_args(kind)
+    inner = _parts(kind)[1]
     if isinstance(value, list):
+        if inner in PLAIN:
+            return tuple(value)
         kinds = [inner[0]] * len(value) if inner[1:] == (...,) else list(inner) or [Any] * len(value)
-        return tuple(built(v, k) for v, k in zip(value, kinds, strict=True))
+        return tuple(map(built, value, kinds))
     if dataclasses.is_dataclass(kind) and isinstance(kind, type) and isinstance(value, dict):
-        hints = typing.get_type_hints(kind)
+        hints = _hints(kind)
         return kind(**{n: built(v, hints[n]) for n, v in value.items()})
     return value
 
@@ -80,5 +98,5 @@ def sensible(value: Any) -> bool:
     if isinstance(value, dict):
         return all(map(sensible, value.values()))
     if isinstance(value, (list, tuple)):
-        return all(map(sensible, value))
+        return min(value) >= 0 if set(map(type, value)) == {int} else all(map(sensible, value))
     return not isinstance(value, (int, float)) or (math.isfinite(value) and value >= 0)

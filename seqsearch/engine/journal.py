@@ -7,7 +7,6 @@ a missing or altered array is computed again.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import io
 import os
@@ -74,10 +73,10 @@ class Journal:
         entries: list[dict[str, Any]] = []
         for result in results:
             if isinstance(result, EdgeResult):
-                entries.append({"edge": dataclasses.asdict(result)})
+                entries.append({"edge": {**vars(result), "classifiers": [vars(c) for c in result.classifiers]}})
             else:
-                values = {f.name: getattr(result, f.name) for f in dataclasses.fields(result) if f.name != "values"}
-                entries.append({"probe": {**values, "sha": self._store(result.values)}})
+                known = {name: value for name, value in vars(result).items() if name != "values"}
+                entries.append({"probe": {**known, "sha": self._store(result.values)}})
         self._append(*entries)
         for result, entry in zip(results, entries, strict=True):
             if isinstance(result, EdgeResult):

@@ -19,6 +19,7 @@ FLAGS = {
     "--random-sequences": "4", "--moves": "2000", "--similarity": "prototypes",
 }  # fmt: skip
 ARGUMENTS = [part for pair in FLAGS.items() for part in pair]
+pytestmark = pytest.mark.long
 COMMAND = [sys.executable, "-m", "protocols.cli", "edge"]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,23 +12,11 @@ from ray.cluster_utils import Cluster
 
 from actors.options import EngineOptions
 from tests.ray.faults import bad_method, dies_writing, forgetful
-from tests.ray.watched import METHODS, Nodes, Watched, origins, run, same_results
+from tests.ray.watched import Watched, origins, run, same_results
 from tests.studies import Finished, run_small
 
 
-@pytest.fixture(scope="module")
-def inline(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    return run_small(tmp_path_factory.mktemp("inline"), methods=METHODS)
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    """Two nodes of one CPU; the second sees the same disk, unless a test says otherwise."""
-    with Nodes(2) as made:
-        yield made
-
-
-def test_a_worker_killed_while_idle_is_replaced(cluster: Cluster, inline: Finished, tmp_path: Path) -> None:
+def test_a_worker_killed_while_idle_is_replaced(two_nodes: Cluster, inline: Finished, tmp_path: Path) -> None:
     def kill_idle(fleet: Watched, done: int) -> bool:
         idle = next(m for m in fleet.worker_set.handles if not m.calls)
         assert idle.hello is not None
@@ -42,7 +29,7 @@ def test_a_worker_killed_while_idle_is_replaced(cluster: Cluster, inline: Finish
     same_results(found, inline)
 
 
-def test_a_worker_killed_while_training_is_replaced(cluster: Cluster, tmp_path: Path, inline: Finished) -> None:
+def test_a_worker_killed_while_training_is_replaced(two_nodes: Cluster, tmp_path: Path, inline: Finished) -> None:
     flag = tmp_path / "flag"
 
     def kill_napping(fleet: Watched, done: int) -> bool:
@@ -59,7 +46,7 @@ def test_a_worker_killed_while_training_is_replaced(cluster: Cluster, tmp_path: 
 
 
 def test_a_worker_killed_while_it_writes_a_state_leaves_no_half_of_it(
-    cluster: Cluster, inline: Finished, tmp_path: Path
+    two_nodes: Cluster, inline: Finished, tmp_path: Path
 ) -> None:
     found, fleet = run(tmp_path / "run", EngineOptions(workers=2), trainer=dies_writing)
     assert (tmp_path / "run" / "died-writing").exists()
@@ -67,7 +54,7 @@ def test_a_worker_killed_while_it_writes_a_state_leaves_no_half_of_it(
     same_results(found, inline)
 
 
-def test_a_damaged_state_is_noticed_and_computed_again(cluster: Cluster, inline: Finished, tmp_path: Path) -> None:
+def test_a_damaged_state_is_noticed_and_computed_again(two_nodes: Cluster, inline: Finished, tmp_path: Path) -> None:
     def damage(fleet: Watched, done: int) -> bool:
         packs = list((tmp_path / "states" / "packs").glob("*.safetensors"))
         if done < 20 or not packs:
@@ -86,9 +73,11 @@ def test_a_damaged_state_is_noticed_and_computed_again(cluster: Cluster, inline:
     assert "trained" in origins(found)
 
 
-@pytest.mark.parametrize("does", ["exits", "vanishes", "hangs"])
+@pytest.mark.parametrize(
+    "does", ["exits", pytest.param("vanishes", marks=pytest.mark.long), pytest.param("hangs", marks=pytest.mark.long)]
+)
 def test_what_a_bad_method_does_is_its_result(
-    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
+    two_nodes: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
 ) -> None:
     """It raises, leaves, or hangs on half of the candidates: in all cases the search finds what it finds without them."""
     monkeypatch.setattr("actors.faults.SETTLE_SECONDS", 1.0)  # no node dies in this test
@@ -106,7 +95,7 @@ def test_what_a_bad_method_does_is_its_result(
     assert (fleet.worker_set.replaced == 0) == (does == "exits")
 
 
-def test_a_child_process_does_not_answer_for_its_worker(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_child_process_does_not_answer_for_its_worker(two_nodes: Cluster, tmp_path: Path) -> None:
     small = {"tasks": 2, "score_seeds": 1, "random_sequences": 0, "lookahead": 0}
     method = bad_method(tmp_path / "m", "forks")
     found, _ = run(tmp_path / "run", EngineOptions(workers=2), methods=method, **small)
@@ -115,7 +104,8 @@ def test_a_child_process_does_not_answer_for_its_worker(cluster: Cluster, tmp_pa
     assert {e["edge"]["status"] for e in found.journal.entries if "edge" in e} == {"ok"}
 
 
-def test_a_leaking_worker_is_retired_before_it_harms(cluster: Cluster, tmp_path: Path) -> None:
+@pytest.mark.long
+def test_a_leaking_worker_is_retired_before_it_harms(two_nodes: Cluster, tmp_path: Path) -> None:
     small = {"tasks": 2, "score_seeds": 1, "random_sequences": 0, "lookahead": 0}
     method = bad_method(tmp_path / "m", "leaks", "always")
     found, fleet = run(tmp_path / "run", EngineOptions(workers=2, worker_memory=2500 << 20), methods=method, **small)
@@ -126,7 +116,8 @@ def test_a_leaking_worker_is_retired_before_it_harms(cluster: Cluster, tmp_path:
     assert {e["edge"]["status"] for e in found.journal.entries if "edge" in e} == {"ok"}
 
 
-def test_out_of_memory_is_a_result_after_one_try_alone(cluster: Cluster, tmp_path: Path) -> None:
+@pytest.mark.long
+def test_out_of_memory_is_a_result_after_one_try_alone(two_nodes: Cluster, tmp_path: Path) -> None:
     small = {"tasks": 2, "score_seeds": 1, "random_sequences": 0, "lookahead": 0}
     method = bad_method(tmp_path / "m", "balloons")
     found, fleet = run(tmp_path / "run", EngineOptions(workers=2, worker_memory=2500 << 20), methods=method, **small)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from actors.calls import on_ray
-from actors.cluster import connect, disconnect
 from actors.fleet import Fleet
 from actors.options import EngineOptions
 from seqsearch.core.types import Edge
@@ -20,9 +18,9 @@ from seqsearch.extremes.find import find
 from seqsearch.extremes.restarts import Found, Start, anneal_start
 from seqsearch.training.world import World
 from tests.ray.faults import dies_once, on_an_actor
+from tests.ray.watched import METHODS
 from tests.studies import Finished, right_by_edge, run_small
 
-METHODS = "simplecil,er:epochs=1"
 KILLER = """
 import os
 from seqsearch.methods.simplecil import build as SimpleCIL
@@ -33,18 +31,7 @@ class Killer(SimpleCIL):
             os.kill(os.getpid(), 9)
         return super().fit_task(task)
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def ray() -> Iterator[None]:
-    connect(None, 2)
-    yield
-    disconnect()
-
-
-@pytest.fixture(scope="module")
-def inline(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    return run_small(tmp_path_factory.mktemp("inline"), methods=METHODS)
+pytestmark = pytest.mark.usefixtures("two_nodes")
 
 
 class KillsAWorker(Fleet):
@@ -82,7 +69,7 @@ def test_results_are_those_of_the_process(inline: Finished, tmp_path: Path) -> N
     fleets[0].close()
 
 
-@pytest.mark.parametrize("after", [3, 40])
+@pytest.mark.parametrize("after", [3, pytest.param(40, marks=pytest.mark.long)])
 def test_a_killed_worker_costs_nothing_but_time(inline: Finished, tmp_path: Path, after: int) -> None:
     fleets: list[Fleet] = []
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 import time
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from actors.cluster import connect, disconnect
 from actors.fleet import Fleet
 from actors.metrics import COUNTERS, GAUGES, Metrics
 from actors.options import EngineOptions
@@ -24,23 +22,18 @@ from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
 from tests.studies import small_settings
 
-
-@pytest.fixture(scope="module", autouse=True)
-def ray() -> Iterator[None]:
-    connect(None, 1)
-    yield
-    disconnect()
+pytestmark = pytest.mark.usefixtures("two_nodes")
 
 
 def exported(run: str) -> dict[str, float] | None:
     """The metrics of a run as Prometheus would read them; None if this Ray has no endpoint (it is not ``ray[default]``)."""
     import ray
 
-    node = ray.nodes()[0]
-    if node["MetricsExportPort"] <= 0:
+    nodes = [n for n in ray.nodes() if n["Alive"] and n["MetricsExportPort"] > 0]
+    if not nodes:
         return None
-    url = f"http://{node['NodeManagerAddress']}:{node['MetricsExportPort']}"
-    text = urllib.request.urlopen(url, timeout=10).read().decode()
+    urls = [f"http://{n['NodeManagerAddress']}:{n['MetricsExportPort']}" for n in nodes]
+    text = "".join(urllib.request.urlopen(url, timeout=10).read().decode() for url in urls)
     lines = re.findall(rf'^ray_seqsearch_(\w+){{[^}}]*run="{run}"[^}}]*}} (\S+)$', text, re.M)
     return {name.removesuffix("_total"): float(value) for name, value in lines}
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
 SLEEPER = """
 import time
@@ -21,6 +22,7 @@ class Sleeper(SimpleCIL):
 """
 
 
+@pytest.mark.long
 def test_a_training_under_way_is_given_up_in_time(tmp_path: Path) -> None:
     (tmp_path / "sleeper.py").write_text(SLEEPER)
     run = tmp_path / "run"

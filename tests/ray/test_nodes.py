@@ -12,13 +12,10 @@ import ray
 from ray.exceptions import ObjectStoreFullError, OutOfDiskError
 
 from actors.options import EngineOptions
-from tests.ray.watched import HOLD, METHODS, Nodes, Watched, node_with_own_disk, origins, run, same_results
+from tests.ray.watched import HOLD, Nodes, Watched, node_with_own_disk, origins, run, same_results
 from tests.studies import Finished, run_small
 
-
-@pytest.fixture(scope="module")
-def inline(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    return run_small(tmp_path_factory.mktemp("inline"), methods=METHODS)
+pytestmark = pytest.mark.long
 
 
 def test_a_killed_node_and_one_that_joins(inline: Finished, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def in_process(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_the_number_of_workers_changes_nothing(in_process: Path, tmp_path: Path, workers: int) -> None:
     said = seqsearch("cldyb", *ARGUMENTS, "--workers", workers, "--out", tmp_path / "run", "--json")
     assert sequences(tmp_path / "run") == sequences(in_process)
@@ -57,6 +57,7 @@ def test_the_number_of_workers_changes_nothing(in_process: Path, tmp_path: Path,
     assert len(trainings) == len(set(trainings)) > 50
 
 
+@pytest.mark.long
 def test_workers_train_what_parts_there_are_once_between_them(tmp_path: Path) -> None:
     """On two workers as in process, and no task's adapters twice."""
     methods = "ease:epochs=1,ffn_num=4,ranpac:adapt=adapter,epochs=1,ffn_num=4,M=200"
@@ -70,7 +71,10 @@ def test_workers_train_what_parts_there_are_once_between_them(tmp_path: Path) ->
     assert deepest == {"ease": 1, "ranpac": 2}
 
 
-@pytest.mark.parametrize(("workers", "lines"), [(0, 1), (2, 12), (2, 70)])
+@pytest.mark.parametrize(
+    ("workers", "lines"),
+    [(2, 12), pytest.param(2, 70, marks=pytest.mark.long), pytest.param(0, 1, marks=pytest.mark.long)],
+)
 def test_a_killed_driver_resumes_to_the_same_sequences(
     in_process: Path, tmp_path: Path, workers: int, lines: int
 ) -> None:
@@ -120,14 +124,16 @@ def test_a_run_folder_in_use_is_refused(in_process: Path) -> None:
     )
 
 
-def test_a_disk_full_while_exporting_loses_nothing(in_process: Path, tmp_path: Path) -> None:
+def test_a_disk_full_while_exporting_loses_nothing(tmp_path: Path) -> None:
     """The report cannot be written; what was trained is there, and the run ends when there is room."""
-    run = tmp_path / "run"
-    shutil.copytree(in_process, run)
+    whole, run = tmp_path / "whole", tmp_path / "run"
+    few = {"--pool": "glyphs:classes=24,train=4,reward=2,test=2", "--simulations": "2", "--score-seeds": "1"}
+    seqsearch("cldyb", *(part for pair in {**FLAGS, **few}.items() for part in pair), "--workers", 0, "--out", whole)
+    shutil.copytree(whole, run)
     (run / "report.html").unlink()  # written last: without it the run is not finished
     (run / "sequences.parquet").unlink()
     largest = (run / "journal.jsonl").stat().st_size + 4096
-    assert largest < (in_process / "report.html").stat().st_size
+    assert largest < (whole / "report.html").stat().st_size
     full = subprocess.run(
         [sys.executable, "-m", "protocols.cli", "cldyb", "--resume", str(run), "--workers", "0"],
         capture_output=True, text=True, timeout=300,
@@ -138,10 +144,11 @@ def test_a_disk_full_while_exporting_loses_nothing(in_process: Path, tmp_path: P
     assert not (run / "report.html").exists()
     seqsearch("cldyb", "--resume", run, "--workers", 0)
     assert (run / "report.html").exists()
-    assert sequences(run) == sequences(in_process)
-    assert stats(run)["trained"] == stats(in_process)["trained"]
+    assert sequences(run) == sequences(whole)
+    assert stats(run)["trained"] == stats(whole)["trained"]
 
 
+@pytest.mark.long
 def test_states_serve_a_second_run_as_far_as_their_room_goes(in_process: Path, tmp_path: Path) -> None:
     """With room for all, nothing that was kept is trained again; with room for some, some is. The same sequences."""
     store, out = tmp_path / "store", tmp_path / "out"

@@ -70,6 +70,7 @@ def test_a_page_that_says_it_is_larger_than_it_is(tmp_path: Path) -> None:
     assert peak() - before < 200
 
 
+@pytest.mark.long
 def test_any_byte_of_the_footer_may_lie(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     own_layout(path, [png(i) for i in range(5)], [0] * 5, 3)
