@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import resource
 import shutil
@@ -13,6 +12,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+from seqsearch.storage.locks import lock
 
 STALE_SECONDS = 7 * 24 * 3600
 """A folder of states on a node's own disk that no worker uses is removed after so long; until then a resumed run may use it."""
@@ -25,7 +26,7 @@ class NodeFolder:
     path: Path
     key: str
     """``driver``, or empty for a folder of this node's own."""
-    lock: IO[str] | None = None
+    lock: IO[bytes] | None = None
 
     @property
     def own(self) -> bool:
@@ -52,14 +53,14 @@ def node_folder(states: Path, token: str) -> NodeFolder:
         root = Path(tempfile.mkdtemp(prefix="seqsearch-states-", dir=root.parent))
     path = root / token
     path.mkdir(exist_ok=True, mode=0o700)
-    held = _locked(path, fcntl.LOCK_SH)
+    held = _lock(path, shared=True)
     for other in root.iterdir():
         if (
             other != path
             and time.time() - other.stat().st_mtime > STALE_SECONDS
-            and (lock := _locked(other, fcntl.LOCK_EX))
+            and (found := _lock(other, shared=False))
         ):
-            with lock:
+            with found:
                 shutil.rmtree(other, ignore_errors=True)
     return NodeFolder(path, "", held)
 
@@ -84,14 +85,8 @@ def resident_bytes() -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def _locked(folder: Path, kind: int) -> IO[str] | None:
-    """A lock on a folder, held until it is closed or the process ends; None if others hold it."""
+def _lock(folder: Path, shared: bool) -> IO[bytes] | None:
+    """A lock on a folder; None if others hold it, or there can be none."""
     with contextlib.suppress(OSError):
-        file = open(folder / ".lock", "a+")  # noqa: SIM115 - held as long as it is wanted
-        try:
-            fcntl.flock(file, kind | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            return None
-        return file
+        return lock(folder / ".lock", shared=shared)
     return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import fcntl
 import json
 import subprocess
 import time
@@ -15,6 +14,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.settings import Settings, flag
 from seqsearch.core.typed import brief, fits
 from seqsearch.storage.files import atomic_path
+from seqsearch.storage.locks import lock
 from seqsearch.storage.reading import json_object
 
 S = TypeVar("S", bound=Settings)
@@ -35,14 +35,12 @@ class RunFolder:
         self.created = False
         """Made by this process, not resumed."""
         self.config: dict[str, Any] = {}
-        self._lock = open(path / "lock", "a+")  # noqa: SIM115 - held as long as the run
-        for patience in (0.05, 0.1, 0.2, None):  # `seqsearch status` takes it for an instant, to see whether it is free
-            try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for patience in (0.05, 0.1, 0.2, 0):  # `seqsearch status` takes it for an instant, to see whether it is free
+            held = lock(path / "lock")
+            if held is not None:
+                self._lock = held
                 return
-            except OSError:
-                if patience is not None:
-                    time.sleep(patience)
+            time.sleep(patience)
         raise UserError(f"run {path} is in use by another process: wait for it, or stop it and resume")
 
     @classmethod

@@ -58,7 +58,9 @@ class Session:
     def evaluator(self, world: World) -> Any:
         """Workers, or this process, training in ``world``; the same until they are released."""
         if self._evaluator is None:
-            self._workers.enter_context(connected(self.runtime.engine))  # first: where it cannot be, no run is left behind
+            self._workers.enter_context(
+                connected(self.runtime.engine)
+            )  # first: where it cannot be, no run is left behind
             _ = self.journal  # before workers are started: a damaged one is told at once
             found = self._workers.enter_context(open_evaluator(world, self.runtime.engine, self.monitor.event))
             self._workers.enter_context(self.monitor.watching(found))

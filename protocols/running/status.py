@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import socket
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any, Literal
 
 from protocols.running.protocol import MARK, protocols
 from seqsearch.core.errors import UserError
+from seqsearch.storage.locks import is_locked
 from seqsearch.storage.reading import content, open_regular, parsed
 
 LARGEST = 16 << 20
@@ -91,23 +91,11 @@ def _state(run: Path, protocol: object, said: dict[str, Any], silent: float | No
     if known.finished(run) if known else (run / MARK).exists() or said.get("state") == "finished":
         return "finished"
     elsewhere = said.get("host") not in (None, socket.gethostname())
-    if _locked(run / "lock") or (
+    if is_locked(run / "lock") or (
         elsewhere and said.get("state") == "running" and silent is not None and silent < SILENT
     ):
         return "running"
     return "killed" if said.get("state") == "running" else "stopped"
-
-
-def _locked(path: Path) -> bool:
-    """Whether a process holds the lock; a run that begins in this very instant waits for that long (`RunFolder`)."""
-    try:
-        with open(open_regular(path), "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # not there, or a file system without locks
-        return False
-    return False
 
 
 def _said(path: Path) -> dict[str, Any]:

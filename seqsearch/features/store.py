@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 from cachetools import LRUCache
@@ -24,6 +24,7 @@ from seqsearch.core.identity import versions
 from seqsearch.features.extraction import Network
 from seqsearch.pools.base import row_offsets
 from seqsearch.storage.files import atomic_path
+from seqsearch.storage.locks import lock
 
 if TYPE_CHECKING:
     import torch
@@ -131,17 +132,13 @@ class FeatureStore:
     @contextlib.contextmanager
     def _alone(self, shard: Shard) -> Iterator[None]:
         """Workers that need the same shard wait for the first of them. Without locks (some network disks) all compute it."""
-        from filelock import FileLock
-
         locks = self.folder / "locks"
         locks.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(locks / self._path(shard).name)
-        with contextlib.suppress(OSError, NotImplementedError):
-            lock.acquire()
-        try:
+        held: IO[bytes] | None = None
+        with contextlib.suppress(OSError):
+            held = lock(locks / self._path(shard).name, wait=True)
+        with held or contextlib.nullcontext():
             yield
-        finally:
-            lock.release()
 
     def _rows_of(self, shard: Shard) -> Rows:
         slab, block = shard
