@@ -132,10 +132,6 @@ class Fleet:
         """Fraction of the workers' time spent on jobs between the first start and the last end."""
         return self._index.busy_share()
 
-    def pids(self) -> list[int]:
-        """Process ids of the workers that are up."""
-        return [m.hello.pid for m in self.worker_set.handles if m.hello]
-
     def nodes(self) -> set[str]:
         """Ids of the nodes that workers are up on."""
         return {m.hello.node for m in self.worker_set.handles if m.hello}

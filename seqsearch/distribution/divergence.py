@@ -35,13 +35,6 @@ def jsd(truth: ArrayLike, mu: float, sigma: float, bins: int = 10, base: Base = 
     return _divergence(_histogram(x, edges), np.diff(below, prepend=0.0, append=1.0), base)
 
 
-def jsd_samples(x: ArrayLike, y: ArrayLike, bins: int = 10, base: Base = "nats") -> float:
-    """Jensen-Shannon divergence of two samples' histograms, over ``bins`` equal bins that span both."""
-    a, b = finite(x, "accuracies"), finite(y, "accuracies")
-    edges = _edges(min(a.min(), b.min()), max(a.max(), b.max()), bins)
-    return 0.0 if edges is None else _divergence(_histogram(a, edges), _histogram(b, edges), base)
-
-
 def wasserstein(truth: ArrayLike, mu: float, sigma: float, order: Literal[1, 2] = 1) -> float:
     """Wasserstein distance of ``truth [n]``, all equally likely, and N(``mu``, ``sigma``^2), in units of accuracy; exact.
 
@@ -62,15 +55,6 @@ def wasserstein(truth: ArrayLike, mu: float, sigma: float, order: Literal[1, 2] 
     above, below = special.ndtr(turn) - steps[:-1], steps[1:] - special.ndtr(turn)
     of_normal = 2 * _density(turn) - _density(z[:-1]) - _density(z[1:])
     return float((x * (above - below) + sigma * of_normal).sum())
-
-
-def wasserstein_samples(x: ArrayLike, y: ArrayLike, order: Literal[1, 2] = 1) -> float:
-    """Wasserstein distance of two samples, which may differ in size, in units of accuracy; exact."""
-    a, b = np.sort(finite(x, "accuracies")), np.sort(finite(y, "accuracies"))
-    steps = np.union1d(np.arange(1, len(a) + 1) * len(b), np.arange(1, len(b) + 1) * len(a))  # of 1 / (len(a) len(b))
-    share = np.diff(steps, prepend=0) / (len(a) * len(b))
-    apart = np.abs(a[(steps - 1) // len(b)] - b[(steps - 1) // len(a)])
-    return float((share * apart ** _order(order)).sum() ** (1 / order))
 
 
 def _density(z: Float64) -> Float64:

@@ -217,11 +217,6 @@ class Problem:
         """The score of a sequence; None where there is none."""
         return raw_score(self.similarity, self.pairs, self.places, labels) if self.defined else None
 
-    def eq5(self, labels: Labels) -> float | None:
-        """Eq. 5 of EDGE: (N / K) S, S being the mean similarity of adjacent tasks. None at K = 1."""
-        s = Problem(self.similarity, self.sizes).score(labels)
-        return None if s is None else self.n / self.k * s
-
     def mean_random(self) -> float | None:
         """The expected score of a uniformly random sequence, in closed form: any two places hold any two classes alike."""
         if not self.defined:

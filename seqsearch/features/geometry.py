@@ -143,18 +143,6 @@ def knn_nll_exact(
     return float(np.mean(losses))
 
 
-def mean_cosine(x: ArrayLike, y: ArrayLike) -> float:
-    """Mean cosine over all pairs of a row of ``x`` ``[n, d]`` and a row of ``y`` ``[m, d]``.
-
-    The task similarity of Fig. 4. The mean over all pairs is the dot product of the mean unit features: n + m
-    operations on vectors in place of n m.
-    """
-    x_nd, y_md = unit_rows(x), unit_rows(y)
-    if not (len(x_nd) and len(y_md)):
-        raise ValueError("the mean cosine of no images is undefined")
-    return float(x_nd.mean(axis=0, dtype=np.float64) @ y_md.mean(axis=0, dtype=np.float64))
-
-
 def unit_rows(x: ArrayLike) -> Float32:
     """Rows of ``x`` ``[n, d]`` at length one, in float32; zero rows stay zero."""
     matrix = np.array(x, dtype=np.float32, order="C")

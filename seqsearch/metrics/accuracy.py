@@ -25,12 +25,6 @@ def acc(accuracy: ArrayLike, t: int | None = None) -> float:
     return float(a[t - 1, :t].mean())
 
 
-def avg_acc(accuracy: ArrayLike) -> float:
-    """Mean of Acc_t over all steps."""
-    a, last = _until(accuracy, None)
-    return float(np.mean([acc(a, t) for t in range(1, last + 1)]))
-
-
 def ala(accuracy: ArrayLike, t: int | None = None) -> float:
     """Average learning accuracy (Eq. 1): each task judged right after it was learned."""
     a, t = _until(accuracy, t)

@@ -55,38 +55,6 @@ def rank_correlations(x: ArrayLike, y: ArrayLike) -> RankCorrelations:
     return RankCorrelations(srcc, float(srcc_p), krcc, float(krcc_p), n, True)
 
 
-@dataclass(frozen=True)
-class CorrelationGain:
-    """How much better one ranking agrees with a reference than another; intervals are ``(low, high)`` at ``level``."""
-
-    srcc: float
-    srcc_interval: tuple[float, float]
-    krcc: float
-    krcc_interval: tuple[float, float]
-    level: float
-
-
-def correlation_gain(
-    x: ArrayLike, y: ArrayLike, reference: ArrayLike, level: float = 0.95, draws: int = 10_000, seed: int = 0
-) -> CorrelationGain:
-    """The difference of rank correlations corr(x, reference) - corr(y, reference), with percentile bootstrap intervals.
-
-    Two correlations of the same few methods with the same reference are not independent, so the methods are resampled
-    for both together. Resamples in which one side is constant have no correlation and are left out.
-    """
-    (a, r), (b, _) = _paired(x, reference), _paired(y, reference)
-    rows_Dn = np.random.default_rng(seed).integers(len(r), size=(draws, len(r)))
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    gains, intervals = [], []
-    for a_Dn, b_Dn, r_Dn in ((a[None], b[None], r[None]), (a[rows_Dn], b[rows_Dn], r[rows_Dn])):
-        pairs = zip(_coefficients(a_Dn, r_Dn), _coefficients(b_Dn, r_Dn), strict=True)
-        gains.append([of_a - of_b for of_a, of_b in pairs])
-    for gain_D in gains[1]:
-        low, high = np.nanquantile(gain_D, tails) if not np.isnan(gain_D).all() else (np.nan, np.nan)
-        intervals.append((float(low), float(high)))
-    return CorrelationGain(float(gains[0][0][0]), intervals[0], float(gains[0][1][0]), intervals[1], level)
-
-
 def _paired(x: ArrayLike, y: ArrayLike) -> tuple[Float64, Float64]:
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.ndim != 1 or a.shape != b.shape or len(a) < 2 or not (np.isfinite(a).all() and np.isfinite(b).all()):

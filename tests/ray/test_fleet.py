@@ -45,7 +45,7 @@ class KillsAWorker(Fleet):
         done = super().wait(timeout)
         self.after -= len(done)
         if self.after <= 0 and not self.worker_set.replaced:
-            os.kill(self.pids()[0], signal.SIGKILL)
+            os.kill(next(m.hello.pid for m in self.worker_set.handles if m.hello), signal.SIGKILL)
             self.after = 10**9
         return done
 

@@ -69,15 +69,13 @@ def test_score_is_the_definition(objective: Objective, sizes: tuple[int, ...]) -
         assert got is None or expected is None or math.isclose(got, expected, abs_tol=1e-12)
 
 
-def test_adjacent_is_s_and_equation_5() -> None:
+def test_adjacent_is_s() -> None:
     d, tasks = matrix(12), ((0, 5, 9), (1, 2, 3), (4, 6, 10), (7, 8, 11))
     problem = Problem(d, (3, 3, 3, 3))
     total = sum(d[a, b] for x, y in itertools.pairwise(tasks) for a in x for b in y)
     labels = labels_of(tasks)
     assert math.isclose(problem.score(labels) or 0, total / 27, rel_tol=1e-12)
-    assert math.isclose(problem.eq5(labels) or 0, 4 / (3 * 12) * total, rel_tol=1e-12)
     assert math.isclose(problem.score(labels) or 0, problem.score(3 - labels) or 0, rel_tol=1e-12)
-    assert Problem(d, (12,)).eq5(np.zeros(12, np.int64)) is None
 
 
 def test_typical_classes_last_is_positive() -> None:

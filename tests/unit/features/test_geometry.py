@@ -134,14 +134,6 @@ def test_knn_nll_refuses_empty_sides(n, m):
         sim.knn_nll(np.ones((n, 2)), np.zeros(n, int), np.ones((m, 2)), np.zeros(m, int))
 
 
-def test_mean_cosine_is_the_mean_over_all_pairs_and_not_the_cosine_of_prototypes():
-    x, y = features(0, 13, 6, spread=3), features(1, 17, 6, spread=3)
-    pairs = sim.cosine_matrix_exact(np.vstack([x, y]))[:13, 13:]
-    assert sim.mean_cosine(x, y) == pytest.approx(pairs.mean(), abs=1e-6)
-    prototypes = sim.cosine_matrix_exact(np.stack([x.mean(axis=0), y.mean(axis=0)]))[0, 1]
-    assert abs(prototypes - pairs.mean()) > 0.1
-
-
 # ------------------------------------------------------------------------------------------------ on a GPU
 
 NO_GPU = "FAISS sees no GPU: its search on one cannot be run here"

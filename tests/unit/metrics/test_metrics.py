@@ -15,7 +15,6 @@ A = np.array([[0.9, NAN, NAN], [0.7, 0.8, NAN], [0.4, 0.6, 1.0]])
 def test_figures_by_hand():
     assert accuracy.acc(A) == pytest.approx(2.0 / 3)
     assert accuracy.acc(A, 2) == pytest.approx(0.75)
-    assert accuracy.avg_acc(A) == pytest.approx((0.9 + 0.75 + 2 / 3) / 3)
     assert accuracy.ala(A) == pytest.approx(0.9)
     assert accuracy.ala(A, 2) == pytest.approx(0.85)
     assert accuracy.afm(A) == pytest.approx((0.5 + 0.2) / 2)
@@ -88,20 +87,6 @@ def test_rank_correlations_beyond_the_exact_and_of_constants():
         ranks.rank_correlations([1, NAN], [1, 2])
     with pytest.raises(ValueError, match="equally long"):
         ranks.rank_correlations([1, 2, 3], [1, 2])
-
-
-def test_correlation_gain():
-    reference = np.arange(8.0)
-    perfect, opposite = ranks.correlation_gain(reference**3, -reference, reference), -reference
-    assert (perfect.srcc, perfect.krcc) == pytest.approx((2, 2))
-    assert perfect.srcc_interval == pytest.approx((2, 2))
-    assert ranks.correlation_gain(opposite, opposite, reference).krcc_interval == (0, 0)
-    noisy = reference + 3 * np.random.default_rng(0).normal(size=8)
-    gain = ranks.correlation_gain(reference, noisy, reference, draws=500)
-    alone = ranks.rank_correlations(noisy, reference)
-    assert (gain.srcc, gain.krcc) == pytest.approx((1 - alone.srcc, 1 - alone.krcc))
-    assert 0 <= gain.srcc_interval[0] < gain.srcc < gain.srcc_interval[1]
-    assert np.isnan(ranks.correlation_gain(np.ones(8), noisy, reference).krcc_interval[0])
 
 
 def test_drop_of_means_by_hand():
