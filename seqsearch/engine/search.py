@@ -143,7 +143,8 @@ class Search:
         """Move a rollout along its edges as far as results are known; submit or join the first unknown one."""
         while len(pending.results) < len(pending.edges):
             edge = pending.edges[len(pending.results)]
-            self.edges[edge.key.digest] = edge
+            same = self.edges.get(edge.key.digest, edge)  # two methods may share a state: not whoever came first
+            self.edges[edge.key.digest] = min(same, edge, key=lambda e: e.key.method.label)
             known = self.journal.edge(edge.digest)
             if known is None:
                 known = self._without_part(edge)

@@ -7,6 +7,7 @@ them gives numbers, but not the same ones twice.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import random
 import tempfile
 from collections.abc import Callable, Mapping
@@ -66,6 +67,7 @@ class _Subject:
     def findings(self) -> list[Finding]:
         tests: list[tuple[str, str, Callable[[], str]]] = [
             ("C1", "the same seed gives the same state", self._pure),
+            ("C1", "what acts later changes nothing in the first task", self._later),
             ("C2", "predict and features change nothing", self._looking),
             ("C3", "a score depends on its own image alone", self._per_image),
             ("C4", "a restored method goes on as if never interrupted", self._restored),
@@ -90,6 +92,20 @@ class _Subject:
             if names
             else ""
         )
+
+    def _later(self) -> str:
+        first = self._learn(self.tasks[0])
+        for f in dataclasses.fields(first.config):
+            if not f.metadata.get("later"):
+                continue
+            value = another(f, getattr(first.config, f.name))
+            spec = self.world.respecified(self.spec, {**dict(self.spec.params), f.name: value}, self.spec.label)
+            other = _Subject(self.world, spec)._learn(self.tasks[0])
+            if names := _differ(learned(first), learned(other)):
+                return f"{names} differ with {f.name}={value}: its param must not say later=True"
+            if not torch.equal(first.predict(self.batch), other.predict(self.batch)):
+                return f"scores differ with {f.name}={value}: its param must not say later=True"
+        return ""
 
     def _looking(self) -> str:
         method = self._learn(self.tasks[0])
@@ -124,6 +140,17 @@ class _Subject:
         method = self._learn(*self.tasks)
         checked_scores(method.predict(self.batch), len(self.batch), 7)
         return ""
+
+
+def another(parameter: dataclasses.Field[Any], value: Any) -> Any:
+    """Another value than ``value`` that a parameter's declaration allows; rules between parameters may still refuse it."""
+    choices, low, high = (parameter.metadata.get(name) for name in ("choices", "minimum", "maximum"))
+    if choices or isinstance(value, bool):
+        return next(c for c in choices or (True, False) if c != value)
+    if isinstance(value, str):
+        return value + "x"
+    tried = (2 * value + 1, value + 1, value - 1) if isinstance(value, int) else (2 * value, value / 2, value + 0.5)
+    return next(v for v in tried if v != value and (low is None or v >= low) and (high is None or v <= high))
 
 
 def _disturb(seed: int) -> None:

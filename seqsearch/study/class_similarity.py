@@ -39,7 +39,7 @@ def learned_similarity(
 
     Args:
         pool_text: as ``--pool`` takes it.
-        method: in the item grammar of ``--methods``; the default learned_similarity at the frozen backbone.
+        method: in the item grammar of ``--methods``; the default is the frozen backbone's nearest class means.
         backbone: of a method that names none.
         seed: of the split into training, reward and test images, and of training.
         images: training images per class behind a prototype, the first ones of the split; 0: all.

@@ -11,6 +11,7 @@ import pytest
 
 from seqsearch.core.registry import load, names
 from seqsearch.methods.config import Config, acts_in_first
+from seqsearch.study.check import another
 from seqsearch.training.trainer import learned
 from tests.conformance.lab import TASKS, Case, Lab, same
 from tests.studies import run_small
@@ -19,13 +20,6 @@ from tests.studies import run_small
 def idle(config: type[Config]) -> list[dataclasses.Field[Any]]:
     """Parameters that the first task is learned without."""
     return [f for f in dataclasses.fields(config) if f.metadata.get("later")]
-
-
-def other(f: dataclasses.Field[Any], value: Any) -> Any:
-    """Another value that is allowed."""
-    if choices := f.metadata.get("choices"):
-        return next(c for c in choices if c != value)
-    return 2 * value + 1 if isinstance(value, int) else value / 2 if value else 0.5
 
 
 SHARING = [name for name in names("method") if idle(load("method", name).Config)]
@@ -43,7 +37,7 @@ def test_some_methods_have_such_parameters() -> None:
 @pytest.mark.parametrize("name", SHARING)
 def test_they_change_neither_the_state_nor_the_scores_after_the_first_task(lab: Lab, name: str) -> None:
     case, own = Case(name, name), lab.fresh(Case(name, name)).config
-    changed = {f.name: other(f, getattr(own, f.name)) for f in idle(type(own))}
+    changed = {f.name: another(f, getattr(own, f.name)) for f in idle(type(own))}
     methods = [lab.fresh(case), lab.fresh(case, **changed)]
     for method in methods:
         lab.fit(method, TASKS[0])

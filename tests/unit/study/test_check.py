@@ -41,4 +41,26 @@ def test_the_example_keeps_them_all() -> None:
     example = Path(__file__).parents[3] / "docs" / "example_method.py"
     result = CliRunner().invoke(main, ["check", f"{example}:ShrunkenMeans:shrinkage=0.2"])
     assert result.exit_code == 0, result.output
-    assert result.stdout.count(": ok\n") == 5
+    assert result.stdout.count(": ok\n") == 6
+
+
+def test_a_parameter_that_acts_at_once_is_not_said_to_act_later(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("""
+from dataclasses import dataclass
+from seqsearch.methods import config
+from seqsearch.methods.simplecil import build as SimpleCIL
+
+class Mine(SimpleCIL):
+    @dataclass(frozen=True)
+    class Config(config.Config):
+        scale: float = config.param(1.0, "of the prototypes", minimum=0.5, maximum=1.0, later=True)
+
+    def fit_task(self, task):
+        report = super().fit_task(task)
+        self.prototypes *= self.config.scale
+        return report
+""")
+    result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
+    assert result.exit_code == 2
+    assert "C1 what acts later changes nothing in the first task: state_dict()" in result.stdout
+    assert "differ with scale=0.5: its param must not say later=True" in result.stdout
