@@ -35,24 +35,24 @@ class Session:
         self, folder: RunFolder, runtime: Runtime, monitor: Monitor, pools: list[dict[str, Any]], changed: list[str]
     ) -> None:
         self.folder, self.runtime, self.monitor, self.deadline = folder, runtime, monitor, runtime.deadline
-        self._pools, self._changed = pools, changed
-        self._begin = time.time()
+        self._pools, self._begin = pools, time.time()
         self._open = contextlib.ExitStack()
         self._workers = contextlib.ExitStack()
         self._busy_share: float | None = None
         self._evaluator: Any = None
         self._search: Search | None = None
+        config = folder.config
+        monitor.log.write(
+            "session-begin", run=config["run_id"], pid=os.getpid(), host=socket.gethostname(), workers=runtime.engine.workers,
+            changed=changed, settings_digest=digest_of(config["settings"]),
+        )  # fmt: skip
 
     @cached_property
     def journal(self) -> Journal:
         """Of this run, opened."""
         journal = self._open.enter_context(contextlib.closing(Journal(self.folder.path)))
-        workers = self.runtime.engine.workers
-        journal.note(session="begin", at=self._begin, workers=workers, pools=self._pools)
-        self.monitor.log.write(
-            "session-begin", run=self.folder.config["run_id"], pid=os.getpid(), host=socket.gethostname(), workers=workers,
-            changed=self._changed, settings_digest=digest_of(self.folder.config["settings"]), replayed=journal.replayed,
-        )  # fmt: skip
+        journal.note(session="begin", at=self._begin, workers=self.runtime.engine.workers, pools=self._pools)
+        self.monitor.log.write("journal-opened", replayed=journal.replayed)
         return journal
 
     def evaluator(self, world: World) -> Any:

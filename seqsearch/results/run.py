@@ -28,7 +28,7 @@ COUNTS = ("trained", "naive", "replayed", "sessions", *TIMES)
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """One rollout: accuracy and masked accuracy ``[T, T]``, and bytes beyond the backbone.
+    """One rollout: accuracy and masked accuracy ``[T, T]``, and a row of it, for the columns that all its rows have alike.
 
     One that was not judged to its end has NaN where it was not, or nothing but one NaN.
     """
@@ -36,7 +36,13 @@ class Scored:
     status: str
     accuracy: Matrix
     masked: Matrix
-    footprint: int | None
+    row: Row
+
+    @property
+    def footprint(self) -> int | None:
+        """Bytes beyond the backbone."""
+        parts = [self.row[f"{name}_bytes"] for name in ("params", "statistics", "exemplar")]
+        return None if None in parts else sum(parts)
 
     @property
     def complete(self) -> bool:
@@ -170,8 +176,7 @@ def _scored(path: Path, rows: Sequence[Row], n: int) -> Scored:
         at = trained - 1, evaluated - 1
         accuracy[at] = np.nan if row["accuracy"] is None else row["accuracy"]
         masked[at] = np.nan if row["masked_accuracy"] is None else row["masked_accuracy"]
-    parts = [rows[0][f"{name}_bytes"] for name in ("params", "statistics", "exemplar")]
-    return Scored(rows[0]["status"], accuracy, masked, None if None in parts else sum(parts))
+    return Scored(rows[0]["status"], accuracy, masked, rows[0])
 
 
 def _stats(path: Path) -> dict[str, Any]:

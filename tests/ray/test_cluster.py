@@ -150,6 +150,7 @@ def test_an_open_cluster_on_this_machine_is_joined(clusters: Clusters, monkeypat
         check_joinable(clusters.open)
 
 
+@pytest.mark.long
 def test_a_run_on_a_cluster_with_a_token(clusters: Clusters, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     write_token(tmp_path, clusters.token)
     run = tmp_path / "run"

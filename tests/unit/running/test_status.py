@@ -62,10 +62,12 @@ def test_a_finished_run(finished: Path) -> None:
 
 def test_the_log_tells_what_happened_in_order(finished: Path) -> None:
     found = events(finished)
-    assert [e["event"] for e in found] == ["session-begin", "step-decided", "step-decided", "exported", "session-end"]
-    begin, second, third, exported, end = found
+    assert [e["event"] for e in found] == [
+        "session-begin", "journal-opened", "step-decided", "step-decided", "exported", "session-end"
+    ]  # fmt: skip
+    begin, opened, second, third, exported, end = found
     assert [e["time"] for e in found] == sorted(e["time"] for e in found)
-    assert (begin["workers"], begin["replayed"], len(begin["settings_digest"]) > 10) == (0, 0, True)
+    assert (begin["workers"], opened["replayed"], len(begin["settings_digest"]) > 10) == (0, 0, True)
     import pyarrow.parquet as pq
 
     rows = pq.read_table(finished / "sequences.parquet").to_pylist()
@@ -87,8 +89,8 @@ def test_a_resumed_run_says_what_it_replayed(finished: Path, tmp_path: Path) -> 
     with (path / "log.jsonl").open("a") as log:
         log.write('{"event": "torn')
     assert call("cldyb", "--resume", path, "--workers", 0, "--quiet").exit_code == 0
-    again = (path / "log.jsonl").read_text().splitlines()[6:]
-    assert [json.loads(line).get("replayed") for line in again[:3]] == [status(path).said["trained"], True, True]
+    again = (path / "log.jsonl").read_text().splitlines()[7:]
+    assert [json.loads(line).get("replayed") for line in again[:4]] == [None, status(path).said["trained"], True, True]
 
 
 def make(path: Path) -> Path:
