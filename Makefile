@@ -42,6 +42,7 @@ bench: $(READY)
 	$(VENV)/bin/python -m benchmarks.extremes --large
 	$(VENV)/bin/python -m benchmarks.estimators
 	$(VENV)/bin/python -m benchmarks.objectives
+	$(VENV)/bin/python -m benchmarks.startup
 
 $(READY): pyproject.toml constraints.txt
 	if command -v uv >/dev/null; then \

@@ -44,17 +44,18 @@ class Memory:
 
     def _watch(self) -> None:
         while not self._stop.wait(self._every):
-            self.peak = max(self.peak, sum(map(_proportional, _family(os.getpid()))))
+            self.peak = max(self.peak, sum(map(_proportional, family(os.getpid()))))
 
 
-def _family(pid: int) -> list[int]:
+def family(pid: int) -> list[int]:
+    """A process and all its descendants."""
     found = [pid]
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
             children = task.read_text().split()
         except OSError:
             continue
-        found += [p for child in children for p in _family(int(child))]
+        found += [p for child in children for p in family(int(child))]
     return found
 
 

@@ -1,0 +1,124 @@
+"""How long the command line takes to answer, a run to its first result, and how large a worker is then.
+
+    python -m benchmarks.startup [--before PYTHON] [--repeats 7] [--write]
+
+``PYTHON``: the interpreter of an environment into which another version is installed. Both are measured in turn; seconds and MB
+of each are printed, medians, and their ratio. The run is a small one with one Ray worker, its features cached; its first
+result is the first line of its journal that holds an edge. Memory: the resident set of Ray's largest worker then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.tools import family, write_result
+
+RUN = (
+    "cldyb --methods simplecil,er:epochs=1 --pool glyphs:classes=48,train=8,reward=4,test=4 --tasks 2 --classes-per-task 3 "
+    "--candidates 4 --condensed 2 --simulations 2 --workers 1 --quiet"
+)
+
+
+class Version:
+    """One environment, its cache, and a finished run of it."""
+
+    def __init__(self, python: str, folder: Path) -> None:
+        folder.mkdir()
+        self.python, self.folder, self.runs = python, folder, 0
+        self.environment = {**os.environ, "SEQSEARCH_CACHE": str(folder / "cache")}
+        self.finished = folder / "finished"
+        self.seconds(*RUN.split(), "--out", str(self.finished))
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [self.python, "-m", "protocols.cli", *arguments], env=self.environment, cwd=self.folder,
+            stdout=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+
+    def seconds(self, *arguments: str) -> float:
+        """Of a command, from its start to its end."""
+        begin = time.perf_counter()
+        if self.start(*arguments).wait():
+            raise SystemExit(f"{self.python}: seqsearch {' '.join(arguments)} failed")
+        return time.perf_counter() - begin
+
+    def first_result(self) -> tuple[float, float]:
+        """Seconds from the start of a run to its first result, and MB of its largest worker then."""
+        self.runs += 1
+        out = self.folder / f"run{self.runs}"
+        begin = time.perf_counter()
+        process = self.start(*RUN.split(), "--out", str(out))
+        journal = out / "journal.jsonl"
+        while not (journal.exists() and b'{"edge"' in journal.read_bytes()):
+            if process.poll() is not None:
+                raise SystemExit(f"{self.python}: the run ended without a result")
+            time.sleep(0.01)
+        seconds, megabytes = time.perf_counter() - begin, max(map(resident, workers(process.pid)), default=0.0)
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait()
+        return seconds, megabytes
+
+    def measure(self) -> dict[str, float]:
+        seconds, megabytes = self.first_result()
+        return {
+            "help_seconds": self.seconds("--help"),
+            "show_seconds": self.seconds("show", str(self.finished)),
+            "first_result_seconds": seconds,
+            "worker_mb": megabytes,
+        }
+
+
+def workers(pid: int) -> list[int]:
+    """Ray's worker processes among the descendants of a process."""
+    found = []
+    for member in family(pid):
+        with contextlib.suppress(OSError):  # gone meanwhile
+            if Path(f"/proc/{member}/cmdline").read_bytes().startswith(b"ray::"):
+                found.append(member)
+    return found
+
+
+def resident(pid: int) -> float:
+    """MB that a process occupies."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    except OSError:
+        return 0.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--before", metavar="PYTHON")
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        pythons = {"now": sys.executable} | ({"before": given.before} if given.before else {})
+        versions = {name: Version(python, Path(scratch) / name) for name, python in pythons.items()}
+        measured: dict[str, list[dict[str, float]]] = {name: [] for name in versions}
+        for _ in range(given.repeats):
+            for name, version in versions.items():
+                measured[name].append(version.measure())
+    found = {
+        name: {figure: round(statistics.median(m[figure] for m in all_of), 3) for figure in all_of[0]}
+        for name, all_of in measured.items()
+    }
+    if "before" in found:
+        found["now_over_before"] = {f: round(found["now"][f] / v, 3) for f, v in found["before"].items()}
+    for name, figures in found.items():
+        print(f"{name:16}", "  ".join(f"{figure} {value}" for figure, value in figures.items()))
+    if given.write:
+        write_result("startup", found)
+
+
+if __name__ == "__main__":
+    main()
