@@ -82,7 +82,7 @@ def _names(tree: ast.AST) -> Iterator[tuple[int, str]]:
             begin = [node.module] if node.module else []
             yield from ((node.level, ".".join(begin)) for _ in begin)
             yield from ((node.level, ".".join([*begin, alias.name])) for alias in node.names)
-        else:
+        elif not isinstance(node, ast.expr):  # there is no import in an expression
             yield from _names(node)
 
 
