@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("repeatable", derandomize=True)
-settings.register_profile("fresh", print_blob=True)
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("fresh", print_blob=True, deadline=None)
 settings.load_profile("repeatable")
 """`make test` draws the same examples every time; `make test-long` draws new ones (``--hypothesis-profile=fresh``)."""
 
