@@ -143,8 +143,7 @@ class Search:
         """Move a rollout along its edges as far as results are known; submit or join the first unknown one."""
         while len(pending.results) < len(pending.edges):
             edge = pending.edges[len(pending.results)]
-            same = self.edges.get(edge.key.digest, edge)  # two methods may share a state: not whoever came first
-            self.edges[edge.key.digest] = min(same, edge, key=lambda e: e.key.method.label)
+            self._note(edge)
             known = self.journal.edge(edge.digest)
             if known is None:
                 known = self._without_part(edge)
@@ -159,10 +158,15 @@ class Search:
                 self._pass_on(edge)
         self._conclude(pending)
 
+    def _note(self, edge: Edge) -> None:
+        """Remember an edge by its state; of methods that share it the first by label, whoever came first."""
+        known = self.edges.get(edge.key.digest, edge)
+        self.edges[edge.key.digest] = min(known, edge, key=lambda e: e.key.method.label)
+
     def _await(self, pending: _Pending, edge: Edge) -> None:
         """Submit an edge, or join those who wait for it."""
         pending.awaited = edge
-        self.edges[edge.key.digest] = edge
+        self._note(edge)
         if edge.digest in self._waiting:
             self._waiting[edge.digest].append(pending)
         else:

@@ -18,6 +18,8 @@ class Column:
     type: str
     unit: str
     meaning: str
+    added: bool = False
+    """Files written before it was there are read without it, as null."""
 
 
 @dataclass(frozen=True)

@@ -143,13 +143,17 @@ def read_rows(path: Path, layout: Layout) -> list[Row]:
             version = int((file.schema.metadata or {}).get(b"seqsearch.schema_version", VERSION))
         if version > VERSION:
             raise UserError(f"{path}: schema version {version}, this seqsearch knows {VERSION}: upgrade seqsearch")
-        if missing := ", ".join(name for name in names if name not in file.schema.names):
+        absent = [c for c in layout.columns if c.name not in file.schema.names]
+        if missing := ", ".join(c.name for c in absent if not c.added):
             raise UserError(f"{path}: no column {missing}; docs/schema.md lists what {layout.file} holds")
         if file.rows * len(names) * CELL > ROOM + CELLS_PER_BYTE * CELL * file.size:
             raise BadParquet(f"{file.rows} rows in {file.size} bytes: a decompression bomb")
-        for piece in file.bounded(names):
+        for piece in file.bounded([name for name in names if name in file.schema.names]):
             with judged():
-                table = pa.Table.from_batches([piece]).select(names).cast(arrow_schema(layout, ""))
+                table = pa.Table.from_batches([piece])
+                for column in absent:
+                    table = table.append_column(column.name, pa.nulls(len(table)))
+                table = table.select(names).cast(arrow_schema(layout, ""))
                 rows += table.to_pylist()
     except BadParquet as error:
         raise UserError(f"{path}: not a readable {layout.file} ({error})") from None

@@ -1,6 +1,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import ClassId, Task
 from seqsearch.results.rows import RunInfo, TaskSequence
-from seqsearch.results.schema import LAYOUTS, RESULTS, SEQUENCES, TRACE, VERSION
+from seqsearch.results.schema import LAYOUTS, RESULTS, SEQUENCES, TRACE, VERSION, Column
 from seqsearch.results.tables import read_rows, read_sequences, write_results, write_sequences, write_trace
 from tests.unit.run_folders import glyphs, outcome, rescored, run_info, sequence, traced, write_run
 
@@ -95,6 +96,16 @@ def test_a_sequence_that_is_none_is_refused_in_one_line(tmp_path, change, said):
     with pytest.raises(UserError, match=said) as error:
         read_sequences(path)
     assert "\n" not in str(error.value)
+
+
+def test_a_column_that_was_added_is_null_in_older_files(tmp_path):
+    path = tmp_path / "s.parquet"
+    write_sequences(path, run_info(tmp_path, glyphs()), [sequence(glyphs(), "a", "given", [], [[5, 1], [2, 9]])])
+    new = Column("seconds", "float64?", "s", "new", added=True)
+    now = replace(SEQUENCES, columns=(*SEQUENCES.columns, new))
+    assert [row["seconds"] for row in read_rows(path, now)] == [None] * 4
+    with pytest.raises(UserError, match="no column seconds"):
+        read_rows(path, replace(now, columns=(*SEQUENCES.columns, replace(new, added=False))))
 
 
 def test_files_that_cannot_be_read_are_refused(tmp_path):
