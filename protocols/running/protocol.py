@@ -27,7 +27,7 @@ P = TypeVar("P", bound="Prepared")
 
 MARK = "report.html"
 """What is written last into the folder of a finished run."""
-_BUILDS = re.compile(r"^def build\(", re.MULTILINE)
+_BUILDS = re.compile(r"^def build\(\)", re.MULTILINE)
 
 
 class Prepared(typing.Protocol):

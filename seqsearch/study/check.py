@@ -26,7 +26,7 @@ from seqsearch.methods.data import Batch
 from seqsearch.storage.files import cache_root
 from seqsearch.training.device import pin_threads
 from seqsearch.training.failures import line_of
-from seqsearch.training.scenario import checked_scores
+from seqsearch.training.scenario import checked_scores, scores_of
 from seqsearch.training.trainer import Trainer, learned
 from seqsearch.training.world import World
 
@@ -139,6 +139,11 @@ class _Subject:
     def _scores(self) -> str:
         method = self._learn(*self.tasks)
         checked_scores(method.predict(self.batch), len(self.batch), 7)
+        for scores in scores_of(method, self.batch).values():
+            checked_scores(scores, len(self.batch), 7)
+        for name, value in method.counters().items():
+            if not np.isfinite(float(value)):
+                return f"counters()[{name!r}] is {value}"
         return ""
 
 

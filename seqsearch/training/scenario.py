@@ -7,17 +7,17 @@ trainer keeps and restores states; what an experience is, only its scenario know
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from seqsearch.core.errors import AccessError
-from seqsearch.core.outcomes import ClassifierCounts, Counts
+from seqsearch.core.outcomes import HEAD, ClassifierCounts, Counts
 from seqsearch.core.types import JudgedPart, StateKey
 from seqsearch.methods.base import FitReport, Method
-from seqsearch.methods.data import TaskData
+from seqsearch.methods.data import Batch, TaskData
 from seqsearch.training.context import PoolSource
 from seqsearch.training.failures import Diverged
 from seqsearch.training.world import World
@@ -73,6 +73,18 @@ class Scenario(ABC):
         method.n_seen, method.n_tasks = data.columns.stop, len(key.prefix)
         last = {"loss": report.losses[-1]} if report.losses else {}
         return tuple((str(k), float(v)) for k, v in {**last, **report.notes}.items())
+
+
+def scores_of(method: Method, batch: Batch) -> Mapping[str, torch.Tensor]:
+    """What each classifier of a method says, by name.
+
+    Raises:
+        ValueError: not a mapping of names, or the head is not among them.
+    """
+    found = method.classifiers(batch)
+    if not isinstance(found, Mapping) or next(iter(found), None) != HEAD:
+        raise ValueError("classifiers() must return {'head': self.predict(batch), ...}: scores by name, the head first")
+    return found
 
 
 def checked_scores(scores: Any, n: int, n_seen: int) -> torch.Tensor:

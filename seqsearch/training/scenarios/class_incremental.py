@@ -14,7 +14,7 @@ from seqsearch.core.types import JudgedPart, StateKey, Task
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.training.context import task_data
-from seqsearch.training.scenario import Judged, Scenario, checked_scores
+from seqsearch.training.scenario import Judged, Scenario, checked_scores, scores_of
 
 
 class ClassIncremental(Scenario):
@@ -34,7 +34,7 @@ class ClassIncremental(Scenario):
             assert isinstance(task, Task)
             rows, positions = self.world.rows(task.classes, judged)
             columns = range(first, first + len(task.classes))
-            scores = method.classifiers(Batch(rows, self.source(key.method.backbone)))
+            scores = scores_of(method, Batch(rows, self.source(key.method.backbone)))
             if names and tuple(scores) != names:
                 raise ValueError(
                     f"classifiers() gives {', '.join(scores)}, and gave {', '.join(names)} for another task"
