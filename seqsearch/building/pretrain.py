@@ -110,7 +110,7 @@ def pretrain(epochs: int, seed: int) -> nn.Module:
         logits = head(model(images.contiguous(memory_format=torch.channels_last)))
         loss = nn.functional.cross_entropy(logits, targets)
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch says no types
+        torch.autograd.backward(loss)
         optimizer.step()
         schedule.step()
         right += int((logits.argmax(1) == targets).sum())

@@ -133,7 +133,7 @@ class _Overlapped:
         found = found.to("cpu", non_blocking=self._on_gpu)
         if not self._on_gpu:
             return found, None
-        there = torch.cuda.Event()  # type: ignore[no-untyped-call]  # torch says no types
+        there = torch.cuda.Event()  # type: ignore[no-untyped-call]  # torch 2 annotates no Event
         there.record()
         return found, there
 

@@ -196,7 +196,7 @@ class HiDePrompt(Method):
         if self.config.reference_compat:
             return self._in_batches(batch, tasks)
         features = torch.empty(len(batch), self.context.dim, device=self.context.device)
-        for t in tasks.unique().tolist():  # type: ignore[no-untyped-call]  # torch says no types
+        for t in sorted(set(tasks.tolist())):
             at = torch.nonzero(tasks == t).squeeze(1)
             features[at] = batch.select(at).through(self.spaces[t], partial(self._by_prompt, t))
         return features

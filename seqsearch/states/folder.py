@@ -245,6 +245,6 @@ def _check_pack(path: Path) -> None:
     from seqsearch.states.blocks import hash_of
 
     with safe_open(path, "pt") as file:
-        for name in file.keys():  # noqa: SIM118 - not a dict
+        for name in file.keys():  # noqa: SIM118 - safe_open has keys() and cannot be iterated
             if hash_of(file.get_tensor(name).numpy()) != name:
                 raise Damaged(name)

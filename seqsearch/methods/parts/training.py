@@ -139,7 +139,7 @@ def descend(
             if not math.isfinite(value):
                 return FitReport("diverged", tuple(losses), {"step": float(step)})
             optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]  # torch says no types
+            torch.autograd.backward(loss)
             if math.isfinite(descent.clip):
                 torch.nn.utils.clip_grad_norm_(parameters, descent.clip)
             hooks.before_step()

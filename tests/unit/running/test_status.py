@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
@@ -22,6 +21,7 @@ from protocols.running.event_log import EventLog, now
 from protocols.running.folder import RunFolder
 from protocols.running.heartbeat import SOONEST, Heartbeat
 from protocols.running.status import status
+from seqsearch.storage.locks import lock
 from tests.studies import execute, small_settings
 
 
@@ -126,8 +126,9 @@ def test_states_by_lock_and_last_words(tmp_path: Path) -> None:
     say(state="stopped", reason="time is up")
     assert status(path).state == "stopped"
     assert lines(status(path))[0].startswith("run mine: stopped: time is up, last sign of life 0 s ago")
-    with open(path / "lock") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    held = lock(path / "lock")
+    assert held is not None
+    with held:
         assert status(path).state == "running"
         assert len(lines(status(path))) == 1, "the figures of the session before are not those of this one"
     for broken in ("", "[]", '{"at": 3, "state": [], "troubles": 7, "left_seconds": "x", "done": null}'):
@@ -140,9 +141,9 @@ def test_a_look_never_keeps_a_run_from_starting(tmp_path: Path) -> None:
     import threading
 
     path = make(tmp_path / "mine")
-    lock = open(path / "lock")  # noqa: SIM115 - another thread closes it
-    fcntl.flock(lock, fcntl.LOCK_SH)
-    threading.Timer(0.02, lock.close).start()
+    looked = lock(path / "lock", shared=True)
+    assert looked is not None
+    threading.Timer(0.02, looked.close).start()
     folder, _ = RunFolder.resume(path, CldybSettings, {})
     folder.close()
 

@@ -12,7 +12,7 @@ from seqsearch.backbones.base import FromScratch, Staged
 from seqsearch.backbones.open import build_backbone
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.types import Edge, StateKey
+from seqsearch.core.types import Edge, StateKey, Task
 from seqsearch.methods.data import Batch
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
@@ -159,7 +159,9 @@ def test_a_network_from_a_seed_is_trained_with_its_batch_statistics_and_restored
     assert int(state["n.first.1.num_batches_tracked"]) == 12, "six steps on each of two tasks: statistics go on"
     restored = trainer.restore(key, state)
     source = trainer.source(key.method.backbone)
-    rows, _ = trainer.world.rows(key.prefix[0].classes, "test")  # type: ignore[union-attr]  # they are tasks
+    task = key.prefix[0]
+    assert isinstance(task, Task)
+    rows, _ = trainer.world.rows(task.classes, "test")
     again, _ = made(own, "elsewhere")
     assert again.train(Edge(key)).correct == second.correct, "trained from nothing, on another worker"
     other = again.restore(key, again.cache.get(key.digest) or {})
@@ -211,7 +213,9 @@ def test_a_batch_with_texts(own: str) -> None:
     assert set(inputs) == {"images", "tokens"}
     assert inputs["tokens"].tolist() == [[12, ord("r")], [14, ord("g")], [14, ord("g")]]
     part = batch.select(torch.tensor([2, 0]))
-    assert part.inputs["tokens"].tolist() == [[14, ord("g")], [12, ord("r")]]  # type: ignore[index,call-overload]  # it is a mapping
+    parts = part.inputs
+    assert isinstance(parts, dict)
+    assert parts["tokens"].tolist() == [[14, ord("g")], [12, ord("r")]]
     assert torch.equal(part.images, batch.images[[2, 0]])
 
 
@@ -231,7 +235,9 @@ def test_a_batch_is_augmented_by_its_generator_alone(own: str) -> None:
     one, two = (batch.augmented(flipped, torch.Generator().manual_seed(3)) for _ in range(2))
     assert torch.equal(one.images, two.images)
     assert not torch.equal(one.images, batch.images)
-    assert torch.equal(one.inputs["images"], one.images)  # type: ignore[index,call-overload]  # it is a mapping
+    inputs = one.inputs
+    assert isinstance(inputs, dict)
+    assert torch.equal(inputs["images"], one.images)
     assert one.labels is batch.labels
     assert torch.equal(one.select(torch.tensor([1])).images, one.images[1:2])
 
