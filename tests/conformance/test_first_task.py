@@ -66,5 +66,16 @@ def test_settings_that_differ_in_nothing_else_train_it_once(tmp_path: Path) -> N
     assert not later[weak.digest] & later[strong.digest]
 
 
+@pytest.mark.parametrize("order", [(1, 1000), (1000, 1)])
+def test_whose_name_a_shared_training_bears_does_not_depend_on_who_came_first(
+    tmp_path: Path, order: tuple[int, int]
+) -> None:
+    """Of methods that share a state ``trainings.parquet`` names the first by label."""
+    methods = ",".join(f"ewc:epochs=1,lamb={lamb}" for lamb in order)
+    done = run_small(tmp_path, methods=methods, tasks=2, simulations=2, condensed=2, random_sequences=0, score_seeds=1)
+    firsts = [e for e in done.search.edges.values() if len(e.key.prefix) == 1]
+    assert {e.key.method.label for e in firsts} == {"ewc:epochs=1,lamb=1"}
+
+
 def _rollouts(done: Any, planner: Any) -> list[Any]:
     return planner._rollouts(tuple(planner.sequence)) if hasattr(planner, "sequence") else []

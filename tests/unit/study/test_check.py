@@ -45,6 +45,14 @@ def test_the_example_keeps_them_all() -> None:
     assert result.stdout.count(": ok\n") == 6
 
 
+def test_a_counter_that_is_no_number_is_named(tmp_path: Path) -> None:
+    body = "    def counters(self):\n        return {'drift': float('nan')}"
+    (tmp_path / "mine.py").write_text(METHOD.format(body=body))
+    result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
+    assert result.exit_code == 2
+    assert "counters()['drift'] is nan" in result.stdout
+
+
 def test_a_parameter_that_acts_at_once_is_not_said_to_act_later(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("""
 from dataclasses import dataclass
