@@ -20,15 +20,8 @@ from seqsearch.core.errors import UserError
 from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
 from seqsearch.pools.folder import check_options
 from seqsearch.pools.parts.decode import decoded
-from seqsearch.pools.parts.parquet_columns import (
-    Columns,
-    captions_of,
-    image_column,
-    joined,
-    read_columns,
-    readable,
-    split_of_name,
-)
+from seqsearch.pools.parts.parquet_columns import captions_of, image_column, read_columns, readable, split_of_name
+from seqsearch.pools.parts.parquet_join import Columns, joined
 from seqsearch.pools.parts.verbatim import ImageColumn
 from seqsearch.storage.parquet_file import ParquetFile
 
