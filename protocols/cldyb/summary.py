@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from protocols.cldyb.compared import Judged, Pair, drop_of, gap_to_joint, judged, pair
+from protocols.cldyb.steps import FlatStep, flat_steps
 from protocols.running.protocol import resume_command
 from protocols.running.provenance import Provenance, provenance
+from seqsearch.core.typed import fits, sensible
+from seqsearch.distribution.drop import Drop
 from seqsearch.metrics import accuracy as metrics
-from seqsearch.metrics.drop import Drop, bootstrap_drop
-from seqsearch.results.rows import TaskSequence
-from seqsearch.results.run import FOUND, Matrix, RunResults, Scored
+from seqsearch.results.run import FOUND, Matrix, RunResults
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Side:
 
     ``acc_by_step`` and ``masked_by_step`` ``[T]`` are Acc_t with scores over all classes seen, and with scores
     restricted to the classes of the image's own task; ``low`` and ``high`` ``[T]`` bound Acc_t over sequences and
-    seeds. ``worst`` is the lowest final Acc of a sequence, mean over seeds.
+    seeds. ``worst`` is the lowest final Acc of a sequence, mean over seeds. ``gap``: accuracy of joint training on all
+    classes minus Acc, where that was trained (``--reward gap-to-joint``).
     """
 
     sequences: int
@@ -40,17 +43,36 @@ class Side:
     masked_by_step: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
+    gap: float | None = None
 
 
 @dataclass(frozen=True)
 class MethodSummary:
-    """One method, or the mean over all; what could not be computed is None, and ``Summary.troubles`` say why."""
+    """One method, or the mean over all; what could not be computed is None, and ``Summary.troubles`` say why.
+
+    ``elsewhere``: where each method was searched alone, mean final Acc on the sequences found for each, its own included.
+    """
 
     method: str
     found: Side | None
     random: Side | None
     drop: Drop | None
     footprint_mb: float | None
+    elsewhere: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def robustness(self) -> float | None:
+        """The lowest of ``elsewhere``: where a search failed, another method's found sequences are harder."""
+        return min((acc for _, acc in self.elsewhere), default=None)
+
+
+@dataclass(frozen=True)
+class Images:
+    """Images of a class: what the figures were trained on, what the search learned from, and what was tested."""
+
+    trained: float
+    searched: float
+    test: float
 
 
 @dataclass(frozen=True)
@@ -71,6 +93,7 @@ class Summary:
     ``separate``: each method was searched alone, so that ``found.acc`` is its robustness. ``mean`` is the mean over
     methods, None if there is one only. ``stats`` are the counts of ``stats.json``. ``troubles`` say what is missing, or biased.
     Nothing is claimed of a run that is not finished, so that its methods have no figures: ``unfinished`` says how far it came.
+    ``steps``: at which searches chose; at those in ``flat`` they had nothing to choose by.
     """
 
     run: str
@@ -82,6 +105,9 @@ class Summary:
     troubles: tuple[str, ...]
     provenance: Provenance
     unfinished: Progress | None = None
+    steps: int = 0
+    flat: tuple[FlatStep, ...] = ()
+    images: Images | None = None
 
     @property
     def overall(self) -> MethodSummary:
@@ -99,8 +125,9 @@ def summarise(run: Path, data: RunResults) -> Summary:
     if not data.finished:
         return _unfinished(run, name, data, origin)
     troubles = _unjudged(data)
-    pairs = [_pair(data, m, troubles) for m in data.methods]
-    rows = tuple(_method(m, pair) for m, pair in zip(data.methods, pairs, strict=True))
+    pairs = [pair(data, m, troubles) for m in data.methods]
+    separate = len({s.method_ids for m in data.methods for s in data.found(m)}) > 1
+    rows = tuple(_method(data, m, p, separate) for m, p in zip(data.methods, pairs, strict=True))
     mean = _mean(rows, pairs) if len(rows) > 1 else None
     if mean and mean.drop is None and any(p.seeds for p in pairs):
         troubles.append("No drop of the mean over methods: they were not all scored on as many sequences and seeds.")
@@ -108,8 +135,19 @@ def summarise(run: Path, data: RunResults) -> Summary:
         troubles.append(
             "The search was rewarded on the test images that it is scored on (--reward-split test): biased."
         )
-    separate = len({s.method_ids for m in data.methods for s in data.found(m)}) > 1
-    return Summary(name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin)
+    return Summary(
+        name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin,
+        steps=len({(r["search_id"], r["step"]) for r in data.trace}), flat=flat_steps(data.trace), images=_images(data),
+    )  # fmt: skip
+
+
+def _images(data: RunResults) -> Images | None:
+    """From ``config.json``, where it says so."""
+    identity = data.config.get("identity")
+    said = identity.get("images") if isinstance(identity, dict) else None
+    numbers = [said.get(name) for name in ("trained", "searched", "test")] if isinstance(said, dict) else [None]
+    whole = [float(n) for n in numbers if n is not None and fits(n, float) and sensible(n)]
+    return Images(*whole) if len(whole) == 3 else None
 
 
 def _unjudged(data: RunResults) -> list[str]:
@@ -141,87 +179,50 @@ def _unfinished(run: Path, name: str, data: RunResults, origin: Provenance) -> S
 # ------------------------------------------------------------------------------------------------ figures
 
 
-FEWEST = 3
-"""Random sequences below which none is left out; training seeds are, instead."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Pair:
-    """Complete rollouts ``[sequences][seeds]`` of one method, on the same ``seeds`` wherever both sides have some."""
-
-    found: list[list[Scored]]
-    random: list[list[Scored]]
-    seeds: tuple[int, ...]
-    """Training seeds that both sides have in full; empty when they cannot be compared."""
-
-
-def _pair(data: RunResults, method: str, troubles: list[str]) -> _Pair:
-    found, random = data.found(method), data.random()
-    whole = [s for s in random if data.complete(method, [s]) == set(data.seeds)]
-    if len(whole) < len(random) and len(whole) >= FEWEST:
-        troubles.append(f"{method}: {len(random) - len(whole)} random sequence(s) left out, not judged to their end.")
-        random = whole
-    seeds_found, seeds_random = data.complete(method, found), data.complete(method, random)
-    both = seeds_found & seeds_random
-    lost = _lost(data, method, [*found, *random]) if found else "no sequence was found for it"
-    if lost:
-        rest = f"compared on the {len(both)} training seed(s) that are complete" if both else "so no drop is given"
-        troubles.append(f"{method}: {lost}; {rest}.")
-
-    def pick(sequences: list[TaskSequence], seeds: set[int]) -> list[list[Scored]]:
-        chosen = sorted(both or seeds)
-        return [[data.rollouts[s.sequence_id, method, r] for r in chosen] for s in sequences] if chosen else []
-
-    return _Pair(pick(found, seeds_found), pick(random, seeds_random), tuple(sorted(both)))
-
-
-def _lost(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> str:
-    """What is missing of a method's re-scoring, in words; empty if nothing is."""
-    if not data.seeds:
-        return "nothing was re-scored (interrupted?)"
-    got = [data.rollouts.get((s.sequence_id, method, r)) for s in sequences for r in data.seeds]
-    missing, bad = sum(g is None for g in got), [g.status for g in got if g is not None and not g.complete]
-    parts = [f"{missing} of {len(got)} re-scored rollouts are missing (interrupted?)"] if missing else []
-    if bad:
-        parts.append(f"{len(bad)} of {len(got)} re-scored rollouts did not end well ({', '.join(sorted(set(bad)))})")
-    return " and ".join(parts)
-
-
-def _method(method: str, pair: _Pair) -> MethodSummary:
-    sizes = [s.footprint for row in (pair.found or pair.random) for s in row if s.footprint is not None]
-    drop = bootstrap_drop(_final(pair.found), _final(pair.random)) if pair.seeds else None
+def _method(data: RunResults, method: str, compared: Pair, separate: bool) -> MethodSummary:
+    sizes = [s.footprint for s in compared.found.flat or compared.random.flat if s.footprint is not None]
     footprint = float(np.mean(sizes)) / 1e6 if sizes else None
-    return MethodSummary(method, _side(pair.found), _side(pair.random), drop, footprint)
+    sides = [_side(side, gap_to_joint(data, method, side)) for side in (compared.found, compared.random)]
+    elsewhere = _elsewhere(data, method) if separate else ()
+    return MethodSummary(method, sides[0], sides[1], drop_of([compared]), footprint, elsewhere)
 
 
-def _side(rollouts: list[list[Scored]]) -> Side | None:
-    if not rollouts:
+def _elsewhere(data: RunResults, method: str) -> tuple[tuple[str, float], ...]:
+    """Mean final Acc on the sequences found for each method, where it was judged on all of them."""
+    found = []
+    for other in data.methods:
+        sequences = data.found(other)
+        side = judged(data, method, sequences, data.complete(method, sequences))
+        if side.rollouts:
+            found.append((other, float(side.final.mean())))
+    return tuple(found)
+
+
+def _side(side: Judged, gap: float | None) -> Side | None:
+    if not side.rollouts:
         return None
-    flat = [s for row in rollouts for s in row]
+    flat = side.flat
     acc_RT = np.array([_by_step(s.accuracy) for s in flat])
     acc = acc_RT.mean(axis=0).tolist()
     return Side(
-        sequences=len(rollouts),
-        seeds=len(rollouts[0]),
+        sequences=len(side.sequences),
+        seeds=len(side.seeds),
         acc=acc[-1],
         ar=float(np.mean([metrics.ar(s.accuracy) for s in flat])),
         ala=float(np.mean([metrics.ala(s.accuracy) for s in flat])),
-        worst=float(_final(rollouts).mean(axis=1).min()),
+        worst=float(side.final.mean(axis=1).min()),
         acc_by_step=tuple(acc),
         masked_by_step=tuple(np.mean([_by_step(s.masked) for s in flat], axis=0).tolist()),
         low=tuple(acc_RT.min(axis=0).tolist()),
         high=tuple(acc_RT.max(axis=0).tolist()),
+        gap=gap,
     )
 
 
-def _mean(rows: Sequence[MethodSummary], pairs: Sequence[_Pair]) -> MethodSummary:
-    """The last row; its drop needs as many sequences and the same seeds of every method (joint bootstrap)."""
-    shapes = {(len(p.found), len(p.random), p.seeds) for p in pairs}
-    drop = None
-    if len(shapes) == 1 and pairs[0].seeds:
-        drop = bootstrap_drop([_final(p.found) for p in pairs], [_final(p.random) for p in pairs])
+def _mean(rows: Sequence[MethodSummary], pairs: Sequence[Pair]) -> MethodSummary:
+    """The last row; its drop needs as many sequences and the same seeds of every method."""
     found, random = _mean_side([r.found for r in rows]), _mean_side([r.random for r in rows])
-    return MethodSummary("mean", found, random, drop, None)
+    return MethodSummary("mean", found, random, drop_of(pairs), None)
 
 
 def _mean_side(sides: Sequence[Side | None]) -> Side | None:
@@ -244,12 +245,8 @@ def _mean_side(sides: Sequence[Side | None]) -> Side | None:
         masked_by_step=tuple(stacked("masked_by_step").mean(axis=0).tolist()),
         low=tuple(stacked("low").min(axis=0).tolist()),
         high=tuple(stacked("high").max(axis=0).tolist()),
+        gap=None if any(s.gap is None for s in there) else float(stacked("gap").mean()),
     )
-
-
-def _final(rollouts: list[list[Scored]]) -> Matrix:
-    """Final Acc ``[sequences, seeds]``."""
-    return np.array([[metrics.acc(s.accuracy) for s in row] for row in rollouts])
 
 
 def _by_step(accuracy: Matrix) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from html import escape
@@ -76,11 +77,12 @@ def _head(summary: Summary) -> str:
     drop = summary.overall.drop
     cards = ""
     if drop is not None:
-        low, high = map(percent, drop.relative_interval)
+        r = drop.relative
+        bounds = f"95 % interval {percent(r.low)} to {percent(r.high)}" if math.isfinite(r.low) else drop.lacking
         figures = (
             ("found", f"{percent(drop.found)} %", "final accuracy, found sequences"),
             ("random", f"{percent(drop.random)} %", "final accuracy, random sequences"),
-            ("", f"{percent(drop.relative)} %", f"relative drop (95 % interval {low} to {high})"),
+            ("", f"{percent(r.value)} %", f"relative drop ({bounds})"),
         )
         cells = "".join(f'<div><b class="{css}">{value}</b><span>{what}</span></div>' for css, value, what in figures)
         cards = f'<div class="figures">{cells}</div>'

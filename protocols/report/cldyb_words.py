@@ -9,7 +9,8 @@ from protocols.cldyb.summary import MethodSummary, Progress, Side, Summary
 from protocols.report.provenance import caveats
 from protocols.report.text import cost, count, megabytes, percent
 from seqsearch.core.text import shown
-from seqsearch.metrics.drop import Drop
+from seqsearch.distribution.drop import Drop
+from seqsearch.distribution.interval import AGREE
 
 CAPTION = "Percent. Re-scored sequences, test images, means over sequences and training seeds."
 
@@ -21,26 +22,41 @@ def headline(summary: Summary) -> str:
     drop = summary.overall.drop
     if drop is None:
         return f"{verdict(drop)}; the notes say why."
-    low, high = drop.relative_interval
-    change = "rise" if drop.relative < 0 else "drop"
-    low, high = (-high, -low) if change == "rise" else (low, high)
-    return (
-        f"{verdict(drop)}: final test accuracy {percent(drop.found)} % against {percent(drop.random)} %, a relative "
-        f"{change} of {percent(abs(drop.relative))} % (95 % interval {percent(low)} to {percent(high)})."
-    )
+    if drop.nothing_differs:
+        return f"{verdict(drop)}: final test accuracy is {percent(drop.random)} % on each."
+    said = f"{verdict(drop)}: final test accuracy {percent(drop.found)} % against {percent(drop.random)} %, {change(drop)}."
+    blind = nothing_to_choose_by(summary)
+    return f"{said} {blind}" if blind else said
 
 
 def verdict(drop: Drop | None) -> str:
     """Whether the interval of the drop says anything."""
     if drop is None:
         return "Found and random sequences cannot be compared in this run"
-    low, high = drop.relative_interval
-    found = "The found sequence is" if drop.conditional else "Found sequences are"
-    if math.isfinite(low) and low > 0:
+    if drop.nothing_differs:
+        return "Found and random sequences do not differ at all"
+    found = "The found sequence is" if drop.one_search else "Found sequences are"
+    if drop.relative.low > 0:
         return f"{found} harder than random ones"
-    if math.isfinite(high) and high < 0:
+    if drop.relative.high < 0:
         return f"{found} easier than random ones"
     return "Found and random sequences cannot be told apart"
+
+
+def change(drop: Drop) -> str:
+    """The relative drop, or rise, with its interval or what that lacks: ``a relative drop of 29.8 % (95 % interval ...)``."""
+    r = drop.relative
+    name, low, high = ("rise", -r.high, -r.low) if r.value < 0 else ("drop", r.low, r.high)
+    bounds = f"95 % interval {percent(low)} to {percent(high)}" if math.isfinite(low) else drop.lacking or "no interval"
+    return f"a relative {name} of {percent(abs(r.value))} % ({bounds})"
+
+
+def nothing_to_choose_by(summary: Summary) -> str:
+    """That no step of any search told its candidates apart, so that nothing was searched; else empty."""
+    if not summary.steps or len(summary.flat) < summary.steps:
+        return ""
+    why = "equal" if all(f.why == "equal" for f in summary.flat) else "the same but for noise"
+    return f"This is not the work of the search: the J of its candidates were {why} at every step."
 
 
 def notes(summary: Summary) -> list[str]:
@@ -52,15 +68,18 @@ def notes(summary: Summary) -> list[str]:
     if not summary.random_sequences:
         about = ["No random sequences in this run: nothing to compare the found ones with (--random-sequences)."]
     else:
-        about = _interval_notes(drops[0]) if drops else []
+        about = [covered(drops[0]), widest(drops[0])] if drops else []
     said = (
         *about,
+        trained_on(summary),
         *summary.troubles,
         *caveats(summary.provenance),
-        *_robustness(summary),
+        flat(summary),
+        gaps(summary.overall),
+        *robustness(summary),
         *_confusion(summary.overall),
     )
-    return [*said, *cost(summary.stats)]
+    return [*filter(None, said), *cost(summary.stats)]
 
 
 def _progress(p: Progress) -> list[str]:
@@ -69,21 +88,94 @@ def _progress(p: Progress) -> list[str]:
     return [*decided, done, f"Go on with: {p.resume}"]
 
 
-def _interval_notes(drop: Drop) -> list[str]:
-    covers = f"{drop.random_sequences} random sequences and {count(drop.seeds, 'training seed')}"
-    if drop.conditional:
-        said = [f"95 % intervals cover {covers}, conditional on one search: another may find less (--searches)."]
+def covered(drop: Drop) -> str:
+    """Over what the intervals of the drop hold, and what they are conditional on; or what is lacking for any."""
+    if drop.lacking:
+        return f"No interval: {drop.lacking} (--score-seeds, --random-sequences)."
+    over = [count(drop.random_sequences, "random sequence")]
+    given = ["the first task", "the split of the images"]
+    if drop.one_search:
+        given.append("this one found sequence: another search may find less (--searches)")
     else:
-        said = [f"95 % intervals cover {drop.found_sequences} independent searches, {covers}."]
-    if drop.seeds == 1:
-        said.append("With one training seed the intervals leave out the noise of training (--score-seeds).")
+        over.insert(0, f"{drop.found_sequences} independent searches")
+    if drop.seeds > 1:
+        over.append(f"{drop.seeds} training seeds")
+    else:
+        given.insert(2, "this one training seed (--score-seeds)")
+    if drop.these_images:
+        given.insert(2, "these test images")
+    else:
+        over.append("the draw of the test images")
+    return f"95 % intervals are over {_and(over)}; conditional on {_and(given)}."
+
+
+def widest(drop: Drop) -> str:
+    """What most of the interval's width comes from; empty if no part has half of the variance."""
+    total = sum(drop.variances.values())
+    if not total:
+        return ""
+    part, variance = max(drop.variances.items(), key=lambda pair: pair[1])
+    if variance < total / 2:
+        return ""
+    more = {
+        "found sequences": "--searches", "random sequences": "--random-sequences", "training seeds": "--score-seeds",
+        "test images": "a pool with more test images",
+    }  # fmt: skip
+    return f"{percent(variance / total)} % of the variance behind the first interval is of {part}: {more[part]} narrows it most."
+
+
+def trained_on(summary: Summary) -> str:
+    """How many images of a class the figures were trained on, and the search; empty if the run does not say."""
+    i = summary.images
+    if i is None:
+        return ""
+    here = f"Images of a class: trained on {i.trained:.4g}, all but the {i.test:.4g} tested"
+    if i.searched == i.trained:
+        return f"{here}."
+    return f"{here}; the search trained on {i.searched:.4g}, holding back those it judged by."
+
+
+def flat(summary: Summary) -> str:
+    """At how many steps the search could not tell its candidates apart; empty if at none."""
+    if not summary.flat:
+        return ""
+    equal = sum(f.why == "equal" for f in summary.flat)
+    return (
+        f"At {len(summary.flat)} of {summary.steps} steps the candidates' J could not be told apart ({equal} equal, "
+        f"{len(summary.flat) - equal} within their noise, chi-square test at 5 %): the tasks taken there are as good as drawn."
+    )
+
+
+def robustness(summary: Summary) -> list[str]:
+    """Of methods that were searched alone: what their robustness is, and whose search fell short."""
+    if not summary.separate:
+        return []
+    said = [
+        "Robustness: lowest of the mean final Acc over the sequences found for one method; every method is scored on all."
+    ]
+    for m in summary.methods:
+        own, low = dict(m.elsewhere).get(m.method), m.robustness
+        harder = [name for name, acc in m.elsewhere if acc == low]
+        if own is not None and low is not None and low < own - AGREE:
+            said.append(
+                f"{m.method}: {percent(own)} % on its own found sequences, {percent(low)} % on those of {_and(harder)}: its own "
+                "search fell short."
+            )
     return said
 
 
-def _robustness(summary: Summary) -> list[str]:
-    if not summary.separate:
-        return []
-    return ["Robustness: mean final Acc over the sequences found for that very method; a failed search looks like it."]
+def gaps(row: MethodSummary) -> str:
+    """The gap to joint training on test images; empty where that was not trained."""
+    if row.found is None or row.random is None or row.found.gap is None or row.random.gap is None:
+        return ""
+    return (
+        f"Gap to joint training on the same classes, on test images: found {percent(row.found.gap)} points, random "
+        f"{percent(row.random.gap)} points (what the search was rewarded by; joint Acc weighs every task alike, as Acc does)."
+    )
+
+
+def _and(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def _confusion(row: MethodSummary) -> list[str]:
@@ -115,20 +207,22 @@ def table(summary: Summary) -> tuple[list[tuple[str, str]], list[tuple[str, ...]
     names = {"acc": "Acc", "ar": "AR", "ala": "ALA", "worst": "worst"}
     headings = [("Method", ""), *((names[figure], side) for side, figure in figures)]
     if summary.separate:
-        headings[1] = ("Robust", "found")
+        headings[1] = ("Acc", "own found")
+        headings.insert(1, ("Robust-", "ness"))
     headings += [("Relative drop", "of Acc [95 %]"), ("Size", "MB")]
-    rows = [_cells(m, figures) for m in (*summary.methods, *([summary.mean] if summary.mean else []))]
+    rows = [_cells(m, figures, summary.separate) for m in (*summary.methods, *([summary.mean] if summary.mean else []))]
     return headings, rows
 
 
-def _cells(row: MethodSummary, figures: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+def _cells(row: MethodSummary, figures: Sequence[tuple[str, str]], separate: bool) -> tuple[str, ...]:
     sides = {"found": row.found, "random": row.random}
     cells = [percent(getattr(sides[side], figure, math.nan)) for side, figure in figures]
     drop = "-" if row.drop is None else interval(row.drop)
-    return (row.method, *cells, drop, "-" if row.footprint_mb is None else megabytes(row.footprint_mb))
+    own = [percent(row.robustness if row.robustness is not None else math.nan)] if separate else []
+    return (row.method, *own, *cells, drop, "-" if row.footprint_mb is None else megabytes(row.footprint_mb))
 
 
 def interval(drop: Drop) -> str:
     """Relative drop and its interval in percent: ``29.6 [25.0, 33.1]``."""
-    low, high = drop.relative_interval
-    return f"{percent(drop.relative)} [{percent(low)}, {percent(high)}]"
+    r = drop.relative
+    return f"{percent(r.value)} [{percent(r.low)}, {percent(r.high)}]" if math.isfinite(r.low) else percent(r.value)

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from seqsearch.core.outcomes import Outcome
+import numpy as np
+
+from seqsearch.core.bits import packed, unpacked
+from seqsearch.core.outcomes import HEAD, EdgeResult, Outcome
 from seqsearch.core.types import ClassId, JudgedPart, Task
 
 if TYPE_CHECKING:
     from seqsearch.planners.step import Judgement
 
-SequenceKind = Literal["searched", "random", "hard", "easy", "given", "enumerated"]
+SequenceKind = Literal["searched", "random", "hard", "easy", "given", "enumerated", "joint"]
 Row = dict[str, Any]
 
 
@@ -121,6 +124,7 @@ def _of_rollout(j: JudgedRollout) -> Iterator[Row]:
         "weight_tag": j.weight_tag, "train_seconds": float(o.train_seconds), "params_bytes": sizes.get("params"),
         "statistics_bytes": sizes.get("statistics"), "exemplar_bytes": sizes.get("exemplar_images"),
     }  # fmt: skip
+    final = _by_task(o.edges[-1]) if len(o.edges) == len(o.accuracy) else [{}] * len(o.accuracy)
     for t in range(len(o.accuracy)):
         if math.isnan(o.accuracy[t, 0]):
             yield {**of_rollout, "trained_step": t + 1, "evaluated_step": t + 1}
@@ -130,8 +134,17 @@ def _of_rollout(j: JudgedRollout) -> Iterator[Row]:
             yield {
                 **of_rollout, "trained_step": t + 1, "evaluated_step": i + 1, "n": n,
                 "correct": None if n is None else round(accuracy * n), "accuracy": accuracy,
-                "masked_accuracy": finite(float(o.masked_accuracy[t, i])),
+                "masked_accuracy": finite(float(o.masked_accuracy[t, i])), **(final[i] if t + 1 == len(o.accuracy) else {}),
             }  # fmt: skip
+
+
+def _by_task(last: EdgeResult) -> list[Row]:
+    """Which images of each task were right in the end, as far as that was kept."""
+    bits = last.of(HEAD).images if last.classifiers else ""
+    if not bits:
+        return [{}] * len(last.judged)
+    right = np.split(unpacked(bits, sum(last.counts)), np.cumsum(last.counts)[:-1])
+    return [{"class_n": list(n), "right": packed(own)} for n, own in zip(last.judged, right, strict=True)]
 
 
 def _of_candidate(row: TraceRow) -> Row:

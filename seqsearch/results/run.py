@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.core.bits import unpacked
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import fits, sensible
 from seqsearch.results.rows import Row, TaskSequence
@@ -27,6 +28,14 @@ COUNTS = ("trained", "naive", "replayed", "sessions", *TIMES)
 
 
 @dataclass(frozen=True, eq=False)
+class TaskImages:
+    """The images of a task that were judged: how many of each class, and which ``[n]`` were classified right, class by class."""
+
+    class_n: tuple[int, ...]
+    right: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
 class Scored:
     """One rollout: accuracy and masked accuracy ``[T, T]``, and a row of it, for the columns that all its rows have alike.
 
@@ -37,6 +46,8 @@ class Scored:
     accuracy: Matrix
     masked: Matrix
     row: Row
+    right: tuple[TaskImages, ...] = ()
+    """By task, which images were right in the end; nothing where that is not known."""
 
     @property
     def footprint(self) -> int | None:
@@ -144,7 +155,8 @@ def assembled(
         rollouts={key: _scored(run / RESULTS.file, part, lengths[key[0]]) for key, part in grouped.items()},
         trace=tuple(trace),
     )
-    if found.finished and len(set(lengths.values())) > 1:  # of one that was stopped some are shorter
+    compared = {len(s.tasks) for s in sequences if s.kind != "joint"}
+    if found.finished and len(compared) > 1:  # of one that was stopped some are shorter
         raise UserError(f"{run / SEQUENCES.file}: not all sequences are of one length: restore the file")
     return found
 
@@ -176,7 +188,25 @@ def _scored(path: Path, rows: Sequence[Row], n: int) -> Scored:
         at = trained - 1, evaluated - 1
         accuracy[at] = np.nan if row["accuracy"] is None else row["accuracy"]
         masked[at] = np.nan if row["masked_accuracy"] is None else row["masked_accuracy"]
-    return Scored(rows[0]["status"], accuracy, masked, rows[0])
+    last = [steps.get((n, e)) for e in range(1, n + 1)]
+    right = tuple(_task_images(path, row) for row in last if row and row.get("right") is not None)
+    return Scored(rows[0]["status"], accuracy, masked, rows[0], right if len(right) == n else ())
+
+
+def _task_images(path: Path, row: Row) -> TaskImages:
+    counts = tuple(row.get("class_n") or ())
+    try:
+        if sum(counts) != row["n"] or min(counts, default=0) < 0:
+            raise ValueError
+        right = unpacked(row["right"], row["n"])
+        if right.sum() != row["correct"]:
+            raise ValueError
+    except ValueError:
+        raise UserError(
+            f"{path}: the images of task {row['evaluated_step']} of {row['sequence_id']!r} that were right are not those "
+            "counted: restore the file"
+        ) from None
+    return TaskImages(counts, right)
 
 
 def _stats(path: Path) -> dict[str, Any]:

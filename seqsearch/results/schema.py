@@ -84,6 +84,20 @@ RESULTS = Layout(
         Column("params_bytes", "int64?", "bytes", "parameters beyond the backbone at the end; null if it failed"),
         Column("statistics_bytes", "int64?", "bytes", "stored statistics at the end; null if it failed"),
         Column("exemplar_bytes", "int64?", "bytes", "stored 8-bit images at the end; null if it failed"),
+        Column(
+            "class_n",
+            "list<int64>?",
+            "images",
+            "of the last trained step: images judged of each class of the task, in the order of its classes",
+            added=True,
+        ),
+        Column(
+            "right",
+            "string?",
+            "-",
+            "which of these were classified right, class by class: bits (numpy.packbits) in base64; null where unknown",
+            added=True,
+        ),
     ),
 )
 

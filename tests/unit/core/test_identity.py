@@ -71,7 +71,7 @@ NO_PART = [
     "building/pool.py",
     "extremes/anneal.py",
     "distribution/estimate.py",
-    "metrics/drop.py",
+    "distribution/drop.py",
     "similarity/names.py",
 ]
 

@@ -1,0 +1,156 @@
+"""What is compared of a method: re-scored rollouts on found and on random sequences, with the same training seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from seqsearch.core.types import ClassId
+from seqsearch.distribution.drop import Drop, ImageShares, drop
+from seqsearch.metrics.accuracy import acc
+from seqsearch.results.rows import TaskSequence
+from seqsearch.results.run import Matrix, RunResults, Scored
+
+FEWEST = 3
+"""Random sequences below which none is left out; training seeds are, instead."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Sequences, training seeds, and complete rollouts of a method on them ``[sequences][seeds]``."""
+
+    sequences: tuple[TaskSequence, ...] = ()
+    seeds: tuple[int, ...] = ()
+    rollouts: tuple[tuple[Scored, ...], ...] = ()
+
+    @property
+    def final(self) -> Matrix:
+        """Final Acc ``[sequences, seeds]``."""
+        return np.array([[acc(s.accuracy) for s in row] for row in self.rollouts])
+
+    @property
+    def flat(self) -> list[Scored]:
+        return [s for row in self.rollouts for s in row]
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """One method on both sides, on the same ``seeds`` wherever both sides have some; no rollouts where a side has no seeds."""
+
+    found: Judged
+    random: Judged
+    seeds: tuple[int, ...]
+    """Training seeds that both sides have in full; empty when they cannot be compared."""
+
+
+def pair(data: RunResults, method: str, troubles: list[str]) -> Pair:
+    """What is complete of a method; what is not is told to ``troubles``."""
+    found, random = data.found(method), data.random()
+    whole = [s for s in random if data.complete(method, [s]) == set(data.seeds)]
+    if len(whole) < len(random) and len(whole) >= FEWEST:
+        troubles.append(f"{method}: {len(random) - len(whole)} random sequence(s) left out, not judged to their end.")
+        random = whole
+    seeds_found, seeds_random = data.complete(method, found), data.complete(method, random)
+    both = seeds_found & seeds_random
+    lost = _lost(data, method, [*found, *random]) if found else "no sequence was found for it"
+    if lost:
+        rest = f"compared on the {len(both)} training seed(s) that are complete" if both else "so no drop is given"
+        troubles.append(f"{method}: {lost}; {rest}.")
+    sides = [judged(data, method, s, both or seeds) for s, seeds in ((found, seeds_found), (random, seeds_random))]
+    return Pair(sides[0], sides[1], tuple(sorted(both)))
+
+
+def judged(data: RunResults, method: str, sequences: Sequence[TaskSequence], seeds: set[int]) -> Judged:
+    """The rollouts of a method with these seeds, which must be complete; none without seeds."""
+    if not seeds:
+        return Judged()
+    rows = tuple(tuple(data.rollouts[s.sequence_id, method, r] for r in sorted(seeds)) for s in sequences)
+    return Judged(tuple(sequences), tuple(sorted(seeds)), rows)
+
+
+def gap_to_joint(data: RunResults, method: str, side: Judged) -> float | None:
+    """Mean over the sequences of Acc of joint training minus final Acc, on test images; None where that was not trained.
+
+    Joint training learns all classes of a sequence at once; its accuracy is weighed as Acc is, every task alike.
+    """
+    gaps = []
+    for sequence, row in zip(side.sequences, side.rollouts, strict=True):
+        for seed, scored in zip(side.seeds, row, strict=True):
+            joint = data.rollouts.get((f"{sequence.sequence_id}/joint", method, seed))
+            classes = sorted(c for task in sequence.tasks for c in task.classes)
+            if joint is None or not joint.complete or [len(t.class_n) for t in joint.right] != [len(classes)]:
+                return None
+            [images] = joint.right
+            right = [part.sum() for part in np.split(images.right, np.cumsum(images.class_n)[:-1])]
+            of_class = dict(zip(classes, zip(right, images.class_n, strict=True), strict=True))
+            tasks = [np.sum([of_class[c] for c in task.classes], axis=0) for task in sequence.tasks]
+            gaps.append(float(np.mean([correct / n for correct, n in tasks])) - acc(scored.accuracy))
+    return float(np.mean(gaps)) if gaps else None
+
+
+def _lost(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> str:
+    """What is missing of a method's re-scoring, in words; empty if nothing is."""
+    if not data.seeds:
+        return "nothing was re-scored (interrupted?)"
+    got = [data.rollouts.get((s.sequence_id, method, r)) for s in sequences for r in data.seeds]
+    missing, bad = sum(g is None for g in got), [g.status for g in got if g is not None and not g.complete]
+    parts = [f"{missing} of {len(got)} re-scored rollouts are missing (interrupted?)"] if missing else []
+    if bad:
+        parts.append(f"{len(bad)} of {len(got)} re-scored rollouts did not end well ({', '.join(sorted(set(bad)))})")
+    return " and ".join(parts)
+
+
+def drop_of(pairs: Sequence[Pair]) -> Drop | None:
+    """The drop of the mean over methods; None unless they have as many sequences and the same seeds."""
+    shapes = {(len(p.found.sequences), len(p.random.sequences), p.seeds) for p in pairs}
+    if len(shapes) != 1 or not pairs[0].seeds:
+        return None
+    found, random = (np.mean([getattr(p, side).final for p in pairs], axis=0) for side in ("found", "random"))
+    return drop(found, random, image_shares(pairs))
+
+
+def image_shares(pairs: Sequence[Pair]) -> ImageShares | None:
+    """What each test image adds to the mean accuracy of the methods; None if it is not known which images were right."""
+    sides = [[getattr(p, side) for p in pairs] for side in ("found", "random")]
+    sizes: dict[ClassId, int] = {}
+    for place in _places(sides[0] + sides[1]):
+        if place is None or sizes.setdefault(place.class_id, len(place.right)) != len(place.right):
+            return None
+    first = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
+    n = sum(sizes.values())
+    shares = []
+    for of_methods in sides:
+        side = np.zeros((len(of_methods[0].rollouts), len(of_methods[0].rollouts[0]), n), dtype=np.float32)
+        for place in _places(of_methods):
+            assert place is not None
+            start = first[place.class_id]
+            side[place.at][start : start + len(place.right)] += place.weight / len(pairs) * place.right
+        shares.append(side)
+    return ImageShares(shares[0], shares[1], np.repeat(np.arange(len(sizes)), list(sizes.values())))
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """The images of a class in one rollout, at ``[sequence, seed]``, and what each right one adds to its accuracy."""
+
+    at: tuple[int, int]
+    class_id: ClassId
+    right: Matrix
+    weight: float
+
+
+def _places(sides: Sequence[Judged]) -> Iterator[_Place | None]:
+    """Class by class; None where it is not known which images were right."""
+    for side in sides:
+        for s, (sequence, row) in enumerate(zip(side.sequences, side.rollouts, strict=True)):
+            for r, scored in enumerate(row):
+                if [len(task.class_n) for task in scored.right] != [len(task.classes) for task in sequence.tasks]:
+                    yield None
+                    continue
+                for task, images in zip(sequence.tasks, scored.right, strict=True):
+                    weight = 1 / (len(sequence.tasks) * len(images.right))
+                    parts = np.split(images.right.astype(np.float64), np.cumsum(images.class_n)[:-1])
+                    for class_id, right in zip(task.classes, parts, strict=True):
+                        yield _Place((s, r), class_id, right, weight)

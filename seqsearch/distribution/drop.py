@@ -1,0 +1,210 @@
+"""How much lower found sequences score than random ones, with an interval.
+
+Final accuracies vary with the sequence, with the training seed and with the test images; images are shared by all sequences that
+hold their class, seeds by all sequences. Studies of several readers and cases have the same structure ("One-shot estimate of MRMC
+variance: AUC", Gallas, 2006).
+
+The variance of the drop is a sum of four parts, each estimated from what varies:
+
+- *random sequences*: the variance of their mean accuracies, divided by their number;
+- *found sequences*, if there are two or more: likewise. With one, the drop is that of this sequence;
+- *training seeds*: the variance of the drop from seed to seed, divided by their number; with two found sequences or more, that
+  part of it which the spread of the sequences does not hold already;
+- *test images*: covariances of two accuracies over the images of a class, between different sequences and different seeds, so
+  that no other noise is in them: U-statistics, unbiased for two images as for two hundred.
+
+No exact distribution is known for a sum of such parts. Student's quantiles of the parts are averaged, weighted by the parts
+("Experimental Designs", Cochran and Cox, 1957, section 4.14): with Satterthwaite's degrees of freedom, intervals hold too rarely
+where a part rests on two or three values (docs/distribution.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from seqsearch.distribution.interval import AGREE, Float64, Interval, finite, tail
+
+PARTS = ("found sequences", "random sequences", "training seeds", "test images")
+
+
+@dataclass(frozen=True, eq=False)
+class ImageShares:
+    """What each test image adds to the accuracy of each sequence: its weight where it was classified right, else 0.
+
+    ``found`` ``[F, R, I]`` and ``random`` ``[L, R, I]``, whose sums over the images are the accuracies; ``classes`` ``[I]`` names
+    each image's class. A sequence that does not hold a class has 0 for its images.
+    """
+
+    found: NDArray[np.floating]
+    random: NDArray[np.floating]
+    classes: NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Drop:
+    """How much lower the found sequences score than random ones, in units of accuracy and as a fraction of random.
+
+    Positive means that the found ones are harder. Bounds are NaN where the interval cannot be had, and ``lacking`` says what
+    there is too little of.
+
+    Attributes:
+        found, random: mean final accuracies.
+        variances: of the absolute drop, by `PARTS`; those that it leaves out are missing.
+        found_sequences, random_sequences, seeds: how many.
+    """
+
+    found: float
+    random: float
+    absolute: Interval
+    relative: Interval
+    level: float
+    found_sequences: int
+    random_sequences: int
+    seeds: int
+    variances: dict[str, float]
+    lacking: str
+
+    @property
+    def one_search(self) -> bool:
+        """The interval speaks of this found sequence, not of what another search would find."""
+        return self.found_sequences == 1
+
+    @property
+    def these_images(self) -> bool:
+        """The interval speaks of these test images: too few, or not known one by one."""
+        return "test images" not in self.variances
+
+    @property
+    def nothing_differs(self) -> bool:
+        """Every sequence has the same accuracy with every seed, but for rounding."""
+        return abs(self.absolute.value) <= AGREE and self.absolute.half_width <= AGREE
+
+
+def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None, level: float = 0.95) -> Drop:
+    """The drop of mean final accuracy from ``random [L, R]`` to ``found [F, R]``, the same R seeds on both sides.
+
+    Methods are averaged before, not sampled. Without ``images``, or with fewer than two of some class, the interval speaks of
+    these test images. With one seed it speaks of that seed, and with one seed and one found sequence there is none.
+
+    Raises:
+        ValueError: shapes that do not pair, accuracies that are missing, or images that do not add up to them.
+    """
+    f, r = finite(found, "accuracies", dimensions=(2,)), finite(random, "accuracies", dimensions=(2,))
+    if f.shape[1] != r.shape[1]:
+        raise ValueError(f"found {f.shape} and random {r.shape} must share training seeds")
+    shared = None if images is None else _covariances(f, r, images)
+    mean_f, mean_r = float(f.mean()), float(r.mean())
+    parts = _parts(f, r, shared, 1.0, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # nothing can be said relative to an accuracy of zero: NaN
+        weights = np.float64(mean_f) / mean_r**2, np.float64(1) / mean_r  # the derivatives of 1 - found / random
+        relative = _interval(float(1 - np.float64(mean_f) / mean_r), _parts(f, r, shared, *weights), level)
+    return Drop(
+        found=mean_f, random=mean_r, absolute=_interval(mean_r - mean_f, parts, level), relative=relative, level=level,
+        found_sequences=len(f), random_sequences=len(r), seeds=f.shape[1],
+        variances={name: variance for name, (variance, _) in parts.items()} if parts else {},
+        lacking=_lacking(f, r),
+    )  # fmt: skip
+
+
+def _lacking(f: Float64, r: Float64) -> str:
+    """What there is too little of for any interval."""
+    if len(r) < 2:
+        return "too few random sequences: 1 more needed"
+    return "too few training seeds: 1 more needed" if len(f) == 1 and f.shape[1] == 1 else ""
+
+
+_Part = tuple[float, float]
+"""A part of the variance, and the degrees of freedom behind it."""
+
+
+def _parts(f: Float64, r: Float64, shared: _Covariances | None, a: float, b: float) -> dict[str, _Part]:
+    """Of the variance of ``a`` times the mean of random minus ``b`` times that of found; empty if they cannot be had."""
+    (F, R), L = f.shape, len(r)
+    if _lacking(f, r):
+        return {}
+    of_r, error_r = _spread(r)
+    seeds = float((a * r.mean(axis=0) - b * f.mean(axis=0)).var(ddof=1)) / R if R > 1 else 0.0
+    parts: dict[str, _Part] = {}
+    if F > 1:
+        of_f, error_f = _spread(f)
+        parts["found sequences"] = b**2 * of_f / F, F - 1
+        parts["random sequences"] = a**2 * of_r / L, L - 1
+        error = ((L - 1) * error_r + (F - 1) * error_f) / (L + F - 2)
+        seeds = max(0.0, seeds - error * (a**2 / L + b**2 / F))
+    else:
+        parts["random sequences"] = a**2 * max(0.0, of_r - error_r) / L, L - 1
+    if R > 1:
+        parts["training seeds"] = seeds, R - 1
+    if shared is not None and shared.degrees > 0:
+        variance = a**2 * shared.random + b**2 * shared.found - 2 * a * b * shared.across
+        parts["test images"] = max(0.0, variance), shared.degrees
+    return parts
+
+
+def _spread(A: Float64) -> tuple[float, float]:
+    """Variance of the means of sequences ``[S, R]``, and the part of it that is neither sequence nor seed but this training."""
+    S, R = A.shape
+    left = A - A.mean(axis=1, keepdims=True) - A.mean(axis=0) + A.mean()
+    return float(A.mean(axis=1).var(ddof=1)), float((left**2).sum()) / ((S - 1) * (R - 1)) / R if R > 1 else 0.0
+
+
+def _interval(value: float, parts: dict[str, _Part], level: float) -> Interval:
+    """Cochran and Cox's."""
+    total = sum(variance for variance, _ in parts.values())
+    if not parts or not math.isfinite(value + total):
+        return Interval(value)
+    if total <= AGREE**2:
+        return Interval(value, value, value)
+    quantiles = {name: float(stats.t.isf(tail(level), degrees)) for name, (_, degrees) in parts.items()}
+    t = sum(variance / total * quantiles[name] for name, (variance, _) in parts.items())
+    reach = t * math.sqrt(total)
+    return Interval(value, value - reach, value + reach)
+
+
+@dataclass(frozen=True)
+class _Covariances:
+    """Mean covariances of two accuracies by their test images: of random sequences, of found ones, of one of each.
+
+    Between different sequences of a side (one found sequence: with itself) and different seeds, so that they hold neither the
+    images that only one of them has nor noise of training. ``degrees``: images less classes, 0 if some class has but one.
+    """
+
+    random: float
+    found: float
+    across: float
+    degrees: int
+
+
+def _covariances(f: Float64, r: Float64, images: ImageShares) -> _Covariances:
+    shares = np.concatenate([images.found, images.random]).astype(np.float64)
+    if shares.shape[:2] != (len(f) + len(r), f.shape[1]) or images.classes.shape != shares.shape[2:]:
+        raise ValueError(f"images of shape {shares.shape} do not pair with accuracies of {f.shape} and {r.shape}")
+    if not np.allclose(shares.sum(axis=2), np.concatenate([f, r]), atol=1e-6):
+        raise ValueError("images do not add up to the accuracies")
+    _, classes, sizes = np.unique(images.classes, return_inverse=True, return_counts=True)
+    if sizes.min() < 2:
+        return _Covariances(0.0, 0.0, 0.0, 0)
+    (S, R, n), F = shares.shape, len(f)
+    flat = shares.reshape(S * R, n)[:, np.argsort(classes, kind="stable")]
+    means = np.add.reduceat(flat, np.concatenate([[0], np.cumsum(sizes)[:-1]]), axis=1) / sizes
+    centred = (flat - np.repeat(means, sizes, axis=1)) * np.sqrt(np.repeat(sizes / (sizes - 1), sizes))
+    gram = (centred @ centred.T).reshape(S, R, S, R).transpose(0, 2, 1, 3)
+    between = gram.sum(axis=(2, 3))
+    if R > 1:
+        between = (between - np.einsum("stii->st", gram)) / (R * (R - 1))
+    return _Covariances(
+        random=_off_diagonal(between[F:, F:]),
+        found=_off_diagonal(between[:F, :F]) if F > 1 else float(between[0, 0]),
+        across=float(between[:F, F:].mean()),
+        degrees=n - len(sizes),
+    )
+
+
+def _off_diagonal(square: Float64) -> float:
+    n = len(square)
+    return float((square.sum() - np.trace(square)) / (n * (n - 1)))

@@ -1,0 +1,138 @@
+"""The drop of found against random sequences: by hand, unbiased, and covered as often as is said."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqsearch.distribution.drop import ImageShares, drop
+
+
+def shares(weights, right):
+    """``[S, R, I]`` of sequences that hold some images (``weights [S, I]``), of which some were ``right [S, R, I]``."""
+    return weights[:, None] * right
+
+
+def test_by_hand():
+    d = drop([[0.4, 0.5]], [[0.8, 0.9], [0.6, 0.7]])
+    assert (d.found, d.random) == pytest.approx((0.45, 0.75))
+    assert (d.absolute.value, d.relative.value) == pytest.approx((0.3, 0.4))
+    assert d.one_search
+    assert d.these_images
+    assert (d.found_sequences, d.random_sequences, d.seeds) == (1, 2, 2)
+    assert d.variances == pytest.approx(
+        {"random sequences": 0.01, "training seeds": 0.0}
+    )  # of .85 and .65; seeds cancel
+    half = 12.706 * 0.1
+    assert (d.absolute.low, d.absolute.high) == pytest.approx((0.3 - half, 0.3 + half), rel=1e-4)
+
+
+def test_parts_by_hand_and_their_quantiles_averaged():
+    """Two searches, three random sequences, two seeds, nothing left beside sequence and seed: all parts are known."""
+    f, r = np.array([[0.4, 0.42], [0.5, 0.56]]), np.array([[0.7, 0.7], [0.8, 0.8], [0.9, 0.9]])
+    d = drop(f, r)
+    left = (np.array([0.01, -0.01]) ** 2).sum() * 2  # of found sequences; those of random ones are 0
+    error = (left / 1) / 2 * 1 / 3
+    of_seeds = np.var([0.8 - 0.45, 0.8 - 0.49], ddof=1) / 2
+    expected = {
+        "found sequences": np.var([0.41, 0.53], ddof=1) / 2, "random sequences": 0.01 / 3,
+        "training seeds": max(0.0, of_seeds - error * (1 / 3 + 1 / 2)),
+    }  # fmt: skip
+    assert d.variances == pytest.approx(expected)
+    total = sum(expected.values())
+    t = (12.7062 * expected["found sequences"] + 4.30265 * expected["random sequences"]) / total
+    t += 12.7062 * expected["training seeds"] / total
+    assert d.absolute.half_width == pytest.approx(t * np.sqrt(total), rel=1e-4)
+
+
+def test_seeds_that_move_all_sequences_alike_say_nothing():
+    lift = np.array([-0.2, 0.0, 0.1, 0.3])
+    d = drop(0.4 + lift[None], np.full((6, 1), 0.6) + lift[None])
+    assert (d.absolute.low, d.absolute.high) == pytest.approx((0.2, 0.2))
+    assert not d.nothing_differs
+
+
+@pytest.mark.parametrize(
+    ("found", "random", "lacking"),
+    [
+        ([[0.4]], [[0.8], [0.7]], "too few training seeds: 1 more needed"),
+        ([[0.4, 0.5]], [[0.8, 0.8]], "too few random sequences: 1 more needed"),
+        ([[0.4], [0.5]], [[0.8], [0.7]], ""),
+        ([[0.4, 0.5]], [[0.8, 0.8], [0.7, 0.7]], ""),
+    ],
+)
+def test_what_is_lacking_is_said_and_has_no_interval(found, random, lacking):
+    d = drop(found, random)
+    assert d.lacking == lacking
+    assert np.isnan(d.absolute.low) == np.isnan(d.relative.high) == bool(lacking)
+
+
+def test_rounding_is_no_difference():
+    equal = drop([[0.9 * 1.08, 0.972]], [[0.972, 0.972 + 4e-16], [0.972, 0.972]])
+    assert equal.nothing_differs
+    assert (equal.absolute.low, equal.absolute.high) == (equal.absolute.value,) * 2
+    assert not drop([[0.97, 0.97]], [[0.972, 0.972]] * 2).nothing_differs
+
+
+def test_a_random_accuracy_of_zero_has_no_relative_drop():
+    d = drop([[0.0, 0.0]], [[0.0, 0.0]] * 2)
+    assert d.absolute.value == 0
+    assert np.isnan(d.relative.value)
+    assert np.isnan(d.relative.low)
+
+
+def test_what_does_not_pair_is_refused():
+    with pytest.raises(ValueError, match="share training seeds"):
+        drop(np.zeros((1, 2)), np.zeros((3, 4)))
+    with pytest.raises(ValueError, match="finite"):
+        drop([[np.nan]], [[0.5]])
+    f, r = np.full((1, 2), 0.5), np.full((3, 2), 0.5)
+    images = ImageShares(np.full((1, 2, 4), 0.125), np.full((3, 2, 4), 0.125), np.array([0, 0, 1, 1]))
+    assert drop(f, r, images).variances["test images"] == 0
+    with pytest.raises(ValueError, match="add up"):
+        drop(f + 0.1, r, images)
+    with pytest.raises(ValueError, match="do not pair"):
+        drop(f, r, ImageShares(images.found, images.random, np.array([0, 0, 1])))
+
+
+def test_one_image_of_a_class_leaves_the_interval_to_these_images():
+    images = ImageShares(np.full((1, 2, 3), 0.1), np.full((3, 2, 3), 0.1), np.array([0, 0, 1]))
+    assert drop(np.full((1, 2), 0.3), np.full((3, 2), 0.3), images).these_images
+
+
+@given(st.integers(0, 10_000), st.integers(1, 3), st.integers(2, 4), st.integers(1, 3))
+def test_neither_order_nor_scale_of_anything_matters(seed, F, L, R):
+    """Sequences, seeds and images may be told in any order; half the accuracies have half the drop, and half its interval."""
+    rng = np.random.default_rng(seed)
+    classes = np.repeat(np.arange(4), 3)
+    held = rng.random((F + L, 4)).argsort(axis=1) < 2
+    every = shares(held[:, classes] / 6, rng.random((F + L, R, 12)) < 0.6)
+    f, r = every[:F], every[F:]
+    one = drop(f.sum(2), r.sum(2), ImageShares(f, r, classes))
+    p, q, s, i = (rng.permutation(n) for n in (F, L, R, 12))
+    g, h = f[p][:, s][..., i], r[q][:, s][..., i]
+    other = drop(g.sum(2), h.sum(2), ImageShares(g, h, classes[i]))
+    half = drop(f.sum(2) / 2, r.sum(2) / 2, ImageShares(f / 2, r / 2, classes))
+    for a, b, times in ((one, other, 1), (one, half, 2)):
+        assert a.absolute.value == pytest.approx(times * b.absolute.value, abs=1e-12)
+        assert a.absolute.half_width == pytest.approx(times * b.absolute.half_width, abs=1e-9, nan_ok=True)
+        assert a.relative.half_width == pytest.approx(b.relative.half_width, abs=1e-9, nan_ok=True)
+
+
+def test_noise_of_few_test_images_is_estimated_without_bias():
+    """Two images a class, fresh in every repetition; the found sequence and the random ones hold different classes."""
+    rng, classes = np.random.default_rng(0), np.repeat(np.arange(20), 2)
+    held = np.array([[1] * 8 + [0] * 12, [1] * 2 + [0] * 6 + [1] * 6 + [0] * 6, [1] * 2 + [0] * 12 + [1] * 6])
+    weights = held[:, classes] / 16
+    drops, variances = [], []
+    for _ in range(600):
+        hard = rng.normal(0, 0.5, 40)
+        every = shares(weights, 0.5 + hard + rng.normal(0, 0.1, (3, 2, 40)))
+        d = drop(every[:1].sum(2), every[1:].sum(2), ImageShares(every[:1], every[1:], classes))
+        drops.append(d.absolute.value)
+        variances.append(d.variances)
+    images = np.mean([v["test images"] for v in variances])
+    alone = 0.25 * ((weights[0] - weights[1:].mean(axis=0)) ** 2 - (weights[1:] ** 2).sum(axis=0) / 4)
+    shared = alone.sum() + 0.25 * 0.5 * (weights[1] * weights[2]).sum()
+    assert images == pytest.approx(shared, rel=0.1)  # what both random sequences hold, and the found one
+    assert np.mean([sum(v.values()) for v in variances]) == pytest.approx(np.var(drops), rel=0.15)

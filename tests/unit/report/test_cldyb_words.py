@@ -1,0 +1,174 @@
+"""Every sentence of a CLDyB summary, on a summary where it is true and on one where it is not."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from protocols.cldyb.steps import FlatStep, flat_steps
+from protocols.cldyb.summary import Images, MethodSummary, Side, Summary
+from protocols.report import cldyb_words as words
+from seqsearch.distribution.drop import ImageShares, drop
+
+CLASSES = np.repeat(np.arange(4), 5)
+
+
+def side(gap=None):
+    return Side(1, 2, 0.5, -0.1, 0.6, 0.5, (0.7, 0.5), (0.8, 0.7), (0.6, 0.4), (0.8, 0.6), gap)
+
+
+def summary(of=None, **more):
+    row = MethodSummary("er", side(), side(), of, None)
+    base = Summary("r", False, (row,), None, None, 5, (), SimpleNamespace())
+    return replace(base, **more)
+
+
+def table(sequences, seeds, mean, seed=0, spread=0.01):
+    return mean + np.random.default_rng(seed).normal(0, spread, (sequences, seeds))
+
+
+def with_images(noise):
+    """One found and three random sequences on the same images, whose correctness varies by ``noise``."""
+    rng = np.random.default_rng(0)
+    right = np.clip(0.5 + noise * rng.normal(size=20), 0, 1) / 20
+    found, random = np.tile(right * 0.5, (1, 2, 1)), np.tile(right, (3, 2, 1))
+    found[0, 1], random[:, 1] = found[0, 0] + 0.001, random[:, 0] + 0.0005
+    return drop(found.sum(2), random.sum(2), ImageShares(found, random, CLASSES))
+
+
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [
+        (drop(table(1, 3, 0.4), table(5, 3, 0.8)), "The found sequence is harder than random ones"),
+        (drop(table(3, 3, 0.4), table(5, 3, 0.8)), "Found sequences are harder than random ones"),
+        (drop(table(1, 3, 0.9), table(5, 3, 0.8, seed=1)), "The found sequence is easier than random ones"),
+        (drop(table(1, 3, 0.8), table(5, 3, 0.8, seed=1)), "Found and random sequences cannot be told apart"),
+        (drop(table(1, 1, 0.4), table(5, 1, 0.8)), "Found and random sequences cannot be told apart"),
+        (drop(np.full((1, 2), 0.8), np.full((5, 2), 0.8)), "Found and random sequences do not differ at all"),
+        (None, "Found and random sequences cannot be compared in this run"),
+    ],
+)
+def test_the_verdict_is_the_interval(of, said):
+    assert words.verdict(of) == said
+
+
+def test_the_headline_of_figures_that_do_not_differ_has_no_drop():
+    equal = drop(np.full((1, 2), 0.972), np.full((5, 2), 0.972 + 4e-16))
+    assert words.headline(summary(equal)) == (
+        "Found and random sequences do not differ at all: final test accuracy is 97.2 % on each."
+    )
+    assert "a relative drop of 49.6 % (95 % interval 48.3 to 50.9)" in words.headline(
+        summary(drop(table(1, 3, 0.4), table(5, 3, 0.8)))
+    )
+
+
+def test_a_search_with_nothing_to_choose_by_takes_no_credit():
+    of, flat = drop(table(1, 3, 0.4), table(5, 3, 0.8)), (FlatStep("search-0", 2, "equal"),)
+    assert words.headline(summary(of, steps=1, flat=flat)).endswith(
+        "This is not the work of the search: the J of its candidates were equal at every step."
+    )
+    noise = (*flat, FlatStep("search-0", 3, "noise"))
+    assert "the same but for noise at every step" in words.headline(summary(of, steps=2, flat=noise))
+    assert "not the work" not in words.headline(summary(of, steps=2, flat=flat))
+    assert "not the work" not in words.headline(summary(of))
+
+
+def row(value, noise=None, status="ok", search="search-0", step=2):
+    return {"search_id": search, "step": step, "value": value, "noise": noise, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([row(0.0), row(2e-16), row(-2e-16)], "equal"),
+        ([row(0.0), row(1e-6)], None),
+        ([row(0.10, 0.01), row(0.11, 0.01), row(0.09, 0.01)], "noise"),
+        ([row(0.10, 0.01), row(0.30, 0.01), row(0.09, 0.01)], None),
+        ([row(0.10, 0.01), row(0.11, None)], None),
+        ([row(0.10, 0.01), row(0.11, 0.0)], None),
+        ([row(0.10), row(0.10, status="method 'er' diverged")], None),
+        ([row(0.10)], None),
+    ],
+)
+def test_flat_steps_are_those_that_nothing_tells_apart(rows, why):
+    assert flat_steps(rows) == ((FlatStep("search-0", 2, why),) if why else ())
+
+
+def test_of_equally_hard_candidates_one_step_in_twenty_is_not_called_flat():
+    rng = np.random.default_rng(0)
+    steps = [
+        [row(v, s, step=t) for v, s in zip(rng.normal(0, n), n, strict=True)]
+        for t, n in enumerate(rng.uniform(0.01, 0.05, (2000, 6)))
+    ]
+    flat = flat_steps([r for rows in steps for r in rows])
+    assert len(flat) / 2000 == pytest.approx(0.95, abs=0.015)
+
+
+def test_flat_steps_are_counted():
+    flat = (FlatStep("a", 2, "equal"), FlatStep("a", 4, "noise"))
+    assert words.flat(summary(steps=4, flat=flat)).startswith(
+        "At 2 of 4 steps the candidates' J could not be told apart (1 equal, 1 within"
+    )
+    assert words.flat(summary(steps=4)) == ""
+
+
+def test_what_the_interval_covers_and_what_it_is_conditional_on():
+    one = words.covered(drop(table(1, 3, 0.4), table(5, 3, 0.8)))
+    assert one == (
+        "95 % intervals are over 5 random sequences and 3 training seeds; conditional on the first task, the split of the "
+        "images, these test images and this one found sequence: another search may find less (--searches)."
+    )
+    three = words.covered(drop(table(3, 1, 0.4), table(5, 1, 0.8)))
+    assert three == (
+        "95 % intervals are over 3 independent searches and 5 random sequences; conditional on the first task, the split of the "
+        "images, these test images and this one training seed (--score-seeds)."
+    )
+    images = words.covered(with_images(0.5))
+    assert "and the draw of the test images; conditional" in images
+    assert "these test images" not in images
+    assert words.covered(drop(table(1, 1, 0.4), table(5, 1, 0.8))).startswith("No interval: too few training seeds")
+
+
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [
+        (
+            drop([[0.4, 0.4]], [[0.7, 0.7], [0.8, 0.8]]),
+            "100.0 % of the variance behind the first interval is of random sequences",
+        ),
+        (drop([[0.4, 0.5]], [[0.75, 0.75]] * 3), "is of training seeds: --score-seeds narrows it most"),
+        (drop([[0.4], [0.6]], [[0.7], [0.71]]), "is of found sequences: --searches narrows it most"),
+        (with_images(0.9), "is of test images: a pool with more test images narrows it most"),
+        (drop([[0.4, 0.4]], [[0.7, 0.7]] * 3), ""),
+        (drop([[0.4, 0.5], [0.5, 0.6]], [[0.7, 0.72], [0.8, 0.82]]), ""),
+    ],
+)
+def test_what_would_narrow_the_interval_most(of, said):
+    assert (said in words.widest(of)) if said else words.widest(of) == ""
+
+
+def test_images_trained_on_are_said_where_they_are_known():
+    assert words.trained_on(summary()) == ""
+    assert words.trained_on(summary(images=Images(30, 16, 10))) == (
+        "Images of a class: trained on 30, all but the 10 tested; the search trained on 16, holding back those it judged by."
+    )
+    assert words.trained_on(summary(images=Images(30, 30, 10))).endswith("all but the 10 tested.")
+
+
+def test_the_gap_to_joint_training_is_said_where_it_was_trained():
+    assert words.gaps(summary().methods[0]) == ""
+    assert words.gaps(replace(summary().methods[0], found=side(0.2), random=side())) == ""
+    said = words.gaps(replace(summary().methods[0], found=side(0.2), random=side(0.05)))
+    assert said.startswith(
+        "Gap to joint training on the same classes, on test images: found 20.0 points, random 5.0 points"
+    )
+
+
+def test_robustness_names_searches_that_fell_short_and_no_others():
+    fine = MethodSummary("er", side(), side(), None, None, (("er", 0.4), ("slca", 0.6)))
+    short = MethodSummary("slca", side(), side(), None, None, (("er", 0.3), ("slca", 0.6)))
+    assert (fine.robustness, short.robustness, summary().methods[0].robustness) == (0.4, 0.3, None)
+    said = words.robustness(replace(summary(), separate=True, methods=(fine, short)))
+    assert said[1:] == ["slca: 60.0 % on its own found sequences, 30.0 % on those of er: its own search fell short."]
+    assert words.robustness(replace(summary(), methods=(short,))) == []
