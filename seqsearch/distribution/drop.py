@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -160,10 +161,13 @@ def _interval(value: float, parts: dict[str, _Part], level: float) -> Interval:
         return Interval(value)
     if total <= AGREE**2:
         return Interval(value, value, value)
-    quantiles = {name: float(stats.t.isf(tail(level), degrees)) for name, (_, degrees) in parts.items()}
-    t = sum(variance / total * quantiles[name] for name, (variance, _) in parts.items())
-    reach = t * math.sqrt(total)
+    reach = sum(variance / total * _quantile(level, degrees) for variance, degrees in parts.values()) * math.sqrt(total)
     return Interval(value, value - reach, value + reach)
+
+
+@lru_cache(maxsize=1024)
+def _quantile(level: float, degrees: float) -> float:
+    return float(stats.t.isf(tail(level), degrees))
 
 
 @dataclass(frozen=True)
