@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.outcomes import Outcome
-from seqsearch.core.types import JudgedPart, MethodSpec, Prefix, Request, Rollout, StateKey, Task, Tasks
+from seqsearch.core.types import JudgedPart, MethodSpec, Prefix, Request, Rollout, StateKey, Task, Tasks, reported
 from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
 from seqsearch.planners.step import PoolView
 
@@ -31,6 +31,8 @@ class GivenPlanner(CoroutinePlanner):
 
     Args:
         sequences: called when the planner may start, None as long as it may not (a search is still running).
+        judged: on ``test`` the tasks are learned as they are `reported`, from all other images; on ``reward`` (tuning) these are
+            held back.
 
     A state is passed on from task to task and then dropped. When it is done, ``outcomes[method label][sequence][replicate]`` are
     in the order given.
@@ -68,8 +70,9 @@ class GivenPlanner(CoroutinePlanner):
 
     def _judge(self, given: Sequence[GivenSequence]) -> PlanSteps:
         """Train the methods on these, too."""
+        prefixes = [reported(g.prefix) if self._judged == "test" else g.prefix for g in given]
         requests = {
-            (m.label, s, r): Rollout(StateKey(m, self._seed, r, g.prefix), self._judged, leaf=True)
+            (m.label, s, r): Rollout(StateKey(m, self._seed, r, prefixes[s]), self._judged, leaf=True)
             for m in self.methods
             for s, g in enumerate(given)
             for r in g.replicates
