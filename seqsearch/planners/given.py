@@ -110,21 +110,21 @@ class GrowingPlanner(GivenPlanner):
 
 
 def random_sequences(first: Task, pool: PoolView, n_tasks: int, k: int, count: int, seed: int) -> list[Tasks]:
-    """``count`` sequences that share the first task; the other classes are drawn uniformly without replacement.
+    """``count`` sequences that share the first task; each further task is drawn uniformly from what is there and not used.
 
-    Task ``t`` is drawn from the classes that are there at step ``t``.
+    Task ``t`` has random numbers of its own and is drawn from the classes that are there at step ``t``, so that sequences of
+    a pool that grows are those of one that does not, up to the step where it does, and longer ones begin like shorter ones.
+
+    Raises:
+        ValueError: fewer than ``k`` classes are left.
     """
-    taken = set(first.classes)
-    rest = [i for i, c in enumerate(pool.class_ids) if c not in taken]
     found = []
     for number in range(count):
-        order = [rest[i] for i in seeded_numpy("random-sequence", seed, number).permutation(len(rest))]
         tasks = [first]
         for t in range(2, n_tasks + 1):
-            there = pool.known(t)
-            drawn = [i for i in order if i < there][:k]
-            used = set(drawn)
-            order = [i for i in order if i not in used]
+            used = {c for task in tasks for c in task.classes}
+            left = [i for i in range(pool.known(t)) if pool.class_ids[i] not in used]
+            drawn = seeded_numpy("random-sequence", seed, number, t).choice(left, size=k, replace=False)
             tasks.append(pool.task(pool.class_ids[i] for i in drawn))
         found.append(tuple(tasks))
     return found
