@@ -12,7 +12,7 @@ from typing import Any
 from protocols.running.folder import RunFolder, write_json
 from seqsearch.core.digests import digest_of
 from seqsearch.core.outcomes import Outcome
-from seqsearch.core.types import ClassId, Edge, MethodSpec, Rollout, StateKey, Tasks
+from seqsearch.core.types import ClassId, Edge, MethodSpec, Rollout, StateKey, Tasks, reported
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search, outcome
 from seqsearch.results.rows import JudgedRollout, RunInfo, SequenceKind, Training
@@ -51,7 +51,7 @@ def rescored(
     """What is known of sequences: id, kind, tasks, and the training seeds that they were to be judged with."""
     for m, (sequence_id, kind, tasks, replicates) in itertools.product(methods, list(sequences)):
         for r in replicates:
-            if judged := known(journal, Rollout(StateKey(m, study.settings.seed, r, tasks), "test")):
+            if judged := known(journal, Rollout(StateKey(m, study.settings.seed, r, reported(tasks)), "test")):
                 tag = study.weight_tags[m.backbone]
                 yield JudgedRollout(sequence_id, kind, "rescore", m.label, m.digest, tag, r, "test", judged)
 

@@ -14,4 +14,4 @@ class UserError(Exception):
 
 
 class AccessError(RuntimeError):
-    """A method asked for data that class-incremental learning does not let it see."""
+    """Data was asked for that class-incremental learning does not let a method see, or be judged on."""

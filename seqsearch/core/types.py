@@ -7,7 +7,6 @@ What trains is an `Edge`: one more experience on top of a prefix. A `Rollout` is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -28,21 +27,19 @@ class ClassId:
 
 @dataclass(frozen=True)
 class Task:
-    """``K`` classes, in increasing order so that a set is one task, and the split that says which image is whose."""
+    """``K`` classes, in increasing order so that a set is one task, and the split that says which image is whose.
+
+    ``reward_learned`` says that the reward images are learned from, too, as they are in all that is reported (`reported`);
+    searches, tuning and similarities hold them back, since they look at them.
+    """
 
     classes: tuple[ClassId, ...]
     split: str
+    reward_learned: bool = False
 
     @cached_property
     def digest(self) -> str:
-        return digest_of("task", [(c.pool, c.index) for c in self.classes], self.split)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"classes": [[c.pool, c.index] for c in self.classes], "split": self.split}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Task:
-        return cls(tuple(ClassId(str(p), int(i)) for p, i in data["classes"]), str(data["split"]))
+        return digest_of("task", [(c.pool, c.index) for c in self.classes], self.split, self.reward_learned)
 
 
 @dataclass(frozen=True)
@@ -63,6 +60,11 @@ Experience = Task | Segment
 
 Prefix = tuple[Experience, ...]
 Tasks = tuple[Task, ...]
+
+
+def reported(prefix: Prefix) -> Prefix:
+    """The same experiences as they are learned where test accuracy is reported: of a task all images but those of test."""
+    return tuple(replace(e, reward_learned=True) if isinstance(e, Task) else e for e in prefix)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class Caps:
         input: ``frozen`` if only `Batch.frozen` is ever read (no image is then decoded), else ``images``.
         order_invariant_after: final scores do not depend on the order of the tasks after this many; None if they do.
         needs_exemplars: it stores rows of training images and replays them.
-        needs_val: it uses `TaskData.val`.
+        needs_val: it uses `TaskData.val`, which is empty for all others: they learn from these images, too.
         capacity: number of tasks it was built for; None if there is no limit.
         trains_backbone: its feature space moves with training.
         backbones: ``vit`` if it injects something into a timm `VisionTransformer`, else ``any``.

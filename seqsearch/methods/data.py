@@ -144,7 +144,8 @@ class TaskData:
 
     Attributes:
         train: the task's training images with labels.
-        val: the method's own validation images of the task (carved out of training), with labels.
+        val: the method's own validation images of the task (carved out of training), with labels; none unless it declares
+            `Caps.needs_val`, and then these are training images.
         columns: head columns of the task's classes; ``columns.start`` is the number of classes seen before.
         depth: number of tasks learned before, the only thing besides seeds that randomness depends on.
     """

@@ -10,13 +10,14 @@ rows of ALL images seen, and after each task fits them all together, by one of t
   first in this list if equal.
 
 Trainable: the backbone (at ``backbone_lr``) and the head (at ``lr``), the ridge in closed form. Stored: rows and
-columns of all images (validation images too where they decide something: `exemplars` gives both), and what predicts.
+columns of all images (`exemplars` gives those parted for validation, too), and what predicts.
 
 No published method, so nothing to depart from. Worth knowing:
 - `features` are of the fine-tuned network if there is one, also where ``best`` predicts by frozen features.
 - a task costs as much as all tasks so far together: a sequence costs the square of its length.
 - the ridge takes its penalty on the validation images, which then also help to solve it, and to choose the ``best``:
-  the choice there is made with a ridge solved on training images alone.
+  the choice there is made with a ridge solved on training images alone. The other two, fitted for ``best``, do without them; as
+  ``learner=finetune`` or ``learner=knn`` they have nothing to choose, and learn from all.
 - the ridge over everything at once is what RanPAC without adaptation gets task by task, so that on the embedded backbone,
   where it is the best of the three, the bound is RanPAC itself (.857; neighbours .850, the whole network .824).
 - without training of the network (``ranpac``, ``knn``) the order of tasks does not matter.
@@ -118,8 +119,8 @@ class Joint(Method):
         return FitReport("ok", report.losses, notes)
 
     def _store(self, task: TaskData) -> None:
-        """Keep the task's images; those for validation only if they decide something."""
-        for part in (task.train, task.val) if self.caps.needs_val else (task.train,):
+        """Keep the task's images, and which are for validation."""
+        for part in (task.train, task.val):
             self.rows = torch.cat([self.rows, torch.from_numpy(part.indices)])
             self.columns = torch.cat([self.columns, part.targets.cpu()])
             self.for_val = torch.cat([self.for_val, torch.full((len(part),), part is task.val)])

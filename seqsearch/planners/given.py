@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.outcomes import Outcome
-from seqsearch.core.types import JudgedPart, MethodSpec, Prefix, Request, Rollout, StateKey, Task, Tasks
+from seqsearch.core.types import JudgedPart, MethodSpec, Prefix, Request, Rollout, StateKey, Task, Tasks, reported
 from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
 from seqsearch.planners.step import PoolView
 
@@ -31,6 +31,8 @@ class GivenPlanner(CoroutinePlanner):
 
     Args:
         sequences: called when the planner may start, None as long as it may not (a search is still running).
+        judged: on ``test`` the tasks are learned as they are `reported`, from all other images; on ``reward`` (tuning) these are
+            held back.
 
     A state is passed on from task to task and then dropped. When it is done, ``outcomes[method label][sequence][replicate]`` are
     in the order given.
@@ -68,8 +70,9 @@ class GivenPlanner(CoroutinePlanner):
 
     def _judge(self, given: Sequence[GivenSequence]) -> PlanSteps:
         """Train the methods on these, too."""
+        prefixes = [reported(g.prefix) if self._judged == "test" else g.prefix for g in given]
         requests = {
-            (m.label, s, r): Rollout(StateKey(m, self._seed, r, g.prefix), self._judged, leaf=True)
+            (m.label, s, r): Rollout(StateKey(m, self._seed, r, prefixes[s]), self._judged, leaf=True)
             for m in self.methods
             for s, g in enumerate(given)
             for r in g.replicates
@@ -107,21 +110,21 @@ class GrowingPlanner(GivenPlanner):
 
 
 def random_sequences(first: Task, pool: PoolView, n_tasks: int, k: int, count: int, seed: int) -> list[Tasks]:
-    """``count`` sequences that share the first task; the other classes are drawn uniformly without replacement.
+    """``count`` sequences that share the first task; each further task is drawn uniformly from what is there and not used.
 
-    Task ``t`` is drawn from the classes that are there at step ``t``.
+    Task ``t`` has random numbers of its own and is drawn from the classes that are there at step ``t``, so that sequences of
+    a pool that grows are those of one that does not, up to the step where it does, and longer ones begin like shorter ones.
+
+    Raises:
+        ValueError: fewer than ``k`` classes are left.
     """
-    taken = set(first.classes)
-    rest = [i for i, c in enumerate(pool.class_ids) if c not in taken]
     found = []
     for number in range(count):
-        order = [rest[i] for i in seeded_numpy("random-sequence", seed, number).permutation(len(rest))]
         tasks = [first]
         for t in range(2, n_tasks + 1):
-            there = pool.known(t)
-            drawn = [i for i in order if i < there][:k]
-            used = set(drawn)
-            order = [i for i in order if i not in used]
+            used = {c for task in tasks for c in task.classes}
+            left = [i for i in range(pool.known(t)) if pool.class_ids[i] not in used]
+            drawn = seeded_numpy("random-sequence", seed, number, t).choice(left, size=k, replace=False)
             tasks.append(pool.task(pool.class_ids[i] for i in drawn))
         found.append(tuple(tasks))
     return found

@@ -88,8 +88,9 @@ class Pool(Protocol):
 class Split:
     """The four disjoint parts of every class, stratified by class and fixed by ``(seed, sizes)`` and the class itself.
 
-    ``train`` is what a method learns from, ``val`` is its own validation part (carved out of train),
-    ``reward`` is what a search is rewarded on, ``test`` is only ever reported. A class is known by its name and number of images:
+    ``train`` is what a method learns from, ``val`` (carved out of train) as well, unless it declares that it validates on it;
+    ``reward`` is what a search is rewarded on, and learned from where nothing looks at it (`Task.reward_learned`); ``test`` is
+    only ever reported. A class is known by its name and number of images:
     the same images in a folder and in a Parquet file are split alike. A split that came with the images
     (`Pool.given`) is kept; a class of it without reward images gets some out of train.
     """
@@ -120,11 +121,19 @@ class Split:
             UserError: names the first that has not.
         """
         for index in class_indices:
-            info = self._pool.classes[index]
-            if self._pool.given is None:
-                self._sizes(info)
-            else:
-                self._given(index, info, np.arange(info.count))
+            self.counts(index)
+
+    def counts(self, class_index: int) -> dict[Part, int]:
+        """Images of each part of one class.
+
+        Raises:
+            UserError: the class is too small to give every part an image.
+        """
+        info = self._pool.classes[class_index]
+        if self._pool.given is None:
+            n_test, n_reward, n_val = self._sizes(info)
+            return {"train": info.count - n_test - n_reward - n_val, "val": n_val, "reward": n_reward, "test": n_test}
+        return {part: len(rows) for part, rows in self._given(class_index, info, np.arange(info.count)).items()}
 
     def _drawn(self, info: ClassInfo, order: Rows) -> dict[Part, Rows]:
         n_test, n_reward, n_val = self._sizes(info)

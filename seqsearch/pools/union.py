@@ -98,6 +98,11 @@ class UnionSplit:
             number, own = self.union.part_of_class(index)
             self.splits[number].check([own])
 
+    def counts(self, class_index: int) -> dict[Part, int]:
+        """See `Split.counts`."""
+        number, own = self.union.part_of_class(class_index)
+        return self.splits[number].counts(own)
+
     @property
     def digest(self) -> str:
         """Of all splits together."""

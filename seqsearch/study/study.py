@@ -19,7 +19,7 @@ from seqsearch.core.types import MethodSpec
 from seqsearch.features.store import Shard, UnionFeatures
 from seqsearch.methods.spec import capabilities_of
 from seqsearch.planners.step import PoolView
-from seqsearch.pools.base import Pool
+from seqsearch.pools.base import PARTS, Pool
 from seqsearch.pools.open import located_pool, located_pools
 from seqsearch.storage.files import cache_root
 from seqsearch.training.world import World
@@ -68,6 +68,7 @@ class Study:
             "split_digest": self.world.split.digest,
             "pools": self.pools(),
             "classes_in_play": len(self.view.class_ids),
+            "images": self.images_per_class(),
             "other_views": {name: len(v.class_ids) for name, v in self.views.items() if name != EVALUATE},
             "weights": self.weight_tags,
             "methods": {
@@ -79,6 +80,21 @@ class Study:
             "python": sys.version.split()[0],
             "versions": versions(),
         }
+
+    def images_per_class(self) -> dict[str, float]:
+        """Images of a class by what they are for, means over the classes in play.
+
+        ``trained`` are learned from where test accuracy is reported, ``searched`` where a search, tuning or a
+        similarity trains; ``test`` are judged. ``validation``, there if some method declares it, are those of the trained
+        and searched ones that such a method validates on.
+        """
+        counts = [self.world.split.counts(self.world.class_index(c)) for c in self.view.class_ids]
+        mean = {part: sum(c[part] for c in counts) / len(counts) for part in PARTS}
+        fit = mean["train"] + mean["val"]
+        found = {"trained": fit + mean["reward"], "searched": fit, "test": mean["test"]}
+        if any(capabilities_of(m).needs_val for m in self.methods):
+            found["validation"] = mean["val"]
+        return {name: int(value) if value.is_integer() else value for name, value in found.items()}
 
     def images(self) -> tuple[Pool, ...]:
         """Its pools, for a report that shows images."""

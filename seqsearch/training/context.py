@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Callable
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +13,12 @@ from cachetools import LRUCache
 
 from seqsearch.backbones.base import Backbone, FromScratch
 from seqsearch.core.digests import seed_of
-from seqsearch.core.types import Task
+from seqsearch.core.errors import AccessError
+from seqsearch.core.types import Experience, Task
 from seqsearch.features.store import UnionFeatures
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.pools.base import PARTS
+from seqsearch.pools.base import PARTS, Part
 from seqsearch.training.world import World
 
 if TYPE_CHECKING:
@@ -57,7 +57,11 @@ class PoolSource:
             decoded = self.pools.images(np.array(missing), self.backbone.view)
             known.update(zip(missing, decoded, strict=True))
             self._decoded.update(zip(missing, decoded, strict=True))
-        return self.backbone.preprocess(np.stack([known[r] for r in rows.tolist()])).to(self.device)
+        side = self.backbone.view.size
+        found = np.empty((len(rows), 3, side, side), dtype=np.uint8)
+        for place, row in enumerate(rows.tolist()):
+            found[place] = known[row]
+        return self.backbone.preprocess(found).to(self.device)
 
     def texts(self, rows: Rows) -> list[str]:
         return self.pools.texts(rows)
@@ -70,11 +74,14 @@ class PoolSource:
         return torch.tensor(self.features.rows(rows), device=self.device)  # a copy in memory aligned as torch likes it
 
     def remembered(self, space: str, rows: Rows, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
-        units = [self._unit(row) for row in rows.tolist()]
-        found = {unit: self._features_of(space, unit, look) for unit in dict.fromkeys(units)}
-        starts = np.flatnonzero([True, *(a != b for a, b in pairwise(units))]).tolist()
-        runs = [(units[i], rows[i:j]) for i, j in pairwise([*starts, len(rows)])]
-        return torch.cat([_picked(unit, found[unit], wanted) for unit, wanted in runs])
+        if not len(rows):
+            return look(Batch(rows, self))
+        places: dict[_Unit, list[int]] = {}
+        for place, row in enumerate(rows.tolist()):
+            places.setdefault(self._unit(row), []).append(place)
+        picked = [_picked(unit, self._features_of(space, unit, look), rows[at]) for unit, at in places.items()]
+        order = np.argsort(np.concatenate([*places.values()]))
+        return torch.cat(picked)[torch.from_numpy(order).to(picked[0].device)]
 
     def _features_of(self, space: str, unit: _Unit, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
         """Of all rows of a unit ``[m, d]``."""
@@ -124,10 +131,17 @@ class WorkerContext:
 
 
 def task_data(world: World, source: PoolSource, task: Task, method: Method, seed: int, replicate: int) -> TaskData:
-    """One task's training and validation images, labelled by head column."""
+    """One task's images to learn from, labelled by head column.
+
+    Validation images are parted from the training images for methods that declare it (`Caps.needs_val`) alone; reward images are
+    training images where the task says so (`Task.reward_learned`).
+    """
     columns = range(method.n_seen, method.n_seen + len(task.classes))
-    train_rows, train_at = world.rows(task.classes, "train")
-    val_rows, val_at = world.rows(task.classes, "val")
+    val: tuple[Part, ...] = ("val",)
+    own, others = (val, ()) if method.caps.needs_val else ((), val)
+    reward: tuple[Part, ...] = ("reward",) if task.reward_learned else ()
+    train_rows, train_at = world.rows(task.classes, "train", *others, *reward)
+    val_rows, val_at = world.rows(task.classes, *own)
     stored = method.exemplars().tolist() if method.n_tasks else []  # a method that has seen nothing has stored nothing
     readable = frozenset([*train_rows.tolist(), *val_rows.tolist(), *stored])
 
@@ -137,3 +151,13 @@ def task_data(world: World, source: PoolSource, task: Task, method: Method, seed
     return TaskData(
         labelled(train_rows, train_at), labelled(val_rows, val_at), columns, method.n_tasks, seed, replicate, readable
     )
+
+
+def check_unseen(learned: Experience, judged: Part) -> None:
+    """That a state which has learned this experience may be judged on a part of its classes.
+
+    Raises:
+        AccessError: it has learned from these images.
+    """
+    if judged == "reward" and isinstance(learned, Task) and learned.reward_learned:
+        raise AccessError("reward images cannot be judged: this state has learned from them (judge it on test)")

@@ -20,7 +20,7 @@ from seqsearch.core.types import ClassId, Prefix, Probe, Task
 from seqsearch.features.geometry import knn_nll
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch
-from seqsearch.training.context import PoolSource
+from seqsearch.training.context import PoolSource, check_unseen
 from seqsearch.training.scenario import checked_scores
 from seqsearch.training.world import World
 
@@ -71,12 +71,18 @@ class StateView:
 
 
 def answer(probe: Probe, world: World, view: StateView) -> Features:
-    """Prototypes ``[C, d]`` or confusion ``[C, seen]`` of ``probe.classes``, or mean kNN NLL ``[n]`` of ``probe.tasks``."""
+    """Prototypes ``[C, d]`` or confusion ``[C, seen]`` of ``probe.classes``, or mean kNN NLL ``[n]`` of ``probe.tasks``.
+
+    Raises:
+        AccessError: a confusion is asked of a state that has learned from reward images.
+    """
     options = dict(probe.options)
     if probe.kind == "prototypes":
         images = options["images"]
         return _prototypes(probe.classes, world, view, None if images is None else int(images))
     if probe.kind == "confusion":
+        for learned in probe.key.prefix:
+            check_unseen(learned, "reward")
         return np.stack([_taken_for(c, world, view) for c in probe.classes])
     nll = [_nll(task, probe.key.prefix, world, view, options) for task in probe.tasks]
     return np.array(nll, dtype=np.float32)

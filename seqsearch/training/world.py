@@ -131,8 +131,15 @@ class World:
             )
         return self.images.class_index(digests.index(class_id.pool), class_id.index)
 
-    def rows(self, class_ids: tuple[ClassId, ...], part: Part) -> tuple[Rows, Rows]:
-        """Rows ``[n]`` of a part of some classes, and the position ``[n]`` in ``class_ids`` of each one's class."""
-        parts = [self.split.rows(self.class_index(c), part) for c in class_ids]
-        positions = np.repeat(np.arange(len(parts)), [len(p) for p in parts])
-        return np.concatenate(parts), positions.astype(np.int64)
+    def rows(self, class_ids: tuple[ClassId, ...], *parts: Part) -> tuple[Rows, Rows]:
+        """Rows ``[n]`` of all these parts of some classes, and the position ``[n]`` in ``class_ids`` of each one's class.
+
+        They come class by class, increasing within a class; ``n`` is 0 where no part is named.
+        """
+        found = [self._rows(self.class_index(c), parts) for c in class_ids]
+        positions = np.repeat(np.arange(len(found)), [len(rows) for rows in found])
+        return np.concatenate(found), positions.astype(np.int64)
+
+    def _rows(self, index: int, parts: tuple[Part, ...]) -> Rows:
+        nothing = np.zeros(0, dtype=np.int64)
+        return np.sort(np.concatenate([nothing, *(self.split.rows(index, part) for part in parts)]))

@@ -161,7 +161,7 @@ def test_c6_children_of_one_state_do_not_touch_each_other(lab: Lab, case: Case) 
 @every_method
 def test_c7_only_its_own_training_images_are_read(lab: Lab, case: Case) -> None:
     method, past = lab.trained(case, ONE), set(lab.trained(case, ONE).exemplars().tolist())
-    parts: tuple[Part, ...] = ("train", "val") if method.caps.needs_val else ("train",)
+    parts: tuple[Part, ...] = ("train", "val")
     assert past <= rows_of(lab, ONE, *parts)
     assert bool(past) == method.caps.needs_exemplars
     lab.source.decoded.clear()

@@ -13,7 +13,7 @@ from seqsearch.core.outcomes import ClassifierCounts
 from seqsearch.core.types import JudgedPart, StateKey, Task
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.training.context import task_data
+from seqsearch.training.context import check_unseen, task_data
 from seqsearch.training.scenario import Judged, Scenario, checked_scores, scores_of
 
 
@@ -26,12 +26,18 @@ class ClassIncremental(Scenario):
         return task_data(self.world, self.source(key.method.backbone), task, method, key.seed, key.replicate)
 
     def judge(self, method: Method, key: StateKey, judged: JudgedPart) -> Judged:
+        """See `Scenario.judge`.
+
+        Raises:
+            AccessError: images are to be judged that the state has learned from.
+        """
         names: tuple[str, ...] = ()
         counts: list[tuple[int, ...]] = []
         found: dict[str, list[_Right]] = {}
         first = 0
         for task in key.prefix:
             assert isinstance(task, Task)
+            check_unseen(task, judged)
             rows, positions = self.world.rows(task.classes, judged)
             columns = range(first, first + len(task.classes))
             scores = scores_of(method, Batch(rows, self.source(key.method.backbone)))

@@ -83,6 +83,13 @@ def test_a_given_split_without_reward_images_gives_some_of_train() -> None:
     assert split.rows(0, "test").tolist() == list(range(24, 30))
 
 
+@pytest.mark.parametrize("given", [None, [0, 1, 2] * 5 + [0] * 24 + [2] * 6])
+def test_images_are_counted_as_they_are_split(given: list[int] | None) -> None:
+    split = Split(Counts([15, 30], given=given), 0)
+    for index in (0, 1):
+        assert split.counts(index) == {part: len(split.rows(index, part)) for part in PARTS}
+
+
 def test_a_class_is_split_by_name_and_not_by_the_pool_it_lies_in() -> None:
     one, other = Counts([20]), Counts([20])
     other.digest = "e" * 32

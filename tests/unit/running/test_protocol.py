@@ -185,6 +185,7 @@ def test_views_of_one_world_are_of_different_pools_and_sequences_have_seeds_of_t
     identity = json.loads((tmp_path / "run" / "config.json").read_text())["identity"]
     assert identity["other_views"] == {"tune": 6, "held-out": 0}
     assert identity["classes_in_play"] == 8
+    assert identity["images"] == {"trained": 9, "searched": 6, "test": 6}
 
 
 def test_all_of_its_identity_must_match_on_resume_by_default(tmp_path: Path) -> None:

@@ -61,8 +61,13 @@ def features(world: World) -> UnionFeatures:
 
 def of(features: UnionFeatures, world: World, part: str, number: int | None = None) -> list[np.ndarray]:
     """Features of each class in float64, by class."""
-    rows = [world.split.rows(c, part)[:number] for c in range(12)]
+    rows = [world.split.rows(c, part)[:number] for c in range(12)] if part != "learned" else _learned(world)
     return [features.rows(r).astype(np.float64) for r in rows]
+
+
+def _learned(world: World) -> list[np.ndarray]:
+    """Of each class the images that a method without validation learns from, reward held back."""
+    return [np.concatenate([world.split.rows(c, "train"), world.split.rows(c, "val")]) for c in range(12)]
 
 
 def test_prototypes_of_a_backbone(world: World, features: UnionFeatures) -> None:
@@ -79,7 +84,7 @@ def test_prototypes_of_a_backbone(world: World, features: UnionFeatures) -> None
 
 def counted(features: UnionFeatures, world: World) -> np.ndarray:
     """Confusion of the nearest class mean, image by image."""
-    means = [x.mean(0) for x in of(features, world, "train")]
+    means = [x.mean(0) for x in of(features, world, "learned")]
     counts = np.zeros((12, 12))
     for true, queries in enumerate(of(features, world, "reward")):
         for q in queries:
