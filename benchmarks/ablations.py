@@ -57,8 +57,8 @@ Row = dict[str, Any]
 def flags(a: argparse.Namespace) -> list[str]:
     """What all settings share."""
     return [
-        "--methods", a.methods, "--pool", a.pool, "--tasks", str(TASKS), "--classes-per-task", str(CLASSES), "--simulations", "16",
-        "--condensed", "8", "--lookahead", "1", "--score-seeds", str(SEEDS), "--searches", str(a.searches),
+        "--methods", a.methods, "--pool", a.pool, "--tasks", str(TASKS), "--classes-per-task", str(CLASSES),
+        "--simulations", "16", "--condensed", "8", "--lookahead", "1", "--score-seeds", str(SEEDS), "--searches", str(a.searches),
     ]  # fmt: skip
 
 
