@@ -99,6 +99,13 @@ TRACE = Layout(
         Column("pool_digests", "list<string>", "-", "identity of the pool that each class id counts in"),
         Column("value", "float64?", "accuracy", "J: mean return of its simulations (larger is harder), if valid"),
         Column("reward", "float64?", "accuracy", "the part of J that the candidate brought, without look-ahead"),
+        Column(
+            "noise",
+            "float64?",
+            "accuracy",
+            "standard error of J: the candidate's own reward images and draws of look-ahead tasks; null if unknown",
+            added=True,
+        ),
         Column("visits", "int64", "simulations", "simulations spent on it"),
         Column("nll", "list<float64>", "nat", "k-NN negative log-likelihood by method; empty without clustering"),
         Column("train_seconds", "float64", "s", "training time behind its simulations"),
