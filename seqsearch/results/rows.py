@@ -13,7 +13,7 @@ from seqsearch.core.types import ClassId, JudgedPart, Task
 if TYPE_CHECKING:
     from seqsearch.planners.step import Judgement
 
-SequenceKind = Literal["searched", "random", "hard", "easy", "given", "enumerated"]
+SequenceKind = Literal["searched", "random", "hard", "easy", "given", "enumerated", "joint"]
 Row = dict[str, Any]
 
 

@@ -33,7 +33,12 @@ class Layout:
 
 _RUN = Column("run_id", "string", "-", "name of the run")
 _SEQUENCE = Column("sequence_id", "string", "-", "name of the sequence, unique within the run")
-_KIND = Column("kind", "string", "-", "how the sequence came about: searched, random, hard, easy, given or enumerated")
+_KIND = Column(
+    "kind",
+    "string",
+    "-",
+    "how the sequence came about: searched, random, hard, easy, given, enumerated, or joint: all classes of another as one task",
+)
 
 SEQUENCES = Layout(
     "sequences.parquet",
