@@ -89,3 +89,14 @@ def run_small(folder: Path, evaluator: Callable[[World], Evaluator] = InlineEval
     plans = make_plans(study)
     search.run(plans.all)
     return Finished(study, plans, search, journal)
+
+
+def finished_run(path: Path, **settings: Any) -> Path:
+    """The folder of a small CLDyB run, made here and now, with its report."""
+    made = CldybSettings(**{**SMALL, **settings})
+    folder = RunFolder.create(path, made)
+    try:
+        assert execute(folder, made)
+    finally:
+        folder.close()
+    return path

@@ -17,7 +17,8 @@ UNKNOWN = UnitCosts()
 
 @dataclass(frozen=True)
 class Estimate:
-    """Upper bounds. A training is one task of one method; ``naive`` is what retraining every prefix would take.
+    """Upper bounds, but that joint training counts as one task. A training is one task of one method; ``naive`` is what
+    retraining every prefix would take; ``scoring`` is of what is found and, for ``gap-to-joint``, of all classes at once.
 
     ``states`` counts sets of one state per method that lie on the disk at a time, ``rollouts`` what `Search` counts as finished.
     """
@@ -49,9 +50,11 @@ def estimate(s: CldybSettings, methods: int, unit: UnitCosts = UNKNOWN, workers:
         search += arms + simulations * ahead + joints
         naive += simulations * (t + ahead) + joints + t
         rollouts += simulations + joints + 1
-    sequences = s.searches + s.random_sequences
-    per_sequence = methods * s.score_seeds * (s.tasks - 1)
-    scoring, random = s.searches * per_sequence + methods * s.score_seeds, s.random_sequences * per_sequence
+    found = s.searches * (methods if s.separate else 1)
+    sequences = found + s.random_sequences
+    at_once = sequences if s.reward == "gap-to-joint" else 0  # all classes of a sequence, jointly
+    scored = methods * s.score_seeds
+    scoring, random = scored * (found * (s.tasks - 1) + 1 + at_once), scored * s.random_sequences * (s.tasks - 1)
     tuning = methods * s.tune_trials * s.tune_tasks
     if s.tune_tasks and s.tune_on == "first":  # a search for the tasks to tune on comes first
         tuning += estimate(
@@ -65,8 +68,8 @@ def estimate(s: CldybSettings, methods: int, unit: UnitCosts = UNKNOWN, workers:
         scoring=scoring,
         random=random,
         tuning=tuning,
-        naive=tuning + methods * (naive * s.searches + s.score_seeds * s.tasks * sequences),
-        rollouts=methods * (rollouts * s.searches + s.score_seeds * sequences),
+        naive=tuning + methods * naive * s.searches + scored * (s.tasks * sequences + at_once),
+        rollouts=methods * rollouts * s.searches + scored * (sequences + at_once),
         states=states,
         hours=(total * unit.seconds + s.searches * (s.tasks - 1) * unit.probe_seconds) / 3600 / max(1, workers),
         disk_bytes=states * unit.state_bytes + s.searches * (s.tasks - 1) * unit.probe_bytes + total * 1500,
@@ -84,7 +87,7 @@ def calibrate(settings: CldybSettings, device: str) -> UnitCosts:
         study = prepare(settings, Path(scratch), device)
         classes, k = len(study.view.class_ids), settings.classes_per_task
         [tasks] = random_sequences(study.first, study.view, min(2, settings.tasks), k, 1, settings.seed)
-        unit = unit_costs(study, tasks, settings.reward_split, Path(scratch), settings.tasks)
+        unit = unit_costs(study, tasks, "test", Path(scratch), settings.tasks)
         per_class = sum(min(len(study.world.split.rows(0, part)), settings.knn_images) for part in ("train", "reward"))
         looked_at = classes * settings.probe_images + min(settings.candidates * k, classes) * per_class
         dims = sum(study.world.backbone(m.backbone).dim for m in study.methods)

@@ -6,7 +6,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 
-from protocols.cldyb.planners import Plans
+from protocols.cldyb.planners import Plans, union
 from protocols.cldyb.study import CldybStudy
 from protocols.cldyb.summary import summarise
 from protocols.running.export import classes_of, rescored, run_info, write_costs
@@ -17,7 +17,7 @@ from seqsearch.engine.journal import Journal
 from seqsearch.planners.given import GivenPlanner
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.replicates import scoring
-from seqsearch.results.rows import JudgedRollout, Row, SequenceKind, TaskSequence, TraceRow
+from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, TraceRow
 from seqsearch.results.run import assembled
 from seqsearch.results.tables import write_results, write_sequences, write_trace, write_trials
 
@@ -32,9 +32,9 @@ def export(
     """
     folder, journal = session.folder, session.journal
     info = run_info(folder, classes_of(study.world))
-    sequences = _sequences(study, plans.searches, plans.baseline)
+    sequences = _sequences(study, plans)
     write_sequences(folder.path / "sequences.parquet", info, sequences)
-    results = write_results(folder.path / "results.parquet", info, _judged(study, plans, journal))
+    results = write_results(folder.path / "results.parquet", info, _judged(study, plans.searches, sequences, journal))
     trace = write_trace(folder.path / "trace.parquet", info, [row for p in plans.searches for row in _traced(p)])
     if trials:
         write_trials(folder.path / "trials.parquet", info, trials)
@@ -43,21 +43,23 @@ def export(
     return Exported(found, summarise(folder.path, found))
 
 
-def _sequences(
-    study: CldybStudy, searches: Sequence[CldybPlanner], baseline: Sequence[GivenPlanner]
-) -> list[TaskSequence]:
-    seed = study.settings.seed
+def _sequences(study: CldybStudy, plans: Plans) -> list[TaskSequence]:
+    seed, labels = study.settings.seed, tuple(m.label for m in study.methods)
     found = [
         TaskSequence(p.name, "searched", tuple(m.label for m in p.methods), seed, tuple(p.sequence), _values(p))
-        for p in searches
+        for p in plans.searches
     ]
-    labels = tuple(m.label for m in study.methods)
     drawn = [
         TaskSequence(f"random-{i}", "random", labels, seed, tasks, (None,) * len(tasks))
-        for p in baseline
+        for p in plans.baseline
         for i, tasks in enumerate(_tasks(p))
     ]
-    return found + drawn
+    whole = [s for s in (*found, *drawn) if len(s.tasks) == study.settings.tasks]
+    at_once = [
+        TaskSequence(f"{s.sequence_id}/joint", "joint", labels, seed, (union(study.view, s.tasks),), (None,))
+        for s in (whole if plans.joint else ())
+    ]
+    return [*found, *drawn, *at_once]
 
 
 def _traced(planner: CldybPlanner) -> list[TraceRow]:
@@ -70,26 +72,22 @@ def _values(planner: CldybPlanner) -> tuple[float | None, ...]:
     return (None, *(j.value for j in planner.trace if j.chosen))
 
 
-def _judged(study: CldybStudy, plans: Plans, journal: Journal) -> list[JudgedRollout]:
+def _judged(
+    study: CldybStudy, searches: Sequence[CldybPlanner], sequences: Sequence[TaskSequence], journal: Journal
+) -> list[JudgedRollout]:
+    """What the searches saw of their own sequences, and every method on every sequence."""
     tags = study.weight_tags
-    rows = [
+    searched = [
         JudgedRollout(
             p.name, "searched", "search", m.label, m.digest, tags[m.backbone], p.replicate, study.settings.reward_split,
             found,
         )
-        for p in plans.searches
+        for p in searches
         for m, found in zip(p.methods, p.outcomes, strict=False)  # none yet if it was stopped at its first task
     ]  # fmt: skip
     seeds = scoring(study.settings.score_seeds)
-    named: list[tuple[str, SequenceKind, Tasks, range]]
-    for scorer in plans.scorers:
-        own = [p for p in plans.searches if set(p.methods) == set(scorer.methods)]
-        named = [(p.name, "searched", tuple(p.sequence), seeds) for p in own]
-        rows += rescored(study, journal, scorer.methods, named)
-    for b in plans.baseline:
-        named = [(f"random-{i}", "random", tasks, seeds) for i, tasks in enumerate(_tasks(b))]
-        rows += rescored(study, journal, b.methods, named)
-    return rows
+    named = [(s.sequence_id, s.kind, s.tasks, seeds) for s in sequences]
+    return [*searched, *rescored(study, journal, study.methods, named)]
 
 
 def _tasks(planner: GivenPlanner) -> list[Tasks]:

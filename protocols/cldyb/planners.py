@@ -1,52 +1,71 @@
-"""The planners of a CLDyB study: its searches, the scoring of what they find, the random baseline."""
+"""The planners of a CLDyB study: its searches, the scoring of what they find, the random baseline, joint training."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from protocols.cldyb.study import CldybStudy
+from seqsearch.core.types import Task, Tasks
 from seqsearch.planners.base import Planner
 from seqsearch.planners.given import GivenPlanner, GivenSequence, random_sequences, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.replicates import scoring
+from seqsearch.planners.step import PoolView
 
 
 @dataclass(frozen=True)
 class Plans:
-    """The planners of a study, in order of priority: searches, scoring of what they find, random baseline."""
+    """The planners of a study, in order of priority.
+
+    Attributes:
+        searches: one for each independent search, with ``--separate`` of each method.
+        scorers: one; it judges every method on every sequence found, whichever methods it was found for.
+        baseline: one, which judges every method on random sequences, if there are some.
+        joint: one with ``--reward gap-to-joint``: every method on all classes of each found and random sequence at once.
+    """
 
     searches: list[CldybPlanner]
     scorers: list[GivenPlanner]
     baseline: list[GivenPlanner]
+    joint: list[GivenPlanner]
 
     @property
     def all(self) -> list[Planner]:
-        return [*self.searches, *self.scorers, *self.baseline]
+        return [*self.searches, *self.scorers, *self.baseline, *self.joint]
 
 
 def make_plans(study: CldybStudy) -> Plans:
-    """One search per method group and independent search, one scorer per group, one random baseline for all."""
+    """The searches of each group of methods; all else is for all methods together."""
     s = study.settings
-    groups = [(m,) for m in study.methods] if s.separate else [study.methods]
-    searches: list[CldybPlanner] = []
-    scorers = []
-    replicates = scoring(s.score_seeds)
-    for group in groups:
-        suffix = f"-{group[0].label}" if s.separate else ""
-        own = [
-            CldybPlanner(f"search-{i}{suffix}", group, study.view, study.first, s, s.seed, i) for i in range(s.searches)
-        ]
-        searches += own
-        scorers.append(GivenPlanner(f"score{suffix}", partial(_found, own, replicates), group, s.seed))
-    draw = partial(random_sequences, study.first, study.view, s.tasks, s.classes_per_task, s.random_sequences, s.seed)
-    random = GivenPlanner("random", lambda: with_replicates(draw(), replicates), study.methods, s.seed)
-    baseline = [random] if s.random_sequences else []
-    return Plans(searches, scorers, baseline)
+    groups = [((m,), f"-{m.label}") for m in study.methods] if s.separate else [(study.methods, "")]
+    searches = [
+        CldybPlanner(f"search-{i}{suffix}", group, study.view, study.first, s, s.seed, i)
+        for group, suffix in groups
+        for i in range(s.searches)
+    ]
+    drawn = random_sequences(study.first, study.view, s.tasks, s.classes_per_task, s.random_sequences, s.seed)
+
+    def judged(name: str, sequences: Callable[[], Sequence[Tasks] | None]) -> GivenPlanner:
+        def given() -> Sequence[GivenSequence] | None:
+            there = sequences()
+            return None if there is None else with_replicates(there, scoring(s.score_seeds))
+
+        return GivenPlanner(name, given, study.methods, s.seed)
+
+    def found() -> list[Tasks] | None:
+        """Once all searches are done: their sequences may share prefixes, which are then trained once."""
+        return [tuple(p.sequence) for p in searches] if all(p.done for p in searches) else None
+
+    def at_once() -> list[Tasks] | None:
+        there = found()
+        return None if there is None else [(union(study.view, tasks),) for tasks in (*there, *drawn)]
+
+    baseline = [judged("random", lambda: drawn)] if drawn else []
+    joint = [judged("joint", at_once)] if s.reward == "gap-to-joint" else []
+    return Plans(searches, [judged("score", found)], baseline, joint)
 
 
-def _found(searches: list[CldybPlanner], replicates: range) -> tuple[GivenSequence, ...] | None:
-    """What the searches found, once all are done: their sequences may share prefixes, which are then trained once."""
-    if not all(p.done for p in searches):
-        return None
-    return with_replicates([tuple(p.sequence) for p in searches], replicates)
+def union(pool: PoolView, tasks: Tasks) -> Task:
+    """All classes of a sequence as one task."""
+    return pool.task(c for task in tasks for c in task.classes)

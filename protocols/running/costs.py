@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.types import Edge, JudgedPart, Prefix, StateKey
+from seqsearch.core.types import Edge, JudgedPart, Prefix, StateKey, reported
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.study.study import Study
 
@@ -26,7 +26,8 @@ class UnitCosts:
 def unit_costs(study: Study, prefix: Prefix, judged: JudgedPart, scratch: Path, length: int) -> UnitCosts:
     """Learn one experience, and a second on top of it, once with each method: the second is what is timed.
 
-    ``length`` experiences are in a sequence, which are all judged again after each.
+    ``length`` experiences are in a sequence, which are all judged again after each. On ``test`` they are learned as they are
+    `reported`, which takes longest.
 
     Raises:
         UserError: a method fails on them.
@@ -34,7 +35,7 @@ def unit_costs(study: Study, prefix: Prefix, judged: JudgedPart, scratch: Path, 
     trainer, settings = InlineEvaluator(study.world).trainer, study.settings
     seconds, image_seconds = [], 0.0
     for method in study.methods:
-        edge = Edge(StateKey(method, settings.seed, 0, prefix), judged)
+        edge = Edge(StateKey(method, settings.seed, 0, reported(prefix) if judged == "test" else prefix), judged)
         trainer.train(replace(edge, key=edge.key.after(1)))  # it also pays for loading and for frozen features
         result = trainer.train(edge)
         if result.status != "ok":

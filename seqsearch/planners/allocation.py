@@ -21,6 +21,9 @@ from seqsearch.core.errors import UserError
 
 Allocation = Literal["uniform", "halving", "uct"]
 
+TIE: Final = 1e-9
+"""Values of J, which are accuracies, that differ by no more are equal: rounding told them apart. The lowest index wins."""
+
 DIFFICULTY: Final = {"hard": 0.0, "medium": 1.0, "easy": math.inf}
 """Temperatures of `choose` for the levels of difficulty of Table 4."""
 
@@ -89,8 +92,8 @@ def choose(means: ArrayLike, temperature: float, rng: np.random.Generator) -> in
     """The arm selected by Eq. 8.
 
     p(arm) is proportional to exp(J / tau), with ``temperature`` = tau in units of the standard deviation of ``means``
-    ``[B]``, so that a level of difficulty means the same whatever the reward. 0 takes the largest mean (ties: lowest
-    index), infinity any arm; see `DIFFICULTY`. Arms whose mean is not finite are never chosen.
+    ``[B]``, so that a level of difficulty means the same whatever the reward. 0 takes the largest mean (of those that
+    equal it up to `TIE` the lowest index), infinity any arm; see `DIFFICULTY`. Arms whose mean is not finite are never chosen.
 
     Raises:
         ValueError: no mean is finite, or ``temperature`` is negative.
@@ -105,7 +108,8 @@ def choose(means: ArrayLike, temperature: float, rng: np.random.Generator) -> in
         return _first_max(values, valid)
     arms, z = np.flatnonzero(valid), values[valid] - values[valid].max()
     with np.errstate(over="ignore"):  # a tiny temperature: exp(-inf) = 0 is what is meant
-        logits = z / (_spread(values[valid]) or 1.0) / temperature
+        spread = _spread(values[valid])
+        logits = z / spread / temperature if spread else 0 * z
     weights = np.exp(logits)
     return int(rng.choice(arms, p=weights / weights.sum()))
 
@@ -180,14 +184,12 @@ def _invalid(told: NDArray[np.int64], means: NDArray[np.float64]) -> NDArray[np.
 
 
 def _spread(values: NDArray[np.float64]) -> float:
-    """Standard deviation; 0 when it is lost in rounding."""
-    if values.size < 2:
-        return 0.0
-    sd = float(values.std())
-    return sd if sd > 1e-12 * float(np.abs(values).max()) else 0.0
+    """Standard deviation; 0 when all are equal up to `TIE`."""
+    return float(values.std()) if values.size and np.ptp(values) > TIE else 0.0
 
 
 def _first_max(scores: NDArray[np.float64] | NDArray[np.int64], among: NDArray[np.bool_]) -> int:
-    """The lowest index of the largest score within ``among``, which is not empty."""
+    """The lowest index of the scores within ``among``, which is not empty, that equal the largest up to `TIE`."""
     candidates = np.flatnonzero(among)
-    return int(candidates[scores[candidates].argmax()])
+    found = scores[candidates]
+    return int(candidates[np.flatnonzero(found >= found.max() - TIE)[0]])

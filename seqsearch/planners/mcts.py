@@ -26,7 +26,16 @@ from seqsearch.planners.base import (
 )
 from seqsearch.planners.proposals import Proposals
 from seqsearch.planners.settings import SearchSettings
-from seqsearch.planners.step import Arm, Geometry, Judgement, NoValidTask, PoolView, first_problem, joints_by_step
+from seqsearch.planners.step import (
+    Arm,
+    Geometry,
+    Judgement,
+    NoValidTask,
+    PoolView,
+    first_problem,
+    image_variance,
+    joints_by_step,
+)
 
 Steps = Generator[Ask | Need, Any, Any]
 
@@ -99,7 +108,8 @@ class CldybPlanner(CoroutinePlanner):
             self.trace.append(
                 Judgement(
                     t, arm.task, arm.mean if arm.visits else np.nan, float(np.mean(arm.rewards)) if arm.rewards else np.nan,
-                    arm.visits, arm.nll, arm.train_seconds, arm.invalid or "ok", arm is chosen,
+                    arm.noise(self._ahead(arms, t) > 0), arm.visits, arm.nll, arm.train_seconds, arm.invalid or "ok",
+                    arm is chosen,
                 )
             )  # fmt: skip
         self.sequence.append(chosen.task)
@@ -118,8 +128,8 @@ class CldybPlanner(CoroutinePlanner):
     def _simulate(self, prefix: Tasks, arms: list[Arm], geometry: Geometry | None, t: int) -> Steps:
         """Spend the budget on the arms, with a fixed number of simulations in flight, told in the order asked."""
         s = self.settings
-        window: deque[tuple[Arm, list[Rollout], list[Rollout]]] = deque()
-        ahead = s.lookahead_at(t) if len(arms) > 1 else 0  # nothing to compare: one visit, to move on
+        window: deque[tuple[Arm, Tasks, list[Rollout], list[Rollout]]] = deque()
+        ahead = self._ahead(arms, t)
         most = None if ahead else 1  # without look-ahead a second visit would return the same number
         while True:
             while len(window) < s.in_flight:
@@ -142,14 +152,18 @@ class CldybPlanner(CoroutinePlanner):
                 rollouts, joints = self._rollouts(tasks), self._joints(tasks, t)
                 arm.asked += 1
                 yield Ask((*rollouts, *joints))
-                window.append((arm, rollouts, joints))
+                window.append((arm, tasks, rollouts, joints))
             if not window:
                 break
-            arm, rollouts, joints = window.popleft()
+            arm, tasks, rollouts, joints = window.popleft()
             answers = yield Need((*rollouts, *joints))
-            self._tell(arm, t, answers[: len(rollouts)], answers[len(rollouts) :])
+            self._tell(arm, t, tasks, answers[: len(rollouts)], answers[len(rollouts) :])
 
-    def _tell(self, arm: Arm, t: int, outcomes: list[Outcome], joints: list[Outcome]) -> None:
+    def _ahead(self, arms: list[Arm], t: int) -> int:
+        """Follow-up tasks behind each candidate: none where there is nothing to compare, and one visit is to move on."""
+        return self.settings.lookahead_at(t) if len(arms) > 1 else 0
+
+    def _tell(self, arm: Arm, t: int, tasks: Tasks, outcomes: list[Outcome], joints: list[Outcome]) -> None:
         """Back up one simulation: J = R_t + sum_k alpha^k R_{t+k}, mean over methods (Eq. 7)."""
         problem = first_problem(self.methods, [*outcomes, *joints])
         arm.train_seconds += sum(o.train_seconds for o in outcomes)
@@ -158,9 +172,11 @@ class CldybPlanner(CoroutinePlanner):
             arm.invalid = problem
             arm.values.append(-np.inf)
             return
-        steps = range(t, len(outcomes[0].accuracy) + 1)
-        joint = joints_by_step(joints, len(outcomes), len(steps))
+        steps, m = range(t, len(tasks) + 1), len(outcomes)
+        joint = joints_by_step(joints, tasks, m)
         rewards = [self._reward(outcomes, joint[i], step) for i, step in enumerate(steps)]
+        if not arm.rewards:  # its own reward is the same in all simulations
+            arm.image_variance = image_variance(outcomes, joints[:m], tasks[:t], self.settings.reward)
         arm.rewards.append(rewards[0])
         arm.values.append(accuracy.discounted_return(rewards, self.settings.discount))
 

@@ -152,7 +152,7 @@ def _of_candidate(row: TraceRow) -> Row:
     return {
         "search_id": row.search_id, "step": j.step, "candidate": row.candidate,
         "class_ids": [c.index for c in j.task.classes], "pool_digests": [c.pool for c in j.task.classes],
-        "value": finite(j.value), "reward": finite(j.reward),
+        "value": finite(j.value), "reward": finite(j.reward), "noise": finite(j.noise),
         "visits": j.visits, "nll": [float(x) for x in j.nll],
         "train_seconds": float(j.train_seconds), "status": j.status, "chosen": bool(j.chosen),
     }  # fmt: skip

@@ -33,7 +33,12 @@ class Layout:
 
 _RUN = Column("run_id", "string", "-", "name of the run")
 _SEQUENCE = Column("sequence_id", "string", "-", "name of the sequence, unique within the run")
-_KIND = Column("kind", "string", "-", "how the sequence came about: searched, random, hard, easy, given or enumerated")
+_KIND = Column(
+    "kind",
+    "string",
+    "-",
+    "how the sequence came about: searched, random, hard, easy, given, enumerated, or joint: all classes of another as one task",
+)
 
 SEQUENCES = Layout(
     "sequences.parquet",
@@ -113,6 +118,13 @@ TRACE = Layout(
         Column("pool_digests", "list<string>", "-", "identity of the pool that each class id counts in"),
         Column("value", "float64?", "accuracy", "J: mean return of its simulations (larger is harder), if valid"),
         Column("reward", "float64?", "accuracy", "the part of J that the candidate brought, without look-ahead"),
+        Column(
+            "noise",
+            "float64?",
+            "accuracy",
+            "standard error of J: the candidate's own reward images and draws of look-ahead tasks; null if unknown",
+            added=True,
+        ),
         Column("visits", "int64", "simulations", "simulations spent on it"),
         Column("nll", "list<float64>", "nat", "k-NN negative log-likelihood by method; empty without clustering"),
         Column("train_seconds", "float64", "s", "training time behind its simulations"),

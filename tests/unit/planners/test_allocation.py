@@ -217,3 +217,20 @@ def test_choose_refuses_nothing_and_cold_nonsense():
         choose([np.nan], 0, np.random.default_rng(0))
     with pytest.raises(ValueError, match="at least 0"):
         choose([1.0], -1, np.random.default_rng(0))
+
+
+ROUNDING = np.array([3e-17, -2e-16, 0.0, 9e-10])
+"""J of candidates that do not differ: the last is the largest by rounding."""
+
+
+@pytest.mark.parametrize("offset", [0.0, -0.7])
+def test_rounding_decides_nothing(offset):
+    means = ROUNDING + offset
+    assert choose(means, 0, np.random.default_rng(0)) == 0
+    assert choose([-1.0, *means], 0, np.random.default_rng(0)) == 1
+    drawn = [choose(means, temperature, np.random.default_rng(s)) for s in range(600) for temperature in (1.0, 1e-12)]
+    assert np.bincount(drawn, minlength=4) / len(drawn) == pytest.approx(0.25, abs=0.06)
+    for kind in ("halving", "uct"):  # two visits each, the budget for a third pass: the first in line goes on
+        assert next_arm(kind, [2, 2, 2, 2], [0, 0, 0, 0], means, 16) == 0
+    differing = offset + np.array([0.0, 2e-9])
+    assert choose(differing, 0, np.random.default_rng(0)) == 1

@@ -1,0 +1,103 @@
+"""The figures of a run, computed again from its Parquet files by numpy alone: what is printed is what the files hold."""
+
+import base64
+import io
+import itertools
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from rich.console import Console
+from scipy import stats
+
+from protocols.cldyb.protocol import Cldyb
+from protocols.report.cldyb import render, to_json
+from tests.studies import finished_run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    return finished_run(
+        tmp_path_factory.mktemp("runs") / "r", methods="simplecil,finetune:epochs=1", pool="glyphs:classes=24,train=4,reward=3,test=3",
+        searches=2, tasks=2,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def images(run):
+    """Of each side what every test image adds to the mean accuracy of the methods: ``[sequence][seed][(class, image)]``."""
+    sequences, results = (pq.read_table(run / f"{name}.parquet").to_pylist() for name in ("sequences", "results"))
+    results = [r for r in results if (r["role"], r["split"]) == ("rescore", "test")]
+    last = max(r["trained_step"] for r in results)
+    methods = {r["method_id"] for r in results}
+    classes: dict = {}
+    for row in sorted(sequences, key=lambda r: r["position"]):
+        classes.setdefault((row["sequence_id"], row["step"]), []).append(row["class_id"])
+    sides: dict = {"searched": {}, "random": {}}
+    for r in results:
+        if r["trained_step"] != last:
+            continue
+        right = np.unpackbits(np.frombuffer(base64.b64decode(r["right"]), np.uint8))[: r["n"]]
+        assert right.sum() == r["correct"]
+        bits = iter(right)
+        cell = sides[r["kind"]].setdefault(r["sequence_id"], {}).setdefault(r["seed"], {})
+        for c, n in zip(classes[r["sequence_id"], r["evaluated_step"]], r["class_n"], strict=True):
+            for i in range(n):
+                cell[c, i] = cell.get((c, i), 0.0) + next(bits) / (last * r["n"] * len(methods))
+    return {side: [[cell for _, cell in sorted(s.items())] for s in of.values()] for side, of in sides.items()}
+
+
+def covariance(a, b):
+    """Of two accuracies by the images of each class that both hold, unbiased."""
+    total = 0.0
+    for c in {c for c, _ in a} & {c for c, _ in b}:
+        x, y = (np.array([v[key] for key in sorted(v) if key[0] == c]) for v in (a, b))
+        total += len(x) * np.cov(x, y)[0, 1]
+    return total
+
+
+def mean_covariance(side, other, same):
+    """Over all pairs of sequences (different ones of one side), and over pairs of different seeds."""
+    pairs = itertools.product(range(len(side)), range(len(other)))
+    found = [
+        covariance(side[s][r], other[t][q])
+        for s, t in pairs
+        if not (same and s == t)
+        for r, q in itertools.permutations(range(len(side[s])), 2)
+    ]
+    return float(np.mean(found))
+
+
+def test_the_drop_and_its_interval(run, images):
+    found, random = (np.array([[sum(c.values()) for c in s] for s in images[k]]) for k in ("searched", "random"))
+    a, b = found.mean() / random.mean() ** 2, 1 / random.mean()
+    (F, R), L = found.shape, len(random)
+
+    def left(A):
+        e = A - A.mean(1)[:, None] - A.mean(0)[None] + A.mean()
+        return (e**2).sum()
+
+    error = (left(found) + left(random)) / ((L + F - 2) * (R - 1)) / R
+    seeds = np.var(a * random.mean(0) - b * found.mean(0), ddof=1) / R - error * (a**2 / L + b**2 / F)
+    image = a**2 * mean_covariance(images["random"], images["random"], True)
+    image += b**2 * mean_covariance(images["searched"], images["searched"], True)
+    image -= 2 * a * b * mean_covariance(images["searched"], images["random"], False)
+    held = {key for side in images.values() for s in side for cell in s for key in cell}
+    parts = [
+        (b**2 * np.var(found.mean(1), ddof=1) / F, F - 1), (a**2 * np.var(random.mean(1), ddof=1) / L, L - 1),
+        (max(0.0, seeds), R - 1), (max(0.0, image), len(held) - len({c for c, _ in held})),
+    ]  # fmt: skip
+    total = sum(v for v, _ in parts)
+    reach = sum(v * stats.t.ppf(0.975, d) for v, d in parts) / math.sqrt(total)
+    said = json.loads(json.dumps(to_json(Cldyb().read(run).summary)))["mean"]["drop"]
+    relative = 1 - found.mean() / random.mean()
+    assert said["relative"]["value"] == pytest.approx(relative, abs=1e-9)
+    assert (said["relative"]["low"], said["relative"]["high"]) == pytest.approx((relative - reach, relative + reach), abs=1e-6)
+    console = Console(file=io.StringIO(), width=200)
+    console.print(render(Cldyb().read(run).summary))
+    bounds = f"[{100 * (relative - reach):.1f}, {100 * (relative + reach):.1f}]"
+    assert f"{100 * relative:.1f} {bounds}".replace("-0.0", "0.0") in console.file.getvalue()
+    assert f"{100 * (relative + reach):.1f}" in (run / "report.html").read_text()
