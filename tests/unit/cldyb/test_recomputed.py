@@ -21,8 +21,8 @@ from tests.studies import finished_run
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> Path:
     return finished_run(
-        tmp_path_factory.mktemp("runs") / "r", methods="simplecil,finetune:epochs=1", pool="glyphs:classes=24,train=4,reward=3,test=3",
-        searches=2, tasks=2,
+        tmp_path_factory.mktemp("runs") / "r", methods="simplecil,ranpac:M=32",
+        pool="glyphs:classes=24,train=4,reward=3,test=3", searches=2, tasks=2,
     )  # fmt: skip
 
 
@@ -95,7 +95,9 @@ def test_the_drop_and_its_interval(run, images):
     said = json.loads(json.dumps(to_json(Cldyb().read(run).summary)))["mean"]["drop"]
     relative = 1 - found.mean() / random.mean()
     assert said["relative"]["value"] == pytest.approx(relative, abs=1e-9)
-    assert (said["relative"]["low"], said["relative"]["high"]) == pytest.approx((relative - reach, relative + reach), abs=1e-6)
+    assert (said["relative"]["low"], said["relative"]["high"]) == pytest.approx(
+        (relative - reach, relative + reach), abs=1e-6
+    )
     console = Console(file=io.StringIO(), width=200)
     console.print(render(Cldyb().read(run).summary))
     bounds = f"[{100 * (relative - reach):.1f}, {100 * (relative + reach):.1f}]"
