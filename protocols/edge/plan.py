@@ -75,7 +75,7 @@ def _both_ways(problem: Problem, s: ExtremesSettings, run: Run | None) -> dict[s
         direction: find(
             problem.similarity, problem.sizes, direction, planner=s.planner, objective=problem.objective,
             paper=paper_options(s), seed=s.seed, moves=s.moves or None, budget=s.budget or None, restarts=s.restarts,
-            count=s.extremes, diversity=s.diversity, run=run,
+            count=s.extremes, diversity=s.diversity, bound=s.bound, run=run,
         )
         for direction in ("hard", "easy")
     }  # fmt: skip
@@ -100,8 +100,8 @@ def paper_options(s: ExtremesSettings) -> PaperOptions:
 def plan_digest(similarity: Similarity, sizes: Sequence[int], s: ExtremesSettings) -> str:
     """Identity of a plan: of what it was made from."""
     decides = (
-        s.objective, s.lags, s.hard_end, s.planner, s.moves, s.budget, s.restarts, s.extremes, s.diversity, s.paper_linkage,
-        s.paper_greedy, s.paper_easy, s.paper_split, s.paper_granularities, s.seed,
+        s.objective, s.lags, s.hard_end, s.planner, s.moves, s.budget, s.restarts, s.extremes, s.diversity, s.bound,
+        s.paper_linkage, s.paper_greedy, s.paper_easy, s.paper_split, s.paper_granularities, s.seed,
     )  # fmt: skip
     return digest_of("plan", similarity.digest, list(sizes), decides)
 

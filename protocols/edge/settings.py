@@ -49,6 +49,7 @@ class ExtremesSettings(TaskSettings, PoolSettings):
     diversity: float = setting(
         1.0, "How much less extreme what earlier ones are made of counts, in sd of similarity.", minimum=0.0
     )
+    bound: bool = setting(True, "Bounds that no sequence goes beyond, beside the extremes.")
     paper_linkage: Literal["complete", "average", "single"] = setting("complete", "Linkage of --planner paper.")
     paper_greedy: Literal["all", "latest"] = setting(
         "all", "Its next task: by all tasks chosen (Algorithms 1, 2) or by the latest (section 4.2)."

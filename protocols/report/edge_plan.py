@@ -65,11 +65,13 @@ def number(value: float | None) -> str:
 
 
 def way(p: ExtremesPlan, e: Extreme) -> str:
-    """How far from the random mean to the bound an extreme comes, in percent."""
-    if p.mean is None or e.value is None or e.bound is None or e.bound == p.mean:
+    """How far from the random mean to the bound an extreme comes, in percent; ``-`` where no bound was asked for."""
+    if p.mean is None or e.value is None or p.mean == e.bound:
         return "-"
     if e.planner == "exact":
         return "optimal"
+    if e.bound is None:
+        return "-"
     return f"{100 * (e.value - p.mean) / (e.bound - p.mean):.0f} %"
 
 

@@ -9,8 +9,9 @@ sum is known),
 Hadley, Rendl and Wolkowicz ("A new lower bound via projection for the quadratic assignment problem", 1992): X = ee'/N +
 P Z P', with P [N, N - 1] an orthonormal basis of the complement of e and Z orthogonal. The part that is quadratic in Z
 is at least the minimal scalar product of the eigenvalues of P'(D + U)P and P'WP; what is linear in X is a scalar
-product of two vectors, whose minimum is that of their sorted entries. The bound is concave in U, so it is improved by
-supergradient steps. It holds for tasks of any sizes: W is any symmetric matrix, and its eigenvalues are those of a K x
+product of two vectors, whose minimum is that of their sorted entries. The bound is concave in U, and not smooth; it is
+improved by a quasi-Newton method on supergradients, as Lewis and Overton ("Nonsmooth optimization via quasi-Newton
+methods", 2013) suggest. It holds for tasks of any sizes: W is any symmetric matrix, and its eigenvalues are those of a K x
 K matrix. The other bound is the minimal scalar product of all entries of D and W. The better of the two counts; upper
 bounds are lower ones of the negated problem.
 """
@@ -21,12 +22,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import optimize
 
 from seqsearch.extremes.objective import Floats, Problem
 from seqsearch.extremes.paper import Direction
 
-REACH, DECAY = 0.3, 0.7
-"""A step aims at a bound better than the best so far by REACH / step^DECAY of its distance from the mean score."""
+MOST, GAIN = 40, 1e-4
+"""Evaluations of the bound at most, and the share of its distance from the mean score that an iteration must gain."""
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -42,12 +44,12 @@ def certified_bound(problem: Problem, direction: Direction) -> float | None:
     form = _Form(
         problem.similarity, sign * problem.pairs, problem.typicality, sign * problem.slopes, np.array(problem.sizes)
     )
-    return sign * max(_sorted_bound(form), _projected_bound(form, steps(problem.n)))
+    return sign * max(_sorted_bound(form), _projected_bound(form, evaluations(problem.n)))
 
 
-def steps(n: int) -> int:
-    """Supergradient steps for ``n`` classes: as many as a few seconds allow, at most 300."""
-    return int(min(300, max(1, 8e9 / n**3)))
+def evaluations(n: int) -> int:
+    """Evaluations for ``n`` classes, each an eigendecomposition: as many as a second or two allow, at most `MOST`."""
+    return int(min(MOST, max(1, 1e10 / n**3)))
 
 
 @dataclass(frozen=True)
@@ -87,25 +89,32 @@ def _sorted_bound(form: _Form) -> float:
     return total - 4 * EPS * n * n * form.scale
 
 
-def _projected_bound(form: _Form, count: int) -> float:
-    """The best of ``count`` supergradient steps; with typicality one step at U = 0, where the linear part has rank one."""
+def _projected_bound(form: _Form, most: int) -> float:
+    """The best of about ``most`` evaluations by L-BFGS, from U = 0; each is a bound, so that none need be the maximum.
+
+    With typicality it is that at U = 0, where the linear part has rank one.
+    """
     n = len(form.similarity)
     if n == 1:
         return -np.inf
     relaxed = _Relaxed(form)
-    shift = np.zeros(n)
-    best, slope = relaxed.at(shift)
-    if form.slopes.any() or not form.pairs.any():
-        return best
-    value = best
-    for step in range(1, count):
-        length, gap = float(slope @ slope), relaxed.middle - best
-        if length <= relaxed.still**2 or gap <= 0:
-            break
-        shift = shift + (best - value + REACH * gap / step**DECAY) / length * slope
-        value, slope = relaxed.at(shift)
-        best = max(best, value)
-    return best
+    first = relaxed.at(np.zeros(n))
+    gap, steep = relaxed.middle - first[0], float(np.linalg.norm(first[1]))
+    found = [first[0]]
+    if form.slopes.any() or not form.pairs.any() or most == 1 or gap <= 0 or steep <= relaxed.still:
+        return first[0]
+
+    def distance(x: Floats) -> tuple[float, Floats]:
+        """Of the mean score from the bound, in units of that at U = 0, where its gradient has length 1."""
+        bound, slope = relaxed.at(gap / steep * x) if x.any() else first
+        found.append(bound)
+        return (relaxed.middle - bound) / gap, -slope / steep
+
+    optimize.minimize(
+        distance, np.zeros(n), jac=True, method="L-BFGS-B",
+        options={"maxfun": most, "ftol": GAIN, "gtol": 0.0, "maxls": 5},
+    )  # fmt: skip
+    return max(found)
 
 
 class _Relaxed:
@@ -140,7 +149,8 @@ class _Relaxed:
         places = self.rows / n + self.linear / (n - 1)
         bound = 0.5 * float(values @ beta) - 0.5 * total * weight / n**2
         bound += least_product(sums, places) + least_product(-0.5 * shift, self.own)
-        slope = 0.5 * _unprojected(vectors) ** 2 @ beta - 0.5 * weight / n**2
+        used = np.flatnonzero(beta)  # at most K of N - 1
+        slope = 0.5 * _unprojected(vectors[:, used]) ** 2 @ beta[used] - 0.5 * weight / n**2
         slope += _paired(sums, places) - 0.5 * _paired(-0.5 * shift, self.own)
         size = float(np.linalg.norm(matrix))
         largest = size * float(np.abs(beta).sum() + np.abs(self.form.pairs).max() * n)

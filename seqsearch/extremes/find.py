@@ -35,7 +35,7 @@ class Extreme:
         direction: "hard" (smallest) or "easy" (largest).
         tasks: the classes of each task, in order of the sequence; K tuples of increasing numbers.
         value: its score on the similarity that was given; S for the plain objective. None where there is none (K = 1).
-        bound: what no sequence goes beyond (certified); the gap is between it and ``value``.
+        bound: what no sequence goes beyond (certified); the gap is between it and ``value``. None where it was not asked for.
         planner: "anneal", "paper" or "exact".
         moves: exchanges that were tried, in all restarts.
         seconds: spent on finding it, compilation and the bound not counted.
@@ -68,6 +68,7 @@ def find(
     restarts: int | None = None,
     count: int = 1,
     diversity: float = 1.0,
+    bound: bool = True,
     run: Run | None = None,
 ) -> list[Extreme]:
     """The ``count`` most extreme sequences that the planner finds, each unlike those before it.
@@ -83,6 +84,7 @@ def find(
         restarts: of annealing, by default `RESTARTS`; the first starts from the paper's sequence, others from random ones.
         count: how many sequences; fewer are returned if there are no more.
         diversity: how much less extreme, in sd of D, what earlier sequences are made of counts for a further one.
+        bound: compute it, too; the sequences are the same with and without it.
         run: maps restarts to their results, in order; by default one after the other, here.
 
     Raises:
@@ -95,7 +97,8 @@ def find(
     )
     if planner == "anneal":
         anneal.warm_up()
-    return list(_found(search, certified_bound(problem, direction), count, diversity))
+    limit = certified_bound(problem, direction) if bound else None
+    return list(_found(search, limit, count, diversity))
 
 
 def _found(search: ExtremesSearch, bound: float | None, count: int, diversity: float) -> Iterator[Extreme]:

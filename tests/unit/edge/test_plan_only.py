@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from protocols.cli.main import main
 from protocols.edge.plan import FILE, plan, read_plans, write_plans
 from protocols.edge.settings import EdgePlanSettings
+from protocols.report.edge_plan import way
 from seqsearch.core.errors import UserError
 from seqsearch.similarity.files import write
 from seqsearch.similarity.matrix import Similarity, checked
@@ -131,6 +132,27 @@ def test_the_end_that_is_called_hard_can_be_turned_round() -> None:
     assert [e.tasks for e in low.hard] == [e.tasks for e in high.easy]
     assert [e.tasks for e in low.easy] == [e.tasks for e in high.hard]
     assert low.digest != high.digest
+
+
+def test_without_bounds_the_sequences_are_the_same_and_nothing_is_said_of_bounds(matrix: Path, tmp_path: Path) -> None:
+    flags = ("--similarity", matrix, "--tasks", 4, "--moves", 300, "--plan-only")
+    bare = seqsearch("edge", *flags, "--no-bound", "--out", tmp_path / "bare")
+    full = seqsearch("edge", *flags, "--out", tmp_path / "full")
+    cells = [next(x.split() for x in s.stdout.splitlines() if x.startswith("hard-0")) for s in (bare, full)]
+    assert cells[0][1] == cells[1][1]
+    assert cells[0][2:4] == ["-", "-"]
+    assert float(cells[1][2]) <= float(cells[1][1])
+    (without,), (with_it,) = read_plans(tmp_path / "bare"), read_plans(tmp_path / "full")
+    assert [e.tasks for e in without.hard] == [e.tasks for e in with_it.hard]
+    assert without.hard[0].bound is None
+    assert without.digest != with_it.digest
+
+
+def test_of_all_sequences_the_extreme_is_optimal_also_without_a_bound() -> None:
+    (exact, annealed) = (
+        plan("s", some(9), (3, 3, 3), EdgePlanSettings(planner=p, bound=False)) for p in ("exact", "anneal")
+    )
+    assert [way(p, p.hard[0]) for p in (exact, annealed)] == ["optimal", "-"]
 
 
 def test_plans_are_read_again_as_they_were_written(tmp_path: Path) -> None:

@@ -89,6 +89,16 @@ def test_further_extremes_are_others(planner: str, objective: Objective) -> None
             assert all((f.value >= found[0].value) == (direction == "hard") or f.value == found[0].value for f in found)
 
 
+@pytest.mark.parametrize("planner", ["paper", "anneal", "exact"])
+def test_without_a_bound_the_sequences_are_the_same(planner: str) -> None:
+    with_it, without = (
+        find(matrix(9), (3, 3, 3), "easy", planner=planner, bound=bound, count=2) for bound in (True, False)
+    )
+    assert [e.bound for e in without] == [None, None]
+    assert all(e.bound is not None and e.value is not None and e.value <= e.bound for e in with_it)
+    assert [(e.tasks, e.value) for e in with_it] == [(e.tasks, e.value) for e in without]
+
+
 def test_diversity_makes_them_less_alike() -> None:
     def overlap(diversity: float) -> float:
         return float(

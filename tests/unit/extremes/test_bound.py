@@ -1,0 +1,68 @@
+"""The certified bound: how tight, how many evaluations. That no sequence is beyond it: test_properties."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.extremes_bound import supergradient_bound
+from seqsearch.extremes import bound
+from seqsearch.extremes.bound import certified_bound
+from seqsearch.extremes.objective import Objective, Problem, task_sizes
+from seqsearch.extremes.paper import Direction
+
+
+def sparse(n: int, seed: int = 0) -> np.ndarray:
+    """Similarities like those of short names: mostly 0, some large."""
+    rng = np.random.default_rng(seed)
+    x = np.where(rng.random((n, n)) < 0.05, rng.random((n, n)), 0.0)
+    return np.asarray(x + x.T)
+
+
+def evaluations(problem: Problem, direction: Direction, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The bounds that were looked at, in order."""
+    found: list[float] = []
+    real = bound._Relaxed.at
+
+    def watched(self: bound._Relaxed, shift: np.ndarray) -> tuple[float, np.ndarray]:
+        value = real(self, shift)
+        found.append(value[0])
+        return value
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bound._Relaxed, "at", watched)
+        certified_bound(problem, direction)
+    return found
+
+
+@pytest.mark.parametrize("direction", ["hard", "easy"])
+@pytest.mark.parametrize("objective", ["adjacent", "within"])
+def test_it_is_as_tight_as_hundreds_of_supergradient_steps(direction: Direction, objective: str) -> None:
+    for matrix in (sparse(60), np.random.default_rng(0).normal(size=(60, 60))):
+        problem = Problem(matrix, task_sizes(60, 10), Objective.named(objective))
+        mean = problem.mean_random() or 0.0
+        new, old = certified_bound(problem, direction) or 0.0, supergradient_bound(problem, direction)
+        assert abs(new - mean) < 1.003 * abs(old - mean)
+
+
+def test_it_stops_where_nothing_is_gained(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(0).normal(size=(60, 10))
+    x /= np.linalg.norm(x, axis=1)[:, None]
+    low_rank = Problem(x @ x.T, task_sizes(60, 10))  # U = 0 is the maximum
+    looked = evaluations(low_rank, "hard", monkeypatch)
+    assert len(looked) < 10
+    rugged = evaluations(Problem(sparse(60), task_sizes(60, 10), Objective.named("within")), "hard", monkeypatch)
+    assert len(looked) < len(rugged) <= bound.MOST + 5
+    assert max(rugged) - rugged[0] > 0.05 * abs(rugged[0])
+
+
+def test_large_problems_get_one_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [bound.evaluations(n) for n in (50, 500, 1000, 2403)] == [bound.MOST, bound.MOST, 10, 1]
+    monkeypatch.setattr(bound, "evaluations", lambda n: 1)
+    assert len(evaluations(Problem(sparse(40), task_sizes(40, 5)), "easy", monkeypatch)) == 1
+
+
+def test_both_directions_are_one_problem_negated() -> None:
+    matrix, sizes = sparse(30), task_sizes(30, 4)
+    turned = certified_bound(Problem(-matrix, sizes), "hard") or 0.0
+    assert certified_bound(Problem(matrix, sizes), "easy") == pytest.approx(-turned, rel=1e-3)
