@@ -166,8 +166,11 @@ class Subject:
         method.n_seen, method.n_tasks = 10, 1
         return method
 
+    def _data(self, method: Method, number: int) -> TaskData:
+        return task_data(self.world, self.trainer.source(self.backbone), self.tasks[number], method, 0, 0)
+
     def _fit(self, method: Method, number: int) -> tuple[float, FitReport]:
-        data = task_data(self.world, self.trainer.source(self.backbone), self.tasks[number], method, 0, 0)
+        data = self._data(method, number)
         start = time.perf_counter()
         report = method.fit_task(data)
         _finish(self.trainer.device)
@@ -188,7 +191,7 @@ class Subject:
         """Seconds of one epoch that the method needs of the network."""
         needs, size = self.needs, self.config.batch_size
         method = self._method(1)
-        data = task_data(self.world, self.trainer.source(self.backbone), self.tasks[self.at], method, 0, 0)
+        data = self._data(method, self.at)
         seconds = 0.0
         if needs.full:
             seconds += bare_full(self.trainer, self.backbone, data, math.ceil(size * needs.full)) * needs.full
@@ -206,7 +209,7 @@ class Subject:
         self.bare()
         found = [(self.learning(low), self.learning(high), self.bare()) for _ in range(rounds)]
         epochs = [(b - a) / (high - low) for a, b, _ in found]
-        images = len(self.world.rows(self.tasks[self.at].classes, "train")[0])
+        images = len(self._data(self._method(1), self.at).train)
         epoch = statistics.median(epochs)
         return {
             "images_per_second": images / epoch,

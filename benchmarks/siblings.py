@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import prepare
 from seqsearch.core.outcomes import Outcome
+from seqsearch.core.types import Tasks
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
@@ -44,9 +45,9 @@ class Watched(CldybPlanner):
         super().__init__(*args)
         self.values: dict[int, dict[int, list[list[float]]]] = {}
 
-    def _tell(self, arm: Arm, t: int, outcomes: list[Outcome], joints: list[Outcome]) -> None:
-        super()._tell(arm, t, outcomes, joints)
-        steps = range(t, len(outcomes[0].accuracy) + 1)
+    def _tell(self, arm: Arm, t: int, tasks: Tasks, outcomes: list[Outcome], joints: list[Outcome]) -> None:
+        super()._tell(arm, t, tasks, outcomes, joints)
+        steps = range(t, len(tasks) + 1)
         each = [float(sum(accuracy.reward(o.accuracy, step) for step in steps)) for o in outcomes]
         self.values.setdefault(t, {}).setdefault(id(arm), []).append(each)
 

@@ -39,7 +39,8 @@ class Task:
 
     @cached_property
     def digest(self) -> str:
-        return digest_of("task", [(c.pool, c.index) for c in self.classes], self.split, self.reward_learned)
+        more = ("reward learned",) if self.reward_learned else ()
+        return digest_of("task", [(c.pool, c.index) for c in self.classes], self.split, *more)
 
 
 @dataclass(frozen=True)

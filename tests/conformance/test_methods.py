@@ -230,7 +230,7 @@ def test_finetune_forgets_more_than_replay(labs: dict[str, Lab]) -> None:
     lab = labs[EMBEDDED]
 
     def loss(target: str) -> float:
-        case = Case(f"{target}, fast", target, {"backbone_lr": 0.03})
+        case = Case(f"{target}, fast", target, {"backbone_lr": 0.02})
         return lab.accuracy(lab.trained(case, ONE), TASKS, 0) - lab.accuracy(lab.trained(case, *TASKS), TASKS, 0)
 
     assert loss("finetune") > loss("er") + 0.1
