@@ -90,8 +90,7 @@ def test_the_drop_and_its_interval(run, images):
         (b**2 * np.var(found.mean(1), ddof=1) / F, F - 1), (a**2 * np.var(random.mean(1), ddof=1) / L, L - 1),
         (max(0.0, seeds), R - 1), (max(0.0, image), len(held) - len({c for c, _ in held})),
     ]  # fmt: skip
-    total = sum(v for v, _ in parts)
-    reach = sum(v * stats.t.ppf(0.975, d) for v, d in parts) / math.sqrt(total)
+    reach = math.sqrt(sum(v * stats.t.ppf(0.975, d) ** 2 for v, d in parts))
     said = json.loads(json.dumps(to_json(Cldyb().read(run).summary)))["mean"]["drop"]
     relative = 1 - found.mean() / random.mean()
     assert said["relative"]["value"] == pytest.approx(relative, abs=1e-9)

@@ -27,7 +27,7 @@ def test_by_hand():
     assert (d.absolute.low, d.absolute.high) == pytest.approx((0.3 - half, 0.3 + half), rel=1e-4)
 
 
-def test_parts_by_hand_and_their_quantiles_averaged():
+def test_parts_by_hand_each_with_its_own_quantile():
     """Two searches, three random sequences, two seeds, nothing left beside sequence and seed: all parts are known."""
     f, r = np.array([[0.4, 0.42], [0.5, 0.56]]), np.array([[0.7, 0.7], [0.8, 0.8], [0.9, 0.9]])
     d = drop(f, r)
@@ -39,10 +39,9 @@ def test_parts_by_hand_and_their_quantiles_averaged():
         "training seeds": max(0.0, of_seeds - error * (1 / 3 + 1 / 2)),
     }  # fmt: skip
     assert d.variances == pytest.approx(expected)
-    total = sum(expected.values())
-    t = (12.7062 * expected["found sequences"] + 4.30265 * expected["random sequences"]) / total
-    t += 12.7062 * expected["training seeds"] / total
-    assert d.absolute.half_width == pytest.approx(t * np.sqrt(total), rel=1e-4)
+    t = {"found sequences": 12.7062, "random sequences": 4.30265, "training seeds": 12.7062}
+    reach = np.sqrt(sum(t[name] ** 2 * variance for name, variance in expected.items()))
+    assert d.absolute.half_width == pytest.approx(reach, rel=1e-4)
 
 
 def test_seeds_that_move_all_sequences_alike_say_nothing():
