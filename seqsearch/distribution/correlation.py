@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from seqsearch.distribution.interval import UNKNOWN, Float64, Interval, finite, tail
+from seqsearch.distribution.interval import Float64, Interval, finite
+from seqsearch.distribution.pivot import Pivot
 
-FEWEST_CLUSTERS = 10
-"""Below, a correlation of clustered sequences has neither interval nor p-value."""
-FEWEST = 10
-"""The same for sequences that are not clustered."""
+FEWEST = 8
+"""Sequences, or clusters of them, below which a correlation has neither interval nor p-value."""
+_ONE = 1 - 1e-12
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,13 @@ class SimilarityCorrelation:
 def similarity_correlation(
     similarity: ArrayLike, accuracy: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95
 ) -> SimilarityCorrelation:
-    """Correlations of S ``[n]`` with accuracy ``[n]``; ``clusters [n]`` names sequences whose S depends on what they share.
+    """Pearson's and Spearman's correlation of S ``[n]`` with accuracy ``[n]``, over all sequences as they are.
+
+    ``clusters [n]`` names sequences that are dependent, since S depends on a part that they share. Interval and p-value rest on
+    the jackknife over clusters (over sequences where there are none): C atanh r - (C - 1) atanh r without cluster c, taken as C
+    independent values ("The Jackknife, the Bootstrap and Other Resampling Plans", Efron, 1982, chapter 3), with `Pivot`'s bounds
+    of their mean. There is neither below `FEWEST` sequences or clusters, nor where |r| is 1. Clusters may still share classes
+    with each other; no figure knows.
 
     Raises:
         ValueError: lists of different length, fewer than two sequences, missing values.
@@ -54,28 +60,25 @@ def similarity_correlation(
     if labels is not None and labels.shape != s.shape:
         raise ValueError(f"{len(s)} sequences need as many cluster labels, not shape {labels.shape}")
     groups = np.arange(len(s)) if labels is None else labels
-    fewest = FEWEST if labels is None else FEWEST_CLUSTERS
     return SimilarityCorrelation(
-        _coefficient(s, a, groups, fewest, level),
-        _coefficient(stats.rankdata(s), stats.rankdata(a), groups, fewest, level),
+        _coefficient(s, a, groups, level),
+        _coefficient(stats.rankdata(s), stats.rankdata(a), groups, level),
         len(s),
         None if labels is None else int(labels.max()) + 1,
     )
 
 
-def _coefficient(x: Float64, y: Float64, labels: NDArray[np.int64], fewest: int, level: float) -> Coefficient:
-    """Jackknife over clusters of atanh r, t with clusters - 1 degrees."""
+def _coefficient(x: Float64, y: Float64, labels: NDArray[np.int64], level: float) -> Coefficient:
     r, C = _pearson(x, y), int(labels.max()) + 1
-    if math.isnan(r) or fewest > C or abs(r) > 1 - 1e-9:
-        return Coefficient(Interval(r) if not math.isnan(r) else UNKNOWN, math.nan)
-    left = [_pearson(x[labels != c], y[labels != c]) for c in range(C)]
-    z = np.arctanh(np.clip(left, -1 + 1e-12, 1 - 1e-12))
-    error = math.sqrt((C - 1) / C * float(((z - z.mean()) ** 2).sum()))
-    if not error > 0:
+    if math.isnan(r) or C < FEWEST or abs(r) > _ONE:
         return Coefficient(Interval(r), math.nan)
-    reach = float(stats.t.isf(tail(level), C - 1)) * error
-    p = 2 * float(stats.t.sf(abs(math.atanh(r)) / error, C - 1))
-    return Coefficient(Interval(r, math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)), p)
+    left = np.array([_pearson(x[labels != c], y[labels != c]) for c in range(C)])
+    if np.isnan(left).any():
+        return Coefficient(Interval(r), math.nan)
+    pseudo = C * math.atanh(r) - (C - 1) * np.arctanh(np.clip(left, -_ONE, _ONE))
+    pivot = Pivot.of_mean(pseudo)
+    low, high = (math.tanh(bound) for bound in pivot.bounds(level))
+    return Coefficient(Interval(r, min(r, low), max(r, high)), pivot.p(0.0))
 
 
 def _pearson(x: Float64, y: Float64) -> float:
