@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from seqsearch.distribution.interval import Float64, Interval, finite
+from seqsearch.distribution.interval import UNKNOWN, Float64, Interval, finite
 from seqsearch.distribution.pivot import Pivot
 
 FEWEST = 8
 """Sequences, or clusters of them, below which a correlation has neither interval nor p-value."""
 _ONE = 1 - 1e-12
+_CONSTANT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -69,21 +70,22 @@ def similarity_correlation(
 
 
 def _coefficient(x: Float64, y: Float64, labels: NDArray[np.int64], level: float) -> Coefficient:
-    r, C = _pearson(x, y), int(labels.max()) + 1
-    if math.isnan(r) or C < FEWEST or abs(r) > _ONE:
-        return Coefficient(Interval(r), math.nan)
-    left = np.array([_pearson(x[labels != c], y[labels != c]) for c in range(C)])
-    if np.isnan(left).any():
-        return Coefficient(Interval(r), math.nan)
-    pseudo = C * math.atanh(r) - (C - 1) * np.arctanh(np.clip(left, -_ONE, _ONE))
-    pivot = Pivot.of_mean(pseudo)
+    if np.ptp(x) < _CONSTANT or np.ptp(y) < _CONSTANT:
+        return Coefficient(UNKNOWN, math.nan)
+    x, y = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
+    r, C = float((x * y).mean()), int(labels.max()) + 1
+    left = _without(x, y, labels)
+    if C < FEWEST or abs(r) > _ONE or np.isnan(left).any():
+        return Coefficient(Interval(max(-1.0, min(1.0, r))), math.nan)
+    pivot = Pivot.of_mean(C * math.atanh(r) - (C - 1) * np.arctanh(np.clip(left, -_ONE, _ONE)))
     low, high = (math.tanh(bound) for bound in pivot.bounds(level))
     return Coefficient(Interval(r, min(r, low), max(r, high)), pivot.p(0.0))
 
 
-def _pearson(x: Float64, y: Float64) -> float:
-    """NaN where one side is constant."""
-    if np.ptp(x) < 1e-12 or np.ptp(y) < 1e-12:
-        return math.nan
-    x, y = x - x.mean(), y - y.mean()
-    return float((x * y).sum() / math.sqrt((x**2).sum() * (y**2).sum()))
+def _without(x: Float64, y: Float64, labels: NDArray[np.int64]) -> Float64:
+    """Correlation of standardised ``x`` and ``y [n]`` without each cluster ``[C]``; NaN where one side is constant then."""
+    n, sx, sy, xx, yy, xy = (v.sum() - np.bincount(labels, v) for v in (np.ones(len(x)), x, y, x * x, y * y, x * y))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        vx, vy = xx / n - (sx / n) ** 2, yy / n - (sy / n) ** 2
+        r: Float64 = (xy / n - sx * sy / n**2) / np.sqrt(vx * vy)
+    return np.where((vx < 1e-9) | (vy < 1e-9), np.nan, r)
