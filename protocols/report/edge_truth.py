@@ -41,19 +41,19 @@ def truth(s: EdgeSummary) -> list[Cells]:
         )
     )  # fmt: skip
     related = [
-        (method, which, str(n), coefficient(pearson), p_value(pearson), coefficient(spearman), p_value(spearman))
+        (
+            method, str(c.n), "-" if c.clusters is None else str(c.clusters), coefficient(c.pearson), p_text(c.pearson.p),
+            coefficient(c.spearman), p_text(c.spearman.p),
+        )
         for method, t in known
         if (c := t.correlation)
-        for which, n, pearson, spearman in (
-            ("sequences, as published", c.n, c.raw_pearson, c.raw_spearman),
-            ("different S", c.clusters, c.pearson, c.spearman),
-        )
-    ]
+    ]  # fmt: skip
     if related:
         lead = (
-            "Sequences that share S by construction are not independent: the second row correlates the means at each S."
+            "Over all sequences. Those that share what S depends on are not independent: intervals and p-values count "
+            "groups of them."
         )
-        of = ("Method", "of", "n", "Pearson [95 %]", "p", "Spearman [95 %]", "p")
+        of = ("Method", "sequences", "groups", "Pearson [95 %]", "p", "Spearman [95 %]", "p")
         tables.append(Cells("Similarity and accuracy (Fig. 2 c)", lead, of, tuple(related)))
     if any(len(t.encoders) > 1 for _, t in known):
         sweep = [(method, *_against(a)) for method, t in known for a in t.encoders]
@@ -87,6 +87,6 @@ def coefficient(c: Coefficient) -> str:
     return f"{v.value:+.2f}" if math.isnan(v.low) else f"{v.value:+.2f} [{v.low:+.2f}, {v.high:+.2f}]"
 
 
-def p_value(c: Coefficient) -> str:
-    """Of a correlation."""
-    return "n/a" if math.isnan(c.p) else "<.001" if c.p < 0.001 else f"{c.p:.3f}"
+def p_text(p: float) -> str:
+    """A p-value."""
+    return "n/a" if math.isnan(p) else "<.001" if p < 0.001 else f"{p:.3f}"

@@ -77,7 +77,7 @@ def densities(
     """Fitted normals over the histogram of the truth (nothing if it is not known); ``marks`` are single accuracies by class."""
     values = [*truth, *(v for _, v in marks)]
     for c in curves:
-        values += [c.mu - 3 * c.sigma, c.mu + 3 * c.sigma]
+        values += [max(0.0, c.mu - 3 * c.sigma), min(1.0, c.mu + 3 * c.sigma)]
     low, high = _wide((min(values), max(values)))
     edges = np.linspace(min(truth), max(truth), bins + 1) if truth and max(truth) - min(truth) > 1e-9 else np.zeros(0)
     heights = np.histogram(truth, edges, density=True)[0] if len(edges) else np.zeros(0)
