@@ -80,6 +80,8 @@ def _check_effect(values: dict[str, Any], named: set[str], plan_only: bool) -> N
         "restarts": (not anneals, "is for --planner anneal"),
         "diversity": (values["extremes"] == 1, "is for --extremes 2 or more"),
         "max_sequences": (not values["until"], "is for --until"),
+        "crossed_orders": (values["enumerate"], "says how many share the seeds, and with --enumerate all do"),
+        "rs_draw": (not values["rs_seeds"], "is for --rs-seeds"),
         "enumerate_limit": (not values["enumerate"], "is for --enumerate"),
         "classes": (plan_only and from_file, "draws from a pool, and the plan is made from a file"),
         "exclude_groups": (plan_only and from_file, "leaves classes of a pool out, and the plan is made from a file"),

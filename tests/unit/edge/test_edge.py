@@ -204,6 +204,8 @@ def test_a_run_resumes_with_what_it_began_with_or_not_at_all(tmp_path: Path) -> 
         (("--lags", "1,2"), "--lags is for --objective lags: leave it out"),
         (("--planner", "exact", "--budget", "2"), "--budget is for --planner anneal"),
         (("--diversity", "2"), "--diversity is for --extremes 2 or more"),
+        (("--enumerate", "--crossed-orders", "2"), "--crossed-orders says how many share the seeds"),
+        (("--rs-seeds", "", "--rs-draw", "toolbox"), "--rs-draw is for --rs-seeds"),
         (("--plan-only", "--dry-run"), "leave --dry-run out"),
         (("--plan-only", "--similarity", "m.csv", "--classes", "5"), "--classes draws from a pool"),
         (("--tasks", "1"), "--objective adjacent says nothing of 1 task(s) of 6 classes"),
