@@ -105,7 +105,7 @@ def _density(c: Curve, axes: Axes, top: float) -> str:
     if c.sigma <= 0:
         points = [(axes.x(c.mu), axes.y(0)), (axes.x(c.mu), axes.y(top))]
     else:
-        xs = np.linspace(*axes.x_range, 121)
+        xs = np.linspace(max(0.0, axes.x_range[0]), min(1.0, axes.x_range[1]), 121)
         ys = np.exp(-(((xs - c.mu) / c.sigma) ** 2) / 2) / (c.sigma * math.sqrt(2 * math.pi))
         points = [(axes.x(float(x)), axes.y(min(float(y), 1.08 * top))) for x, y in zip(xs, ys, strict=True)]
     return " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
