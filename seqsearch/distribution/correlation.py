@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from seqsearch.distribution.interval import UNKNOWN, Float64, Interval, finite
+from seqsearch.distribution.interval import UNKNOWN, Float64, Interval, finite, tail
 from seqsearch.distribution.pivot import Pivot
 
 FEWEST = 8
@@ -45,11 +45,15 @@ def similarity_correlation(
 ) -> SimilarityCorrelation:
     """Pearson's and Spearman's correlation of S ``[n]`` with accuracy ``[n]``, over all sequences as they are.
 
-    ``clusters [n]`` names sequences that are dependent, since S depends on a part that they share. Interval and p-value rest on
-    the jackknife over clusters (over sequences where there are none): C atanh r - (C - 1) atanh r without cluster c, taken as C
-    independent values ("The Jackknife, the Bootstrap and Other Resampling Plans", Efron, 1982, chapter 3), with `Pivot`'s bounds
-    of their mean. There is neither below `FEWEST` sequences or clusters, nor where |r| is 1. Clusters may still share classes
-    with each other; no figure knows.
+    Interval and p-value rest on the jackknife: n atanh r - (n - 1) atanh r without sequence i, taken as n independent values
+    ("The Jackknife, the Bootstrap and Other Resampling Plans", Efron, 1982, chapter 3), with `Pivot`'s bounds of their mean.
+    They are at least as wide as by Fisher's z, with variance 1 / (n - 3), for ranks (1 + r^2 / 2) / (n - 3) ("Sample Size
+    Requirements for Estimating Pearson, Kendall and Spearman Correlations", Bonett and Wright, 2000).
+
+    ``clusters [n]`` names sequences that are dependent, since S depends on a part that they share: the jackknife leaves out
+    clusters then, and Fisher's z, which is for independent sequences, has no part. Clusters may still share classes with each
+    other; no figure knows. There is neither interval nor p-value below `FEWEST` sequences or clusters, nor where |r| is 1 or no
+    sequence makes a difference.
 
     Raises:
         ValueError: lists of different length, fewer than two sequences, missing values.
@@ -60,26 +64,35 @@ def similarity_correlation(
     labels = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
     if labels is not None and labels.shape != s.shape:
         raise ValueError(f"{len(s)} sequences need as many cluster labels, not shape {labels.shape}")
-    groups = np.arange(len(s)) if labels is None else labels
     return SimilarityCorrelation(
-        _coefficient(s, a, groups, level),
-        _coefficient(stats.rankdata(s), stats.rankdata(a), groups, level),
+        _coefficient(s, a, labels, 0.0, level),
+        _coefficient(stats.rankdata(s), stats.rankdata(a), labels, 0.5, level),
         len(s),
         None if labels is None else int(labels.max()) + 1,
     )
 
 
-def _coefficient(x: Float64, y: Float64, labels: NDArray[np.int64], level: float) -> Coefficient:
+def _coefficient(x: Float64, y: Float64, labels: NDArray[np.int64] | None, ranks: float, level: float) -> Coefficient:
+    """``ranks``: what ranks add to the variance of atanh r, times r^2."""
     if np.ptp(x) < _CONSTANT or np.ptp(y) < _CONSTANT:
         return Coefficient(UNKNOWN, math.nan)
     x, y = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
-    r, C = float((x * y).mean()), int(labels.max()) + 1
-    left = _without(x, y, labels)
+    r = max(-1.0, min(1.0, float((x * y).mean())))
+    left = _without(x, y, np.arange(len(x)) if labels is None else labels)
+    C = len(left)
     if C < FEWEST or abs(r) > _ONE or np.isnan(left).any():
-        return Coefficient(Interval(max(-1.0, min(1.0, r))), math.nan)
-    pivot = Pivot.of_mean(C * math.atanh(r) - (C - 1) * np.arctanh(np.clip(left, -_ONE, _ONE)))
-    low, high = (math.tanh(bound) for bound in pivot.bounds(level))
-    return Coefficient(Interval(r, min(r, low), max(r, high)), pivot.p(0.0))
+        return Coefficient(Interval(r), math.nan)
+    z = math.atanh(r)
+    pseudo = C * z - (C - 1) * np.arctanh(np.clip(left, -_ONE, _ONE))
+    if np.ptp(pseudo) < _CONSTANT:
+        return Coefficient(Interval(r), math.nan)
+    pivot = Pivot.of_mean(pseudo)
+    (low, high), p = pivot.bounds(level), pivot.p(0.0)
+    if labels is None:
+        error = math.sqrt((1 + ranks * r**2) / (C - 3))
+        reach = float(stats.norm.isf(tail(level))) * error
+        low, high, p = min(low, z - reach), max(high, z + reach), max(p, 2 * float(stats.norm.sf(abs(z) / error)))
+    return Coefficient(Interval(r, min(r, math.tanh(low)), max(r, math.tanh(high))), p)
 
 
 def _without(x: Float64, y: Float64, labels: NDArray[np.int64]) -> Float64:

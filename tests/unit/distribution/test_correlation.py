@@ -23,6 +23,17 @@ def test_the_coefficients_are_scipys():
     assert (found.n, found.clusters) == (40, None)
 
 
+def test_no_narrower_than_fishers_z():
+    found = similarity_correlation(S40, A40)
+    by_scipy = stats.pearsonr(S40, A40).confidence_interval()
+    assert found.pearson.value.low <= by_scipy.low + 1e-12
+    assert found.pearson.value.high >= by_scipy.high - 1e-12
+    rho = found.spearman.value
+    reach = stats.norm.ppf(0.975) * math.sqrt((1 + rho.value**2 / 2) / 37)
+    assert math.atanh(rho.high) - math.atanh(rho.value) >= reach - 1e-12
+    assert found.spearman.p >= 2 * stats.norm.sf(math.atanh(rho.value) / reach * stats.norm.ppf(0.975))
+
+
 def test_clusters_change_the_interval_and_not_the_value():
     a = 0.7 + 0.1 * S15 + 0.05 * np.repeat(rng.normal(size=15), 6)
     plain, clustered = similarity_correlation(S15, a), similarity_correlation(S15, a, MIDDLE)
@@ -87,7 +98,9 @@ def test_few_or_perfect_have_a_value_and_no_more():
     clusters = similarity_correlation(S40, A40, np.arange(40) % (FEWEST - 1)).pearson
     perfect = similarity_correlation(S40, 3 * S40 + 1).pearson
     one_point = similarity_correlation([0.0] * 11 + [1.0], rng.random(12)).pearson  # S is constant without the last
-    for c in (few, clusters, perfect, one_point):
+    s = np.array([0.0, 0, 0, -1, 0, 0, 0, 1])
+    idle = similarity_correlation(s, [0.2, 0.65, 0.8, 0.45, 0.65, 0.1, 0.3, 0.45]).pearson  # r is 0 without any of them
+    for c in (few, clusters, perfect, one_point, idle):
         assert not math.isnan(c.value.value)
         assert math.isnan(c.value.low)
         assert math.isnan(c.p)
