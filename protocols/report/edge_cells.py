@@ -67,7 +67,7 @@ def bounds(s: EdgeSummary) -> Cells:
         "paper: mean",
         "paper: sd",
     )
-    rows = []
+    rows, trained = [], "all" if any(m.truth for m in s.methods) else "hard, easy and random"
     for m in s.methods:
         sides = (percent(float(m.groups[n].means.mean())) if len(m.groups[n]) else "-" for n in ("hard", "easy"))
         seen = (percent(m.estimate.lowest), percent(m.estimate.highest)) if m.estimate else ("-", "-")
@@ -76,7 +76,7 @@ def bounds(s: EdgeSummary) -> Cells:
     lead = (
         f"Percent and points. {CONDITIONS} Hard, easy: mean of these sequences over their training seeds. Easy - hard: of the "
         "first of each, for these two sequences; the interval is of training noise only. Lowest, highest seen: single trainings "
-        "of hard, easy and random sequences, training noise included. Paper: mean and sd of the hard, one random and the easy "
+        f"of {trained} sequences, training noise included. Paper: mean and sd of the hard, one random and the easy "
         "sequence, one training each, which is no sample."
     )
     if s.estimator == "paper":

@@ -11,7 +11,7 @@ from protocols.report.edge_truth import coefficient, p_text
 from protocols.report.provenance import caveats
 from protocols.report.text import cost, count
 from seqsearch.core.text import shown
-from seqsearch.distribution.correlation import SimilarityCorrelation
+from seqsearch.distribution.correlation import FEWEST, SimilarityCorrelation
 from seqsearch.distribution.mean import needed_for_mean
 from seqsearch.distribution.order_test import ExtremesTest
 
@@ -114,16 +114,19 @@ def ranks(m: MethodEdge) -> str:
 def correlated(m: MethodEdge) -> str:
     """How accuracy and S correlate: over every sequence if these were run, else over random ones; empty where not known."""
     if m.truth and m.truth.correlation:
-        return _correlated(m.truth.correlation, "all")
-    return _correlated(m.correlation, "random") if m.correlation else ""
+        return _correlated(m.truth.correlation, f"all {m.truth.correlation.n}")
+    return _correlated(m.correlation, f"{m.correlation.n} random") if m.correlation else ""
 
 
 def _correlated(c: SimilarityCorrelation, which: str) -> str:
-    text = f"over {c.n} {which} sequences accuracy and S correlate with r = {coefficient(c.pearson)}, p = {p_text(c.pearson.p)}"
-    if math.isnan(c.pearson.value.low) and abs(c.pearson.value.value) < 1 - 1e-9:
-        text += f" ({'too few for an interval' if c.clusters is None else f'too few: {c.clusters} different S'})"
+    text = (
+        f"over {which} sequences accuracy and S correlate with r = {coefficient(c.pearson)}, p = {p_text(c.pearson.p)}"
+    )
+    what, there = ("sequences", c.n) if c.clusters is None else ("groups that share what S depends on", c.clusters)
+    if there < FEWEST:
+        text += f" (too few {what} for an interval: {FEWEST - there} more needed)"
     elif c.clusters is not None:
-        text += f" (by {c.clusters} groups that share what S depends on)"
+        text += f" (by {there} {what})"
     return text + "."
 
 

@@ -197,6 +197,7 @@ def test_figures_can_be_recomputed_from_the_files(every: tuple[Path, str]) -> No
     line = f"{100 * mean:.1f} [{100 * bounds[0]:.1f}, {100 * bounds[1]:.1f}]"
     assert line in printed
     assert line in (run / "report.html").read_text()
+    assert "over all 90 sequences accuracy and S correlate" in " ".join(printed.split())
 
 
 def test_a_finished_run_is_left_as_it_is(every: tuple[Path, str]) -> None:

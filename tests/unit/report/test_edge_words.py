@@ -155,7 +155,7 @@ def test_the_correlation_is_of_all_random_sequences(tmp_path: Path) -> None:
         in words.correlated(m)
     )
     [m] = summary(tmp_path, LOW, HIGH, random[:5], S=S[:5]).methods
-    assert words.correlated(m).endswith("p = n/a (too few for an interval).")
+    assert words.correlated(m).endswith("p = n/a (too few sequences for an interval: 3 more needed).")
     [m] = summary(tmp_path, LOW, HIGH, random).methods
     assert words.correlated(m) == ""
 
