@@ -1,6 +1,6 @@
 """How often CLDyB's intervals hold, and how often its verdict is false: drawn accuracies with known parts.
 
-    python -m benchmarks.coverage_drop [--repeats 1000] [--workers 2]
+    python -m benchmarks.coverage
 
 A pool of 30 classes with 4 test images each; a sequence holds 10 of them, 2 of which (the first task) all sequences share.
 Correctness of an image in a sequence with a training seed is a mean plus effects of the search (found sequences, from two on), of
@@ -11,10 +11,9 @@ sequence's; with one seed it is that seed's.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.distribution.drop import ImageShares, drop
-from seqsearch.training.device import pin_threads
 
 Floats = NDArray[np.float64]
 Row = dict[str, float | str | int]
@@ -114,11 +112,10 @@ def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
     }  # fmt: skip
 
 
-def rows(repeats: int, workers: int) -> list[Row]:
+def rows(repeats: int, pool: Executor) -> list[Row]:
     """The whole grid."""
     grid = list(cases())
-    with ProcessPoolExecutor(workers, initializer=pin_threads) as pool:
-        return list(pool.map(coverage, grid, [repeats] * len(grid), chunksize=4))
+    return list(pool.map(coverage, grid, [repeats] * len(grid), chunksize=4))
 
 
 def print_rows(found: list[Row]) -> None:
@@ -135,15 +132,3 @@ def print_rows(found: list[Row]) -> None:
             f"{F:>8}{R:>6}{min(figures['absolute']):>20.3f}{max(figures['absolute']):>10.3f}{min(figures['relative']):>18.3f}"
             f"{max(figures['false_verdict']):>16.3f}{min(even):>8.2f} -{max(even):>4.2f}"
         )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=1000)
-    parser.add_argument("--workers", type=int, default=2)
-    arguments = parser.parse_args()
-    print_rows(rows(arguments.repeats, arguments.workers))
-
-
-if __name__ == "__main__":
-    main()

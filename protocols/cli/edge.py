@@ -49,6 +49,8 @@ def edge(
         _check_effect(values, given(context, FIELDS), plan_only)
     if plan_only and dry_run:
         raise UserError("--plan-only trains nothing: leave --dry-run out")
+    if plan_only and not given(context, {"similarity"}):
+        del values["similarity"]  # a plan has a default of its own
     protocol: Protocol[Any, Any] = PLANS if plan_only or _is_plan(resume) else PROTOCOL
     start(context, protocol, values, out=out, resume=resume, dry_run=dry_run, runtime=runtime, print_costs=_print_costs)
 
@@ -78,6 +80,8 @@ def _check_effect(values: dict[str, Any], named: set[str], plan_only: bool) -> N
         "restarts": (not anneals, "is for --planner anneal"),
         "diversity": (values["extremes"] == 1, "is for --extremes 2 or more"),
         "max_sequences": (not values["until"], "is for --until"),
+        "crossed_orders": (values["enumerate"], "says how many share the seeds, and with --enumerate all do"),
+        "rs_draw": (not values["rs_seeds"], "is for --rs-seeds"),
         "enumerate_limit": (not values["enumerate"], "is for --enumerate"),
         "classes": (plan_only and from_file, "draws from a pool, and the plan is made from a file"),
         "exclude_groups": (plan_only and from_file, "leaves classes of a pool out, and the plan is made from a file"),
@@ -105,15 +109,18 @@ def _print_costs(settings: EdgeSettings, runtime: Runtime) -> None:
     at_a_time = workers_at_a_time(runtime)
     hours = most.trainings * unit.seconds / 3600 / at_a_time
     needed = required_sequences(there, 0.05, 0.05)
+    asked = study.similarity_method.label if study.similarity_method else ""
     if runtime.json:
         record = {"trainings": most.trainings, "rollouts": most.rollouts, "hours": hours, "workers": at_a_time,
-                  "seconds_per_training": unit.seconds, "sequences": str(there), "required_for_5_points": needed}  # fmt: skip
+                  "seconds_per_training": unit.seconds, "sequences": str(there), "required_for_5_points": needed,
+                  "similarity_method": asked}  # fmt: skip
         click.echo(json.dumps(record))
         return
     shown = f"{there:,}" if there < 10**9 else f"about 10^{len(str(there)) - 1}"
     click.echo(
-        f"{most.trainings:,} trainings at most ({most.rollouts:,} sequences times methods times seeds)\n"
-        f"{duration(3600 * hours)} with {at_a_time} worker(s), at {unit.seconds:.2g} s a training on this machine\n"
+        f"{most.trainings:,} trainings at most ({most.rollouts:,} times a method is trained on a sequence)\n"
+        + f"one training of {asked} on all classes at once, for their similarity\n" * bool(asked)
+        + f"{duration(3600 * hours)} with {at_a_time} worker(s), at {unit.seconds:.2g} s a training on this machine\n"
         f"{shown} class sequences there are; {needed:,} random ones bound the mean to 5 points in 95 % of cases, whatever the "
         "method (Serfling); intervals from the run itself are narrower\nnothing was run"
     )

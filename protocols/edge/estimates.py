@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from protocols.edge.truth import Truth
 from seqsearch.distribution.correlation import SimilarityCorrelation
+from seqsearch.distribution.estimate import Estimate
 from seqsearch.distribution.interval import Interval
 from seqsearch.results.rows import Row
 
@@ -29,20 +30,19 @@ def estimates(methods: Sequence[MethodEdge]) -> list[Row]:
 
 
 def _figures(m: MethodEdge) -> Iterable[tuple[str, str, Interval]]:
-    for about, e in (("random", m.estimate), ("paper", m.paper)):
-        if e is None:
-            continue
-        names = (
-            ("mean", "sd") if about == "paper" else ("mean", "sd", "order_sd", "training_sd", "seed_sd", "low", "high")
-        )
-        yield from ((about, name, getattr(e, name)) for name in names)
-        yield from ((about, f"q{round(100 * p):02d}", q) for p, q in e.quantiles.items())
-        yield about, "sequences", Interval(e.L)
+    if m.estimate:
+        yield from _distribution(m.estimate)
+    if m.paper:
+        yield from (("paper", "mean", m.paper.mean), ("paper", "sd", Interval(m.paper.sd)))
+        yield "paper", "sequences", Interval(m.paper.L)
     for side in ("hard", "easy"):
         if len(m.groups[side]):
-            yield side, "accuracy", Interval(float(m.groups[side].accuracy.mean()))
+            yield side, "accuracy", Interval(float(m.groups[side].means.mean()))
     if m.difference:
         yield "extremes", "easy_minus_hard", m.difference
+    if m.test:
+        for name in ("p_hard", "p_easy", "p_hard_above", "p_easy_below", "needed"):
+            yield "extremes", name, Interval(getattr(m.test, name))
     if m.rs:
         yield from (("rs", "mean", Interval(m.rs.mu)), ("rs", "sd", Interval(m.rs.sigma)))
     for about, p in m.placed.items():
@@ -51,11 +51,23 @@ def _figures(m: MethodEdge) -> Iterable[tuple[str, str, Interval]]:
                 (f"order {name}", "accuracy", Interval(order.accuracy)),
                 (f"order {name}", "percentile", order.share),
             )
-            yield f"order {name}", "normal_percentile", order.normal
         yield about, "percentile_together", p.together
     yield from _correlations("random", m.correlation)
     if m.truth:
         yield from _truths(m.truth)
+
+
+def _distribution(e: Estimate) -> Iterable[tuple[str, str, Interval]]:
+    yield from (("random", name, getattr(e, name)) for name in ("mean", "mean_adjusted"))
+    yield from (("random", name, Interval(getattr(e, name))) for name in ("sd", "order_sd", "training_sd"))
+    if e.tails:
+        for name in ("lowest", "highest", "next_beyond", "share_beyond"):
+            yield "random", name, Interval(getattr(e.tails, name))
+    if e.normality_p is not None:
+        yield "random", "normality_p", Interval(e.normality_p)
+    for name, n in (("sequences", e.L), ("crossed_sequences", e.C), ("crossed_seeds", e.R)):
+        yield "random", name, Interval(n)
+    yield from (("seen", name, Interval(getattr(e, name))) for name in ("lowest", "highest"))
 
 
 def _truths(t: Truth) -> Iterable[tuple[str, str, Interval]]:
@@ -85,10 +97,11 @@ def _truths(t: Truth) -> Iterable[tuple[str, str, Interval]]:
 def _correlations(about: str, c: SimilarityCorrelation | None) -> Iterable[tuple[str, str, Interval]]:
     if c is None:
         return
-    for name in ("pearson", "spearman", "raw_pearson", "raw_spearman"):
+    for name in ("pearson", "spearman"):
         found = getattr(c, name)
         yield from ((f"{about}, S", name, found.value), (f"{about}, S", f"{name}_p", Interval(found.p)))
-    yield f"{about}, S", "distinct_S", Interval(c.clusters)
+    if c.clusters is not None:
+        yield f"{about}, S", "clusters", Interval(c.clusters)
 
 
 def _finite(value: float) -> float | None:

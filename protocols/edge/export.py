@@ -13,7 +13,6 @@ from protocols.running.export import classes_of, rescored, run_info, write_costs
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.core.types import Tasks
-from seqsearch.planners.replicates import scoring
 from seqsearch.results.rows import SequenceKind, TaskSequence
 from seqsearch.results.run import assembled
 from seqsearch.results.tables import write_estimates, write_results, write_sequences
@@ -24,26 +23,25 @@ from seqsearch.similarity.matrix import Similarity
 def export(
     session: Session,
     study: EdgeStudy,
-    trained: Sequence[tuple[str, SequenceKind, Tasks, float | None]],
+    trained: Sequence[tuple[str, SequenceKind, Tasks, tuple[int, ...]]],
+    values: Sequence[float | None],
     similarities: Sequence[Similarity],
     plans: Sequence[ExtremesPlan],
     reached: str | None,
 ) -> Exported:
     """Write ``sequences``, ``results``, ``estimates``, ``similarity`` and ``trainings.parquet``, and ``stats.json``.
 
-    ``trained`` are all sequences that are trained, or were begun: name, kind, tasks and objective. Of a run that was stopped,
-    having ``reached`` so and so far, it is what is known so far, without estimates.
+    ``trained`` are all sequences that are trained, or were begun: name, kind, tasks and training seeds; ``values`` their
+    objective. Of a run that was stopped, having ``reached`` so and so far, it is what is known so far, without estimates.
     """
     folder, journal = session.folder.path, session.journal
     info, labels = run_info(session.folder, classes_of(study.world)), tuple(m.label for m in study.methods)
     sequences = [
         TaskSequence(name, kind, labels, study.settings.seed, tasks, (value,) * len(tasks))
-        for name, kind, tasks, value in trained
+        for (name, kind, tasks, _), value in zip(trained, values, strict=True)
     ]
     write_sequences(folder / "sequences.parquet", info, sequences)
-    seeds = scoring(study.settings.score_seeds)
-    judged = rescored(study, journal, study.methods, [(name, kind, tasks, seeds) for name, kind, tasks, _ in trained])
-    results = write_results(folder / "results.parquet", info, judged)
+    results = write_results(folder / "results.parquet", info, rescored(study, journal, study.methods, trained))
     if similarities:
         write(folder / "similarity.parquet", similarities[0])
     search = session.search(study.world)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.core.types import Task
 from seqsearch.distribution.correlation import SimilarityCorrelation, similarity_correlation
 from seqsearch.metrics.accuracy import acc
+from seqsearch.planners.replicates import ORDERS
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults
 
@@ -17,15 +19,21 @@ Table = NDArray[np.float64]
 """Final accuracy ``[sequences, seeds]``."""
 DIGITS = 12
 """Of an accuracy: sums of shares of images differ in more only by the order in which they were added."""
+WHAT = {"crossed": "random, with the seeds of the extremes"}
+"""Groups that are called otherwise where they are spoken of."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Sequences of one kind: names, objective ``S`` (None where not defined), accuracies ``[sequences, seeds]`` of a method."""
+    """Sequences of one kind: names, objective ``S`` (None where not defined), accuracies ``[sequences, seeds]`` of a method.
+
+    ``shared``: what S depends on, in words, if by construction that is less than the sequence; empty if it is not.
+    """
 
     names: tuple[str, ...]
     S: tuple[float | None, ...]
     accuracy: Table
+    shared: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -36,12 +44,31 @@ class Group:
         means: Table = self.accuracy.mean(axis=1)
         return means
 
+    @property
+    def first(self) -> Table:
+        """One training each, with the first seed ``[sequences]``."""
+        return self.accuracy[:, 0]
+
 
 def correlation(group: Group) -> SimilarityCorrelation | None:
     """Of S and accuracy over the sequences; None for fewer than three, or where S is not defined."""
     if len(group) < 3 or any(s is None for s in group.S):
         return None
-    return similarity_correlation(np.array(group.S, dtype=np.float64), group.means)
+    clusters = group.shared if len(set(group.shared)) < len(group.shared) else None
+    values = np.array(group.S, dtype=np.float64)
+    ties_kept = np.round(values / (np.abs(values).max() or 1.0), DIGITS)  # sums in another order differ in last bits
+    return similarity_correlation(ties_kept, group.means, clusters)
+
+
+def what_s_depends_on(tasks: Sequence[Task], objective: str) -> str:
+    """Sequences with the same answer share their S, or most of it, by construction; empty where it depends on the sequence.
+
+    With three tasks S (and S at lags) depends on the middle task; similarity within tasks does not depend on their order.
+    """
+    sets = [sorted((c.pool, c.index) for c in t.classes) for t in tasks]
+    if objective == "within":
+        return str(sorted(sets))
+    return str(sets[1]) if objective in ("adjacent", "lags") and len(sets) == 3 else ""
 
 
 def grouped(sequences: Iterable[TaskSequence]) -> dict[str, list[TaskSequence]]:
@@ -53,16 +80,54 @@ def grouped(sequences: Iterable[TaskSequence]) -> dict[str, list[TaskSequence]]:
     return found
 
 
-def group_of(data: RunResults, method: str, sequences: list[TaskSequence], troubles: list[str]) -> Group:
-    """Those that were judged to their end with every seed."""
-    whole = [s for s in sequences if data.complete(method, [s]) == set(data.seeds)]
-    if lost := len(sequences) - len(whole):
-        what = sequences[0].sequence_id.partition("-")[0]
-        troubles.append(
-            f"{method}: {lost} of {len(sequences)} sequences ({what}) failed with some seed and are left out."
-        )
+def groups_of(data: RunResults, method: str, troubles: list[str]) -> dict[str, Group]:
+    """Every kind of sequence with the accuracies of its own seeds; those that failed with one of them are left out, and told.
+
+    ``random`` has one seed a sequence, another for each; ``crossed`` are those of them that were trained with the scoring seeds,
+    too; ``hard``, ``easy`` and ``every`` have the scoring seeds, ``rs`` and ``own`` the first, or all where every sequence has.
+    """
+    scoring = tuple(r for r in data.seeds if r < ORDERS)
+    of: dict[str, list[int]] = {}
+    for sequence_id, label, seed in data.rollouts:
+        if label == method:
+            of.setdefault(sequence_id, []).append(seed)
+    kinds = grouped(data.sequences)
+    one = scoring if kinds["every"] else scoring[:1]
+    found = {}
+    for name, sequences in kinds.items():
+        if name == "random":
+            own = [(s, tuple(r for r in of.get(s.sequence_id, ()) if r >= ORDERS)[:1]) for s in sequences]
+            crossed = [(s, scoring) for s in sequences if any(r < ORDERS for r in of.get(s.sequence_id, ()))]
+            found["random"] = _group(data, method, "random", own, troubles)
+            found["crossed"] = _group(data, method, "crossed", crossed, troubles)
+        else:
+            seeds = one if name in ("rs", "own") else scoring
+            found[name] = _group(data, method, name, [(s, seeds) for s in sequences], troubles)
+    return found
+
+
+def _group(
+    data: RunResults,
+    method: str,
+    name: str,
+    wanted: Sequence[tuple[TaskSequence, tuple[int, ...]]],
+    troubles: list[str],
+) -> Group:
+    """Those that were judged to their end with all their seeds."""
+    whole = [(s, seeds) for s, seeds in wanted if seeds and all(_complete(data, s, method, r) for r in seeds)]
+    if lost := len(wanted) - len(whole):
+        what = WHAT.get(name, name)
+        troubles.append(f"{method}: {lost} of {len(wanted)} sequences ({what}) failed with some seed and are left out.")
     accuracy = [
-        [round(acc(data.rollouts[s.sequence_id, method, r].accuracy), DIGITS) for r in data.seeds] for s in whole
+        [round(acc(data.rollouts[s.sequence_id, method, r].accuracy), DIGITS) for r in seeds] for s, seeds in whole
     ]
-    values = tuple(s.values[0] if s.values else None for s in whole)
-    return Group(tuple(s.sequence_id for s in whole), values, np.array(accuracy).reshape(len(whole), len(data.seeds)))
+    shared = tuple(what_s_depends_on(s.tasks, str(data.setting("objective") or "")) for s, _ in whole)
+    return Group(
+        tuple(s.sequence_id for s, _ in whole), tuple(s.values[0] if s.values else None for s, _ in whole),
+        np.array(accuracy).reshape(len(whole), max([1, *(len(r) for _, r in wanted)])), shared if all(shared) else (),
+    )  # fmt: skip
+
+
+def _complete(data: RunResults, s: TaskSequence, method: str, seed: int) -> bool:
+    rollout = data.rollouts.get((s.sequence_id, method, seed))
+    return rollout is not None and rollout.complete

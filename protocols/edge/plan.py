@@ -64,7 +64,7 @@ def plan(
         found = _both_ways(problem, s, run)
         mean, sd = problem.mean_random(), problem.sd_random(s.seed)
     low, high = tuple(found["hard"]), tuple(found["easy"])
-    hard, easy = (low, high) if s.hard_end == "low" else (high, low)
+    hard, easy = (low, high) if s.hard_is() == "low" else (high, low)
     return ExtremesPlan(
         label, similarity.source, plan_digest(similarity, sizes, s), s.objective, tuple(sizes), mean, sd, hard, easy
     )
@@ -100,7 +100,7 @@ def paper_options(s: ExtremesSettings) -> PaperOptions:
 def plan_digest(similarity: Similarity, sizes: Sequence[int], s: ExtremesSettings) -> str:
     """Identity of a plan: of what it was made from."""
     decides = (
-        s.objective, s.lags, s.hard_end, s.planner, s.moves, s.budget, s.restarts, s.extremes, s.diversity, s.bound,
+        s.objective, s.lags, s.hard_is(), s.planner, s.moves, s.budget, s.restarts, s.extremes, s.diversity, s.bound,
         s.paper_linkage, s.paper_greedy, s.paper_easy, s.paper_split, s.paper_granularities, s.seed,
     )  # fmt: skip
     return digest_of("plan", similarity.digest, list(sizes), decides)

@@ -1,8 +1,11 @@
 """EDGE: hard, easy and random class sequences, and the distribution of accuracies that they reveal.
 
 "The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?". Classes are similar or not; the sequences whose
-neighbouring tasks are least and most similar are found on that similarity alone, and trained beside random ones with the same
-training seeds. ``--enumerate`` trains every sequence there is, and shows how far each estimate is from the truth.
+neighbouring tasks are least and most similar are found on that similarity alone, and trained beside random ones.
+``--enumerate`` trains every sequence there is, and shows how far each estimate is from the truth.
+
+Training seeds: a random sequence has one of its own, so that their mean is over sequences and seeds; hard and easy ones, the
+first random ones, and whatever ``--enumerate`` runs have the scoring seeds, all of them; the orders of RS and own ones the first.
 """
 
 from __future__ import annotations
@@ -14,39 +17,37 @@ from functools import cached_property
 import numpy as np
 
 from protocols.edge.export import export
+from protocols.edge.groups import DIGITS
 from protocols.edge.plan import Classes, ExtremesPlan, plan, plan_digest, random_tasks, read_plans, score, write_plans
+from protocols.edge.settings import EdgeSettings
 from protocols.edge.study import EdgeStudy, SimilaritySource
 from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.session import Session
 from protocols.running.snapshot import Expected
 from seqsearch.core.outcomes import Outcome
 from seqsearch.core.types import Tasks
-from seqsearch.distribution.adaptive import narrow_enough, parse_target
-from seqsearch.distribution.estimate import estimate
+from seqsearch.distribution.adaptive import parse_target, wanted
 from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes.exact import enumerate_sequences
-from seqsearch.extremes.objective import tasks_of, toolbox_labels
+from seqsearch.extremes.objective import release_labels, tasks_of, toolbox_labels
 from seqsearch.extremes.restarts import anneal_start
 from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.all_classes import AllClassesPlanner
-from seqsearch.planners.given import GivenPlanner, GivenSequence, GrowingPlanner, with_replicates
-from seqsearch.planners.replicates import scoring
+from seqsearch.planners.given import GivenPlanner, GivenSequence, GrowingPlanner
+from seqsearch.planners.replicates import of_order, scoring
 from seqsearch.results.rows import SequenceKind
 from seqsearch.similarity.features import from_confusion, from_prototypes
 from seqsearch.similarity.matrix import Similarity
 
-BATCH = 5
-"""Random sequences that ``--until`` adds at a time."""
-
 
 @dataclass(frozen=True)
 class Trained:
-    """A sequence of the study, and what the objective says of it."""
+    """A sequence of the study, and the training seeds that it is trained with."""
 
     name: str
     kind: SequenceKind
     tasks: Classes
-    value: float | None
+    replicates: tuple[int, ...]
 
 
 class EdgeRun(ProtocolRun):
@@ -70,8 +71,13 @@ class EdgeRun(ProtocolRun):
         s.search(self.study.world).run(planners, deadline=s.deadline)
 
     def export(self, reached: str | None) -> Exported:
-        trained = [(t.name, t.kind, self.prefix(t.tasks), t.value) for t in self.sequences()]
-        return export(self.session, self.study, trained, self.similarities, self.plans, reached)
+        study, trained = self.study, list(self.sequences())
+        judged = [(t.name, t.kind, self.prefix(t.tasks), t.replicates) for t in trained]
+        values: list[float | None] = []
+        if trained:
+            of = score(self.similarities[0], study.sizes, study.settings)
+            values = [of(t.tasks) for t in trained]
+        return export(self.session, study, judged, values, self.similarities, self.plans, reached)
 
     @property
     def sources(self) -> tuple[SimilaritySource, ...]:
@@ -123,24 +129,21 @@ class EdgeRun(ProtocolRun):
     def _planners(self) -> dict[str, GivenPlanner]:
         """Extremes and given orders first, then random sequences, then all others there are."""
         study, t = self.study, self.study.settings
-        replicates = scoring(t.score_seeds)
 
-        def given(name: str, sequences: Sequence[Classes]) -> GivenPlanner:
-            all_given = with_replicates([self.prefix(tasks) for tasks in sequences], replicates)
-            return GivenPlanner(name, lambda: all_given, study.methods, t.seed)
+        def given(name: str, sequences: Sequence[Trained]) -> GivenPlanner:
+            return GivenPlanner(name, lambda: [self._given(s) for s in sequences], study.methods, t.seed)
 
-        def drawn(number: int) -> GivenSequence:
-            return GivenSequence(self.prefix(random_tasks(study.sizes, t.seed, number)), tuple(replicates))
-
-        made = {"chosen": given("chosen", [tasks for _, _, tasks in self.chosen])}
+        made = {"chosen": given("chosen", self.chosen)}
         made["random"] = GrowingPlanner(
-            "random", drawn, study.methods, t.seed,
-            first=t.random_sequences, batch=BATCH, most=t.max_sequences if t.until else t.random_sequences,
-            enough=self._enough,
+            "random", lambda number: self._given(self.random(number)), study.methods, t.seed,
+            first=t.random_sequences, most=t.max_sequences if t.until else t.random_sequences, wanted=self._wanted,
         )  # fmt: skip
         if t.enumerate:
             made["every"] = given("every", self.every)
         return made
+
+    def _given(self, t: Trained) -> GivenSequence:
+        return GivenSequence(self.prefix(t.tasks), t.replicates)
 
     def prefix(self, tasks: Classes) -> Tasks:
         """The tasks of these classes in play."""
@@ -148,55 +151,75 @@ class EdgeRun(ProtocolRun):
         return tuple(view.task(view.class_ids[c] for c in task) for task in tasks)
 
     @cached_property
-    def chosen(self) -> list[tuple[str, SequenceKind, Classes]]:
-        """Extremes (of further similarities with ``@LABEL`` behind their names), the orders that toolboxes draw, own orders."""
-        study = self.study
-        found: list[tuple[str, SequenceKind, Classes]] = []
+    def chosen(self) -> list[Trained]:
+        """Extremes (of further similarities with ``@LABEL`` behind their names), the orders of RS, own orders."""
+        study, t = self.study, self.study.settings
+        seeds, one = tuple(scoring(t.score_seeds)), tuple(scoring(given_seeds(t)))
+        found = []
         for number, p in enumerate(self.plans):
             suffix = f"@{p.label}" if number else ""
-            found += [(f"hard-{i}{suffix}", "hard", e.tasks) for i, e in enumerate(p.hard)]
-            found += [(f"easy-{i}{suffix}", "easy", e.tasks) for i, e in enumerate(p.easy)]
-        for seed in study.settings.toolbox_seeds():
-            found.append((f"rs-{seed}", "given", tasks_of(toolbox_labels(study.sizes, seed), len(study.sizes))))
-        return found + [(f"own-{order.name}", "given", order.tasks) for order in study.orders]
+            found += [Trained(f"hard-{i}{suffix}", "hard", e.tasks, seeds) for i, e in enumerate(p.hard)]
+            found += [Trained(f"easy-{i}{suffix}", "easy", e.tasks, seeds) for i, e in enumerate(p.easy)]
+        labels = release_labels if t.rs_draw == "release" else toolbox_labels
+        for seed in t.drawn_seeds():
+            found.append(Trained(f"rs-{seed}", "given", tasks_of(labels(study.sizes, seed), len(study.sizes)), one))
+        return found + [Trained(f"own-{order.name}", "given", order.tasks, one) for order in study.orders]
+
+    def random(self, number: int) -> Trained:
+        """A random sequence: with a seed of its own, the first ones with the scoring seeds, too."""
+        t = self.study.settings
+        crossed = scoring(t.score_seeds) if number < crossed_orders(t) else ()
+        tasks = random_tasks(self.study.sizes, t.seed, number)
+        return Trained(f"random-{number}", "random", tasks, (of_order(number), *crossed))
 
     @cached_property
-    def every(self) -> list[Classes]:
+    def every(self) -> list[Trained]:
         """All sequences there are."""
-        return [tasks_of(labels, len(self.study.sizes)) for labels in enumerate_sequences(self.study.sizes)]
+        seeds = tuple(scoring(self.study.settings.score_seeds))
+        return [
+            Trained(f"every-{i}", "enumerated", tasks_of(labels, len(self.study.sizes)), seeds)
+            for i, labels in enumerate(enumerate_sequences(self.study.sizes))
+        ]
 
     def sequences(self) -> Iterator[Trained]:
         """All that are trained, or were begun."""
         if not self.plans:
             return
-        study, of = self.study, score(self.similarities[0], self.study.sizes, self.study.settings)
-        for name, kind, tasks in self.chosen:
-            yield Trained(name, kind, tasks, of(tasks))
+        yield from self.chosen
         drawn = len(self.planners["random"].sequences) if self.planners else 0
-        for i in range(drawn):
-            tasks = random_tasks(study.sizes, study.settings.seed, i)
-            yield Trained(f"random-{i}", "random", tasks, of(tasks))
-        for i, tasks in enumerate(self.every if study.settings.enumerate else ()):
-            yield Trained(f"every-{i}", "enumerated", tasks, of(tasks))
+        yield from map(self.random, range(drawn))
+        if self.study.settings.enumerate:
+            yield from self.every
 
-    def _enough(self, outcomes: list[list[Outcome]]) -> bool:
-        """Whether ``--until`` is reached for a method; sequences that failed do not count."""
+    def _wanted(self, outcomes: list[list[Outcome]]) -> int:
+        """Random sequences that ``--until`` asks for by those of a method so far; sequences that failed do not count."""
         until = self.study.settings.until
         if not until:
-            return True
-        table = [[acc(o.accuracy) for o in row] for row in outcomes if all(o.status == "ok" for o in row)]
-        return len(table) > 2 and narrow_enough(estimate(np.array(table)), *parse_target(until))
+            return 0
+        known = [round(acc(row[0].accuracy), DIGITS) for row in outcomes if row[0].status == "ok"]
+        return len(outcomes) - len(known) + wanted(np.array(known), parse_target(until))
+
+
+def crossed_orders(t: EdgeSettings) -> int:
+    """Random sequences that are trained with the scoring seeds, too: with ``--enumerate`` all, which costs nothing."""
+    return t.random_sequences if t.enumerate else min(t.crossed_orders, t.random_sequences)
+
+
+def given_seeds(t: EdgeSettings) -> int:
+    """Scoring seeds that an order of RS or an own one is trained with: with ``--enumerate`` all, which costs nothing."""
+    return t.score_seeds if t.enumerate else 1
 
 
 def expected(study: EdgeStudy) -> Expected:
-    """What is trained at most; sequences that begin alike share their first trainings, which only ``every`` counts on."""
+    """What is trained at most; sequences that begin alike share their first trainings, which only ``--enumerate`` counts on."""
     t, k = study.settings, len(study.sizes)
-    chosen = 2 * t.extremes * (1 + len(study.others)) + len(t.toolbox_seeds()) + len(study.orders)
-    random = t.max_sequences if t.until else t.random_sequences
-    every = number_of_sequences(study.sizes) if t.enumerate else 0
-    trainings = shared_trainings(study.sizes) if t.enumerate else (chosen + random) * k
-    times = len(study.methods) * t.score_seeds
-    return Expected((chosen + random + every) * times, trainings * times, t.tasks)
+    extremes = 2 * t.extremes * (1 + len(study.others)) * t.score_seeds
+    given = (len(t.drawn_seeds()) + len(study.orders)) * given_seeds(t)
+    own, crossed = t.max_sequences if t.until else t.random_sequences, crossed_orders(t) * t.score_seeds
+    every = number_of_sequences(study.sizes) * t.score_seeds if t.enumerate else 0
+    shared = shared_trainings(study.sizes) * t.score_seeds if t.enumerate else (extremes + given + crossed) * k
+    methods = len(study.methods)
+    return Expected((extremes + given + own + crossed + every) * methods, (own * k + shared) * methods, t.tasks)
 
 
 def shared_trainings(sizes: Sequence[int]) -> int:

@@ -34,7 +34,9 @@ class ExtremesSettings(TaskSettings, PoolSettings):
         "What is extreme: similarity of neighbouring tasks (Eq. 5), also at lags, within tasks, typicality's slope.",
     )
     lags: str = setting("1,0.5,0.25", "Weights of task pairs at distance 1, 2, ... for --objective lags.")
-    hard_end: Literal["low", "high"] = setting("low", "The end of the objective that is called hard (the paper: low).")
+    hard_end: Literal["auto", "low", "high"] = setting(
+        "auto", "The end of the objective that is called hard; auto: low (the paper), but high for within."
+    )
     planner: Literal["anneal", "paper", "exact"] = setting(
         "anneal", "Search for extremes: annealing, the paper's algorithms, or all sequences (small cases)."
     )
@@ -62,7 +64,7 @@ class ExtremesSettings(TaskSettings, PoolSettings):
     )
     paper_granularities: str = setting("", "Its numbers of clusters, e.g. 5,10,20; none: a range.")
     random_sequences: int = setting(
-        10, "Random sequences (L), from which mean and sd are estimated.", minimum=3, maximum=100_000
+        20, "Random sequences (L); a verdict on hard and easy at 5 % takes 19 or more.", minimum=3, maximum=100_000
     )
 
     def check(self) -> None:
@@ -76,6 +78,12 @@ class ExtremesSettings(TaskSettings, PoolSettings):
             raise UserError(f"--template {self.template!r}: it must hold {{}}, where the class name goes")
         self.lag_weights()
         self.granularities()
+
+    def hard_is(self) -> Literal["low", "high"]:
+        """The end that is called hard: with ``auto`` that of tasks whose classes are hard to tell apart for ``within``."""
+        if self.hard_end == "auto":
+            return "high" if self.objective == "within" else "low"
+        return self.hard_end
 
     def lag_weights(self) -> tuple[float, ...]:
         """Of ``--lags``."""
@@ -105,19 +113,34 @@ class EdgeSettings(ExtremesSettings, StudySettings):
 
     protocol: ClassVar[str] = "edge"
 
+    similarity: str = setting(
+        "prototypes",
+        "Where class similarity is from: prototypes, confusion, names (so --plan-only), or a FILE (.npy, .csv, .parquet).",
+    )
     similarity_method: str = setting(
         "", "METHOD whose prototypes or confusion, on all classes at once; none: simplecil."
     )
     similarity_images: int = setting(20, "Training images per class behind a prototype, at most; 0: all.", minimum=0)
     score_seeds: int = setting(
-        2, "Training seeds of each sequence: 2 or more, to tell training noise from order.", minimum=1, maximum=1000
+        3,
+        "Training seeds of hard and easy sequences; random ones have one each, of their own. 2 or more, or --enumerate.",
+        minimum=1,
+        maximum=1000,
     )
-    rs_seeds: str = setting("0,42,1993", "Seeds of the orders that toolboxes draw (the RS protocol); empty: none.")
+    crossed_orders: int = setting(
+        4, "Random sequences trained with the --score-seeds, too: they part training noise from order.", minimum=0
+    )
+    rs_seeds: str = setting("0,42,1993", "Seeds of the orders of the RS protocol, one training each; empty: none.")
+    rs_draw: Literal["release", "toolbox"] = setting(
+        "release", "How: default_rng, as the code released with EDGE; or np.random.seed, as toolboxes."
+    )
     orders: str = setting("", "FILE of own class orders: how lucky were they? (.txt, .csv, .json, sequences.parquet)")
     estimator: Literal["random", "paper"] = setting(
         "random", "Mean and sd from random sequences, extremes as bounds; or from hard, one random, easy (the paper)."
     )
-    until: str = setting("", "Add random sequences until e.g. mean:0.01 or q05:0.02 is known to that half-width.")
+    until: str = setting(
+        "", "Add random sequences until e.g. mean:0.01 is known to that half-width, or q05 can be told (59)."
+    )
     max_sequences: int = setting(100, "Random sequences with --until, at most.", minimum=3, maximum=100_000)
     enumerate: bool = setting(False, "Run every sequence: the truth, which estimates are then compared with.")
     enumerate_limit: int = setting(2520, "Sequences that --enumerate runs, at most.", minimum=1)
@@ -130,7 +153,7 @@ class EdgeSettings(ExtremesSettings, StudySettings):
         super().check()
         if self.score_seeds < 2 and not self.enumerate:
             raise UserError(
-                "--score-seeds 1 cannot tell training noise from order: ask for 2 or more (1 with --enumerate)"
+                "--score-seeds 1 cannot tell what training noise is: ask for 2 or more (1 with --enumerate)"
             )
         if self.until:
             from seqsearch.distribution.adaptive import parse_target
@@ -144,9 +167,9 @@ class EdgeSettings(ExtremesSettings, StudySettings):
             raise UserError(
                 f"--max-sequences {self.max_sequences} is less than --random-sequences {self.random_sequences}"
             )
-        self.toolbox_seeds()
+        self.drawn_seeds()
 
-    def toolbox_seeds(self) -> tuple[int, ...]:
+    def drawn_seeds(self) -> tuple[int, ...]:
         """Of ``--rs-seeds``."""
         seeds = numbers(self, "rs_seeds", int, "whole numbers from 0 to 4294967295, e.g. 0,42,1993")
         if any(not 0 <= s < 2**32 for s in seeds) or len(set(seeds)) < len(seeds):

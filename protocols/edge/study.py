@@ -145,7 +145,7 @@ def source_of(text: str, s: ExtremesSettings, names: Sequence[str], directory: P
         UserError: no such source, an encoder or a matrix that cannot be read.
     """
     if s.encoder and text != "names":
-        raise UserError(f"--encoder encodes class names: leave it out, or --similarity {text}")
+        raise UserError("--encoder encodes class names: leave it out, or ask for --similarity names")
     if text == "names":
         return SimilaritySource(text, from_names(names, s.encoder, template=s.template))
     if text in ("prototypes", "confusion"):
@@ -202,7 +202,7 @@ def planned_on(s: EdgePlanSettings, directory: Path) -> tuple[Similarity, dict[C
             "the FILE"
         )
     if s.similarity != "names" and s.encoder:
-        raise UserError(f"--encoder encodes class names: leave it out, or --similarity {s.similarity}")
+        raise UserError("--encoder encodes class names: leave it out, or ask for --similarity names")
     if s.similarity != "names":
         found = read(directory / Path(s.similarity).expanduser())
         return found, {ClassId(found.digest, i): (name, "") for i, name in enumerate(found.names)}

@@ -1,8 +1,8 @@
 """What an EDGE run found, in figures: distribution, extremes, luck of given orders, and, if every sequence was run, the truth.
 
 Computed from the run's files alone, so that ``seqsearch show`` says the same as the run did. Accuracies are final ones on test
-images, Eq. 1 of "The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?"; a sequence's is the mean over
-training seeds.
+images, Eq. 1 of "The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?". All figures are for these
+classes, this split and these test images.
 """
 
 from __future__ import annotations
@@ -10,44 +10,48 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from scipy import stats
 
-from protocols.edge.groups import Group, correlation, group_of, grouped
+from protocols.edge.groups import Group, correlation, groups_of
 from protocols.edge.plan import ExtremesPlan
 from protocols.edge.results import EdgeResults
 from protocols.edge.truth import Truth, truth_of
 from protocols.running.protocol import resume_command
 from protocols.running.provenance import Provenance, provenance
-from seqsearch.distribution.adaptive import narrow_enough, parse_target
-from seqsearch.distribution.components import mean_squares
+from seqsearch.distribution.adaptive import parse_target, wanted
 from seqsearch.distribution.correlation import SimilarityCorrelation
 from seqsearch.distribution.estimate import Estimate, estimate
-from seqsearch.distribution.interval import Interval
+from seqsearch.distribution.interval import AGREE, Interval
 from seqsearch.distribution.normal import NormalFit, normal_fit
+from seqsearch.distribution.order_test import ExtremesTest, extremes_test
 from seqsearch.distribution.percentile import Percentiles, percentile
 from seqsearch.distribution.sampling import number_of_sequences
+from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults
 
-Claim = Literal["yes", "reversed", "unclear", "constant"]
-"""Whether easy sequences score higher than hard ones, by more than training noise explains; ``constant``: nothing differs."""
-SAME = 1e-9
-"""Accuracies that differ by less are the same."""
+Claim = Literal["both", "hard", "easy", "opposite", "none", "too few", "constant", "untested"]
+"""What ranks among random sequences say: hard lower and easy higher (``both``), one of these, one or both the other way round,
+nothing; or that there are too few random sequences to say so, that all accuracies agree, that an extreme was not judged."""
 
 
 @dataclass(frozen=True)
 class MethodEdge:
-    """One method; what could not be computed is None, and ``EdgeSummary.troubles`` say why."""
+    """One method; what could not be computed is None, and ``EdgeSummary.troubles`` say why.
+
+    ``test``: of the first hard and easy sequence, one training each, among random ones. ``difference``: easy minus hard, of these
+    two, with the interval of training noise alone. ``placed``: of ``rs``, ``own``, ``hard`` and ``easy``.
+    """
 
     method: str
     groups: dict[str, Group]
     estimate: Estimate | None
     paper: Estimate | None
-    low: tuple[str, float] | None
-    high: tuple[str, float] | None
+    test: ExtremesTest | None
     difference: Interval | None
     claim: Claim
     placed: dict[str, Percentiles]
@@ -61,10 +65,11 @@ class Facts:
     """What a reader of the figures must know of the sequences.
 
     Attributes:
-        seeds: training seeds of each.
+        seeds: training seeds of hard and easy sequences.
         task_sizes: classes of the smallest and of the largest task.
         drawn: random sequences; ``possible``: sequences there are; ``enumerated``: all of these were run.
         until: what ``--until`` asked for, empty if nothing; ``missed``: methods for which it was not reached.
+        same_draws: pairs of RS orders that are one sequence.
     """
 
     seeds: int
@@ -74,6 +79,7 @@ class Facts:
     enumerated: bool
     until: str
     missed: tuple[str, ...]
+    same_draws: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -111,63 +117,75 @@ def summarise(run: Path, results: EdgeResults) -> EdgeSummary:
         return EdgeSummary(name, estimator, plans, (), data.stats, (), origin, unfinished=(reached, done, resume))
     troubles: list[str] = []
     bins = data.setting("bins")
-    methods = tuple(_method(data, m, bins if isinstance(bins, int) else 10, troubles) for m in data.methods)
+    mean = plans[0].mean if plans else None
+    methods = tuple(_method(data, m, mean, bins if isinstance(bins, int) else 10, troubles) for m in data.methods)
     return EdgeSummary(
         name, estimator, plans, methods, data.stats, tuple(troubles), origin, facts=_facts(data, methods)
     )
 
 
-def _method(data: RunResults, method: str, bins: int, troubles: list[str]) -> MethodEdge:
-    groups = {name: group_of(data, method, sequences, troubles) for name, sequences in grouped(data.sequences).items()}
-    random, hard, easy = groups["random"], groups["hard"], groups["easy"]
-    own = {name: groups[name] for name in ("rs", "own") if len(groups[name])}
-    everything = [g for name, g in groups.items() if len(g) and "@" not in name]
-    trained = {n: float(a) for g in everything for n, a in zip(g.names, g.means, strict=True)}
-    usual = paper = None
-    if len(random) >= 2:
-        low, high = (g.accuracy if len(g) else None for g in (hard, easy))
-        usual = estimate(random.accuracy, low, high)
-        paper = None if low is None or high is None else estimate(random.accuracy, low, high, estimator="paper")
-    difference = _difference(hard, easy, [groups["every"]] if len(groups["every"]) else everything)
-    placed = {
-        n: percentile(g.accuracy, random.accuracy) for n, g in {**own, "hard": hard, "easy": easy}.items() if len(g)
-    }
+def _method(data: RunResults, method: str, S_mean: float | None, bins: int, troubles: list[str]) -> MethodEdge:
+    groups = groups_of(data, method, troubles)
+    random, hard, easy, every = (groups[n] for n in ("random", "hard", "easy", "every"))
+    test = None
+    if len(random) and (len(hard) or len(easy)):
+        low, high = (float(g.first[0]) if len(g) else None for g in (hard, easy))
+        test = extremes_test(low, high, random.first)
+    usual, paper = _estimates(groups, S_mean) if len(random) >= 2 else (None, None)
+    given = {n: groups[n] for n in ("rs", "own", "hard", "easy") if len(groups[n])} if len(random) >= 2 else {}
     return MethodEdge(
         method=method,
         groups=groups,
         estimate=usual,
         paper=paper,
-        low=min(trained.items(), key=lambda pair: pair[1], default=None),
-        high=max(trained.items(), key=lambda pair: pair[1], default=None),
-        difference=difference,
-        claim="constant" if trained and np.ptp(list(trained.values())) < SAME else _claim(difference),
-        placed=placed if len(random) >= 2 else {},
+        test=test,
+        difference=_difference(hard, easy),
+        claim=_claim(test, list(groups.values())),
+        placed={n: percentile(g.first, random.first) for n, g in given.items()},
         rs=normal_fit(groups["rs"].means, ddof=0) if len(groups["rs"]) else None,
         correlation=correlation(random),
-        truth=truth_of(groups, bins) if len(groups["every"]) else None,
+        truth=truth_of(groups, bins) if len(every) else None,
     )
 
 
-def _difference(hard: Group, easy: Group, trained: Sequence[Group]) -> Interval | None:
-    """Mean of the easy minus mean of the hard sequences, with the interval that training noise gives them.
+def _estimates(groups: dict[str, Group], S_mean: float | None) -> tuple[Estimate, Estimate | None]:
+    """From random sequences, and as the paper has it; training noise from whatever was trained with the scoring seeds."""
+    random, hard, easy = (groups[n] for n in ("random", "hard", "easy"))
+    names = ("every",) if len(groups["every"]) else ("crossed", "hard", "easy")
+    tables = [g.accuracy for n in names if len(g := groups[n])]
+    crossed = np.concatenate(tables) if tables else None
+    S = None if any(s is None for s in random.S) else np.array(random.S, dtype=np.float64)
+    low, high = (g.accuracy if len(g) else None for g in (hard, easy))
+    usual = estimate(random.first, crossed, S, S_mean, low, high)
+    if not (len(hard) and len(easy)):
+        return usual, None
+    return usual, estimate(random.first, crossed, hard=low, easy=high, estimator="paper")
 
-    Seeds are shared, so that what they have in common cancels; the rest is pooled over all sequences.
+
+def _difference(hard: Group, easy: Group) -> Interval | None:
+    """Easy minus hard of the first of each, over seeds, with Student's t of the differences by seed.
+
+    The seeds are shared: what they do to both alike cancels. No bounds where the differences agree, or with one seed.
     """
     if not (len(hard) and len(easy)):
         return None
-    value = float(easy.accuracy.mean() - hard.accuracy.mean())
-    squares = mean_squares(np.concatenate([g.accuracy for g in trained]))
-    degrees = (squares.L - 1) * (squares.R - 1)
-    if degrees < 1:
+    by_seed = easy.accuracy[0] - hard.accuracy[0]
+    value, seeds = float(by_seed.mean()), len(by_seed)
+    if seeds < 2 or np.ptp(by_seed) <= AGREE:
         return Interval(value)
-    reach = float(stats.t.ppf(0.975, degrees)) * math.sqrt(squares.error / squares.R * (1 / len(hard) + 1 / len(easy)))
+    reach = float(stats.t.isf(0.025, seeds - 1)) * float(by_seed.std(ddof=1)) / math.sqrt(seeds)
     return Interval(value, value - reach, value + reach)
 
 
-def _claim(difference: Interval | None) -> Claim:
-    if difference is None or math.isnan(difference.low):
-        return "unclear"
-    return "yes" if difference.low > 0 else "reversed" if difference.high < 0 else "unclear"
+def _claim(test: ExtremesTest | None, groups: Sequence[Group]) -> Claim:
+    seen = np.concatenate([g.accuracy.ravel() for g in groups]) if groups else np.zeros(0)
+    if len(seen) and np.ptp(seen) <= AGREE:
+        return "constant"
+    if test is None:
+        return "untested"
+    if test.verdict_hard or test.verdict_easy:
+        return "both" if test.verdict_hard and test.verdict_easy else "hard" if test.verdict_hard else "easy"
+    return "opposite" if test.opposite_hard or test.opposite_easy else "too few" if test.needed else "none"
 
 
 def _facts(data: RunResults, methods: Sequence[MethodEdge]) -> Facts:
@@ -178,8 +196,16 @@ def _facts(data: RunResults, methods: Sequence[MethodEdge]) -> Facts:
     missed: tuple[str, ...] = ()
     if until:
         target = parse_target(until)
-        missed = tuple(m.method for m in methods if m.estimate is None or not narrow_enough(m.estimate, *target))
+        missed = tuple(m.method for m in methods if len(r := m.groups["random"]) < wanted(r.first, target))
     return Facts(
-        len(data.seeds), (min(sizes, default=0), max(sizes, default=0)), len(data.random()), possible,
-        bool(data.setting("enumerate")), until, missed,
+        max((m.groups[n].accuracy.shape[1] for m in methods for n in ("hard", "easy")), default=0),
+        (min(sizes, default=0), max(sizes, default=0)), len(data.random()), possible, bool(data.setting("enumerate")), until,
+        missed, _same_draws(data.sequences),
     )  # fmt: skip
+
+
+def _same_draws(sequences: Sequence[TaskSequence]) -> tuple[tuple[str, str], ...]:
+    tasks = {
+        s.sequence_id: [frozenset(t.classes) for t in s.tasks] for s in sequences if s.sequence_id.startswith("rs-")
+    }
+    return tuple((a, b) for a, b in combinations(tasks, 2) if tasks[a] == tasks[b])

@@ -64,7 +64,7 @@ class Truth:
 
 def truth_of(groups: dict[str, Group], bins: int) -> Truth:
     """From the groups of a method, ``every`` being all sequences."""
-    every, random, rs = groups["every"], groups["random"], groups["rs"]
+    every, random, rs = groups["every"], groups["crossed"], groups["rs"]
     truth = every.means
     against = []
     if len(rs):
@@ -86,7 +86,7 @@ def truth_of(groups: dict[str, Group], bins: int) -> Truth:
 
 def _triple(groups: dict[str, Group], suffix: str) -> list[float]:
     """Accuracy of the first hard, the first random and the first easy sequence; nothing if one is lacking."""
-    sides = [groups.get(f"hard{suffix}"), groups["random"], groups.get(f"easy{suffix}")]
+    sides = [groups.get(f"hard{suffix}"), groups["crossed"], groups.get(f"easy{suffix}")]
     return [float(g.means[0]) for g in sides if g] if all(sides) else []
 
 

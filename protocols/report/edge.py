@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from protocols.edge.estimates import estimates
 from protocols.edge.summary import EdgeSummary, MethodEdge
+from protocols.report import edge_cells as cells
 from protocols.report import edge_words as words
 from protocols.report.edge_truth import truth
 from protocols.report.gallery import gallery
 from protocols.report.page import identity, write_page
 from protocols.report.plots import Curve, Dots, Range, densities, ranges, scatter, task_matrix
 from protocols.report.provenance import sentences
-from protocols.report.text import count
 from protocols.running.protocol import Exported
 from protocols.running.provenance import Provenance
 from seqsearch.core.types import ClassId
@@ -41,9 +41,9 @@ CHARTS = 4
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``."""
     data, similarity, summary = exported.results.run, exported.results.similarity, exported.summary
-    tables = [t for t in (words.luck(summary), *truth(summary), *words.extremes(summary)) if t]
+    tables = [t for t in (cells.luck(summary), *truth(summary), *cells.extremes(summary)) if t]
     sections = [
-        _head(summary), words.distribution(summary).html(), words.bounds(summary).html(), _densities(summary),
+        _head(summary), cells.distribution(summary).html(), cells.bounds(summary).html(), _densities(summary),
         _ranges(summary), _scatter(summary), *(t.html() for t in tables), _notes(summary),
         _matrices(data, similarity, pools) if similarity else "", gallery(data, pools), _how(data, summary.provenance),
         identity(data.config),
@@ -67,8 +67,8 @@ def render(s: EdgeSummary) -> RenderableType:
     from rich.text import Text
 
     parts: list[RenderableType] = [Text(words.headline(s))]
-    cells = [] if s.unfinished else [words.distribution(s), words.bounds(s), words.luck(s), *truth(s)]
-    for shown in [*words.extremes(s)[:1], *cells]:
+    tables = [] if s.unfinished else [cells.distribution(s), cells.bounds(s), cells.luck(s), *truth(s)]
+    for shown in [*cells.extremes(s)[:1], *tables]:
         if shown is None or not shown.rows:
             continue
         table = Table(box=None, pad_edge=False, header_style="", title=None)
@@ -109,9 +109,9 @@ def _densities(s: EdgeSummary) -> str:
     for m in s.methods:
         if m.estimate is None:
             continue
-        curves = [Curve("random", m.estimate.mean.value, m.estimate.sd.value)]
+        curves = [Curve("random", m.estimate.mean.value, m.estimate.sd)]
         if m.paper:
-            curves.append(Curve("paper", m.paper.mean.value, m.paper.sd.value))
+            curves.append(Curve("paper", m.paper.mean.value, m.paper.sd))
         if m.rs:
             curves.append(Curve("given", m.rs.mu, m.rs.sigma))
         truth = m.truth.sequences.means.tolist() if m.truth else []
@@ -203,7 +203,8 @@ def _how(data: RunResults, origin: Provenance) -> str:
     every = " Every sequence there is was trained (--enumerate)." if data.setting("enumerate") else ""
     return (
         "<h2>How it was computed</h2>\n<p>The hard and the easy sequence are extremes of the similarity of neighbouring tasks, "
-        f"as in <cite>{escape(PAPER)}</cite>; they were found without any training. They and random sequences were trained "
-        f"with the same training seeds ({count(len(data.seeds), 'seed')}) and judged on test images.{every}</p>\n"
+        f"as in <cite>{escape(PAPER)}</cite>; they were found without any training. They were trained with seeds that they "
+        "share, random sequences with a seed of their own each; all were judged on test images. Verdicts are by the rank of a "
+        f"single training among those of random sequences.{every}</p>\n"
         + "".join(f"<p>{escape(line)}</p>\n" for line in sentences(origin))
     )

@@ -1,4 +1,4 @@
-"""An EDGE summary in words and in cells, for the terminal and the report alike."""
+"""An EDGE summary in words: headline, findings and notes, for the terminal and the report alike. A sentence is a function."""
 
 from __future__ import annotations
 
@@ -6,63 +6,131 @@ import math
 from collections.abc import Sequence
 
 from protocols.edge.summary import EdgeSummary, Facts, MethodEdge
-from protocols.report.edge_plan import beyond, number, way
-from protocols.report.edge_truth import coefficient
+from protocols.report.edge_cells import interval, signed
+from protocols.report.edge_truth import coefficient, p_text
 from protocols.report.provenance import caveats
-from protocols.report.tables import Cells
-from protocols.report.text import cost, count, percent
+from protocols.report.text import cost, count
 from seqsearch.core.text import shown
-from seqsearch.distribution.interval import Interval
+from seqsearch.distribution.correlation import FEWEST, SimilarityCorrelation
+from seqsearch.distribution.mean import needed_for_mean
+from seqsearch.distribution.order_test import ExtremesTest
+
+# ------------------------------------------------------------------------------------------------ headline
 
 
 def headline(s: EdgeSummary) -> str:
-    """Whether a more extreme similarity gave a more extreme accuracy, in a sentence."""
+    """Whether a more extreme similarity gave a more extreme accuracy than random sequences have, in a sentence."""
     if s.unfinished:
         return f"Not finished (it stopped at: {s.unfinished[0]}): nothing is claimed yet."
-    by_claim = {c: [m.method for m in s.methods if m.claim == c] for c in ("yes", "reversed", "unclear", "constant")}
     of_edge = any(p.objective in ("adjacent", "lags") and p.hard[0].direction == "hard" for p in s.plans[:1])
-    said = []
-    if yes := by_claim["yes"]:
-        said.append(
-            f"the easy sequence scores higher than the hard one for {_and(yes)}" + of_edge * ", as EDGE expects"
-        )
-    if no := by_claim["reversed"]:
-        against = of_edge * ", against what EDGE expects"
-        said.append(f"the hard sequence scores higher than the easy one for {_and(no)}{against}")
-    if unclear := by_claim["unclear"]:
-        said.append(f"for {_and(unclear)} training noise hides any difference of the hard and the easy sequence")
-    if constant := by_claim["constant"]:
-        said.append(f"{_and(constant)} {'scores' if len(constant) == 1 else 'score'} the same on every sequence")
-    return f"On this pool {'; '.join(said)}."
+    said: dict[str, list[str]] = {}
+    for m in s.methods:
+        before, after = verdict(m, of_edge)
+        said.setdefault(before, []).append(f"{m.method}{after}")
+    return f"On this pool {'; '.join(before.replace('METHODS', _and(names)) for before, names in said.items())}."
+
+
+def verdict(m: MethodEdge, of_edge: bool) -> tuple[str, str]:
+    """What is said of a method, METHODS in its place, and what stands behind its name.
+
+    ``of_edge``: EDGE expects the hard sequence below the easy one.
+    """
+    if m.claim == "constant":
+        return "every sequence scores the same for METHODS", ""
+    if m.test is None:
+        return "hard and easy sequences were not judged among random ones for METHODS", ""
+    p = f" (p = {p_text(m.test.p_hard)} and {p_text(m.test.p_easy)})"
+    if m.claim == "both":
+        expects = ", as EDGE expects" * of_edge
+        return f"the hard sequence is harder and the easy one easier than random ones{expects}, for METHODS", p
+    if m.claim == "too few":
+        return f"a verdict at 5 % takes {count(m.test.needed, 'random sequence')} more, for METHODS", ""
+    if m.claim == "none":
+        return "neither the hard nor the easy sequence can be told from random ones, for METHODS", p
+    return f"{' and '.join(ends(m.test, of_edge))}, for METHODS", ""
+
+
+def ends(t: ExtremesTest, of_edge: bool) -> list[str]:
+    """A clause for each end with a verdict."""
+    against = ", against what EDGE expects" * of_edge
+    said = (
+        (t.verdict_hard, "the hard sequence is harder than random ones", t.p_hard, ""),
+        (t.verdict_easy, "the easy sequence is easier than random ones", t.p_easy, ""),
+        (t.opposite_hard, "the hard sequence is easier than random ones", t.p_hard_above, against),
+        (t.opposite_easy, "the easy sequence is harder than random ones", t.p_easy_below, against),
+    )
+    return [f"{text}{by} (p = {p_text(p)})" for holds, text, p, by in said if holds]
+
+
+# ------------------------------------------------------------------------------------------------ findings
 
 
 def findings(s: EdgeSummary) -> list[str]:
     """What the data say of each method: where the extremes stand among random sequences, and correlation with S."""
-    return [line for m in s.methods for line in _finding(m)]
+    return [f"{m.method}: {line}" for m in s.methods for line in _finding(m)]
 
 
 def _finding(m: MethodEdge) -> list[str]:
     if m.claim == "constant":
-        return [
-            f"{m.method}: accuracy is the same on every sequence; what it learns in the end does not depend on their order."
-        ]
+        return ["accuracy is the same on every sequence; what it learns in the end does not depend on their order."]
+    said = [difference(m), places(m), ranks(m), correlated(m)]
+    return [line for line in said if line]
+
+
+def difference(m: MethodEdge) -> str:
+    """Easy minus hard."""
     if m.difference is None:
-        return [f"{m.method}: hard and easy sequences were not both judged."]
-    lines = [f"{m.method}: easy minus hard is {signed(m.difference)} points (95 % interval of training noise)."]
-    if "hard" in m.placed and "easy" in m.placed:
-        lines[0] += (
-            f" Of random sequences {_share(m, 'hard')} score below the hard one, {_share(m, 'easy')} below the easy one."
-        )
+        return "hard and easy sequences were not both judged."
+    seeds = m.groups["hard"].accuracy.shape[1]
+    text = f"easy minus hard is {signed(m.difference)} points, for these two sequences"
+    if not math.isnan(m.difference.low):
+        return f"{text} (95 % interval of training noise only, {count(seeds, 'seed')})."
+    return f"{text}, the same with each of {seeds} seeds." if seeds > 1 else f"{text} and one training seed."
+
+
+def places(m: MethodEdge) -> str:
+    """Shares of random sequences below the extremes; empty where one was not placed."""
+    if not ("hard" in m.placed and "easy" in m.placed):
+        return ""
+    hard, easy = (f"{_percent_share(m, side)}" for side in ("hard", "easy"))
+    return f"of random sequences {hard} score below the hard one, {easy} below the easy one (one training each)."
+
+
+def _percent_share(m: MethodEdge, side: str) -> str:
+    value, _, bounds = interval(m.placed[side].orders[0].share).partition(" ")
+    return f"{value} % {bounds}"
+
+
+def ranks(m: MethodEdge) -> str:
+    """The p-values of both ends, in both directions; empty where there are none."""
+    t = m.test
+    if t is None or math.isnan(t.p_hard) or math.isnan(t.p_easy):
+        return ""
+    expected = f"hard lower p = {p_text(t.p_hard)}, easy higher p = {p_text(t.p_easy)} (verdicts at 5 % over both)"
+    opposite = f"hard higher p = {p_text(t.p_hard_above)}, easy lower p = {p_text(t.p_easy_below)} (at 1 %)"
+    return f"one-sided, by ranks among {t.L} random sequences: {expected}; {opposite}."
+
+
+def correlated(m: MethodEdge) -> str:
+    """How accuracy and S correlate: over every sequence if these were run, else over random ones; empty where not known."""
     if m.truth and m.truth.correlation:
-        c = m.truth.correlation
-        lines.append(
-            f"{m.method}: over all {c.n} sequences accuracy and S correlate with r = {coefficient(c.raw_pearson)} (Pearson, as "
-            f"published), r = {coefficient(c.pearson)} over the {c.clusters} different values of S."
-        )
-    elif m.correlation:
-        n, r = m.correlation.n, coefficient(m.correlation.pearson)
-        lines.append(f"{m.method}: over {n} random sequences accuracy and S correlate with r = {r}.")
-    return lines
+        return _correlated(m.truth.correlation, f"all {m.truth.correlation.n}")
+    return _correlated(m.correlation, f"{m.correlation.n} random") if m.correlation else ""
+
+
+def _correlated(c: SimilarityCorrelation, which: str) -> str:
+    text = (
+        f"over {which} sequences accuracy and S correlate with r = {coefficient(c.pearson)}, p = {p_text(c.pearson.p)}"
+    )
+    what, there = ("sequences", c.n) if c.clusters is None else ("groups that share what S depends on", c.clusters)
+    if there < FEWEST:
+        text += f" (too few {what} for an interval: {FEWEST - there} more needed)"
+    elif c.clusters is not None:
+        text += f" (by {there} {what})"
+    return text + "."
+
+
+# ------------------------------------------------------------------------------------------------ notes
 
 
 def notes(s: EdgeSummary) -> list[str]:
@@ -70,148 +138,95 @@ def notes(s: EdgeSummary) -> list[str]:
     if s.unfinished:
         _, done, resume = s.unfinished
         return [f"{count(done, 'rollout')} trained and judged so far.", f"Go on with: {resume}", *cost(s.stats)]
-    about = _about(s, s.facts) if s.facts else []
+    about = [n for n in _about(s, s.facts) if n] if s.facts else []
     return [shown(n) for n in (*s.troubles, *about, *caveats(s.provenance), *cost(s.stats))]
 
 
 def _about(s: EdgeSummary, f: Facts) -> list[str]:
-    said = [f"Accuracies: final, test images, mean over tasks (Eq. 1) and over {count(f.seeds, 'training seed')}."]
+    """All notes, empty ones for those that do not hold."""
+    return [
+        accuracies(f), unequal_tasks(f), one_seed(f), no_estimate(s), *(too_few(m) for m in s.methods),
+        *(one_end(m) for m in s.methods), *(normality(m) for m in s.methods), *(same_draw(a, b) for a, b in f.same_draws),
+        until(f), few_sequences(f),
+    ]  # fmt: skip
+
+
+def accuracies(f: Facts) -> str:
+    """What an accuracy is."""
+    seeds = f"; hard and easy ones were trained with {count(f.seeds, 'seed')}" if f.seeds else ""
+    return (
+        f"Accuracies: final, test images, mean over tasks (Eq. 1). Random sequences have a training seed each{seeds}."
+    )
+
+
+def unequal_tasks(f: Facts) -> str:
     fewest, most = f.task_sizes
-    if fewest < most:
-        said.append(
-            f"Tasks have {fewest} to {most} classes, and Eq. 1 counts every task alike: a class counts for more in a "
-            "small task, so that accuracies differ by where classes stand even for methods that no order changes."
-        )
-    if f.seeds == 1:
-        said.append(
-            "With one training seed, noise of training and effect of order cannot be told apart (--score-seeds)."
-        )
-    if any(m.estimate is None for m in s.methods):
-        said.append("A method with fewer than two complete random sequences has no estimate.")
+    if fewest == most:
+        return ""
+    return (
+        f"Tasks have {fewest} to {most} classes, and Eq. 1 counts every task alike: a class counts for more in a "
+        "small task, so that accuracies differ by where classes stand even for methods that no order changes."
+    )
+
+
+def one_seed(f: Facts) -> str:
+    if f.seeds != 1:
+        return ""
+    return "With one training seed, noise of training and effect of order cannot be told apart (--score-seeds)."
+
+
+def no_estimate(s: EdgeSummary) -> str:
+    if all(m.estimate for m in s.methods):
+        return ""
+    return "A method with fewer than two complete random sequences has no estimate."
+
+
+def too_few(m: MethodEdge) -> str:
+    """That the mean has no interval yet."""
+    lacking = needed_for_mean(m.estimate.L) if m.estimate else 0
+    return (
+        f"{m.method}: too few random sequences for an interval of the mean: {lacking} more needed." if lacking else ""
+    )
+
+
+def one_end(m: MethodEdge) -> str:
+    """That only both ends together can have a verdict."""
+    t = m.test
+    if t is None or t.needed or not t.needed_alone or m.claim != "none":
+        return ""
+    return f"{m.method}: a verdict on one end alone takes {count(t.needed_alone, 'random sequence')} more."
+
+
+def normality(m: MethodEdge) -> str:
+    """Whether accuracies look normal."""
+    p = m.estimate.normality_p if m.estimate else None
+    if p is None:
+        return ""
+    found = "are not normal" if p < 0.05 else "may be normal"
+    return (
+        f"{m.method}: accuracies of random sequences {found} (Shapiro-Wilk p = {p_text(p)}); no figure rests on that."
+    )
+
+
+def same_draw(a: str, b: str) -> str:
+    """Of two orders of RS."""
+    return f"{a} and {b} are one sequence: they count twice in what is said of RS."
+
+
+def until(f: Facts) -> str:
+    """Whether ``--until`` was reached."""
     if f.missed:
-        said.append(f"--until {f.until} was not reached for {', '.join(f.missed)} (--max-sequences).")
-    elif f.until:
-        said.append(
-            f"Random sequences were added until {f.until} was reached: intervals of such a run cover a little less than 95 %."
-        )
-    if f.possible <= 10 * f.drawn and not f.enumerated:
-        said.append(
-            f"There are only {f.possible} sequences; the {f.drawn} random ones are drawn with replacement. --enumerate runs "
-            "them all."
-        )
-    return said
+        return f"--until {f.until} was not reached for {', '.join(f.missed)} (--max-sequences)."
+    return f"Random sequences were added until {f.until} was reached." if f.until else ""
 
 
-def distribution(s: EdgeSummary) -> Cells:
-    """Mean, spread and quantiles of each method."""
-    headings = ("Method", "mean [95 %]", "sd [95 %]", "order sd", "training sd", "5 % [95 %]", "95 % [95 %]")
-    rows: list[tuple[str, ...]] = []
-    for m in s.methods:
-        e = m.estimate
-        if e is None:
-            rows.append((m.method, *("-",) * 6))
-            continue
-        spread = (_pc(e.order_sd.value), _pc(e.training_sd.value))
-        rows.append(
-            (m.method, *map(interval, (e.mean, e.sd)), *spread, *map(interval, (e.quantiles[0.05], e.quantiles[0.95])))
-        )
-    drawn = next((m.estimate.L for m in s.methods if m.estimate), 0)
-    lead = (
-        f"Percent. From {drawn} random sequences; 5 % and 95 % are quantiles of the normal fitted to them. Order sd: what "
-        "sequences differ by; training sd: what trainings on one sequence differ by."
+def few_sequences(f: Facts) -> str:
+    if f.possible > 10 * f.drawn or f.enumerated:
+        return ""
+    return (
+        f"There are only {f.possible} sequences; the {f.drawn} random ones are drawn with replacement. --enumerate runs "
+        "them all."
     )
-    return Cells("Distribution over class sequences", lead, headings, tuple(rows))
-
-
-def bounds(s: EdgeSummary) -> Cells:
-    """The extremes of each method, and the estimate of the paper."""
-    headings = ("Method", "hard", "easy", "easy - hard [95 %]", "lowest", "highest", "paper: mean", "paper: sd")
-    rows = []
-    for m in s.methods:
-        sides = (_pc(m.groups[n].accuracy.mean() if len(m.groups[n]) else math.nan) for n in ("hard", "easy"))
-        seen = (_pc(end[1]) if end else "-" for end in (m.low, m.high))
-        paper = (_pc(m.paper.mean.value), _pc(m.paper.sd.value)) if m.paper else ("-", "-")
-        rows.append((m.method, *sides, signed(m.difference) if m.difference else "-", *seen, *paper))
-    lead = (
-        "Percent. Hard, easy: accuracy on these sequences. Lowest, highest: of all sequences trained; the true ones are beyond. "
-        "Paper: mean and sd of the hard, one random and the easy sequence, which is no sample."
-    )
-    if s.estimator == "paper":
-        lead += " It is what this run was to report (--estimator paper)."
-    return Cells("Extremes", lead, headings, tuple(rows))
-
-
-def luck(s: EdgeSummary) -> Cells | None:
-    """Where given orders stand among random ones; None if there are none."""
-    rows = []
-    for m in s.methods:
-        for name in ("rs", "own"):
-            if name not in m.placed:
-                continue
-            p = m.placed[name]
-            for sequence, order in zip(m.groups[name].names, p.orders, strict=True):
-                rows.append((m.method, sequence, _pc(order.accuracy), interval(order.share), interval(order.normal)))
-            mean = m.groups[name].accuracy.mean()
-            rows.append((m.method, f"{name}: mean of {len(p.orders)}", _pc(mean), "", interval(p.together)))
-    if not rows:
-        return None
-    lead = (
-        "Percent. Percentile: random sequences that score lower; beside it the same under the fitted normal. The mean of several "
-        "orders is placed among means of as many random ones. RS: the orders that toolboxes draw with these seeds."
-    )
-    return Cells(
-        "Were these orders lucky?",
-        lead,
-        ("Method", "order", "accuracy", "percentile [95 %]", "normal model [95 %]"),
-        tuple(rows),
-    )
-
-
-def extremes(s: EdgeSummary) -> list[Cells]:
-    """The extremes of each similarity, with bounds."""
-    tables = []
-    for p in s.plans:
-        rows = [
-            (f"{kind}-{i}", number(e.value), beyond(p, e.value), number(e.bound), way(p, e), _pc_overlap(e.overlap, i))
-            for kind, found in (("hard", p.hard), ("easy", p.easy))
-            for i, e in enumerate(found)
-        ]
-        random = "not defined" if p.mean is None else f"mean {number(p.mean)}, sd {number(p.sd)}"
-        lead = (
-            f"Similarity: {p.source}. S ({p.objective}) of random sequences: {random}. No sequence is beyond its bound."
-        )
-        headings = ("sequence", "S", "from random", "bound", "of the way", "overlap")
-        tables.append(Cells("Extremes of the similarity", lead, headings, tuple(rows)))
-    return tables
-
-
-# ------------------------------------------------------------------------------------------------ cells
-
-
-def interval(i: Interval) -> str:
-    """Percent with bounds: ``81.2 [79.0, 83.1]``."""
-    return percent(i.value) if math.isnan(i.low) else f"{percent(i.value)} [{percent(i.low)}, {percent(i.high)}]"
-
-
-def signed(i: Interval) -> str:
-    """A difference in points with its interval."""
-    value = f"{100 * i.value:+.1f}"
-    return value if math.isnan(i.low) else f"{value} [{100 * i.low:+.1f}, {100 * i.high:+.1f}]"
-
-
-def _share(m: MethodEdge, side: str) -> str:
-    """Mean percentile of the extremes of a side."""
-    orders = m.placed[side].orders
-    first = orders[0].share
-    return f"{percent(first.value)} % [{percent(first.low)}, {percent(first.high)}]"
-
-
-def _pc(value: float) -> str:
-    return percent(float(value))
-
-
-def _pc_overlap(overlap: float, i: int) -> str:
-    return "" if i == 0 else f"{100 * overlap:.0f} %"
 
 
 def _and(names: Sequence[str]) -> str:

@@ -77,7 +77,7 @@ def densities(
     """Fitted normals over the histogram of the truth (nothing if it is not known); ``marks`` are single accuracies by class."""
     values = [*truth, *(v for _, v in marks)]
     for c in curves:
-        values += [c.mu - 3 * c.sigma, c.mu + 3 * c.sigma]
+        values += [max(0.0, c.mu - 3 * c.sigma), min(1.0, c.mu + 3 * c.sigma)]
     low, high = _wide((min(values), max(values)))
     edges = np.linspace(min(truth), max(truth), bins + 1) if truth and max(truth) - min(truth) > 1e-9 else np.zeros(0)
     heights = np.histogram(truth, edges, density=True)[0] if len(edges) else np.zeros(0)
@@ -105,7 +105,7 @@ def _density(c: Curve, axes: Axes, top: float) -> str:
     if c.sigma <= 0:
         points = [(axes.x(c.mu), axes.y(0)), (axes.x(c.mu), axes.y(top))]
     else:
-        xs = np.linspace(*axes.x_range, 121)
+        xs = np.linspace(max(0.0, axes.x_range[0]), min(1.0, axes.x_range[1]), 121)
         ys = np.exp(-(((xs - c.mu) / c.sigma) ** 2) / 2) / (c.sigma * math.sqrt(2 * math.pi))
         points = [(axes.x(float(x)), axes.y(min(float(y), 1.08 * top))) for x, y in zip(xs, ys, strict=True)]
     return " ".join(f"{a:.1f},{b:.1f}" for a, b in points)

@@ -1,48 +1,63 @@
-"""When there are sequences enough: a target such as ``mean:0.01`` or ``q05:0.02``."""
+"""How many random orders a target such as ``mean:0.01`` or ``q05`` asks for."""
 
 from __future__ import annotations
 
+import math
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from seqsearch.core.errors import UserError
-from seqsearch.distribution.interval import QUANTILES, Interval
 
 if TYPE_CHECKING:  # a target is read before scipy is needed
-    from seqsearch.distribution.estimate import Estimate
+    from numpy.typing import ArrayLike
 
-TARGETS = ("mean", "sd", *(f"q{round(100 * p):02d}" for p in QUANTILES))
+TAILS = {"q05": 0.05, "q10": 0.10, "q25": 0.25}
+"""Targets that ask for a bound on the share of orders below the worst of the random ones."""
+FIRST = 30
+"""Random orders before the mean's interval is looked at: of fewer, it is too often narrow for want of rare bad ones."""
 
 
-def parse_target(text: str) -> tuple[str, float]:
-    """What is to be known and the half-width of its interval, in fractions, of ``mean:0.01``, ``sd:0.005``, ``q05:0.02``.
+@dataclass(frozen=True)
+class Target:
+    """What ``--until`` asks for: ``mean`` within +- ``half_width`` (in fractions), or a tail (half_width None)."""
+
+    what: str
+    half_width: float | None
+
+
+def parse_target(text: str) -> Target:
+    """The target of ``mean:0.01``, ``q05``, ``q10`` or ``q25``.
 
     Raises:
         UserError: not of that form.
     """
-    found = re.fullmatch(r"\s*(\w+)\s*:\s*(\d*\.?\d+)\s*", text)
-    if not found or found[1] not in TARGETS or not 0 < float(found[2]) < 1:
+    stripped = text.strip()
+    if stripped in TAILS:
+        return Target(stripped, None)
+    found = re.fullmatch(r"mean\s*:\s*(\d*\.?\d+)", stripped)
+    if not found or not 0 < float(found[1]) < 1:
         raise UserError(
-            f"--until {text[:80]}: write WHAT:HALF-WIDTH, e.g. mean:0.01 for +- 1 % of accuracy; WHAT is {', '.join(TARGETS)}"
+            f"--until {text[:80]}: write mean:HALF-WIDTH, e.g. mean:0.01 for +- 1 % of accuracy, or {', '.join(TAILS)}"
         )
-    return found[1], float(found[2])
+    return Target("mean", float(found[1]))
 
 
-def interval_of(estimate: Estimate, target: str) -> Interval:
-    """The interval that ``target`` (mean, sd, q05, ...) names."""
-    if target == "mean":
-        return estimate.mean
-    if target == "sd":
-        return estimate.sd
-    if target in TARGETS:
-        return estimate.quantiles[int(target[1:]) / 100]
-    raise UserError(f"unknown target {target!r}: choose {', '.join(TARGETS)}")
+def wanted(random: ArrayLike, target: Target) -> int:
+    """Random orders in all that ``target`` asks for, as far as ``random [n]`` so far tell; there are enough from n on.
 
-
-def narrow_enough(estimate: Estimate, target: str, width: float) -> bool:
-    """Is the interval of ``target`` at most +- ``width``? Never while it has no bounds.
-
-    Looking after every sequence and stopping when it is narrow covers less than an interval of a fixed L; docs/distribution.md
-    has by how much. Begin with ten sequences or more.
+    Tails: a fixed number (`tails.needed_for`), 59 for ``q05``. The mean: `FIRST`, then as many as would make the present interval
+    narrow enough, shrinking as 1 / sqrt(n) does; at most n as soon as it is. Deterministic.
     """
-    return interval_of(estimate, target).half_width <= width
+    import numpy as np
+
+    from seqsearch.distribution.mean import mean_interval
+    from seqsearch.distribution.tails import needed_for
+
+    if target.half_width is None:
+        return needed_for(TAILS[target.what])
+    n = len(np.asarray(random, dtype=np.float64))
+    if n < FIRST:
+        return FIRST
+    ratio = mean_interval(random).half_width / target.half_width
+    return n if ratio <= 1 else max(n + 1, math.ceil(n * ratio**2))

@@ -1,26 +1,30 @@
-"""Does similarity between tasks go with accuracy? Correlations that do not count one similarity several times.
+"""Does similarity between tasks go with accuracy? Correlations over sequences; those of one cluster are dependent.
 
-S of a sequence is the same read backwards, and with three tasks it depends on the middle task alone: the 90 sequences of six
-classes have 15 distinct values, six sequences to each. Ninety points are then fifteen, and p-values of ninety far too small.
+With three tasks S depends on the middle task alone: the 90 sequences of six classes have 15 values of S, six sequences to each,
+and accuracies of such six are alike. Intervals and p-values of ninety independent points are then far too narrow and too small.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from seqsearch.distribution.interval import AGREE, UNKNOWN, Float64, Interval, finite, tail
-from seqsearch.metrics.ranks import rank_correlations
+from seqsearch.distribution.interval import UNKNOWN, Float64, Interval, finite, tail
+from seqsearch.distribution.pivot import Pivot
+
+FEWEST = 8
+"""Sequences, or clusters of them, below which a correlation has neither interval nor p-value."""
+_ONE = 1 - 1e-12
+_CONSTANT = 1e-12
 
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A correlation with its interval and two-sided p-value; NaN where one side is constant."""
+    """A correlation, its 95 % interval and two-sided p-value of the same pivot: p < .05 where 0 is outside. NaN: unknown."""
 
     value: Interval
     p: float
@@ -28,38 +32,28 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class SimilarityCorrelation:
-    """``pearson``, ``spearman``: of the means of ``clusters`` clusters. ``raw_*``: of all ``n`` sequences, as published."""
+    """Correlation of S and accuracy over ``n`` sequences; ``clusters``: their number, None where sequences are independent."""
 
     pearson: Coefficient
     spearman: Coefficient
-    clusters: int
-    raw_pearson: Coefficient
-    raw_spearman: Coefficient
     n: int
-    level: float
+    clusters: int | None
 
 
 def similarity_correlation(
-    similarity: ArrayLike,
-    accuracy: ArrayLike,
-    clusters: ArrayLike | None = None,
-    level: float = 0.95,
-    draws: int = 9_999,
-    seed: int = 0,
-    tolerance: float = AGREE,
+    similarity: ArrayLike, accuracy: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95
 ) -> SimilarityCorrelation:
-    """Correlations of S ``[n]`` with accuracy ``[n]``, by clusters and raw.
+    """Pearson's and Spearman's correlation of S ``[n]`` with accuracy ``[n]``, over all sequences as they are.
 
-    ``clusters [n]`` names each sequence's cluster; by default sequences whose S differs by rounding (``tolerance``) are one.
+    Interval and p-value rest on the jackknife: n atanh r - (n - 1) atanh r without sequence i, taken as n independent values
+    ("The Jackknife, the Bootstrap and Other Resampling Plans", Efron, 1982, chapter 3), with `Pivot`'s bounds of their mean.
+    They are at least as wide as by Fisher's z, with variance 1 / (n - 3), for ranks (1 + r^2 / 2) / (n - 3) ("Sample Size
+    Requirements for Estimating Pearson, Kendall and Spearman Correlations", Bonett and Wright, 2000).
 
-    - By clusters: correlation of the clusters' mean S and mean accuracy; p is the share of ``draws`` seeded permutations of
-      the means that correlate as strongly, (1 + those) / (1 + draws); bounds are percentiles of ``draws`` seeded
-      bootstraps over clusters, NaN below five clusters.
-    - Raw: p of scipy (exact for Spearman up to nine), bounds by Fisher's z with variance 1 / (n - 3), for Spearman
-      (1 + r^2 / 2) / (n - 3) ("Sample Size Requirements for Estimating Pearson, Kendall and Spearman Correlations", Bonett and
-      Wright, 2000).
-
-    Clusters may still share classes with each other; that is in none of the figures.
+    ``clusters [n]`` names sequences that are dependent, since S depends on a part that they share: the jackknife leaves out
+    clusters then, and Fisher's z, which is for independent sequences, has no part. Clusters may still share classes with each
+    other; no figure knows. There is neither interval nor p-value below `FEWEST` sequences or clusters, nor where |r| is 1 or no
+    sequence makes a difference.
 
     Raises:
         ValueError: lists of different length, fewer than two sequences, missing values.
@@ -67,93 +61,44 @@ def similarity_correlation(
     s, a = finite(similarity, "similarities"), finite(accuracy, "accuracies")
     if len(s) != len(a) or len(s) < 2:
         raise ValueError(f"correlations need two or more pairs, not {len(s)} similarities and {len(a)} accuracies")
-    labels = (
-        _by_similarity(s, tolerance) if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
-    )
-    if labels.shape != s.shape:
+    labels = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
+    if labels is not None and labels.shape != s.shape:
         raise ValueError(f"{len(s)} sequences need as many cluster labels, not shape {labels.shape}")
-    sizes = np.bincount(labels)
-    s_C, a_C = np.bincount(labels, s) / sizes, np.bincount(labels, a) / sizes
-    rng = np.random.default_rng(seed)
     return SimilarityCorrelation(
-        pearson=_clustered(s_C, a_C, _as_is, level, draws, rng),
-        spearman=_clustered(s_C, a_C, _ranks, level, draws, rng),
-        clusters=len(sizes),
-        raw_pearson=_raw_pearson(s, a, level),
-        raw_spearman=_raw_spearman(s, a, level),
-        n=len(s),
-        level=level,
+        _coefficient(s, a, labels, 0.0, level),
+        _coefficient(stats.rankdata(s), stats.rankdata(a), labels, 0.5, level),
+        len(s),
+        None if labels is None else int(labels.max()) + 1,
     )
 
 
-def _by_similarity(s: Float64, tolerance: float) -> NDArray[np.int64]:
-    order = np.argsort(s, kind="stable")
-    labels = np.empty(len(s), dtype=np.int64)
-    labels[order] = np.concatenate([[0], np.cumsum(np.diff(s[order]) > tolerance)])
-    return labels
-
-
-def _as_is(x_Dn: Float64) -> Float64:
-    return x_Dn
-
-
-def _ranks(x_Dn: Float64) -> Float64:
-    ranks: Float64 = stats.rankdata(x_Dn, axis=1)
-    return ranks
-
-
-def _clustered(
-    x_C: Float64, y_C: Float64, scale: Callable[[Float64], Float64], level: float, draws: int, rng: np.random.Generator
-) -> Coefficient:
-    x, y = scale(x_C[None]), scale(y_C[None])
-    r, C = float(_pearson(x, y)[0]), len(x_C)
-    if math.isnan(r):
+def _coefficient(x: Float64, y: Float64, labels: NDArray[np.int64] | None, ranks: float, level: float) -> Coefficient:
+    """``ranks``: what ranks add to the variance of atanh r, times r^2."""
+    if np.ptp(x) < _CONSTANT or np.ptp(y) < _CONSTANT:
         return Coefficient(UNKNOWN, math.nan)
-    as_strong, bootstrapped = 0, []
-    for D in _blocks(draws, C):
-        permuted = rng.permuted(np.tile(x, (D, 1)), axis=1)
-        as_strong += int((np.abs(_pearson(permuted, y)) >= abs(r) - 1e-9).sum())
-        rows_DC = rng.integers(C, size=(D, C))
-        bootstrapped.append(_pearson(scale(x_C[rows_DC]), scale(y_C[rows_DC])))
-    low, high = (
-        np.nanquantile(np.concatenate(bootstrapped), [tail(level), 1 - tail(level)]) if C >= 5 else (math.nan,) * 2
-    )
-    return Coefficient(Interval(r, float(low), float(high)), (1 + as_strong) / (1 + draws))
+    x, y = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
+    r = max(-1.0, min(1.0, float((x * y).mean())))
+    left = _without(x, y, np.arange(len(x)) if labels is None else labels)
+    C = len(left)
+    if C < FEWEST or abs(r) > _ONE or np.isnan(left).any():
+        return Coefficient(Interval(r), math.nan)
+    z = math.atanh(r)
+    pseudo = C * z - (C - 1) * np.arctanh(np.clip(left, -_ONE, _ONE))
+    if np.ptp(pseudo) < _CONSTANT:
+        return Coefficient(Interval(r), math.nan)
+    pivot = Pivot.of_mean(pseudo)
+    (low, high), p = pivot.bounds(level), pivot.p(0.0)
+    if labels is None:
+        error = math.sqrt((1 + ranks * r**2) / (C - 3))
+        reach = float(stats.norm.isf(tail(level))) * error
+        low, high, p = min(low, z - reach), max(high, z + reach), max(p, 2 * float(stats.norm.sf(abs(z) / error)))
+    return Coefficient(Interval(r, min(r, math.tanh(low)), max(r, math.tanh(high))), p)
 
 
-def _blocks(draws: int, n: int) -> list[int]:
-    """Draws to make at once, so that memory stays small."""
-    block = max(1, 1_000_000 // n)
-    return [min(block, draws - done) for done in range(0, draws, block)]
-
-
-def _pearson(x_Dn: Float64, y_Dn: Float64) -> Float64:
-    """``[D]``, row by row (broadcast); NaN where a row is constant."""
-    x, y = (v - v.mean(axis=1, keepdims=True) for v in (x_Dn, y_Dn))
-    constant = (np.ptp(x_Dn, axis=1) < 1e-12) | (np.ptp(y_Dn, axis=1) < 1e-12)
+def _without(x: Float64, y: Float64, labels: NDArray[np.int64]) -> Float64:
+    """Correlation of standardised ``x`` and ``y [n]`` without each cluster ``[C]``; NaN where one side is constant then."""
+    n, sx, sy, xx, yy, xy = (v.sum() - np.bincount(labels, v) for v in (np.ones(len(x)), x, y, x * x, y * y, x * y))
     with np.errstate(invalid="ignore", divide="ignore"):
-        r = (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
-    found: Float64 = np.where(constant, np.nan, r)
-    return found
-
-
-def _raw_pearson(s: Float64, a: Float64, level: float) -> Coefficient:
-    r = float(_pearson(s[None], a[None])[0])
-    if math.isnan(r) or len(s) < 3:
-        return Coefficient(Interval(r), math.nan)
-    return Coefficient(_fisher(r, 1.0, len(s), level), float(stats.pearsonr(s, a).pvalue))
-
-
-def _raw_spearman(s: Float64, a: Float64, level: float) -> Coefficient:
-    r = float(_pearson(_ranks(s[None]), _ranks(a[None]))[0])
-    if math.isnan(r) or len(s) < 3:
-        return Coefficient(Interval(r), math.nan)
-    p = rank_correlations(s, a).srcc_p if len(s) <= 9 else float(stats.spearmanr(s, a).pvalue)
-    return Coefficient(_fisher(r, 1 + r**2 / 2, len(s), level), p)
-
-
-def _fisher(r: float, variance: float, n: int, level: float) -> Interval:
-    if math.isnan(r) or n <= 3 or abs(r) >= 1:
-        return Interval(r)
-    reach = float(stats.norm.isf(tail(level))) * math.sqrt(variance / (n - 3))
-    return Interval(r, math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach))
+        vx, vy = xx / n - (sx / n) ** 2, yy / n - (sy / n) ** 2
+        r: Float64 = (xy / n - sx * sy / n**2) / np.sqrt(vx * vy)
+    return np.where((vx < 1e-9) | (vy < 1e-9), np.nan, r)

@@ -1,163 +1,112 @@
-"""The performance distribution of one method over class sequences, from a few of them."""
+"""The performance distribution of one method over class sequences and training seeds, from a few of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from seqsearch.core.errors import UserError
-from seqsearch.distribution.components import components, mean_squares, satterthwaite, sd_interval
-from seqsearch.distribution.interval import QUANTILES, UNKNOWN, Float64, Interval, accuracy_table, tail
-from seqsearch.distribution.normal import NormalFit, empirical_quantile, normal_fit, normal_quantile
+from seqsearch.distribution.interval import UNKNOWN, Float64, Interval, accuracies
+from seqsearch.distribution.mean import adjusted_mean, mean_interval
+from seqsearch.distribution.normal import normal_fit
+from seqsearch.distribution.normality import shapiro
+from seqsearch.distribution.tails import Tails, tails
 
 Estimator = Literal["random", "paper"]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is known of one method's accuracies, each with its interval at ``level``; NaN where nothing can be said.
+    """What is known of one method's accuracies; NaN (None for ``tails`` and ``normality_p``) where nothing can be said.
 
-    ``mean``, ``sd``: of the fitted normal. It describes the accuracy of a random sequence, averaged over these R seeds.
-    ``mean_any_seed``: the same mean with the interval for other seeds, too: seeds that move all sequences alike make it wide.
-    ``order_sd``: of sequences, each over infinitely many seeds. ``training_sd``: of a single training of a sequence, apart from
-    what its seed does to all sequences alike, which is ``seed_sd``. `components.Components` has the three as order, error and
-    seed. Under common seeds the spread is made of the first two, sd^2 = order_sd^2 + training_sd^2 / R.
-    ``quantiles``: of the fitted normal; ``empirical``: of the random sequences themselves.
-    ``low``, ``high``: the least and the greatest accuracy of all sequences trained, over infinitely many seeds. They are bounds:
-    the minimum over all sequences is at most ``low``, the maximum at least ``high``.
-    ``L``: random sequences that mean and sd rest on (3 with the paper's estimator: hard, random, easy); ``R``: seeds.
+    ``mean``: over all orders and all training seeds, with its 95 % interval; conditional on the test images, the classes and
+    their split into training and test. ``mean_adjusted``: the same mean with the objective S as control variate.
+    ``sd``: of one training of a random order, over orders and seeds. ``training_sd``: of one training of a given order, what its
+    seed does to all orders alike included, from the ``C`` orders that were trained with ``R`` crossed seeds. ``order_sd``: of
+    orders, each over infinitely many seeds: sd^2 - training_sd^2, at least 0.
+    ``lowest``, ``highest``: accuracy of a single training among all that were given; training noise included, so that the least
+    is likely below its order's mean. ``tails``: statements on random orders that were not drawn. ``normality_p``: Shapiro-Wilk;
+    nothing rests on it. ``L``: random orders that mean and sd rest on (3 with the paper's estimator: hard, random, easy).
     """
 
     mean: Interval
-    mean_any_seed: Interval
-    sd: Interval
-    order_sd: Interval
-    training_sd: Interval
-    quantiles: dict[float, Interval]
-    low: Interval
-    high: Interval
+    mean_adjusted: Interval
+    sd: float
+    order_sd: float
+    training_sd: float
+    lowest: float
+    highest: float
+    tails: Tails | None
+    normality_p: float | None
     L: int
+    C: int
     R: int
-    empirical: dict[float, Interval]
-    seed_sd: Interval
     estimator: Estimator
-    level: float
 
 
 def estimate(
     random: ArrayLike,
+    crossed: ArrayLike | None = None,
+    S: ArrayLike | None = None,
+    S_mean: float | None = None,
     hard: ArrayLike | None = None,
     easy: ArrayLike | None = None,
     estimator: Estimator = "random",
-    level: float = 0.95,
-    total: int | None = None,
 ) -> Estimate:
-    """Estimate the distribution from ``random [L, R]`` and, for the bounds, ``hard`` and ``easy [G, R]``, same seeds.
+    """Estimate the distribution from ``random [L]``, one training of each order, each with a seed of its own.
 
-    - ``random``: mean and sd (ddof 1) of the random sequences; extremes are bounds and nothing else.
+    ``crossed [C, R]``: few orders, each with the same R seeds, which serve no random order. ``S [L]`` and ``S_mean``: the
+    objective of the random orders and its exact mean over all orders. ``hard``, ``easy [G, R]``: accuracies of extremes.
+
+    - ``random``: mean and sd (ddof 1) of the random orders.
     - ``paper``: mean and sd (ddof 0) of three accuracies, those of the first hard, the first random and the first easy
-      sequence (section 4.2). Chosen sequences are no sample: mean, sd and quantiles have no interval.
-
-    ``total``: the number of all sequences, if the random ones were drawn from it without replacement; it narrows the interval of
-    ``mean_any_seed``, and of nothing else. Intervals are named in docs/distribution.md.
+      order, one training each (section 4.2 of "The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?").
+      Chosen orders are no sample: there is no interval and no statement on tails.
 
     Raises:
         UserError: an unknown estimator.
-        ValueError: tables that are no fractions or have different seeds; the paper's estimator without its three sequences;
-            more sequences than there are.
+        ValueError: accuracies that are no fractions; the paper's estimator without its three orders.
     """
     if estimator not in ("random", "paper"):
         raise UserError(f"unknown estimator {estimator!r}: choose random or paper")
-    A = accuracy_table(random, "accuracies of random sequences")
-    extremes = [_same_seeds(x, A, what) for x, what in ((hard, "hard"), (easy, "easy")) if x is not None]
-    L, R = A.shape
-    if total is not None and total < L:
-        raise ValueError(f"{L} different sequences cannot be drawn from {total}")
-    everything = np.concatenate([A, *extremes])
-    low, high = _bounds(everything, level)
+    x = accuracies(random, "accuracies of random orders")
+    tables = [_table(t, what) for t, what in ((crossed, "crossed"), (hard, "hard"), (easy, "easy"))]
+    seen = np.concatenate([x, *(t.ravel() for t in tables if t is not None)])
+    training, C, R = _training(tables[0])
+    lowest, highest = float(seen.min()), float(seen.max())
     if estimator == "paper":
-        fit, n = _published(A, extremes), None
-        mean = any_seed = Interval(fit.mu)
-        sd, parts = Interval(fit.sigma), replace(components(everything, level), order=UNKNOWN)
-    else:
-        fit, n = normal_fit(A), L
-        mean = normal_quantile(fit, 0.5, L, level) if L > 1 else Interval(fit.mu)
-        any_seed = mean_interval(A, level, total)
-        sd, parts = sd_interval(fit.sigma, L - 1, level), components(A, level)
-    quantiles = {p: normal_quantile(fit, p, n, level) for p in QUANTILES}
-    empirical = {p: empirical_quantile(A.mean(axis=1), p, level) for p in QUANTILES}
+        if tables[1] is None or tables[2] is None:
+            raise ValueError("the paper's estimator needs a hard, a random and an easy order")
+        fit = normal_fit([tables[1][0, 0], x[0], tables[2][0, 0]], ddof=0)
+        return Estimate(
+            Interval(fit.mu), UNKNOWN, fit.sigma, math.nan, training, lowest, highest, None, None, 3, C, R, estimator
+        )
+    sd = normal_fit(x).sigma
+    adjusted = UNKNOWN if S is None or S_mean is None else adjusted_mean(x, S, S_mean)
     return Estimate(
-        mean, any_seed, sd, parts.order, parts.error, quantiles, low, high, L=L if n else 3, R=R, empirical=empirical,
-        seed_sd=parts.seed, estimator=estimator, level=level,
+        mean_interval(x), adjusted, sd, math.sqrt(max(0.0, sd**2 - training**2)) if math.isfinite(training) else math.nan,
+        training, lowest, highest, tails(x), shapiro(x), len(x), C, R, estimator,
     )  # fmt: skip
 
 
-def _published(A: Float64, extremes: Sequence[Float64]) -> NormalFit:
-    """The normal of three accuracies: the first hard, the first random and the first easy sequence.
+def _training(crossed: Float64 | None) -> tuple[float, int, int]:
+    """Sd of one training of a given order, and the shape of the table; NaN with one seed.
 
-    Raises:
-        ValueError: one of them is lacking.
+    The variance within an order over seeds, averaged over orders: MS_seed / C + MS_error (C - 1) / C in the two-way analysis of
+    variance, which estimates seed^2 + error^2 without bias.
     """
-    if len(extremes) < 2:
-        raise ValueError("the paper's estimator needs a hard, a random and an easy sequence")
-    return normal_fit([extremes[0][0].mean(), A[0].mean(), extremes[1][0].mean()], ddof=0)
+    if crossed is None:
+        return math.nan, 0, 0
+    C, R = crossed.shape
+    return math.sqrt(float(crossed.var(axis=1, ddof=1).mean())) if R > 1 else math.nan, C, R
 
 
-def mean_interval(accuracies: ArrayLike, level: float = 0.95, total: int | None = None) -> Interval:
-    """Mean accuracy over all sequences and all seeds, from ``[L, R]``, with a t-interval.
-
-    Two-way random effects: its variance is estimated by (MS_order + MS_seed - MS_error) / (L R), with Satterthwaite's degrees of
-    freedom. Where MS_seed is below MS_error, the seed effect is estimated as 0 and dropped: MS_order / (L R), L - 1 degrees.
-    With one seed it is that too, and the interval speaks of that seed. ``total`` multiplies the order's part by 1 - L / total
-    (with two seeds or more: with one, order and training noise cannot be told apart).
-    """
-    A = accuracy_table(accuracies)
-    m = mean_squares(A)
-    mean = normal_fit(A.mean(axis=1), ddof=0).mu
-    if m.L < 2:
-        return Interval(mean)
-    terms, (order_degrees, seed_degrees, error_degrees) = [(m.order, m.L - 1)], m.degrees
-    if m.R > 1:
-        unseen = 1 - m.L / total if total else 1.0
-        terms = [(unseen * m.order, order_degrees)]
-        if m.seed > m.error:
-            terms += [(m.seed, seed_degrees), (-unseen * m.error, error_degrees)]
-        else:
-            terms += [((1 - unseen) * m.error, error_degrees)]
-    variance = sum(value for value, _ in terms) / (m.L * m.R)
-    return _t_interval(mean, variance, satterthwaite(terms), tail(level))
-
-
-def _bounds(A: Float64, level: float) -> tuple[Interval, Interval]:
-    """The least and the greatest of the sequences' true accuracies, with intervals from the pooled training noise.
-
-    The least of the measured means errs low: it is the unluckiest as well. Some sequence attains the true minimum, and its
-    measured mean is hardly above; so the lower bound needs no correction, the upper one Bonferroni's, over all sequences.
-    """
-    means, m = A.mean(axis=1), mean_squares(A)
-    least, greatest = float(means.min()), float(means.max())
-    if m.L < 2 or m.R < 2:
-        return Interval(least), Interval(greatest)
-    terms = [(m.seed / m.L, m.R - 1), (m.error * (m.L - 1) / m.L, (m.L - 1) * (m.R - 1))]
-    variance, degrees = sum(value for value, _ in terms) / m.R, satterthwaite(terms)
-    one, all_of_them = (_t_interval(0.0, variance, degrees, tail(level) / n).high for n in (1, m.L))
-    return Interval(least, least - one, least + all_of_them), Interval(greatest, greatest - all_of_them, greatest + one)
-
-
-def _t_interval(value: float, variance: float, degrees: float, beyond: float) -> Interval:
-    reach = float(stats.t.isf(beyond, degrees)) * math.sqrt(max(0.0, variance))
-    return Interval(value, value - reach, value + reach)
-
-
-def _same_seeds(accuracies: ArrayLike, random: Float64, what: str) -> Float64:
-    """``[G, R]``, also of one sequence ``[R]``."""
-    found = accuracy_table(np.atleast_2d(np.asarray(accuracies, dtype=np.float64)), f"accuracies of {what} sequences")
-    if found.shape[1] != random.shape[1]:
-        raise ValueError(f"{what} sequences have {found.shape[1]} seeds, random ones {random.shape[1]}")
-    return found
+def _table(table: ArrayLike | None, what: str) -> Float64 | None:
+    """``[G, R]``; ``[R]`` is one order. None where there is none."""
+    if table is None:
+        return None
+    return np.atleast_2d(accuracies(table, f"accuracies of {what} orders", dimensions=(1, 2)))

@@ -1,4 +1,4 @@
-"""A figure with its interval, and the table of accuracies that figures are made of."""
+"""A figure with its interval, and the accuracies that figures are made of."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Float64 = NDArray[np.float64]
-
-
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 AGREE = 1e-9
 """Accuracies that differ by less are the same: they are shares of some thousand images."""
@@ -34,16 +31,16 @@ class Interval:
 UNKNOWN = Interval(math.nan)
 
 
-def accuracy_table(accuracies: ArrayLike, what: str = "accuracies") -> Float64:
-    """``[L, R]`` float64 of sequences times seeds; ``[L]`` is taken for one seed.
+def accuracies(values: ArrayLike, what: str = "accuracies", dimensions: tuple[int, ...] = (1,)) -> Float64:
+    """Float64, checked to be fractions.
 
     Raises:
         ValueError: another shape, nothing at all, missing values, or percent instead of fractions.
     """
-    table = finite(accuracies, what, dimensions=(1, 2))
-    if table.min() < 0 or table.max() > 1:
-        raise ValueError(f"{what} are fractions between 0 and 1, not {table.min():g} to {table.max():g}")
-    return table[:, None] if table.ndim == 1 else table
+    found = finite(values, what, dimensions)
+    if found.min() < 0 or found.max() > 1:
+        raise ValueError(f"{what} are fractions between 0 and 1, not {found.min():g} to {found.max():g}")
+    return found
 
 
 def finite(values: ArrayLike, what: str, dimensions: tuple[int, ...] = (1,)) -> Float64:

@@ -1,16 +1,14 @@
-"""The normal that is fitted to accuracies, and its quantiles."""
+"""The normal that is fitted to accuracies."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
-from seqsearch.distribution.interval import AGREE, Interval, finite, tail
+from seqsearch.distribution.interval import AGREE, finite
 
 
 @dataclass(frozen=True)
@@ -32,37 +30,3 @@ def normal_fit(values: ArrayLike, ddof: int = 1) -> NormalFit:
     if np.ptp(x) <= AGREE and len(x) > ddof:
         return NormalFit(float(x[0]), 0.0)
     return NormalFit(float(x.mean()), float(x.std(ddof=ddof)) if len(x) > ddof else math.nan)
-
-
-def normal_quantile(fit: NormalFit, p: float, n: int | None = None, level: float = 0.95) -> Interval:
-    """The ``p``-quantile of the fitted normal; with ``n``, the sample size of a fit with ddof 1, its exact interval.
-
-    sqrt(n) (mean - quantile) / sd has a noncentral t distribution with n - 1 degrees of freedom and noncentrality -z_p sqrt(n):
-    "Statistical Intervals" (Meeker, Hahn and Escobar, 2017), chapter 4. Not cut at 0 or 1.
-    """
-    value = fit.mu + fit.sigma * float(stats.norm.ppf(p))
-    if n is None or n < 2:
-        return Interval(value)
-    low, high = _noncentral_t(p, n, level)
-    return Interval(value, fit.mu - high * fit.sigma, fit.mu - low * fit.sigma)
-
-
-@lru_cache(maxsize=1024)
-def _noncentral_t(p: float, n: int, level: float) -> tuple[float, float]:
-    shift = -float(stats.norm.ppf(p)) * math.sqrt(n)
-    low, high = (float(q(tail(level), n - 1, shift)) / math.sqrt(n) for q in (stats.nct.ppf, stats.nct.isf))
-    return low, high
-
-
-def empirical_quantile(values: ArrayLike, p: float, level: float = 0.95) -> Interval:
-    """The ``p``-quantile of ``[L]`` values (linear between order statistics) with an interval free of any distribution.
-
-    The bounds are the order statistics of David and Nagaraja's "Order Statistics" (2003), section 7.1: at least ``level``,
-    whatever the distribution. All NaN where L is too small to have both (6 for the median, 72 for the .05-quantile at 95 %).
-    """
-    x, beyond = np.sort(finite(values, "values")), tail(level)
-    below = int(stats.binom.ppf(beyond, len(x), p))  # P(count <= below - 1) <= beyond
-    above = int(stats.binom.isf(beyond, len(x), p)) + 1  # P(count >= above) <= beyond
-    if below < 1 or above > len(x):
-        return Interval(math.nan)
-    return Interval(float(np.quantile(x, p)), float(x[below - 1]), float(x[above - 1]))

@@ -60,7 +60,7 @@ def normality(accuracies: ArrayLike, draws: int = 9_999, seed: int = 0) -> Norma
     transformed scale speak for normality more than they should. ``draws`` and ``seed`` are those of `lilliefors`.
     """
     x = finite(accuracies, "accuracies")
-    distinct = 1 + int((np.diff(np.sort(x)) > AGREE).sum())
+    distinct = _distinct(x)
     if distinct < DISTINCT:
         return Normality(len(x), distinct, None, None, None)
     raw = _tests(x, draws, seed)
@@ -79,6 +79,16 @@ def _tests(x: Float64, draws: int, seed: int) -> PValues:
         ks=float(stats.kstest(x, "norm", args=(fit.mu, fit.sigma)).pvalue),
         lilliefors=lilliefors(x, draws, seed),
     )
+
+
+def shapiro(values: ArrayLike) -> float | None:
+    """p-value of Shapiro and Wilk's test that ``[n]`` values are normal; None below `DISTINCT` distinct ones."""
+    x = finite(values, "values")
+    return float(stats.shapiro(x).pvalue) if _distinct(x) >= DISTINCT else None
+
+
+def _distinct(x: Float64) -> int:
+    return 1 + int((np.diff(np.sort(x)) > AGREE).sum())
 
 
 def lilliefors(values: ArrayLike, draws: int = 9_999, seed: int = 0) -> float:

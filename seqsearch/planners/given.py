@@ -87,26 +87,26 @@ class GivenPlanner(CoroutinePlanner):
 
 
 class GrowingPlanner(GivenPlanner):
-    """Judges sequences ``draw(0), draw(1), ...``: ``first`` of them, and then ``batch`` at a time until ``enough`` or ``most``.
+    """Judges sequences ``draw(0), draw(1), ...``: ``first`` of them, and then as many as are wanted, ``most`` at most.
 
     Args:
-        enough: is told the outcomes of a method so far, ``[sequence][replicate]``; every method must be content.
+        wanted: how many sequences in all a method wants by its outcomes so far, ``[sequence][replicate]``.
     """
 
     def __init__(
         self, name: str, draw: Callable[[int], GivenSequence], methods: Sequence[MethodSpec], seed: int,
-        *, first: int, batch: int, most: int, enough: Callable[[list[list[Outcome]]], bool],
+        *, first: int, most: int, wanted: Callable[[list[list[Outcome]]], int],
     ) -> None:  # fmt: skip
         super().__init__(name, lambda: [draw(i) for i in range(first)], methods, seed)
-        self._draw, self._batch, self._most, self._enough = draw, batch, most, enough
+        self._draw, self._most, self._wanted = draw, most, wanted
 
     def plan(self) -> PlanSteps:
         yield from super().plan()
-        while not all(self._enough(self.outcomes[m.label]) for m in self.methods):
-            n = len(self.given)
-            if n >= self._most:
-                return
-            yield from self._judge([self._draw(i) for i in range(n, min(n + self._batch, self._most))])
+        while (n := len(self.given)) < (wanted := self._wanted_now()):
+            yield from self._judge([self._draw(i) for i in range(n, wanted)])
+
+    def _wanted_now(self) -> int:
+        return min(self._most, max(self._wanted(self.outcomes[m.label]) for m in self.methods))
 
 
 def random_sequences(first: Task, pool: PoolView, n_tasks: int, k: int, count: int, seed: int) -> list[Tasks]:

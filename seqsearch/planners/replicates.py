@@ -4,6 +4,8 @@ from __future__ import annotations
 
 SCORING = 1000
 """The first seed of what is reported: found, random and given sequences."""
+ORDERS = 10_000
+"""The first seed of random class orders that have one each."""
 TUNING = 1_000_000
 """All trials of hyperparameters."""
 ALL_CLASSES = 2_000_000
@@ -13,3 +15,8 @@ ALL_CLASSES = 2_000_000
 def scoring(count: int) -> range:
     """So many seeds of what is reported."""
     return range(SCORING, SCORING + count)
+
+
+def of_order(number: int) -> int:
+    """The seed of a random class order that has one of its own, the same for all methods."""
+    return ORDERS + number

@@ -193,13 +193,13 @@ ESTIMATES = Layout(
             "about",
             "string",
             "-",
-            "what it speaks of: random (sequences), paper (its estimator), rs, truth, order NAME, ...",
+            "what it speaks of: random (sequences), seen, extremes, paper (its estimator), rs, truth, order NAME, ...",
         ),
         Column(
             "figure",
             "string",
             "-",
-            "mean, sd, order_sd, training_sd, q05, percentile, jsd, w1, pearson, ... (docs/edge.md)",
+            "mean, sd, order_sd, training_sd, share_beyond, p_hard, percentile, jsd, w1, pearson, ... (docs/edge.md)",
         ),
         Column(
             "value",

@@ -93,7 +93,7 @@ def _cldyb_figures(summary: dict[str, Any]) -> dict[str, list[float | None]]:
             for name in ("acc", "ar", "ala", "worst"):
                 figures[f"{_short(m['method'])} {side} {name}"] = [m[side][name]]
         drop = m["drop"]
-        figures[f"{_short(m['method'])} drop"] = [drop["relative"], *drop["relative_interval"]]
+        figures[f"{_short(m['method'])} drop"] = [drop["relative"][name] for name in ("value", "low", "high")]
     return figures
 
 

@@ -16,7 +16,7 @@ import pytest
 
 FLAGS = {
     "--methods": "er:epochs=1,ease:epochs=1", "--pool": "glyphs:classes=9,train=4,reward=3,test=5", "--tasks": "3",
-    "--random-sequences": "4", "--moves": "2000", "--similarity": "prototypes",
+    "--random-sequences": "4", "--score-seeds": "2", "--crossed-orders": "2", "--moves": "2000", "--similarity": "prototypes",
 }  # fmt: skip
 ARGUMENTS = [part for pair in FLAGS.items() for part in pair]
 pytestmark = pytest.mark.long

@@ -2,38 +2,51 @@ import numpy as np
 import pytest
 
 from seqsearch.core.errors import UserError
-from seqsearch.distribution.adaptive import TARGETS, interval_of, narrow_enough, parse_target
-from seqsearch.distribution.estimate import estimate
+from seqsearch.distribution.adaptive import FIRST, TAILS, Target, parse_target, wanted
+from seqsearch.distribution.mean import mean_interval
+from seqsearch.distribution.tails import share_beyond
 
-A = 0.7 + 0.05 * np.random.default_rng(0).normal(size=(40, 2))
+A = 0.7 + 0.05 * np.random.default_rng(0).normal(size=400)
 
 
 @pytest.mark.parametrize(
-    ("text", "target"), [("mean:0.01", ("mean", 0.01)), (" q05 : .02 ", ("q05", 0.02)), ("sd:0.005", ("sd", 0.005))]
+    ("text", "target"),
+    [("mean:0.01", Target("mean", 0.01)), (" mean : .02 ", Target("mean", 0.02)), ("q05", Target("q05", None))],
 )
 def test_targets(text, target):
     assert parse_target(text) == target
 
 
-@pytest.mark.parametrize("text", ["", "mean", "mean:", "mean:0", "mean:1", "mean:1%", "q10:0.01", "q5:0.01", "mean:-1"])
+@pytest.mark.parametrize(
+    "text", ["", "mean", "mean:", "mean:0", "mean:1", "mean:1%", "q05:0.01", "q5", "sd:0.01", "mean:-1", "q50"]
+)
 def test_anything_else_is_one_line(text):
-    with pytest.raises(UserError, match=r"--until .*: write WHAT:HALF-WIDTH") as caught:
+    with pytest.raises(UserError, match=r"--until .*: write mean:HALF-WIDTH.*, or q05, q10, q25") as caught:
         parse_target(text)
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_more_sequences_are_narrower(target):
-    few, many = interval_of(estimate(A[:5]), target), interval_of(estimate(A), target)
-    between = (few.half_width + many.half_width) / 2
-    assert many.half_width < few.half_width
-    assert narrow_enough(estimate(A), target, between)
-    assert not narrow_enough(estimate(A[:5]), target, between)
+@pytest.mark.parametrize("what", TAILS)
+def test_a_tail_is_a_number_of_orders_whatever_was_seen(what):
+    L = wanted([], Target(what, None))
+    assert wanted(A[:100], Target(what, None)) == L
+    assert share_beyond(L) <= TAILS[what] < share_beyond(L - 1)
 
 
-def test_no_bounds_are_never_narrow():
-    assert not narrow_enough(estimate(A[:1]), "mean", 0.9)
-    paper = estimate(A, hard=[0.1, 0.1], easy=[0.9, 0.9], estimator="paper")
-    assert not narrow_enough(paper, "mean", 0.9)
-    with pytest.raises(UserError, match="unknown target 'median'"):
-        narrow_enough(paper, "median", 0.9)
+def test_the_mean_is_wanted_until_it_is_narrow():
+    target = Target("mean", 0.008)
+    assert wanted([], target) == wanted(A[: FIRST - 1], target) == FIRST
+    told = wanted(A[:FIRST], target)
+    assert told > FIRST
+    # the interval shrinks as 1 / sqrt(n): what was told is about what it takes
+    assert mean_interval(A[:told]).half_width == pytest.approx(0.008, rel=0.25)
+    n = FIRST
+    while (enough := wanted(A[:n], target)) > n:
+        assert mean_interval(A[:n]).half_width > 0.008
+        n = enough
+    assert mean_interval(A[:n]).half_width <= 0.008
+    assert n < len(A)
+
+
+def test_accuracies_that_agree_are_enough_at_once():
+    assert wanted([0.9] * FIRST, Target("mean", 0.001)) == FIRST

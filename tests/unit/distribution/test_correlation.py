@@ -2,92 +2,116 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
-from seqsearch.distribution.correlation import similarity_correlation
+from seqsearch.distribution.correlation import FEWEST, similarity_correlation
+from seqsearch.distribution.pivot import Pivot
 
 rng = np.random.default_rng(0)
+S40, A40 = rng.normal(size=(2, 40))
+A40 = 0.6 * S40 + 0.8 * A40
 S15 = np.repeat(rng.random(15), 6)
-A90 = 0.7 + 0.1 * S15 + np.repeat(0.05 * rng.normal(size=15), 6) + 0.01 * rng.normal(size=90)
+MIDDLE = np.repeat(np.arange(15), 6)
 
 
-def test_raw_figures_are_scipys():
-    found = similarity_correlation(S15, A90, draws=99)
-    assert found.raw_pearson.value.value == pytest.approx(stats.pearsonr(S15, A90).statistic)
-    assert found.raw_pearson.p == pytest.approx(stats.pearsonr(S15, A90).pvalue)
-    interval = stats.pearsonr(S15, A90).confidence_interval()
-    assert (found.raw_pearson.value.low, found.raw_pearson.value.high) == pytest.approx(tuple(interval))
-    assert found.raw_spearman.value.value == pytest.approx(stats.spearmanr(S15, A90).statistic)
-    assert found.raw_spearman.p == pytest.approx(stats.spearmanr(S15, A90).pvalue)
-    rho = found.raw_spearman.value
-    reach = stats.norm.ppf(0.975) * math.sqrt((1 + rho.value**2 / 2) / 87)
-    middle = math.atanh(rho.value)
-    assert (math.atanh(rho.low), math.atanh(rho.high)) == pytest.approx((middle - reach, middle + reach))
+def test_the_coefficients_are_scipys():
+    found = similarity_correlation(S40, A40)
+    assert found.pearson.value.value == pytest.approx(stats.pearsonr(S40, A40).statistic)
+    assert found.spearman.value.value == pytest.approx(stats.spearmanr(S40, A40).statistic)
+    assert (found.n, found.clusters) == (40, None)
 
 
-def test_clusters_are_the_distinct_similarities():
-    noisy = S15 + 1e-13 * rng.normal(size=90)
-    found = similarity_correlation(noisy, A90)
-    assert (found.clusters, found.n) == (15, 90)
-    s, a = S15[::6], A90.reshape(15, 6).mean(axis=1)
-    assert found.pearson.value.value == pytest.approx(stats.pearsonr(s, a).statistic)
-    assert found.spearman.value.value == pytest.approx(stats.spearmanr(s, a).statistic)
-    assert found.pearson.p == pytest.approx(stats.pearsonr(s, a).pvalue, abs=0.02)
-    named = similarity_correlation(S15, A90, clusters=np.repeat(list("abcdefghijklmno"), 6))
-    assert named.pearson.value.value == pytest.approx(found.pearson.value.value)
+def test_no_narrower_than_fishers_z():
+    found = similarity_correlation(S40, A40)
+    by_scipy = stats.pearsonr(S40, A40).confidence_interval()
+    assert found.pearson.value.low <= by_scipy.low + 1e-12
+    assert found.pearson.value.high >= by_scipy.high - 1e-12
+    rho = found.spearman.value
+    reach = stats.norm.ppf(0.975) * math.sqrt((1 + rho.value**2 / 2) / 37)
+    assert math.atanh(rho.high) - math.atanh(rho.value) >= reach - 1e-12
+    assert found.spearman.p >= 2 * stats.norm.sf(math.atanh(rho.value) / reach * stats.norm.ppf(0.975))
+
+
+def test_clusters_change_the_interval_and_not_the_value():
+    a = 0.7 + 0.1 * S15 + 0.05 * np.repeat(rng.normal(size=15), 6)
+    plain, clustered = similarity_correlation(S15, a), similarity_correlation(S15, a, MIDDLE)
+    assert clustered.clusters == 15
+    for name in ("pearson", "spearman"):
+        one, other = getattr(plain, name), getattr(clustered, name)
+        assert other.value.value == pytest.approx(one.value.value)
+        assert other.value.half_width > 1.5 * one.value.half_width
+        assert other.p > one.p
+
+
+def test_the_jackknife_by_hand():
+    r, labels = stats.pearsonr(S40, A40).statistic, np.arange(40) // 4
+    left = [stats.pearsonr(S40[labels != c], A40[labels != c]).statistic for c in range(10)]
+    pivot = Pivot.of_mean(10 * np.arctanh(r) - 9 * np.arctanh(left))
+    found = similarity_correlation(S40, A40, clusters=[f"task {c}" for c in labels]).pearson
+    assert (found.value.low, found.value.high) == pytest.approx(tuple(np.tanh(pivot.bounds(0.95))))
+    assert found.p == pytest.approx(pivot.p(0))
+
+
+@given(st.integers(0, 10_000), st.floats(-0.9, 0.9), st.sampled_from([8, 15, 40]), st.booleans())
+def test_p_and_interval_agree(seed, slope, n, ties):
+    draw = np.random.default_rng(seed)
+    s, a = draw.normal(size=(2, n))
+    a = slope * s + a
+    found = similarity_correlation(np.round(s) if ties else s, a)
+    for c in (found.pearson, found.spearman):
+        if not math.isnan(c.p) and abs(c.p - 0.05) > 1e-6:
+            assert (c.p < 0.05) == (not c.value.low <= 0 <= c.value.high)
+            assert -1 <= c.value.low <= c.value.value <= c.value.high <= 1
 
 
 def test_six_copies_of_a_point_are_one_point():
-    """Nothing is related; accuracy goes by cluster. Raw p-values are wrong most of the time, clustered ones 5 %."""
-    draw, raw, clustered = np.random.default_rng(1), [], []
-    for _ in range(150):
-        s, a = np.repeat(draw.random(15), 6), 0.7 + np.repeat(0.05 * draw.normal(size=15), 6)
-        found = similarity_correlation(s, a + 0.01 * draw.normal(size=90), draws=199)
-        raw.append(found.raw_pearson.p < 0.05)
-        clustered.append(found.pearson.p < 0.05)
-    assert np.mean(raw) > 0.3
-    assert np.mean(clustered) < 0.11
+    """Nothing is related; accuracy goes by cluster. p-values of ninety points are wrong most of the time, clustered ones 5 %."""
+    draw, plain, clustered = np.random.default_rng(1), [], []
+    for _ in range(200):
+        s, a = np.repeat(draw.random(15), 6), np.repeat(draw.normal(size=15), 6) + 0.2 * draw.normal(size=90)
+        plain.append(similarity_correlation(s, a).pearson.p < 0.05)
+        clustered.append(similarity_correlation(s, a, MIDDLE).pearson.p < 0.05)
+    assert np.mean(plain) > 0.3
+    assert np.mean(clustered) < 0.09
 
 
-def test_intervals_of_clusters_hold():
-    """Percentile bootstrap of 15 clusters: near 95 %, not at it."""
-    draw, held = np.random.default_rng(2), []
-    for _ in range(150):
-        x, y = draw.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], size=15).T
-        i = similarity_correlation(x, y, draws=199).pearson.value
-        held.append(i.low <= 0.6 <= i.high)
-    assert np.mean(held) >= 0.85
-
-
-def test_signs_and_repeatability():
-    found = similarity_correlation(S15, -A90, seed=4, draws=199)
-    assert found.pearson.value.value < 0
-    assert found == similarity_correlation(S15, -A90, seed=4, draws=199)
+def test_sign():
+    up, down = similarity_correlation(S40, A40).pearson, similarity_correlation(S40, -A40).pearson
+    assert (down.value.value, down.value.low, down.value.high) == pytest.approx(
+        (-up.value.value, -up.value.high, -up.value.low)
+    )
+    assert down.p == pytest.approx(up.p)
 
 
 def test_constant_sides_have_no_correlation():
     for s, a in ((np.full(9, 0.3), rng.random(9)), (rng.random(9), np.full(9, 0.9))):
-        found = similarity_correlation(s, a, draws=99)
-        for c in (found.pearson, found.spearman, found.raw_pearson, found.raw_spearman):
+        found = similarity_correlation(s, a)
+        for c in (found.pearson, found.spearman):
             assert math.isnan(c.value.value)
             assert math.isnan(c.p)
 
 
-def test_few_points_have_no_interval():
-    found = similarity_correlation([0.1, 0.2, 0.4], [0.5, 0.7, 0.6], draws=99)
-    assert math.isnan(found.pearson.value.low)
-    assert math.isnan(found.raw_pearson.value.low)
-    assert found.pearson.p > 0.3
-    assert found.raw_spearman.p == pytest.approx(1)  # exact: 4 of 6 orders reach .5, and 2 more -1 and 1
-    two = similarity_correlation([0.1, 0.2], [0.5, 0.7], draws=99)
-    assert math.isnan(two.raw_pearson.p)
+def test_few_or_perfect_have_a_value_and_no_more():
+    few = similarity_correlation(S40[: FEWEST - 1], A40[: FEWEST - 1]).pearson
+    clusters = similarity_correlation(S40, A40, np.arange(40) % (FEWEST - 1)).pearson
+    perfect = similarity_correlation(S40, 3 * S40 + 1).pearson
+    one_point = similarity_correlation([0.0] * 11 + [1.0], rng.random(12)).pearson  # S is constant without the last
+    s = np.array([0.0, 0, 0, -1, 0, 0, 0, 1])
+    idle = similarity_correlation(s, [0.2, 0.65, 0.8, 0.45, 0.65, 0.1, 0.3, 0.45]).pearson  # r is 0 without any of them
+    for c in (few, clusters, perfect, one_point, idle):
+        assert not math.isnan(c.value.value)
+        assert math.isnan(c.value.low)
+        assert math.isnan(c.p)
+    assert perfect.value.value == pytest.approx(1)
 
 
 def test_thousands_of_sequences():
     s = rng.random(2520)
-    found = similarity_correlation(s, 0.5 + 0.2 * s + 0.01 * rng.normal(size=2520), draws=199)
-    assert found.pearson.value.value > 0.95
-    assert found.pearson.p == pytest.approx(1 / 200)
+    found = similarity_correlation(s, 0.5 + 0.2 * s + 0.01 * rng.normal(size=2520))
+    assert found.pearson.value.low > 0.95
+    assert found.pearson.p < 1e-12
 
 
 @pytest.mark.parametrize(

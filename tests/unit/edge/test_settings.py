@@ -16,15 +16,19 @@ from seqsearch.core.errors import UserError
     [
         ({"methods": ""}, "--methods is missing"),
         ({"tasks": 0}, "--tasks 0: must be at least 1"),
-        ({"score_seeds": 1}, "--score-seeds 1 cannot tell training noise from order"),
+        ({"score_seeds": 1}, "--score-seeds 1 cannot tell what training noise is"),
         ({"random_sequences": 2}, "--random-sequences 2: must be between 3"),
         ({"moves": 10, "budget": 1.0}, "--moves and --budget both say"),
         ({"budget": float("inf")}, "--budget must be finite"),
         ({"diversity": float("inf")}, "--diversity must be finite"),
         ({"until": "mean:0.01", "enumerate": True}, "leave --until out"),
-        ({"until": "mean"}, "--until mean: write WHAT:HALF-WIDTH"),
+        ({"until": "mean"}, "--until mean: write mean:HALF-WIDTH"),
         ({"encoders": "names"}, "add --enumerate"),
-        ({"until": "mean:0.01", "max_sequences": 5}, "--max-sequences 5 is less than --random-sequences 10"),
+        ({"until": "sd:0.01"}, "--until sd:0.01: write mean:HALF-WIDTH"),
+        ({"until": "mean:0.01", "max_sequences": 5}, "--max-sequences 5 is less than --random-sequences 20"),
+        ({"crossed_orders": -1}, "--crossed-orders -1: must be at least 0"),
+        ({"rs_draw": "mine"}, "--rs-draw 'mine': must be release or toolbox"),
+        ({"hard_end": "both"}, "--hard-end 'both': must be auto or low or high"),
         ({"template": "a photo"}, "--template 'a photo': it must hold {}"),
         ({"rs_seeds": "0,x"}, "--rs-seeds 0,x: must be whole numbers"),
         ({"rs_seeds": "0,-1"}, "--rs-seeds 0,-1: must be different whole numbers from 0"),
@@ -44,8 +48,22 @@ def test_what_cannot_be_is_refused(wrong: dict[str, Any], said: str) -> None:
 
 def test_lists_are_read() -> None:
     s = EdgeSettings(methods="er", rs_seeds="3, 1993", lags="1,.5", paper_granularities="4, 8")
-    assert (s.toolbox_seeds(), s.lag_weights(), s.granularities()) == ((3, 1993), (1.0, 0.5), (4, 8))
-    assert EdgeSettings(methods="er", rs_seeds="").toolbox_seeds() == ()
+    assert (s.drawn_seeds(), s.lag_weights(), s.granularities()) == ((3, 1993), (1.0, 0.5), (4, 8))
+    assert EdgeSettings(methods="er", rs_seeds="").drawn_seeds() == ()
+
+
+@pytest.mark.parametrize(
+    ("objective", "low"), [("adjacent", True), ("lags", True), ("within", False), ("typicality", True)]
+)
+def test_tasks_of_classes_that_look_alike_are_hard(objective: Any, low: bool) -> None:
+    """By default; the user has the last word."""
+    ends = {end: EdgePlanSettings(objective=objective, hard_end=end).hard_is() for end in ("auto", "low", "high")}
+    assert ends == {"auto": "low" if low else "high", "low": "low", "high": "high"}
+
+
+def test_similarity_is_of_images_where_there_are_any() -> None:
+    assert EdgeSettings(methods="er").similarity == "prototypes"
+    assert EdgePlanSettings().similarity == "names"
 
 
 def test_plans_need_no_method_and_all_sequences_one_seed() -> None:

@@ -83,3 +83,21 @@ def test_a_matrix_of_tasks_shades_by_similarity() -> None:
     shades = [float(e.attrib["style"].split(":")[1]) for e in root if e.attrib.get("class") == "cell"]
     assert len(shades) == 3  # one task has a single class: nothing within it
     assert shades[0] == shades[1] < shades[2] == 1
+
+
+def test_no_density_is_drawn_beyond_all_images() -> None:
+    """The normals are wider than what accuracies can be."""
+    drawn = densities([Curve("random", 0.97, 0.02), Curve("paper", 0.02, 0.3)], [], [("hard", 0.9)], "x")
+    labels = [
+        float(t.text or "")
+        for t in ElementTree.fromstring(drawn).iter()
+        if t.attrib.get("text-anchor") == "middle" and (t.text or "")[0].isdigit()
+    ]
+    assert (min(labels), max(labels)) == (0, 100)
+    at = {
+        float(t.text or ""): float(t.attrib["x"])
+        for t in ElementTree.fromstring(drawn).iter()
+        if (t.text or "") in ("0", "100")
+    }
+    xs = [float(p.split(",")[0]) for line in re.findall(r'points="([^"]+)"', drawn) for p in line.split()]
+    assert at[0] - 0.1 <= min(xs) < max(xs) <= at[100] + 0.1

@@ -1,0 +1,49 @@
+"""How often every interval, tail statement and verdict that the program prints holds, at the corners where users go.
+
+    python -m benchmarks.coverage [--repeats 1000] [--workers 2] [--write]
+
+Nothing is trained: accuracies are drawn with known truths. `benchmarks.coverage_drop` has CLDyB's drop, over searches, random
+sequences, training seeds and ratios of variances; `benchmarks.coverage_distribution` everything of EDGE, over shapes of the
+distribution and numbers of orders. Each figure is a share with its Monte Carlo standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+from benchmarks import coverage_distribution, coverage_drop
+from benchmarks.tools import write_result
+from seqsearch.training.device import pin_threads
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=1000)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--write", action="store_true", help="write benchmarks/results/coverage.json")
+    a = parser.parse_args()
+    start = time.perf_counter()
+    with ProcessPoolExecutor(a.workers, initializer=pin_threads) as pool:
+        drops = coverage_drop.rows(a.repeats, pool)
+        coverage_drop.print_rows(drops)
+        cases = range(len(list(coverage_distribution.cases())))
+        found = [row for rows in pool.map(_measured, cases, [a.repeats] * len(cases)) for row in rows]
+    print()
+    coverage_distribution.print_rows(found)
+    minutes = (time.perf_counter() - start) / 60
+    print(f"\n{minutes:.0f} minutes")
+    if a.write:
+        write_result(
+            "coverage", {"repeats": a.repeats, "minutes": round(minutes), "drop": drops, "distribution": found}
+        )
+
+
+def _measured(number: int, repeats: int) -> list[coverage_distribution.Row]:
+    """A case by its number: cases hold functions, which do not travel between processes."""
+    return coverage_distribution.measured(list(coverage_distribution.cases())[number], repeats)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""The tables of an EDGE summary as cells, for the terminal and the report alike."""
+
+from __future__ import annotations
+
+import math
+
+from protocols.edge.summary import EdgeSummary
+from protocols.report.edge_plan import beyond, number, way
+from protocols.report.tables import Cells
+from protocols.report.text import count, percent
+from seqsearch.distribution.interval import Interval
+
+CONDITIONS = "For these classes, this split and these test images."
+
+
+def distribution(s: EdgeSummary) -> Cells:
+    """Mean and spread of each method, and what lies beyond the random sequences."""
+    headings = (
+        "Method",
+        "random",
+        "mean [95 %]",
+        "adjusted [95 %]",
+        "sd",
+        "order",
+        "training",
+        "lowest",
+        "highest",
+        "beyond",
+    )
+    rows: list[tuple[str, ...]] = []
+    for m in s.methods:
+        e = m.estimate
+        if e is None:
+            rows.append((m.method, str(len(m.groups["random"])), *("-",) * 8))
+            continue
+        tails = (
+            (percent(e.tails.lowest), percent(e.tails.highest), percent(e.tails.share_beyond))
+            if e.tails
+            else ("-",) * 3
+        )
+        spread = map(percent, (e.sd, e.order_sd, e.training_sd))
+        rows.append((m.method, str(e.L), interval(e.mean), interval(e.mean_adjusted), *spread, *tails))
+    lead = (
+        f"Percent. {CONDITIONS} Over all class sequences and all training seeds, from random sequences with one training each, "
+        "with a seed of its own. Adjusted: the same mean, with S as control variate. sd: of one training of a random sequence, "
+        f"made of what orders differ by and what trainings of one order differ by{_crossed(s)}. Lowest, highest: of the random "
+        "sequences. Beyond: with 95 % confidence at most this share of sequences is below the lowest; above the highest likewise."
+    )
+    return Cells("Distribution over class sequences", lead, headings, tuple(rows))
+
+
+def _crossed(s: EdgeSummary) -> str:
+    """What order and training are told apart by."""
+    e = next((m.estimate for m in s.methods if m.estimate and m.estimate.R > 1), None)
+    return f" (from {count(e.C, 'sequence')} times {count(e.R, 'seed')})" if e else ""
+
+
+def bounds(s: EdgeSummary) -> Cells:
+    """The extremes of each method, and the estimate of the paper."""
+    headings = (
+        "Method",
+        "hard",
+        "easy",
+        "easy - hard [95 %]",
+        "lowest seen",
+        "highest seen",
+        "paper: mean",
+        "paper: sd",
+    )
+    rows, trained = [], "all" if any(m.truth for m in s.methods) else "hard, easy and random"
+    for m in s.methods:
+        sides = (percent(float(m.groups[n].means.mean())) if len(m.groups[n]) else "-" for n in ("hard", "easy"))
+        seen = (percent(m.estimate.lowest), percent(m.estimate.highest)) if m.estimate else ("-", "-")
+        paper = (percent(m.paper.mean.value), percent(m.paper.sd)) if m.paper else ("-", "-")
+        rows.append((m.method, *sides, signed(m.difference) if m.difference else "-", *seen, *paper))
+    lead = (
+        f"Percent and points. {CONDITIONS} Hard, easy: mean of these sequences over their training seeds. Easy - hard: of the "
+        "first of each, for these two sequences; the interval is of training noise only. Lowest, highest seen: single trainings "
+        f"of {trained} sequences, training noise included. Paper: mean and sd of the hard, one random and the easy "
+        "sequence, one training each, which is no sample."
+    )
+    if s.estimator == "paper":
+        lead += " It is what this run was to report (--estimator paper)."
+    return Cells("Extremes", lead, headings, tuple(rows))
+
+
+def luck(s: EdgeSummary) -> Cells | None:
+    """Where given orders stand among random ones; None if there are none."""
+    rows = []
+    for m in s.methods:
+        for name in ("rs", "own"):
+            if name not in m.placed:
+                continue
+            p = m.placed[name]
+            for sequence, order in zip(m.groups[name].names, p.orders, strict=True):
+                rows.append((m.method, sequence, percent(order.accuracy), interval(order.share)))
+            mean = percent(float(m.groups[name].first.mean()))
+            among = (
+                interval(p.together) if p.groups > 1 else f"too few: {2 * len(p.orders)} random sequences are needed"
+            )
+            rows.append((m.method, f"{name}: mean of {len(p.orders)}", mean, among))
+    if not rows:
+        return None
+    lead = (
+        f"Percent. {CONDITIONS} One training each. Percentile: random sequences, each with a seed of its own, that score lower, "
+        "counted. The mean of several orders is placed among means of as many random ones. RS: the orders that are drawn with "
+        "these seeds."
+    )
+    return Cells("Were these orders lucky?", lead, ("Method", "order", "accuracy", "percentile [95 %]"), tuple(rows))
+
+
+def extremes(s: EdgeSummary) -> list[Cells]:
+    """The extremes of each similarity, with bounds."""
+    tables = []
+    for p in s.plans:
+        rows = [
+            (f"{kind}-{i}", number(e.value), beyond(p, e.value), number(e.bound), way(p, e), _overlap(e.overlap, i))
+            for kind, found in (("hard", p.hard), ("easy", p.easy))
+            for i, e in enumerate(found)
+        ]
+        random = "not defined" if p.mean is None else f"mean {number(p.mean)}, sd {number(p.sd)}"
+        bounded = " No sequence is beyond its bound." if any(e.bound is not None for e in (*p.hard, *p.easy)) else ""
+        lead = f"Similarity: {p.source}. S ({p.objective}) of random sequences: {random}.{bounded}"
+        headings = ("sequence", "S", "from random", "bound", "of the way", "overlap")
+        tables.append(Cells("Extremes of the similarity", lead, headings, tuple(rows)))
+    return tables
+
+
+def _overlap(overlap: float, i: int) -> str:
+    return "" if i == 0 else f"{100 * overlap:.0f} %"
+
+
+def interval(i: Interval) -> str:
+    """Percent with bounds: ``81.2 [79.0, 83.1]``."""
+    return percent(i.value) if math.isnan(i.low) else f"{percent(i.value)} [{percent(i.low)}, {percent(i.high)}]"
+
+
+def signed(i: Interval) -> str:
+    """A difference in points with its interval."""
+    value = f"{100 * i.value:+.1f}"
+    return value if math.isnan(i.low) else f"{value} [{100 * i.low:+.1f}, {100 * i.high:+.1f}]"

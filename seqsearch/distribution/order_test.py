@@ -1,0 +1,93 @@
+"""Is an extreme order, found without training, more extreme in accuracy than random orders?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from seqsearch.distribution.interval import AGREE, Float64, accuracies
+
+LEVEL = 0.05
+OPPOSITE_LEVEL = 0.01
+"""Of verdicts against EDGE's direction, so that any verdict between random orders comes in at most 6 % of runs."""
+
+
+@dataclass(frozen=True)
+class ExtremesTest:
+    """One hard and one easy order, one training each, among ``L`` random orders with one training each.
+
+    ``p_hard``: of the claim that the hard order scores lower than random ones; ``p_easy``: that the easy one scores higher.
+    ``p_hard_above``, ``p_easy_below``: of the opposite claims. All are one-sided and exact, NaN for an order that was not
+    given. ``not_above_hard``: random orders that do not score above the hard one; ``not_below_easy`` likewise.
+    ``verdict_*``: at 5 % over both ends together; ``opposite_*``: at 1 %. ``needed``: random orders that are lacking for any
+    verdict at 5 % to be possible; ``needed_alone``: for a verdict on one end whatever the other end shows.
+    """
+
+    p_hard: float
+    p_easy: float
+    p_hard_above: float
+    p_easy_below: float
+    not_above_hard: int
+    not_below_easy: int
+    L: int
+    verdict_hard: bool
+    verdict_easy: bool
+    opposite_hard: bool
+    opposite_easy: bool
+    needed: int
+    needed_alone: int
+
+
+def extremes_test(hard: float | None, easy: float | None, random: ArrayLike, level: float = LEVEL) -> ExtremesTest:
+    """Rank tests of the two extremes against ``random [L]``: p = (1 + random orders as extreme) / (L + 1).
+
+    Assumed: if the objective S has nothing to do with accuracy, an extreme order and its training seed are one more draw of
+    what the random orders and their seeds are drawn from. Every order has one training, with a seed that serves no random order;
+    the two extremes may share theirs. Further extremes of the same matrix share tasks with the first and add nothing here. Ties
+    count against the claim. The ends are judged by "A Sharper Bonferroni Procedure for Multiple Tests of Significance"
+    (Hochberg, 1988): both if the larger p is at most ``level``, else the smaller one if it is at most half of that.
+
+    Raises:
+        ValueError: neither extreme is given, or accuracies are no fractions.
+    """
+    x = accuracies(random, "accuracies of random orders")
+    given = [
+        accuracies([a], f"accuracy of the {end} order")[0]
+        for a, end in ((hard, "hard"), (easy, "easy"))
+        if a is not None
+    ]
+    if not given:
+        raise ValueError("a test of extremes needs a hard or an easy order")
+    p_hard, p_easy, p_hard_above, p_easy_below = _below(x, hard), _above(x, easy), _above(x, hard), _below(x, easy)
+    verdicts, opposite = _hochberg(p_hard, p_easy, level), _hochberg(p_hard_above, p_easy_below, OPPOSITE_LEVEL)
+    together, alone = _fewest(level), _fewest(level / len(given))
+    return ExtremesTest(
+        p_hard, p_easy, p_hard_above, p_easy_below, _count(p_hard, len(x)), _count(p_easy, len(x)), len(x),
+        *verdicts, *opposite, needed=max(0, together - len(x)), needed_alone=max(0, alone - len(x)),
+    )  # fmt: skip
+
+
+def _below(x: Float64, a: float | None) -> float:
+    return math.nan if a is None else (1 + int((x <= a + AGREE).sum())) / (len(x) + 1)
+
+
+def _above(x: Float64, a: float | None) -> float:
+    return math.nan if a is None else (1 + int((x >= a - AGREE).sum())) / (len(x) + 1)
+
+
+def _count(p: float, L: int) -> int:
+    return 0 if math.isnan(p) else round(p * (L + 1)) - 1
+
+
+def _hochberg(p: float, q: float, level: float) -> tuple[bool, bool]:
+    """Step-up over the tests that were made; NaN is a test that was not."""
+    made = [x for x in (p, q) if not math.isnan(x)]
+    bound = level if max(made) <= level * (1 + AGREE) else level / len(made)
+    return p <= bound * (1 + AGREE), q <= bound * (1 + AGREE)
+
+
+def _fewest(level: float) -> int:
+    """Random orders after which 1 / (L + 1) is at most ``level``."""
+    return math.ceil(1 / level - 1e-9) - 1

@@ -1,0 +1,66 @@
+"""Intervals and p-values of a mean that allow for skewness: Student's t and Hall's transformation of it together.
+
+Student's t of a skewed sample misses on the side of the long tail. Hall's transformation takes the skewness out of t, but covers
+less where values are symmetric and few. Together they hold where either does; docs/distribution.md has by how much.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from seqsearch.distribution.interval import Float64, tail
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """An estimate and its standard error, with the skewness of the ``n`` values it is made of and its degrees of freedom."""
+
+    value: float
+    error: float
+    skewness: float
+    n: int
+    degrees: int
+
+    @staticmethod
+    def of_mean(values: Float64) -> Pivot:
+        """Of the mean of ``[n]`` independent values that are not all equal; n is 3 or more."""
+        n = len(values)
+        return Pivot(float(values.mean()), float(values.std(ddof=1)) / math.sqrt(n), skewness(values), n, n - 1)
+
+    def bounds(self, level: float) -> tuple[float, float]:
+        """The interval at ``level``: the lower of both lower bounds, the higher of both upper ones."""
+        t = float(stats.t.isf(tail(level), self.degrees))
+        low, high = max(t, self._undone(t)), min(-t, self._undone(-t))
+        return self.value - low * self.error, self.value - high * self.error
+
+    def p(self, true: float) -> float:
+        """Two-sided p-value of ``true``: below 1 - level if and only if it is outside `bounds` at that level."""
+        t = (self.value - true) / self.error
+        both = [t, self._transformed(t)]
+        above, below = (max(float(q(x, self.degrees)) for x in both) for q in (stats.t.sf, stats.t.cdf))
+        return min(1.0, 2 * min(above, below))
+
+    @property
+    def _g(self) -> float:
+        return self.skewness / math.sqrt(self.n)
+
+    def _transformed(self, t: float) -> float:
+        """t + g t^2 / 3 + g^2 t^3 / 27 + g / 6, g the skewness over sqrt(n).
+
+        "On the Removal of Skewness by Transformation" (Hall, 1992); monotone in t.
+        """
+        g = self._g
+        return t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
+
+    def _undone(self, t: float) -> float:
+        g = self._g
+        return 3 / g * (float(np.cbrt(1 + g * (t - g / 6))) - 1) if abs(g) > 1e-6 else t
+
+
+def skewness(values: Float64) -> float:
+    """Of ``[n]`` values, adjusted for n: sqrt(n (n - 1)) / (n - 2) times that of the sample."""
+    return float(stats.skew(values, bias=False))
