@@ -1,6 +1,6 @@
 """What the intervals, tests and stopping rules of `seqsearch.distribution` hold, by drawing accuracies whose truth is known.
 
-    python -m benchmarks.coverage_distribution [--repeats 2000]
+    python -m benchmarks.coverage
 
 No training. Shapes of the accuracies: ``normal``; ``skew -2`` (a reversed exponential); ``10 % bad`` (one order in ten lies
 3 to 5 sd of the others lower), ``10 % bad, 5 sd`` (all of them 5 sd lower); ``ties`` (normal, rounded to steps of one sd);
@@ -10,10 +10,9 @@ program gives no interval. ``floor`` is what the row must reach, ``ceiling`` wha
 
 from __future__ import annotations
 
-import argparse
 import math
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +27,6 @@ from seqsearch.distribution.mean import adjusted_mean, mean_interval
 from seqsearch.distribution.order_test import extremes_test
 from seqsearch.distribution.percentile import percentile
 from seqsearch.distribution.tails import tails
-from seqsearch.training.device import pin_threads
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -276,21 +274,9 @@ def _floor(shape: str) -> float | None:
     return None if shape == "10 % bad, 5 sd" else FLOOR
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=2000)
-    arguments = parser.parse_args()
-    pin_threads()
-    for case in cases():
-        for row in measured(case, arguments.repeats):
-            corner = ", ".join(f"{k} {v}" for k, v in row.items() if k not in _FIGURES and v is not None)
-            share, error = row["share"], row["error"]
-            print(
-                f"{row['what']:<28}{corner:<60}",
-                "too few" if share is None else f"{share:.1%} +- {error:.1%}",
-                flush=True,
-            )
-
-
-if __name__ == "__main__":
-    main()
+def print_rows(rows: Iterable[Row]) -> None:
+    """A line for each."""
+    for row in rows:
+        corner = ", ".join(f"{k} {v}" for k, v in row.items() if k not in _FIGURES and v is not None)
+        share, error = row["share"], row["error"]
+        print(f"{row['what']:<28}{corner:<60}", "too few" if share is None else f"{share:.1%} +- {error:.1%}")
