@@ -109,6 +109,7 @@ def cases() -> Iterator[Case]:
         for r in (0.0, 0.5, 0.8)
         for C, within in ((15, 0.0), (15, 0.5), (15, 1.0), (8, 0.5))
     )
+    yield ignored_clusters_case()
     yield from (power_case(sds, L) for sds in (1.5, 2.0, 3.0) for L in (19, 20, 39, 100))
     yield from (difference_case(R) for R in (2, 3, 5))
     yield from (
@@ -209,6 +210,16 @@ def correlation_case(kind: str, r: float, n: int, clusters: int | None = None, w
 
     corner: Row = {"shape": kind, "r": r, "n": n, "clusters": clusters, "within": within if clusters else None}
     return Case(corner, once, floor=FLOOR)
+
+
+def ignored_clusters_case() -> Case:
+    """What intervals of the correlation hold where accuracy goes by 15 clusters, is unrelated to S, and nobody says so."""
+
+    def once(rng: np.random.Generator) -> Held:
+        found = similarity_correlation(*correlated("normal", 0.0, 90, rng, 15, 1.0))
+        return {"pearson, clusters ignored": _within(found.pearson.value, 0.0)}
+
+    return Case({"shape": "normal", "r": 0.0, "n": 90, "clusters": 15, "within": 1.0}, once)
 
 
 def verdict_case(shape: str, L: int, noise: float, seeds: float) -> Case:

@@ -1,11 +1,12 @@
-"""What estimators of the performance distribution are worth, where the truth is a normal.
+"""What estimators of the performance distribution are worth, where the truth is a normal; what tests of normality are worth.
 
     python -m benchmarks.estimators [--repeats 400] [--write]
 
 No training: accuracies are drawn. A truth is 90 or 10,000 normal accuracies, one for every sequence; JSD in nats over 10 bins;
 W1, W2 and sd in units of the normal's sd; all of them means over repeats. "RS 3" is the paper's: three random sequences, ddof 0.
 "Paper" is its EDGE, ddof 0, with the real extremes (the least accurate sequence, the most accurate one, and a random one), and
-as it would be with a worse search, whose hard and easy sequences are at the 10 % and 90 % quantiles.
+as it would be with a worse search, whose hard and easy sequences are at the 10 % and 90 % quantiles. The last table has how often
+tests of normality reject accuracies that are normal but for being shares of few test images.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from benchmarks.tools import write_result
 from seqsearch.distribution.divergence import jsd, wasserstein
 from seqsearch.distribution.normal import NormalFit, normal_fit
+from seqsearch.distribution.normality import normality
 from seqsearch.training.device import pin_threads
 
 Floats = NDArray[np.float64]
@@ -60,6 +62,19 @@ def distances(n: int, repeats: int, rng: np.random.Generator) -> list[Row]:
     ]
 
 
+def rejected(images: int | None, sd: float, repeats: int, rng: np.random.Generator, n: int = 90) -> Row:
+    """Share of normal samples of ``n`` accuracies, shares of ``images`` (None: not rounded), that tests of normality reject."""
+    p: dict[str, list[float]] = {"Shapiro-Wilk": [], "Kolmogorov-Smirnov, as printed": [], "Lilliefors": []}
+    for _ in range(repeats):
+        x = rng.normal(MEAN, sd, size=n)
+        found = normality(np.round(x * images) / images if images else x).raw
+        if found:
+            for name, value in zip(p, (found.shapiro, found.ks, found.lilliefors), strict=True):
+                p[name].append(value)
+    row: Row = {"images": str(images), "sd": sd}
+    return row | {name: float(np.mean(np.array(v) <= 0.05)) for name, v in p.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=400)
@@ -73,14 +88,18 @@ def main() -> None:
     print("\nDistance to the truth")
     distant = [row for n in (90, 10_000) for row in distances(n, arguments.repeats, rng)]
     _print(distant)
+    print("\nNormal samples of 90 that are rejected at .05")
+    tests = [rejected(images, sd, arguments.repeats, rng) for images, sd in ((None, 0.01), (600, 0.01), (600, 0.04))]
+    _print(tests)
     if arguments.write:
-        write_result("estimators", {"repeats": arguments.repeats, "sd_of_three": ratios, "distance": distant})
+        tables = {"sd_of_three": ratios, "distance": distant, "normality": tests}
+        write_result("estimators", {"repeats": arguments.repeats, **tables})
 
 
 def _print(rows: list[Row]) -> None:
-    print("".join(f"{name:>22}" for name in rows[0]))
+    print("".join(f"{name:>32}" for name in rows[0]))
     for row in rows:
-        print("".join(f"{v if isinstance(v, str | int) else f'{v:.3f}':>22}" for v in row.values()))
+        print("".join(f"{v if isinstance(v, str | int) else f'{v:.3f}':>32}" for v in row.values()))
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ def notes(s: EdgeSummary) -> list[str]:
 def _about(s: EdgeSummary, f: Facts) -> list[str]:
     """All notes, empty ones for those that do not hold."""
     return [
-        accuracies(f), unequal_tasks(f), one_seed(f), no_estimate(s), *(too_few(m) for m in s.methods),
+        accuracies(f), each_method(s), unequal_tasks(f), one_seed(f), no_estimate(s), *(too_few(m) for m in s.methods),
         *(one_end(m) for m in s.methods), *(normality(m) for m in s.methods), *(same_draw(a, b) for a, b in f.same_draws),
         until(f), few_sequences(f),
     ]  # fmt: skip
@@ -156,6 +156,16 @@ def accuracies(f: Facts) -> str:
     seeds = f"; hard and easy ones were trained with {count(f.seeds, 'seed')}" if f.seeds else ""
     return (
         f"Accuracies: final, test images, mean over tasks (Eq. 1). Random sequences have a training seed each{seeds}."
+    )
+
+
+def each_method(s: EdgeSummary) -> str:
+    """That several methods are several tests."""
+    if sum(m.test is not None for m in s.methods) < 2:
+        return ""
+    return (
+        "Verdicts are for each method by itself, on the same sequences: where similarity says nothing of accuracy, each method "
+        "has one with a probability of at most 6 %."
     )
 
 

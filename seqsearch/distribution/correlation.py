@@ -7,13 +7,13 @@ and accuracies of such six are alike. Intervals and p-values of ninety independe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from seqsearch.distribution.interval import UNKNOWN, Float64, Interval, finite, tail
+from seqsearch.distribution.interval import UNKNOWN, Float64, Interval, finite
 from seqsearch.distribution.pivot import Pivot
 
 FEWEST = 8
@@ -46,14 +46,14 @@ def similarity_correlation(
     """Pearson's and Spearman's correlation of S ``[n]`` with accuracy ``[n]``, over all sequences as they are.
 
     Interval and p-value rest on the jackknife: n atanh r - (n - 1) atanh r without sequence i, taken as n independent values
-    ("The Jackknife, the Bootstrap and Other Resampling Plans", Efron, 1982, chapter 3), with `Pivot`'s bounds of their mean.
-    They are at least as wide as by Fisher's z, with variance 1 / (n - 3), for ranks (1 + r^2 / 2) / (n - 3) ("Sample Size
-    Requirements for Estimating Pearson, Kendall and Spearman Correlations", Bonett and Wright, 2000).
+    ("The Jackknife, the Bootstrap and Other Resampling Plans", Efron, 1982, chapter 3), with `Pivot`'s bounds of their mean. They
+    reach as far as Fisher's z at least, with variance 1 / (n - 3), for ranks (1 + r^2 / 2) / (n - 3) ("Sample Size Requirements
+    for Estimating Pearson, Kendall and Spearman Correlations", Bonett and Wright, 2000).
 
-    ``clusters [n]`` names sequences that are dependent, since S depends on a part that they share: the jackknife leaves out
-    clusters then, and Fisher's z, which is for independent sequences, has no part. Clusters may still share classes with each
-    other; no figure knows. There is neither interval nor p-value below `FEWEST` sequences or clusters, nor where |r| is 1 or no
-    sequence makes a difference.
+    ``clusters [n]`` names sequences that are dependent, since S depends on a part that they share. Clusters are left out then,
+    and in place of Fisher's z, which is for independent sequences, the bounds are taken around r as well, without the jackknife's
+    correction of bias. Clusters may still share classes with each other; no figure knows. There is neither interval nor p-value
+    below `FEWEST` sequences or clusters, nor where |r| is 1 or no sequence makes a difference.
 
     Raises:
         ValueError: lists of different length, fewer than two sequences, missing values.
@@ -86,13 +86,11 @@ def _coefficient(x: Float64, y: Float64, labels: NDArray[np.int64] | None, ranks
     pseudo = C * z - (C - 1) * np.arctanh(np.clip(left, -_ONE, _ONE))
     if np.ptp(pseudo) < _CONSTANT:
         return Coefficient(Interval(r), math.nan)
-    pivot = Pivot.of_mean(pseudo)
-    (low, high), p = pivot.bounds(level), pivot.p(0.0)
-    if labels is None:
-        error = math.sqrt((1 + ranks * r**2) / (C - 3))
-        reach = float(stats.norm.isf(tail(level))) * error
-        low, high, p = min(low, z - reach), max(high, z + reach), max(p, 2 * float(stats.norm.sf(abs(z) / error)))
-    return Coefficient(Interval(r, min(r, math.tanh(low)), max(r, math.tanh(high))), p)
+    jackknife = Pivot.of_mean(pseudo)
+    by_fisher = Pivot(z, math.sqrt((1 + ranks * r**2) / (C - 3)), 0.0, C, math.inf)
+    both = jackknife, by_fisher if labels is None else replace(jackknife, value=z)
+    bounds = [math.tanh(bound) for pivot in both for bound in pivot.bounds(level)]
+    return Coefficient(Interval(r, min(bounds), max(bounds)), max(pivot.p(0.0) for pivot in both))
 
 
 def _without(x: Float64, y: Float64, labels: NDArray[np.int64]) -> Float64:

@@ -23,7 +23,7 @@ class Pivot:
     error: float
     skewness: float
     n: int
-    degrees: int
+    degrees: float
 
     @staticmethod
     def of_mean(values: Float64) -> Pivot:

@@ -112,6 +112,9 @@ def test_methods_with_the_same_verdict_share_a_clause(tmp_path: Path) -> None:
     s = summary(tmp_path, LOW, HIGH, spread(19))
     two = replace(s, methods=(*s.methods, replace(s.methods[0], method="slca")))
     assert f"{BOTH}, as EDGE expects, for er (p = 0.050 and 0.050) and slca (p" in words.headline(two)
+    assert words.each_method(two).startswith("Verdicts are for each method by itself")
+    assert words.each_method(two) in words.notes(two)
+    assert words.each_method(s) == ""
 
 
 def test_easy_minus_hard_is_of_training_noise_by_seed(tmp_path: Path) -> None:
