@@ -5,7 +5,7 @@
 Each seed is a random class sequence and a training seed of its own, the same for every method; backbone ``glyph_vit``, one
 thread, in this process. ``Acc`` is the mean accuracy over all classes after the last task, ``ALA`` that right after learning,
 ``AFM`` forgetting (`seqsearch.metrics`). Hyperparameters are the methods' defaults. To choose settings use ``--part reward``:
-images that no method ever sees and no result is reported on.
+images that methods then do not learn from either, and no result is reported on.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.registry import names
-from seqsearch.core.types import MethodSpec, Rollout, StateKey
+from seqsearch.core.types import JudgedPart, MethodSpec, Rollout, StateKey, reported
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.search import outcome
 from seqsearch.metrics import accuracy as metrics
@@ -55,7 +55,8 @@ def judged(world: World, spec: MethodSpec, seeds: int, part: str) -> Row:
         draw = seeded_numpy("learnability", seed)
         classes = draw.permutation(len(world.images.classes))[: TASKS * CLASSES].reshape(TASKS, CLASSES)
         tasks = tuple(world.task(sorted(row.tolist())) for row in classes)
-        rollout = Rollout(StateKey(spec, 0, seed, tasks), "test" if part == "test" else "reward")
+        judged_part: JudgedPart = "test" if part == "test" else "reward"
+        rollout = Rollout(StateKey(spec, 0, seed, reported(tasks) if part == "test" else tasks), judged_part)
         results = []
         for edge in rollout.edges():
             evaluator.submit(edge, (0, 0))
