@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from seqsearch.distribution.adaptive import FIRST, Target, wanted
+from seqsearch.distribution.adaptive import Target, wanted
 from seqsearch.distribution.correlation import similarity_correlation
 from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.mean import adjusted_mean, mean_interval
+from seqsearch.distribution.mean import FEWEST, adjusted_mean, mean_interval
 from seqsearch.distribution.order_test import extremes_test
 from seqsearch.distribution.percentile import percentile
 from seqsearch.distribution.tails import tails
@@ -264,7 +264,7 @@ def stopping_case(shape: str, width: float, every: bool) -> Case:
     target = Target("mean", width * SD * sd)
 
     def once(rng: np.random.Generator) -> Held:
-        x, n = CENTRE + SD * draw(shape, rng, 600), FIRST
+        x, n = CENTRE + SD * draw(shape, rng, 600), FEWEST
         while (enough := wanted(x[:n], target)) > n and n < len(x):
             n = n + 1 if every else min(enough, len(x))
         return {"until mean": _within(mean_interval(x[:n]), true_mean(shape))}

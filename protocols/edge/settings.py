@@ -64,7 +64,10 @@ class ExtremesSettings(TaskSettings, PoolSettings):
     )
     paper_granularities: str = setting("", "Its numbers of clusters, e.g. 5,10,20; none: a range.")
     random_sequences: int = setting(
-        20, "Random sequences (L); a verdict on hard and easy at 5 % takes 19 or more.", minimum=3, maximum=100_000
+        30,
+        "Random sequences (L); the mean's interval takes 30, a verdict on hard and easy at 5 % takes 19.",
+        minimum=3,
+        maximum=100_000,
     )
 
     def check(self) -> None:

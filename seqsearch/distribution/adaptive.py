@@ -14,8 +14,6 @@ if TYPE_CHECKING:  # a target is read before scipy is needed
 
 TAILS = {"q05": 0.05, "q10": 0.10, "q25": 0.25}
 """Targets that ask for a bound on the share of orders below the worst of the random ones."""
-FIRST = 30
-"""Random orders before the mean's interval is looked at: of fewer, it is too often narrow for want of rare bad ones."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +44,18 @@ def parse_target(text: str) -> Target:
 def wanted(random: ArrayLike, target: Target) -> int:
     """Random orders in all that ``target`` asks for, as far as ``random [n]`` so far tell; there are enough from n on.
 
-    Tails: a fixed number (`tails.needed_for`), 59 for ``q05``. The mean: `FIRST`, then as many as would make the present interval
-    narrow enough, shrinking as 1 / sqrt(n) does; at most n as soon as it is. Deterministic.
+    Tails: a fixed number (`tails.needed_for`), 59 for ``q05``. The mean: `mean.FEWEST`, then as many as would make the present
+    interval narrow enough, shrinking as 1 / sqrt(n) does; at most n as soon as it is. Deterministic.
     """
     import numpy as np
 
-    from seqsearch.distribution.mean import mean_interval
+    from seqsearch.distribution.mean import FEWEST, mean_interval
     from seqsearch.distribution.tails import needed_for
 
     if target.half_width is None:
         return needed_for(TAILS[target.what])
     n = len(np.asarray(random, dtype=np.float64))
-    if n < FIRST:
-        return FIRST
+    if n < FEWEST:
+        return FEWEST
     ratio = mean_interval(random).half_width / target.half_width
     return n if ratio <= 1 else max(n + 1, math.ceil(n * ratio**2))

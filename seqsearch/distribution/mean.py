@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from seqsearch.distribution.interval import AGREE, UNKNOWN, Float64, Interval, accuracies, finite
 from seqsearch.distribution.pivot import Pivot, skewness
 
-FEWEST = 10
+FEWEST = 30
 """Random orders below which a mean has no interval: with fewer, 10 % of orders that are far off go unseen too often."""
 
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from seqsearch.core.errors import UserError
-from seqsearch.distribution.adaptive import FIRST, TAILS, Target, parse_target, wanted
-from seqsearch.distribution.mean import mean_interval
+from seqsearch.distribution.adaptive import TAILS, Target, parse_target, wanted
+from seqsearch.distribution.mean import FEWEST, mean_interval
 from seqsearch.distribution.tails import share_beyond
 
 A = 0.7 + 0.05 * np.random.default_rng(0).normal(size=400)
@@ -35,12 +35,12 @@ def test_a_tail_is_a_number_of_orders_whatever_was_seen(what):
 
 def test_the_mean_is_wanted_until_it_is_narrow():
     target = Target("mean", 0.008)
-    assert wanted([], target) == wanted(A[: FIRST - 1], target) == FIRST
-    told = wanted(A[:FIRST], target)
-    assert told > FIRST
+    assert wanted([], target) == wanted(A[: FEWEST - 1], target) == FEWEST
+    told = wanted(A[:FEWEST], target)
+    assert told > FEWEST
     # the interval shrinks as 1 / sqrt(n): what was told is about what it takes
     assert mean_interval(A[:told]).half_width == pytest.approx(0.008, rel=0.25)
-    n = FIRST
+    n = FEWEST
     while (enough := wanted(A[:n], target)) > n:
         assert mean_interval(A[:n]).half_width > 0.008
         n = enough
@@ -49,4 +49,4 @@ def test_the_mean_is_wanted_until_it_is_narrow():
 
 
 def test_accuracies_that_agree_are_enough_at_once():
-    assert wanted([0.9] * FIRST, Target("mean", 0.001)) == FIRST
+    assert wanted([0.9] * FEWEST, Target("mean", 0.001)) == FEWEST

@@ -169,11 +169,11 @@ def test_dry_run_counts_trainings(tmp_path: Path) -> None:
     )
     assert said.exit_code == 0, said.stderr
     found = json.loads(said.stdout)
-    assert (found["trainings"], found["sequences"]) == (195 + 20 * 3, "90")
+    assert (found["trainings"], found["sequences"]) == (195 + 30 * 3, "90")
     study = prepare(EdgeSettings(methods="simplecil,er", pool=POOL, tasks=3), tmp_path, "cpu")
     most = expected(study)
     assert most.rollouts == 2 * (
-        2 * 3 + 3 + 20 + 4 * 3
+        2 * 3 + 3 + 30 + 4 * 3
     )  # extremes, RS, random, the first of these with the scoring seeds
     assert most.trainings == 3 * most.rollouts
     assert study.similarity_method is not None

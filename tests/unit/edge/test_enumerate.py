@@ -58,7 +58,7 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     run = tmp_path_factory.mktemp("runs") / "every"
     said = edge(
         "--methods", "er:epochs=1,aper_adapter:epochs=1", "--pool", POOL, "--tasks", 3, "--enumerate", "--score-seeds", 1,
-        "--random-sequences", 12, "--similarity", "names",
+        "--random-sequences", 30, "--similarity", "names",
         "--encoders", f"prototypes,confusion,{encoders}/sentences,{encoders}/clip", "--planner", "exact", "--workers", 0,
         "--out", run,
     )  # fmt: skip
@@ -176,7 +176,7 @@ def test_figures_can_be_recomputed_from_the_files(every: tuple[Path, str]) -> No
     assert rows.index.is_unique
     mine, random, of = rows.loc["er:epochs=1"], of_random_orders(run, "er:epochs=1"), accuracies(run, "er:epochs=1")
     L, mean, sd = len(random), random.mean(), random.std(ddof=1)
-    assert (L, mine.value["random", "sequences"]) == (12, 12)
+    assert (L, mine.value["random", "sequences"]) == (30, 30)
     assert mine.value["random", "mean"] == pytest.approx(mean)
     assert mine.value["random", "sd"] == pytest.approx(sd)
     t, g, error = stats.t.isf(0.025, L - 1), stats.skew(random, bias=False) / math.sqrt(L), sd / math.sqrt(L)

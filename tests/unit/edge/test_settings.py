@@ -25,7 +25,7 @@ from seqsearch.core.errors import UserError
         ({"until": "mean"}, "--until mean: write mean:HALF-WIDTH"),
         ({"encoders": "names"}, "add --enumerate"),
         ({"until": "sd:0.01"}, "--until sd:0.01: write mean:HALF-WIDTH"),
-        ({"until": "mean:0.01", "max_sequences": 5}, "--max-sequences 5 is less than --random-sequences 20"),
+        ({"until": "mean:0.01", "max_sequences": 5}, "--max-sequences 5 is less than --random-sequences 30"),
         ({"crossed_orders": -1}, "--crossed-orders -1: must be at least 0"),
         ({"rs_draw": "mine"}, "--rs-draw 'mine': must be release or toolbox"),
         ({"hard_end": "both"}, "--hard-end 'both': must be auto or low or high"),

@@ -210,7 +210,7 @@ def test_notes_of_facts_hold_or_are_not_said() -> None:
 
 
 def test_too_few_random_sequences_are_said(few: MethodEdge, many: MethodEdge) -> None:
-    assert words.too_few(few) == "er: too few random sequences for an interval of the mean: 5 more needed."
+    assert words.too_few(few) == "er: too few random sequences for an interval of the mean: 25 more needed."
     assert few.estimate is not None
     assert np.isnan(few.estimate.mean.low)
     assert words.too_few(many) == ""
