@@ -1,4 +1,4 @@
-"""Steps of a search at which its candidates could not be told apart."""
+"""How well the steps of searches told their candidates apart."""
 
 from __future__ import annotations
 
@@ -8,45 +8,55 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from seqsearch.results.rows import Row
 
 EQUAL = 1e-9
 """J that differ by less differ by rounding."""
+ERRORS = 2.0
+"""J are as good as alike where the largest and the smallest differ by no more standard errors of their difference."""
+
+Why = Literal["equal", "noise"]
 
 
 @dataclass(frozen=True)
-class FlatStep:
-    """A step whose candidates have the same J, or J that differ by no more than their noise."""
+class Steps:
+    """How well the steps of all searches told their candidates apart; those at which one candidate was judged do not count.
 
-    search: str
-    step: int
-    why: Literal["equal", "noise"]
+    ``equal``: all J are the same. ``noise``: the largest and the smallest are within `ERRORS` standard errors of their
+    difference, taken for independent. ``told``: they are not. ``unknown``: the noise of some J is not known.
+    """
+
+    equal: int = 0
+    noise: int = 0
+    told: int = 0
+    unknown: int = 0
+
+    @property
+    def number(self) -> int:
+        """All of them."""
+        return self.equal + self.noise + self.told + self.unknown
 
 
-def flat_steps(trace: Sequence[Row]) -> tuple[FlatStep, ...]:
-    """The steps of all searches, in order, at which more than one candidate was judged and none stands out.
+def steps_of(trace: Sequence[Row]) -> Steps:
+    """From the rows of trace.parquet, whose column ``noise`` is the standard error of each J.
 
-    Noise is the standard error of each J (column ``noise`` of trace.parquet). The sum of squares of (J - weighted mean) / noise
-    is compared with its chi-square distribution at 5 %: candidates that are equally hard are called so in 95 % of cases. Where
-    the noise of some is not known, or is none, equal J alone are found.
+    It is no test: candidates share images and draws of look-ahead, and noise of training is in none of the standard errors.
     """
     steps: dict[tuple[str, int], list[Row]] = defaultdict(list)
     for row in trace:
         if row["value"] is not None and row["status"] == "ok":
             steps[row["search_id"], row["step"]].append(row)
-    found = [(search, step, _why_flat(rows)) for (search, step), rows in steps.items() if len(rows) > 1]
-    return tuple(FlatStep(search, step, why) for search, step, why in found if why)
+    kinds = [_kind(rows) for rows in steps.values() if len(rows) > 1]
+    return Steps(*(kinds.count(kind) for kind in ("equal", "noise", "told", "unknown")))
 
 
-def _why_flat(rows: Sequence[Row]) -> Literal["equal", "noise"] | None:
+def _kind(rows: Sequence[Row]) -> str:
     values = np.array([r["value"] for r in rows], dtype=np.float64)
     if np.ptp(values) <= EQUAL:
         return "equal"
     noise = np.array([np.nan if r.get("noise") is None else r["noise"] for r in rows], dtype=np.float64)
-    if not (np.isfinite(noise).all() and (noise > 0).all()):
-        return None
-    weights = 1 / noise**2
-    squares = float((weights * (values - np.average(values, weights=weights)) ** 2).sum())
-    return "noise" if stats.chi2.sf(squares, len(values) - 1) > 0.05 else None
+    if not np.isfinite(noise).all():
+        return "unknown"
+    error = np.hypot(noise[values.argmax()], noise[values.argmin()])
+    return "noise" if np.ptp(values) <= ERRORS * error else "told"

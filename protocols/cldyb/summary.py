@@ -7,14 +7,14 @@ and random ones. Shown at the end of ``seqsearch cldyb`` and by ``seqsearch show
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from protocols.cldyb.compared import Judged, Pair, drop_of, gap_to_joint, judged, pair
-from protocols.cldyb.steps import FlatStep, flat_steps
+from protocols.cldyb.steps import Steps, steps_of
 from protocols.running.protocol import resume_command
 from protocols.running.provenance import Provenance, provenance
 from seqsearch.core.typed import fits, sensible
@@ -93,7 +93,7 @@ class Summary:
     ``separate``: each method was searched alone, so that ``found.acc`` is its robustness. ``mean`` is the mean over
     methods, None if there is one only. ``stats`` are the counts of ``stats.json``. ``troubles`` say what is missing, or biased.
     Nothing is claimed of a run that is not finished, so that its methods have no figures: ``unfinished`` says how far it came.
-    ``steps``: at which searches chose; at those in ``flat`` they had nothing to choose by.
+    ``steps``: how well searches told candidates apart.
     """
 
     run: str
@@ -105,8 +105,7 @@ class Summary:
     troubles: tuple[str, ...]
     provenance: Provenance
     unfinished: Progress | None = None
-    steps: int = 0
-    flat: tuple[FlatStep, ...] = ()
+    steps: Steps = field(default_factory=Steps)
     images: Images | None = None
 
     @property
@@ -137,7 +136,7 @@ def summarise(run: Path, data: RunResults) -> Summary:
         )
     return Summary(
         name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin,
-        steps=len({(r["search_id"], r["step"]) for r in data.trace}), flat=flat_steps(data.trace), images=_images(data),
+        steps=steps_of(data.trace), images=_images(data),
     )  # fmt: skip
 
 

@@ -87,7 +87,9 @@ def _head(summary: Summary) -> str:
         cells = "".join(f'<div><b class="{css}">{value}</b><span>{what}</span></div>' for css, value, what in figures)
         cards = f'<div class="figures">{cells}</div>'
     title = f"<h1>{escape(words.verdict(drop))}</h1>"
-    return f'<p class="eyebrow">seqsearch run {escape(summary.run)}</p>\n{title}\n{cards}'
+    blind = words.nothing_to_choose_by(summary)
+    lead = f'<p class="lead">{escape(blind)}</p>\n' if blind else ""
+    return f'<p class="eyebrow">seqsearch run {escape(summary.run)}</p>\n{title}\n{lead}{cards}'
 
 
 def _table(summary: Summary) -> str:

@@ -25,8 +25,7 @@ def headline(summary: Summary) -> str:
     if drop.nothing_differs:
         return f"{verdict(drop)}: final test accuracy is {percent(drop.random)} % on each."
     said = f"{verdict(drop)}: final test accuracy {percent(drop.found)} % against {percent(drop.random)} %, {change(drop)}."
-    blind = nothing_to_choose_by(summary)
-    return f"{said} {blind}" if blind else said
+    return " ".join(filter(None, (said, nothing_to_choose_by(summary))))
 
 
 def verdict(drop: Drop | None) -> str:
@@ -35,6 +34,8 @@ def verdict(drop: Drop | None) -> str:
         return "Found and random sequences cannot be compared in this run"
     if drop.nothing_differs:
         return "Found and random sequences do not differ at all"
+    if drop.lacking:
+        return "Whether found sequences are harder than random ones cannot be told yet"
     found = "The found sequence is" if drop.one_search else "Found sequences are"
     if drop.relative.low > 0:
         return f"{found} harder than random ones"
@@ -52,11 +53,12 @@ def change(drop: Drop) -> str:
 
 
 def nothing_to_choose_by(summary: Summary) -> str:
-    """That no step of any search told its candidates apart, so that nothing was searched; else empty."""
-    if not summary.steps or len(summary.flat) < summary.steps:
+    """That the J of no step told candidates apart; empty if one did, or if that is not known."""
+    s = summary.steps
+    if not s.number or s.told or s.unknown:
         return ""
-    why = "equal" if all(f.why == "equal" for f in summary.flat) else "the same but for noise"
-    return f"This is not the work of the search: the J of its candidates were {why} at every step."
+    why = "equal" if not s.noise else "no further apart than their noise"
+    return f"J told the candidates of no step apart ({why}): what is harder, if anything, comes from how candidates are grown."
 
 
 def notes(summary: Summary) -> list[str]:
@@ -89,9 +91,11 @@ def _progress(p: Progress) -> list[str]:
 
 
 def covered(drop: Drop) -> str:
-    """Over what the intervals of the drop hold, and what they are conditional on; or what is lacking for any."""
+    """Over what the intervals of the drop hold, and what they are conditional on; else what is lacking, if anything."""
+    if drop.nothing_differs:
+        return ""
     if drop.lacking:
-        return f"No interval: {drop.lacking} (--score-seeds, --random-sequences)."
+        return f"No interval: {drop.lacking}."
     over = [count(drop.random_sequences, "random sequence")]
     given = ["the first task", "the split of the images"]
     if drop.one_search:
@@ -110,18 +114,15 @@ def covered(drop: Drop) -> str:
 
 
 def widest(drop: Drop) -> str:
-    """What most of the interval's width comes from; empty if no part has half of the variance."""
-    total = sum(drop.variances.values())
-    if not total:
-        return ""
-    part, variance = max(drop.variances.items(), key=lambda pair: pair[1])
-    if variance < total / 2:
+    """What most of the interval's width comes from; empty if no part has half of its square, or there is no interval."""
+    part, share = max(drop.shares.items(), key=lambda pair: pair[1], default=("", 0.0))
+    if share < 0.5:
         return ""
     more = {
         "found sequences": "--searches", "random sequences": "--random-sequences", "training seeds": "--score-seeds",
         "test images": "a pool with more test images",
     }  # fmt: skip
-    return f"{percent(variance / total)} % of the variance behind the first interval is of {part}: {more[part]} narrows it most."
+    return f"{percent(share)} % of the squared width of the headline's interval comes from {part}: {more[part]} narrows it most."
 
 
 def trained_on(summary: Summary) -> str:
@@ -136,13 +137,14 @@ def trained_on(summary: Summary) -> str:
 
 
 def flat(summary: Summary) -> str:
-    """At how many steps the search could not tell its candidates apart; empty if at none."""
-    if not summary.flat:
+    """At how many steps J did not tell the candidates apart; empty if it did at all where that is known."""
+    s = summary.steps
+    if not s.equal + s.noise:
         return ""
-    equal = sum(f.why == "equal" for f in summary.flat)
+    unknown = f"; at {s.unknown} the noise is not known" if s.unknown else ""
     return (
-        f"At {len(summary.flat)} of {summary.steps} steps the candidates' J could not be told apart ({equal} equal, "
-        f"{len(summary.flat) - equal} within their noise, chi-square test at 5 %): the tasks taken there are as good as drawn."
+        f"At {s.equal + s.noise} of {s.number} steps J did not tell the candidates apart (equal at {s.equal}, within two "
+        f"standard errors at {s.noise}{unknown}): the tasks taken there are as good as drawn from the candidates."
     )
 
 
@@ -158,8 +160,8 @@ def robustness(summary: Summary) -> list[str]:
         harder = [name for name, acc in m.elsewhere if acc == low]
         if own is not None and low is not None and low < own - AGREE:
             said.append(
-                f"{m.method}: {percent(own)} % on its own found sequences, {percent(low)} % on those of {_and(harder)}: its own "
-                "search fell short."
+                f"{m.method}: {percent(own)} % on its own found sequences, {percent(low)} % on those of {_and(harder)} (as "
+                "measured, without an interval): its own search did not find the hardest."
             )
     return said
 
@@ -169,8 +171,8 @@ def gaps(row: MethodSummary) -> str:
     if row.found is None or row.random is None or row.found.gap is None or row.random.gap is None:
         return ""
     return (
-        f"Gap to joint training on the same classes, on test images: found {percent(row.found.gap)} points, random "
-        f"{percent(row.random.gap)} points (what the search was rewarded by; joint Acc weighs every task alike, as Acc does)."
+        f"Gap to joint training on all classes at once, on test images: found {percent(row.found.gap)} points, random "
+        f"{percent(row.random.gap)} points (joint Acc weighs every task alike, as Acc does)."
     )
 
 

@@ -8,8 +8,8 @@ The variance of the drop is a sum of four parts, each estimated from what varies
 
 - *random sequences*: the variance of their mean accuracies, divided by their number;
 - *found sequences*, if there are two or more: likewise. With one, the drop is that of this sequence;
-- *training seeds*: the variance of the drop from seed to seed, divided by their number; with two found sequences or more, that
-  part of it which the spread of the sequences does not hold already;
+- *training seeds*: the variance of the drop from seed to seed, divided by their number. Noise of single trainings is in the
+  spread of sequences, too. To count it twice is wider than need be; to take it off once fails where seeds act on one side alone;
 - *test images*: covariances of two accuracies over the images of a class, between different sequences and different seeds, so
   that no other noise is in them: U-statistics, unbiased for two images as for two hundred.
 
@@ -57,7 +57,9 @@ class Drop:
     Attributes:
         found, random: mean final accuracies.
         variances: of the absolute drop, by `PARTS`; those that it leaves out are missing.
+        shares: of the squared width of the relative interval, by `PARTS`.
         found_sequences, random_sequences, seeds: how many.
+        nothing_differs: all sequences have the same accuracy with all seeds, but for rounding. There is no interval then.
     """
 
     found: float
@@ -69,7 +71,9 @@ class Drop:
     random_sequences: int
     seeds: int
     variances: dict[str, float]
+    shares: dict[str, float]
     lacking: str
+    nothing_differs: bool
 
     @property
     def one_search(self) -> bool:
@@ -80,11 +84,6 @@ class Drop:
     def these_images(self) -> bool:
         """The interval speaks of these test images: too few, or not known one by one."""
         return "test images" not in self.variances
-
-    @property
-    def nothing_differs(self) -> bool:
-        """Every sequence has the same accuracy with every seed, but for rounding."""
-        return abs(self.absolute.value) <= AGREE and self.absolute.half_width <= AGREE
 
 
 def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None, level: float = 0.95) -> Drop:
@@ -100,24 +99,44 @@ def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None,
     if f.shape[1] != r.shape[1]:
         raise ValueError(f"found {f.shape} and random {r.shape} must share training seeds")
     shared = None if images is None else _covariances(f, r, images)
-    mean_f, mean_r = float(f.mean()), float(r.mean())
+    mean_f, mean_r = np.float64(f.mean()), np.float64(r.mean())
     parts = _parts(f, r, shared, 1.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):  # nothing can be said relative to an accuracy of zero: NaN
-        weights = np.float64(mean_f) / mean_r**2, np.float64(1) / mean_r  # the derivatives of 1 - found / random
-        relative = _interval(float(1 - np.float64(mean_f) / mean_r), _parts(f, r, shared, *weights), level)
+        relative = _parts(f, r, shared, mean_f / mean_r**2, 1 / mean_r)  # the derivatives of 1 - found / random
+        drops = float(mean_r - mean_f), float(1 - mean_f / mean_r)
+    squares = {name: variance * _quantile(level, degrees) ** 2 for name, (variance, degrees) in relative.items()}
+    known = math.isfinite(sum(squares.values())) and sum(squares.values()) > 0
     return Drop(
-        found=mean_f, random=mean_r, absolute=_interval(mean_r - mean_f, parts, level), relative=relative, level=level,
-        found_sequences=len(f), random_sequences=len(r), seeds=f.shape[1],
-        variances={name: variance for name, (variance, _) in parts.items()} if parts else {},
-        lacking=_lacking(f, r),
+        found=float(mean_f), random=float(mean_r), absolute=_interval(drops[0], parts, level),
+        relative=_interval(drops[1], relative, level), level=level, found_sequences=len(f), random_sequences=len(r),
+        seeds=f.shape[1], variances={name: variance for name, (variance, _) in parts.items()},
+        shares={name: s / sum(squares.values()) for name, s in squares.items()} if known else {},
+        lacking=_lacking(f, r, parts), nothing_differs=_alike(np.concatenate([f, r])),
     )  # fmt: skip
 
 
-def _lacking(f: Float64, r: Float64) -> str:
+def _lacking(f: Float64, r: Float64, parts: dict[str, _Part]) -> str:
     """What there is too little of for any interval."""
+    if parts or _alike(np.concatenate([f, r])):
+        return ""
     if len(r) < 2:
-        return "too few random sequences: 1 more needed"
-    return "too few training seeds: 1 more needed" if len(f) == 1 and f.shape[1] == 1 else ""
+        return "too few random sequences, 1 more needed"
+    if len(f) == 1 and f.shape[1] == 1:
+        return "too few training seeds, 1 more needed"
+    if len(f) > 1 and _alike(f.mean(axis=1)):
+        return "the found sequences score alike, so that what searches differ by is not known: more searches needed"
+    if _extreme(f) or _extreme(r):
+        return "all images of one side are right, or all are wrong: more test images needed"
+    return "nothing varies on either side: more sequences and seeds needed"
+
+
+def _alike(values: Float64) -> bool:
+    return bool(np.ptp(values) <= AGREE)
+
+
+def _extreme(A: Float64) -> bool:
+    """No error at all, or nothing but errors: how rare the others are cannot be seen."""
+    return _alike(np.append(A, 0.0)) or _alike(np.append(A, 1.0))
 
 
 _Part = tuple[float, float]
@@ -127,32 +146,18 @@ _Part = tuple[float, float]
 def _parts(f: Float64, r: Float64, shared: _Covariances | None, a: float, b: float) -> dict[str, _Part]:
     """Of the variance of ``a`` times the mean of random minus ``b`` times that of found; empty if they cannot be had."""
     (F, R), L = f.shape, len(r)
-    if _lacking(f, r):
+    if L < 2 or F == R == 1 or _extreme(f) or _extreme(r) or (F > 1 and _alike(f.mean(axis=1))):
         return {}
-    of_r, error_r = _spread(r)
-    seeds = float((a * r.mean(axis=0) - b * f.mean(axis=0)).var(ddof=1)) / R if R > 1 else 0.0
-    parts: dict[str, _Part] = {}
+    parts = {"random sequences": (a**2 * float(r.mean(axis=1).var(ddof=1)) / L, float(L - 1))}
     if F > 1:
-        of_f, error_f = _spread(f)
-        parts["found sequences"] = b**2 * of_f / F, F - 1
-        parts["random sequences"] = a**2 * of_r / L, L - 1
-        error = ((L - 1) * error_r + (F - 1) * error_f) / (L + F - 2)
-        seeds = max(0.0, seeds - error * (a**2 / L + b**2 / F))
-    else:
-        parts["random sequences"] = a**2 * max(0.0, of_r - error_r) / L, L - 1
+        parts["found sequences"] = b**2 * float(f.mean(axis=1).var(ddof=1)) / F, F - 1
     if R > 1:
-        parts["training seeds"] = seeds, R - 1
+        parts["training seeds"] = float((a * r.mean(axis=0) - b * f.mean(axis=0)).var(ddof=1)) / R, R - 1
     if shared is not None and shared.degrees > 0:
         variance = a**2 * shared.random + b**2 * shared.found - 2 * a * b * shared.across
         parts["test images"] = max(0.0, variance), shared.degrees
-    return parts
-
-
-def _spread(A: Float64) -> tuple[float, float]:
-    """Variance of the means of sequences ``[S, R]``, and the part of it that is neither sequence nor seed but this training."""
-    S, R = A.shape
-    left = A - A.mean(axis=1, keepdims=True) - A.mean(axis=0) + A.mean()
-    return float(A.mean(axis=1).var(ddof=1)), float((left**2).sum()) / ((S - 1) * (R - 1)) / R if R > 1 else 0.0
+    total = sum(variance for variance, _ in parts.values())
+    return parts if total > AGREE**2 or math.isnan(total) else {}
 
 
 def _interval(value: float, parts: dict[str, _Part], level: float) -> Interval:
@@ -160,8 +165,6 @@ def _interval(value: float, parts: dict[str, _Part], level: float) -> Interval:
     total = sum(variance for variance, _ in parts.values())
     if not parts or not math.isfinite(value + total):
         return Interval(value)
-    if total <= AGREE**2:
-        return Interval(value, value, value)
     reach = math.sqrt(sum(variance * _quantile(level, degrees) ** 2 for variance, degrees in parts.values()))
     return Interval(value, value - reach, value + reach)
 

@@ -8,6 +8,13 @@ from hypothesis import strategies as st
 from seqsearch.distribution.drop import ImageShares, drop
 
 
+def replace_found(images, more):
+    """With as much more accuracy of the found sequence with the first seed."""
+    found = images.found.copy()
+    found[0, 0] += more / found.shape[2]
+    return ImageShares(found, images.random, images.classes)
+
+
 def shares(weights, right):
     """``[S, R, I]`` of sequences that hold some images (``weights [S, I]``), of which some were ``right [S, R, I]``."""
     return weights[:, None] * right
@@ -28,49 +35,65 @@ def test_by_hand():
 
 
 def test_parts_by_hand_each_with_its_own_quantile():
-    """Two searches, three random sequences, two seeds, nothing left beside sequence and seed: all parts are known."""
-    f, r = np.array([[0.4, 0.42], [0.5, 0.56]]), np.array([[0.7, 0.7], [0.8, 0.8], [0.9, 0.9]])
-    d = drop(f, r)
-    left = (np.array([0.01, -0.01]) ** 2).sum() * 2  # of found sequences; those of random ones are 0
-    error = (left / 1) / 2 * 1 / 3
-    of_seeds = np.var([0.8 - 0.45, 0.8 - 0.49], ddof=1) / 2
+    """Two searches, three random sequences, two seeds."""
+    d = drop([[0.4, 0.42], [0.5, 0.56]], [[0.7, 0.7], [0.8, 0.8], [0.9, 0.9]])
     expected = {
         "found sequences": np.var([0.41, 0.53], ddof=1) / 2, "random sequences": 0.01 / 3,
-        "training seeds": max(0.0, of_seeds - error * (1 / 3 + 1 / 2)),
+        "training seeds": np.var([0.8 - 0.45, 0.8 - 0.49], ddof=1) / 2,
     }  # fmt: skip
     assert d.variances == pytest.approx(expected)
     t = {"found sequences": 12.7062, "random sequences": 4.30265, "training seeds": 12.7062}
-    reach = np.sqrt(sum(t[name] ** 2 * variance for name, variance in expected.items()))
-    assert d.absolute.half_width == pytest.approx(reach, rel=1e-4)
+    squares = {name: t[name] ** 2 * variance for name, variance in expected.items()}
+    assert d.absolute.half_width == pytest.approx(np.sqrt(sum(squares.values())), rel=1e-4)
+    assert sum(d.shares.values()) == pytest.approx(1)
+    assert max(d.shares, key=d.shares.get) == "found sequences"
 
 
 def test_seeds_that_move_all_sequences_alike_say_nothing():
     lift = np.array([-0.2, 0.0, 0.1, 0.3])
-    d = drop(0.4 + lift[None], np.full((6, 1), 0.6) + lift[None])
-    assert (d.absolute.low, d.absolute.high) == pytest.approx((0.2, 0.2))
-    assert not d.nothing_differs
+    d = drop(0.4 + lift[None], np.array([[0.55], [0.6], [0.65]]) + lift[None])
+    assert d.variances == pytest.approx({"random sequences": 0.05**2 / 3, "training seeds": 0.0})
 
 
 @pytest.mark.parametrize(
     ("found", "random", "lacking"),
     [
-        ([[0.4]], [[0.8], [0.7]], "too few training seeds: 1 more needed"),
-        ([[0.4, 0.5]], [[0.8, 0.8]], "too few random sequences: 1 more needed"),
+        ([[0.4]], [[0.8], [0.7]], "too few training seeds, 1 more needed"),
+        ([[0.4, 0.5]], [[0.8, 0.8]], "too few random sequences, 1 more needed"),
+        (
+            [[0.4, 0.4], [0.3, 0.5]],
+            [[0.8, 0.8], [0.7, 0.6]],
+            "the found sequences score alike, so that what searches differ by",
+        ),
+        (
+            [[1.0, 1.0]],
+            [[0.8, 0.8], [0.7, 0.6]],
+            "all images of one side are right, or all are wrong: more test images",
+        ),
+        (
+            [[0.4, 0.5]],
+            [[0.0, 0.0], [0.0, 0.0]],
+            "all images of one side are right, or all are wrong: more test images",
+        ),
+        ([[0.4, 0.4]], [[0.7, 0.7], [0.7, 0.7]], "nothing varies on either side: more sequences and seeds needed"),
         ([[0.4], [0.5]], [[0.8], [0.7]], ""),
         ([[0.4, 0.5]], [[0.8, 0.8], [0.7, 0.7]], ""),
     ],
 )
 def test_what_is_lacking_is_said_and_has_no_interval(found, random, lacking):
     d = drop(found, random)
-    assert d.lacking == lacking
+    assert d.lacking.startswith(lacking)
+    assert not d.nothing_differs
     assert np.isnan(d.absolute.low) == np.isnan(d.relative.high) == bool(lacking)
 
 
 def test_rounding_is_no_difference():
     equal = drop([[0.9 * 1.08, 0.972]], [[0.972, 0.972 + 4e-16], [0.972, 0.972]])
     assert equal.nothing_differs
-    assert (equal.absolute.low, equal.absolute.high) == (equal.absolute.value,) * 2
+    assert np.isnan(equal.absolute.low)
+    assert (equal.variances, equal.shares, equal.lacking) == ({}, {}, "")
     assert not drop([[0.97, 0.97]], [[0.972, 0.972]] * 2).nothing_differs
+    assert not drop([[0.97, 0.974]], [[0.972, 0.972]] * 2).nothing_differs  # the means alone agree
 
 
 def test_a_random_accuracy_of_zero_has_no_relative_drop():
@@ -87,7 +110,7 @@ def test_what_does_not_pair_is_refused():
         drop([[np.nan]], [[0.5]])
     f, r = np.full((1, 2), 0.5), np.full((3, 2), 0.5)
     images = ImageShares(np.full((1, 2, 4), 0.125), np.full((3, 2, 4), 0.125), np.array([0, 0, 1, 1]))
-    assert drop(f, r, images).variances["test images"] == 0
+    assert drop(f + np.array([[0.01, 0]]), r, replace_found(images, 0.01)).variances["test images"] == pytest.approx(0)
     with pytest.raises(ValueError, match="add up"):
         drop(f + 0.1, r, images)
     with pytest.raises(ValueError, match="do not pair"):
@@ -95,8 +118,8 @@ def test_what_does_not_pair_is_refused():
 
 
 def test_one_image_of_a_class_leaves_the_interval_to_these_images():
-    images = ImageShares(np.full((1, 2, 3), 0.1), np.full((3, 2, 3), 0.1), np.array([0, 0, 1]))
-    assert drop(np.full((1, 2), 0.3), np.full((3, 2), 0.3), images).these_images
+    images = replace_found(ImageShares(np.full((1, 2, 3), 0.1), np.full((3, 2, 3), 0.1), np.array([0, 0, 1])), 0.1)
+    assert drop([[0.4, 0.3]], np.full((3, 2), 0.3), images).these_images
 
 
 @given(st.integers(0, 10_000), st.integers(1, 3), st.integers(2, 4), st.integers(1, 3))

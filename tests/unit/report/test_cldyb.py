@@ -57,7 +57,7 @@ def make_run(folder, pool=POOL, methods=("er", "slca"), random=3):
         for s in (found, *others)
         for m in methods
         for seed in (1000, 1001)
-        for a in [(0.4 if s is found else 0.7) + (seed - 1000) / 50]
+        for a in [(0.4 if s is found else 0.69 + 0.01 * others.index(s)) + (seed - 1000) / 50]
     ]
     return write_run(folder, pool, [found, *others], judged, methods)
 

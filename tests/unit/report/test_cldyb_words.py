@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from protocols.cldyb.steps import FlatStep, flat_steps
+from protocols.cldyb.steps import Steps, steps_of
 from protocols.cldyb.summary import Images, MethodSummary, Side, Summary
 from protocols.report import cldyb_words as words
 from seqsearch.distribution.drop import ImageShares, drop
@@ -32,8 +32,8 @@ def with_images(noise):
     """One found and three random sequences on the same images, whose correctness varies by ``noise``."""
     rng = np.random.default_rng(0)
     right = np.clip(0.5 + noise * rng.normal(size=20), 0, 1) / 20
-    found, random = np.tile(right * 0.5, (1, 2, 1)), np.tile(right, (3, 2, 1))
-    found[0, 1], random[:, 1] = found[0, 0] + 0.001, random[:, 0] + 0.0005
+    found, random = np.tile(right[::-1] * 0.5, (1, 2, 1)), np.tile(right, (3, 2, 1))
+    found[0, 1], random[:, 1] = found[0, 0] + 1e-5, random[:, 0] + 5e-6
     return drop(found.sum(2), random.sum(2), ImageShares(found, random, CLASSES))
 
 
@@ -44,7 +44,10 @@ def with_images(noise):
         (drop(table(3, 3, 0.4), table(5, 3, 0.8)), "Found sequences are harder than random ones"),
         (drop(table(1, 3, 0.9), table(5, 3, 0.8, seed=1)), "The found sequence is easier than random ones"),
         (drop(table(1, 3, 0.8), table(5, 3, 0.8, seed=1)), "Found and random sequences cannot be told apart"),
-        (drop(table(1, 1, 0.4), table(5, 1, 0.8)), "Found and random sequences cannot be told apart"),
+        (
+            drop(table(1, 1, 0.4), table(5, 1, 0.8)),
+            "Whether found sequences are harder than random ones cannot be told yet",
+        ),
         (drop(np.full((1, 2), 0.8), np.full((5, 2), 0.8)), "Found and random sequences do not differ at all"),
         (None, "Found and random sequences cannot be compared in this run"),
     ],
@@ -58,20 +61,19 @@ def test_the_headline_of_figures_that_do_not_differ_has_no_drop():
     assert words.headline(summary(equal)) == (
         "Found and random sequences do not differ at all: final test accuracy is 97.2 % on each."
     )
-    assert "a relative drop of 49.6 % (95 % interval 48.3 to 50.9)" in words.headline(
+    assert "a relative drop of 49.6 % (95 % interval 48.2 to 51.0)" in words.headline(
         summary(drop(table(1, 3, 0.4), table(5, 3, 0.8)))
     )
 
 
 def test_a_search_with_nothing_to_choose_by_takes_no_credit():
-    of, flat = drop(table(1, 3, 0.4), table(5, 3, 0.8)), (FlatStep("search-0", 2, "equal"),)
-    assert words.headline(summary(of, steps=1, flat=flat)).endswith(
-        "This is not the work of the search: the J of its candidates were equal at every step."
+    of = drop(table(1, 3, 0.4), table(5, 3, 0.8))
+    assert words.headline(summary(of, steps=Steps(equal=2))).endswith(
+        "J told the candidates of no step apart (equal): what is harder, if anything, comes from how candidates are grown."
     )
-    noise = (*flat, FlatStep("search-0", 3, "noise"))
-    assert "the same but for noise at every step" in words.headline(summary(of, steps=2, flat=noise))
-    assert "not the work" not in words.headline(summary(of, steps=2, flat=flat))
-    assert "not the work" not in words.headline(summary(of))
+    assert "(no further apart than their noise)" in words.headline(summary(of, steps=Steps(equal=1, noise=1)))
+    for steps in (Steps(), Steps(equal=1, told=1), Steps(equal=1, unknown=1)):
+        assert "told the candidates" not in words.headline(summary(of, steps=steps))
 
 
 def row(value, noise=None, status="ok", search="search-0", step=2):
@@ -79,38 +81,29 @@ def row(value, noise=None, status="ok", search="search-0", step=2):
 
 
 @pytest.mark.parametrize(
-    ("rows", "why"),
+    ("rows", "expected"),
     [
-        ([row(0.0), row(2e-16), row(-2e-16)], "equal"),
-        ([row(0.0), row(1e-6)], None),
-        ([row(0.10, 0.01), row(0.11, 0.01), row(0.09, 0.01)], "noise"),
-        ([row(0.10, 0.01), row(0.30, 0.01), row(0.09, 0.01)], None),
-        ([row(0.10, 0.01), row(0.11, None)], None),
-        ([row(0.10, 0.01), row(0.11, 0.0)], None),
-        ([row(0.10), row(0.10, status="method 'er' diverged")], None),
-        ([row(0.10)], None),
+        ([row(0.0), row(2e-16), row(-2e-16)], Steps(equal=1)),
+        ([row(0.0), row(1e-6)], Steps(unknown=1)),
+        ([row(0.10, 0.01), row(0.12, 0.01), row(0.11, 0.01)], Steps(noise=1)),
+        ([row(0.10, 0.01), row(0.13, 0.01), row(0.11, 0.01)], Steps(told=1)),
+        ([row(0.10, 0.01), row(0.11, None)], Steps(unknown=1)),
+        ([row(0.10, 0.0), row(0.11, 0.0)], Steps(told=1)),
+        ([row(0.10), row(0.10, status="method 'er' diverged")], Steps()),
+        ([row(0.10)], Steps()),
+        ([row(0.1), row(0.1), row(0.1, step=3), row(0.2, step=3)], Steps(equal=1, unknown=1)),
     ],
 )
-def test_flat_steps_are_those_that_nothing_tells_apart(rows, why):
-    assert flat_steps(rows) == ((FlatStep("search-0", 2, why),) if why else ())
+def test_steps_are_told_apart_by_their_noise_or_not_known(rows, expected):
+    assert steps_of(rows) == expected
 
 
-def test_of_equally_hard_candidates_one_step_in_twenty_is_not_called_flat():
-    rng = np.random.default_rng(0)
-    steps = [
-        [row(v, s, step=t) for v, s in zip(rng.normal(0, n), n, strict=True)]
-        for t, n in enumerate(rng.uniform(0.01, 0.05, (2000, 6)))
-    ]
-    flat = flat_steps([r for rows in steps for r in rows])
-    assert len(flat) / 2000 == pytest.approx(0.95, abs=0.015)
-
-
-def test_flat_steps_are_counted():
-    flat = (FlatStep("a", 2, "equal"), FlatStep("a", 4, "noise"))
-    assert words.flat(summary(steps=4, flat=flat)).startswith(
-        "At 2 of 4 steps the candidates' J could not be told apart (1 equal, 1 within"
+def test_steps_that_told_nothing_apart_are_counted():
+    assert words.flat(summary(steps=Steps(equal=1, noise=1, told=1, unknown=1))) == (
+        "At 2 of 4 steps J did not tell the candidates apart (equal at 1, within two standard errors at 1; at 1 the noise is not "
+        "known): the tasks taken there are as good as drawn from the candidates."
     )
-    assert words.flat(summary(steps=4)) == ""
+    assert words.flat(summary(steps=Steps(told=3, unknown=2))) == ""
 
 
 def test_what_the_interval_covers_and_what_it_is_conditional_on():
@@ -127,7 +120,9 @@ def test_what_the_interval_covers_and_what_it_is_conditional_on():
     images = words.covered(with_images(0.5))
     assert "and the draw of the test images; conditional" in images
     assert "these test images" not in images
-    assert words.covered(drop(table(1, 1, 0.4), table(5, 1, 0.8))).startswith("No interval: too few training seeds")
+    assert words.covered(drop(table(1, 1, 0.4), table(5, 1, 0.8))).startswith(
+        "No interval: too few training seeds, 1 more needed."
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,13 +130,13 @@ def test_what_the_interval_covers_and_what_it_is_conditional_on():
     [
         (
             drop([[0.4, 0.4]], [[0.7, 0.7], [0.8, 0.8]]),
-            "100.0 % of the variance behind the first interval is of random sequences",
+            "100.0 % of the squared width of the headline's interval comes from random",
         ),
-        (drop([[0.4, 0.5]], [[0.75, 0.75]] * 3), "is of training seeds: --score-seeds narrows it most"),
-        (drop([[0.4], [0.6]], [[0.7], [0.71]]), "is of found sequences: --searches narrows it most"),
-        (with_images(0.9), "is of test images: a pool with more test images narrows it most"),
+        (drop([[0.4, 0.5]], [[0.75, 0.75]] * 3), "comes from training seeds: --score-seeds narrows it most"),
+        (drop([[0.4], [0.6]], [[0.7], [0.71]]), "comes from found sequences: --searches narrows it most"),
+        (with_images(0.9), "comes from test images: a pool with more test images narrows it most"),
         (drop([[0.4, 0.4]], [[0.7, 0.7]] * 3), ""),
-        (drop([[0.4, 0.5], [0.5, 0.6]], [[0.7, 0.72], [0.8, 0.82]]), ""),
+        (drop([[0.4, 0.5], [0.5, 0.6]], [[0.6, 0.6], [0.7, 0.7]]), ""),
     ],
 )
 def test_what_would_narrow_the_interval_most(of, said):
@@ -161,7 +156,7 @@ def test_the_gap_to_joint_training_is_said_where_it_was_trained():
     assert words.gaps(replace(summary().methods[0], found=side(0.2), random=side())) == ""
     said = words.gaps(replace(summary().methods[0], found=side(0.2), random=side(0.05)))
     assert said.startswith(
-        "Gap to joint training on the same classes, on test images: found 20.0 points, random 5.0 points"
+        "Gap to joint training on all classes at once, on test images: found 20.0 points, random 5.0 points"
     )
 
 
@@ -170,5 +165,8 @@ def test_robustness_names_searches_that_fell_short_and_no_others():
     short = MethodSummary("slca", side(), side(), None, None, (("er", 0.3), ("slca", 0.6)))
     assert (fine.robustness, short.robustness, summary().methods[0].robustness) == (0.4, 0.3, None)
     said = words.robustness(replace(summary(), separate=True, methods=(fine, short)))
-    assert said[1:] == ["slca: 60.0 % on its own found sequences, 30.0 % on those of er: its own search fell short."]
+    assert said[1:] == [
+        "slca: 60.0 % on its own found sequences, 30.0 % on those of er (as measured, without an interval): its own search did "
+        "not find the hardest."
+    ]
     assert words.robustness(replace(summary(), methods=(short,))) == []
