@@ -94,8 +94,8 @@ def _side(sequences: Floats, seeds: Floats, image: Floats, e: Effects, rng: np.r
 
 
 def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
-    """Of ``repeats`` with an interval (``said``: their share), those in which it holds; of all, those with a verdict that is false
-    (no drop) or right (a drop)."""
+    """Of ``repeats`` with an interval (``said``: their share), those in which it holds; of all, those with a false verdict (no
+    drop), or a right one (a drop)."""
     name, F, L, R = case
     effects, rng = EFFECTS[name], seeded_numpy("coverage", name, F, L, R)
     held, relative, right, wrong, widths = [], [], 0, 0, []
@@ -129,7 +129,7 @@ def rows(repeats: int, pool: Executor) -> list[Row]:
 def print_rows(found: list[Row]) -> None:
     """By searches and seeds: least and largest over random sequences and effects; width and power of even effects."""
     print(
-        "searches seeds  interval said  coverage: least  largest  relative: least  false verdicts  width (even)  recognised (even)"
+        "searches seeds  interval said  coverage: least  largest  relative: least  false verdicts  width, power (even)"
     )
     for F, R in itertools.product(SEARCHES, SEEDS):
         own = [r for r in found if (r["searches"], r["seeds"]) == (F, R)]

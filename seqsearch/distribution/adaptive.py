@@ -58,4 +58,4 @@ def wanted(random: ArrayLike, target: Target) -> int:
     if n < FEWEST:
         return FEWEST
     ratio = mean_interval(random).half_width / target.half_width
-    return n if ratio <= 1 else max(n + 1, math.ceil(n * ratio**2))
+    return max(n + 1, math.ceil(n * ratio**2)) if ratio > 1 else n  # no ratio: all agree

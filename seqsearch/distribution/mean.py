@@ -17,15 +17,14 @@ FEWEST = 30
 def mean_interval(random: ArrayLike, level: float = 0.95) -> Interval:
     """Mean of ``random [L]``, accuracies of independent orders with a training seed each, and its interval.
 
-    The bounds are those of `Pivot`, cut at 0 and 1; both are the mean where all accuracies agree, NaN below `FEWEST` orders.
+    The bounds are those of `Pivot`, cut at 0 and 1; NaN below `FEWEST` orders, and where all accuracies agree: how far off
+    orders are that were not drawn, if any, is then unknown.
     No interval of a mean holds for every distribution ("The Nonexistence of Certain Statistical Procedures in Nonparametric
     Problems", Bahadur and Savage, 1956): orders that are rare and far off may all be missed.
     """
     x = accuracies(random, "accuracies of random orders")
-    if len(x) < FEWEST:
+    if len(x) < FEWEST or np.ptp(x) <= AGREE:
         return Interval(float(x.mean()))
-    if np.ptp(x) <= AGREE:
-        return Interval(float(x[0]), float(x[0]), float(x[0]))
     return _bounded(Pivot.of_mean(x), level)
 
 
@@ -53,7 +52,7 @@ def adjusted_mean(random: ArrayLike, S: ArrayLike, S_mean: float, level: float =
     off, squares, residual, slope = _line(s, y, S_mean)
     value = min(1.0, max(0.0, float(y.mean()) - slope * off))
     if np.ptp(residual) <= AGREE:
-        return Interval(value, value, value)
+        return Interval(value)
     variance = float((residual**2).sum()) / (len(y) - 2) * (1 / len(y) + off**2 / squares)
     return _bounded(Pivot(value, math.sqrt(variance), skewness(residual), len(y), len(y) - 2), level)
 

@@ -28,15 +28,18 @@ def test_few_orders_have_no_interval():
     assert [needed_for_mean(L) for L in (3, FEWEST, 100)] == [FEWEST - 3, 0, 0]
 
 
-def test_where_all_agree_the_width_is_nothing():
+def test_where_all_agree_there_is_no_interval():
     found = mean_interval(np.full(FEWEST, 0.9867) + 1e-12 * rng.normal(size=FEWEST))
-    assert (found.low, found.high) == (found.value, found.value)
-    assert math.isnan(mean_interval([0.9867] * 3).low)
+    assert found.value == pytest.approx(0.9867)
+    assert math.isnan(found.low)
 
 
 @given(st.lists(st.sampled_from([0.0, 0.01, 0.5, 0.99, 1.0]), min_size=FEWEST, max_size=60))
 def test_bounds_are_accuracies(values):
     found = mean_interval(values)
+    if len(set(values)) == 1:
+        assert (found.value, math.isnan(found.low)) == (pytest.approx(values[0]), True)
+        return
     assert 0 <= found.low <= found.value + 1e-12
     assert found.value - 1e-12 <= found.high <= 1
 
@@ -64,6 +67,7 @@ def test_s_that_tells_nothing_or_everything():
     assert math.isnan(adjusted_mean(Y, np.full(30, 0.3), 0.3).value)
     assert math.isnan(adjusted_mean(Y[: FEWEST - 1], S[: FEWEST - 1], 0.3).value)
     exact = adjusted_mean(0.2 + S, S, 0.3)
-    assert (exact.low, exact.value, exact.high) == pytest.approx((0.5, 0.5, 0.5))
+    assert exact.value == pytest.approx(0.5)
+    assert math.isnan(exact.low)
     with pytest.raises(ValueError, match="30 random orders need as many objectives, not 29"):
         adjusted_mean(Y, S[:29], 0.3)
