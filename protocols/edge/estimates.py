@@ -65,7 +65,13 @@ def _distribution(e: Estimate) -> Iterable[tuple[str, str, Interval]]:
             yield "random", name, Interval(getattr(e.tails, name))
     if e.normality_p is not None:
         yield "random", "normality_p", Interval(e.normality_p)
-    for name, n in (("sequences", e.L), ("crossed_sequences", e.C), ("crossed_seeds", e.R)):
+    counts = (
+        ("sequences", e.L),
+        ("crossed_sequences", e.C),
+        ("training_sequences", e.C + e.extremes),
+        ("crossed_seeds", e.R),
+    )
+    for name, n in counts:
         yield "random", name, Interval(n)
     yield from (("seen", name, Interval(getattr(e, name))) for name in ("lowest", "highest"))
 

@@ -19,7 +19,7 @@ Table = NDArray[np.float64]
 """Final accuracy ``[sequences, seeds]``."""
 DIGITS = 12
 """Of an accuracy: sums of shares of images differ in more only by the order in which they were added."""
-WHAT = {"crossed": "random, with the seeds of the extremes"}
+WHAT = {"crossed": "random, with the seeds of the extremes", "crossed-rs": "rs, with the seeds of the extremes"}
 """Groups that are called otherwise where they are spoken of."""
 
 
@@ -83,8 +83,8 @@ def grouped(sequences: Iterable[TaskSequence]) -> dict[str, list[TaskSequence]]:
 def groups_of(data: RunResults, method: str, troubles: list[str]) -> dict[str, Group]:
     """Every kind of sequence with the accuracies of its own seeds; those that failed with one of them are left out, and told.
 
-    ``random`` has one seed a sequence, another for each; ``crossed`` are those of them that were trained with the scoring seeds,
-    too; ``hard``, ``easy`` and ``every`` have the scoring seeds, ``rs`` and ``own`` the first, or all where every sequence has.
+    ``random``, ``rs`` and ``own`` have one seed a sequence, another for each; ``crossed`` and ``crossed-rs`` are those of them
+    that were trained with the scoring seeds, too; ``hard``, ``easy`` and ``every`` have the scoring seeds.
     """
     scoring = tuple(r for r in data.seeds if r < ORDERS)
     of: dict[str, list[int]] = {}
@@ -92,17 +92,15 @@ def groups_of(data: RunResults, method: str, troubles: list[str]) -> dict[str, G
         if label == method:
             of.setdefault(sequence_id, []).append(seed)
     kinds = grouped(data.sequences)
-    one = scoring if kinds["every"] else scoring[:1]
     found = {}
     for name, sequences in kinds.items():
-        if name == "random":
-            own = [(s, tuple(r for r in of.get(s.sequence_id, ()) if r >= ORDERS)[:1]) for s in sequences]
-            crossed = [(s, scoring) for s in sequences if any(r < ORDERS for r in of.get(s.sequence_id, ()))]
-            found["random"] = _group(data, method, "random", own, troubles)
-            found["crossed"] = _group(data, method, "crossed", crossed, troubles)
-        else:
-            seeds = one if name in ("rs", "own") else scoring
-            found[name] = _group(data, method, name, [(s, seeds) for s in sequences], troubles)
+        seeds = [(s, scoring) for s in sequences]
+        if name in ("random", "rs", "own"):
+            seeds = [(s, tuple(r for r in of.get(s.sequence_id, ()) if r >= ORDERS)[:1]) for s in sequences]
+        found[name] = _group(data, method, name, seeds, troubles)
+        if crossed := {"random": "crossed", "rs": "crossed-rs"}.get(name):
+            both = [(s, scoring) for s in sequences if any(r < ORDERS for r in of.get(s.sequence_id, ()))]
+            found[crossed] = _group(data, method, crossed, both, troubles)
     return found
 
 

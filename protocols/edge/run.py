@@ -4,8 +4,8 @@
 neighbouring tasks are least and most similar are found on that similarity alone, and trained beside random ones.
 ``--enumerate`` trains every sequence there is, and shows how far each estimate is from the truth.
 
-Training seeds: a random sequence has one of its own, so that their mean is over sequences and seeds; hard and easy ones, the
-first random ones, and whatever ``--enumerate`` runs have the scoring seeds, all of them; the orders of RS and own ones the first.
+Training seeds: a random sequence has one of its own, so that their mean is over sequences and seeds, and so have the orders of RS
+and own ones; hard and easy ones, the first random ones, and whatever ``--enumerate`` runs have the scoring seeds, all of them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from seqsearch.extremes.restarts import anneal_start
 from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.all_classes import AllClassesPlanner
 from seqsearch.planners.given import GivenPlanner, GivenSequence, GrowingPlanner
-from seqsearch.planners.replicates import of_order, scoring
+from seqsearch.planners.replicates import of_given, of_order, scoring
 from seqsearch.results.rows import SequenceKind
 from seqsearch.similarity.features import from_confusion, from_prototypes
 from seqsearch.similarity.matrix import Similarity
@@ -154,16 +154,17 @@ class EdgeRun(ProtocolRun):
     def chosen(self) -> list[Trained]:
         """Extremes (of further similarities with ``@LABEL`` behind their names), the orders of RS, own orders."""
         study, t = self.study, self.study.settings
-        seeds, one = tuple(scoring(t.score_seeds)), tuple(scoring(given_seeds(t)))
+        seeds = tuple(scoring(t.score_seeds))
         found = []
         for number, p in enumerate(self.plans):
             suffix = f"@{p.label}" if number else ""
             found += [Trained(f"hard-{i}{suffix}", "hard", e.tasks, seeds) for i, e in enumerate(p.hard)]
             found += [Trained(f"easy-{i}{suffix}", "easy", e.tasks, seeds) for i, e in enumerate(p.easy)]
         labels = release_labels if t.rs_draw == "release" else toolbox_labels
-        for seed in t.drawn_seeds():
-            found.append(Trained(f"rs-{seed}", "given", tasks_of(labels(study.sizes, seed), len(study.sizes)), one))
-        return found + [Trained(f"own-{order.name}", "given", order.tasks, one) for order in study.orders]
+        given = [(f"rs-{seed}", tasks_of(labels(study.sizes, seed), len(study.sizes))) for seed in t.drawn_seeds()]
+        given += [(f"own-{order.name}", order.tasks) for order in study.orders]
+        crossed = seeds if t.enumerate else ()
+        return found + [Trained(name, "given", tasks, (of_given(i), *crossed)) for i, (name, tasks) in enumerate(given)]
 
     def random(self, number: int) -> Trained:
         """A random sequence: with a seed of its own, the first ones with the scoring seeds, too."""
@@ -205,21 +206,26 @@ def crossed_orders(t: EdgeSettings) -> int:
     return t.random_sequences if t.enumerate else min(t.crossed_orders, t.random_sequences)
 
 
-def given_seeds(t: EdgeSettings) -> int:
-    """Scoring seeds that an order of RS or an own one is trained with: with ``--enumerate`` all, which costs nothing."""
-    return t.score_seeds if t.enumerate else 1
+def most_random(t: EdgeSettings) -> int:
+    """Random sequences at most: a target of tails asks for a number that is known, one of the mean for ``--max-sequences``."""
+    if not t.until:
+        return t.random_sequences
+    target = parse_target(t.until)
+    if target.half_width is not None:
+        return t.max_sequences
+    return min(t.max_sequences, max(t.random_sequences, wanted((), target)))
 
 
 def expected(study: EdgeStudy) -> Expected:
     """What is trained at most; sequences that begin alike share their first trainings, which only ``--enumerate`` counts on."""
     t, k = study.settings, len(study.sizes)
     extremes = 2 * t.extremes * (1 + len(study.others)) * t.score_seeds
-    given = (len(t.drawn_seeds()) + len(study.orders)) * given_seeds(t)
-    own, crossed = t.max_sequences if t.until else t.random_sequences, crossed_orders(t) * t.score_seeds
+    given = len(t.drawn_seeds()) + len(study.orders)
+    own, crossed = most_random(t) + given, (crossed_orders(t) + given * t.enumerate) * t.score_seeds
     every = number_of_sequences(study.sizes) * t.score_seeds if t.enumerate else 0
-    shared = shared_trainings(study.sizes) * t.score_seeds if t.enumerate else (extremes + given + crossed) * k
+    shared = shared_trainings(study.sizes) * t.score_seeds if t.enumerate else (extremes + crossed) * k
     methods = len(study.methods)
-    return Expected((extremes + given + own + crossed + every) * methods, (own * k + shared) * methods, t.tasks)
+    return Expected((extremes + own + crossed + every) * methods, (own * k + shared) * methods, t.tasks)
 
 
 def shared_trainings(sizes: Sequence[int]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
@@ -27,10 +27,13 @@ from seqsearch.distribution.adaptive import parse_target, wanted
 from seqsearch.distribution.correlation import SimilarityCorrelation
 from seqsearch.distribution.estimate import Estimate, estimate
 from seqsearch.distribution.interval import AGREE, Interval
+from seqsearch.distribution.mean import FEWEST
 from seqsearch.distribution.normal import NormalFit, normal_fit
 from seqsearch.distribution.order_test import ExtremesTest, extremes_test
 from seqsearch.distribution.percentile import Percentiles, percentile
 from seqsearch.distribution.sampling import number_of_sequences
+from seqsearch.distribution.tails import tails
+from seqsearch.planners.replicates import ORDERS
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults
 
@@ -67,7 +70,9 @@ class Facts:
     Attributes:
         seeds: training seeds of hard and easy sequences.
         task_sizes: classes of the smallest and of the largest task.
-        drawn: random sequences; ``possible``: sequences there are; ``enumerated``: all of these were run.
+        drawn: random sequences; ``asked``: those that were asked for, others were added; ``crossed``: those that were trained
+            with the seeds of hard and easy ones, too.
+        possible: sequences there are; ``enumerated``: all of these were run.
         until: what ``--until`` asked for, empty if nothing; ``missed``: methods for which it was not reached.
         same_draws: pairs of RS orders that are one sequence.
     """
@@ -75,6 +80,8 @@ class Facts:
     seeds: int
     task_sizes: tuple[int, int]
     drawn: int
+    asked: int
+    crossed: int
     possible: int
     enumerated: bool
     until: str
@@ -132,6 +139,8 @@ def _method(data: RunResults, method: str, S_mean: float | None, bins: int, trou
         low, high = (float(g.first[0]) if len(g) else None for g in (hard, easy))
         test = extremes_test(low, high, random.first)
     usual, paper = _estimates(groups, S_mean) if len(random) >= 2 else (None, None)
+    if usual and str(data.setting("until") or "").startswith("mean"):  # tails are of a number fixed beforehand
+        usual = replace(usual, tails=tails(random.first[:FEWEST]))
     given = {n: groups[n] for n in ("rs", "own", "hard", "easy") if len(groups[n])} if len(random) >= 2 else {}
     return MethodEdge(
         method=method,
@@ -149,14 +158,14 @@ def _method(data: RunResults, method: str, S_mean: float | None, bins: int, trou
 
 
 def _estimates(groups: dict[str, Group], S_mean: float | None) -> tuple[Estimate, Estimate | None]:
-    """From random sequences, and as the paper has it; training noise from whatever was trained with the scoring seeds."""
-    random, hard, easy = (groups[n] for n in ("random", "hard", "easy"))
-    names = ("every",) if len(groups["every"]) else ("crossed", "hard", "easy")
-    tables = [g.accuracy for n in names if len(g := groups[n])]
-    crossed = np.concatenate(tables) if tables else None
+    """From random sequences, and as the paper has it; order and training are told apart by what has the scoring seeds."""
+    random, hard, easy, every = (groups[n] for n in ("random", "hard", "easy", "every"))
+    shared = every if len(every) else groups["crossed"]
+    crossed = shared.accuracy if len(shared) else None
     S = None if any(s is None for s in random.S) else np.array(random.S, dtype=np.float64)
     low, high = (g.accuracy if len(g) else None for g in (hard, easy))
-    usual = estimate(random.first, crossed, S, S_mean, low, high)
+    extremes = () if len(every) else (low, high)  # every sequence has them among it
+    usual = estimate(random.first, crossed, S, S_mean, *extremes)
     if not (len(hard) and len(easy)):
         return usual, None
     return usual, estimate(random.first, crossed, hard=low, easy=high, estimator="paper")
@@ -197,10 +206,12 @@ def _facts(data: RunResults, methods: Sequence[MethodEdge]) -> Facts:
     if until:
         target = parse_target(until)
         missed = tuple(m.method for m in methods if len(r := m.groups["random"]) < wanted(r.first, target))
+    drawn, asked = len(data.random()), data.setting("random_sequences")
+    crossed = {name for name, _, seed in data.rollouts if name.startswith("random-") and seed < ORDERS}
     return Facts(
         max((m.groups[n].accuracy.shape[1] for m in methods for n in ("hard", "easy")), default=0),
-        (min(sizes, default=0), max(sizes, default=0)), len(data.random()), possible, bool(data.setting("enumerate")), until,
-        missed, _same_draws(data.sequences),
+        (min(sizes, default=0), max(sizes, default=0)), drawn, asked if isinstance(asked, int) else drawn, len(crossed), possible,
+        bool(data.setting("enumerate")), until, missed, _same_draws(data.sequences),
     )  # fmt: skip
 
 

@@ -64,7 +64,7 @@ class Truth:
 
 def truth_of(groups: dict[str, Group], bins: int) -> Truth:
     """From the groups of a method, ``every`` being all sequences."""
-    every, random, rs = groups["every"], groups["crossed"], groups["rs"]
+    every, random, rs = groups["every"], groups["crossed"], groups["crossed-rs"]
     truth = every.means
     against = []
     if len(rs):

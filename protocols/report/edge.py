@@ -21,7 +21,6 @@ from protocols.report.page import identity, write_page
 from protocols.report.plots import Curve, Dots, Range, densities, ranges, scatter, task_matrix
 from protocols.report.provenance import sentences
 from protocols.running.protocol import Exported
-from protocols.running.provenance import Provenance
 from seqsearch.core.types import ClassId
 from seqsearch.pools.base import Pool
 from seqsearch.results.rows import TaskSequence
@@ -45,7 +44,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     sections = [
         _head(summary), cells.distribution(summary).html(), cells.bounds(summary).html(), _densities(summary),
         _ranges(summary), _scatter(summary), *(t.html() for t in tables), _notes(summary),
-        _matrices(data, similarity, pools) if similarity else "", gallery(data, pools), _how(data, summary.provenance),
+        _matrices(data, similarity, pools) if similarity else "", gallery(data, pools), how(summary),
         identity(data.config),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{summary.run}: class sequences and what they do", sections)
@@ -199,12 +198,27 @@ def _between_tasks(s: TaskSequence, similarity: Similarity, place: dict[ClassId,
     return means
 
 
-def _how(data: RunResults, origin: Provenance) -> str:
-    every = " Every sequence there is was trained (--enumerate)." if data.setting("enumerate") else ""
+OBJECTIVES = {
+    "adjacent": f"the similarity of neighbouring tasks, as in <cite>{escape(PAPER)}</cite>",
+    "lags": "the similarity of tasks at several distances (--objective lags)",
+    "within": "the similarity of classes within tasks (--objective within)",
+    "typicality": "the rise of the tasks' typicality from first to last (--objective typicality)",
+}
+"""What hard and easy sequences are extremes of."""
+
+
+def how(s: EdgeSummary) -> str:
+    """How sequences were found, trained and judged."""
+    objective = OBJECTIVES[s.plans[0].objective] if s.plans else "the similarity"
+    learned = [p.source for p in s.plans if p.label in ("prototypes", "confusion")]
+    found = "they were found without any training"
+    if learned:
+        asked = escape(" and ".join(learned))
+        found = f"one training on all classes at once was spent on the similarity ({asked}), none on the search"
+    every = " Every sequence there is was trained (--enumerate)." if s.facts and s.facts.enumerated else ""
     return (
-        "<h2>How it was computed</h2>\n<p>The hard and the easy sequence are extremes of the similarity of neighbouring tasks, "
-        f"as in <cite>{escape(PAPER)}</cite>; they were found without any training. They were trained with seeds that they "
-        "share, random sequences with a seed of their own each; all were judged on test images. Verdicts are by the rank of a "
-        f"single training among those of random sequences.{every}</p>\n"
-        + "".join(f"<p>{escape(line)}</p>\n" for line in sentences(origin))
+        f"<h2>How it was computed</h2>\n<p>The hard and the easy sequence are extremes of {objective}; {found}. They were "
+        "trained with seeds that they share, random sequences with a seed of their own each; all were judged on test images. "
+        f"Verdicts are by the rank of a single training among those of random sequences.{every}</p>\n"
+        + "".join(f"<p>{escape(line)}</p>\n" for line in sentences(s.provenance))
     )

@@ -9,6 +9,7 @@ from protocols.report.edge_plan import beyond, number, way
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent
 from seqsearch.distribution.interval import Interval
+from seqsearch.distribution.mean import FEWEST
 
 CONDITIONS = "For these classes, this split and these test images."
 
@@ -42,17 +43,35 @@ def distribution(s: EdgeSummary) -> Cells:
         rows.append((m.method, str(e.L), interval(e.mean), interval(e.mean_adjusted), *spread, *tails))
     lead = (
         f"Percent. {CONDITIONS} Over all class sequences and all training seeds, from random sequences with one training each, "
-        "with a seed of its own. Adjusted: the same mean, with S as control variate. sd: of one training of a random sequence, "
-        f"made of what orders differ by and what trainings of one order differ by{_crossed(s)}. Lowest, highest: of the random "
-        "sequences. Beyond: with 95 % confidence at most this share of sequences is below the lowest; above the highest likewise."
+        "with a seed of its own. Adjusted: the same mean, with S as control variate. sd: of one training of a random sequence. "
+        f"Order: of sequences, training noise taken off. Training: of trainings of one sequence{_crossed(s)}. Lowest, highest: "
+        "of these trainings of random sequences. Beyond: with 95 % confidence at most this share of sequences is below the "
+        f"lowest; above the highest likewise{_fixed(s)}."
     )
     return Cells("Distribution over class sequences", lead, headings, tuple(rows))
+
+
+def _fixed(s: EdgeSummary) -> str:
+    """That tails are of a number of sequences which did not depend on what was seen."""
+    asked = s.facts.until if s.facts else ""
+    return f" (with --until mean all three are of the first {FEWEST} sequences)" if asked.startswith("mean") else ""
 
 
 def _crossed(s: EdgeSummary) -> str:
     """What order and training are told apart by."""
     e = next((m.estimate for m in s.methods if m.estimate and m.estimate.R > 1), None)
-    return f" (from {count(e.C, 'sequence')} times {count(e.R, 'seed')})" if e else ""
+    if e is None:
+        return ""
+    if not e.extremes:
+        which = "sequence" if any(m.truth for m in s.methods) else "random sequence"
+        return f" (both from {count(e.C, which)} times {count(e.R, 'seed')}, trained besides)"
+    both = f"the {count(e.extremes, 'hard and easy one')} alone"
+    if e.C:
+        both = f"these and the {e.extremes} hard and easy ones"
+    order = (
+        f"order from {count(e.C, 'random sequence')} times {count(e.R, 'seed')}, trained besides; " if e.C > 1 else ""
+    )
+    return f" ({order}training from {both}, {count(e.C + e.extremes, 'sequence')} times {count(e.R, 'seed')})"
 
 
 def bounds(s: EdgeSummary) -> Cells:
@@ -67,7 +86,7 @@ def bounds(s: EdgeSummary) -> Cells:
         "paper: mean",
         "paper: sd",
     )
-    rows, trained = [], "all" if any(m.truth for m in s.methods) else "hard, easy and random"
+    rows, trained = [], "all sequences" if any(m.truth for m in s.methods) else "hard, easy and random sequences"
     for m in s.methods:
         sides = (percent(float(m.groups[n].means.mean())) if len(m.groups[n]) else "-" for n in ("hard", "easy"))
         seen = (percent(m.estimate.lowest), percent(m.estimate.highest)) if m.estimate else ("-", "-")
@@ -75,8 +94,9 @@ def bounds(s: EdgeSummary) -> Cells:
         rows.append((m.method, *sides, signed(m.difference) if m.difference else "-", *seen, *paper))
     lead = (
         f"Percent and points. {CONDITIONS} Hard, easy: mean of these sequences over their training seeds. Easy - hard: of the "
-        "first of each, for these two sequences; the interval is of training noise only. Lowest, highest seen: single trainings "
-        f"of {trained} sequences, training noise included. Paper: mean and sd of the hard, one random and the easy "
+        "first of each, for these two sequences; the interval is of training noise only. Lowest, highest seen: over all single "
+        f"trainings of {trained}, with whatever seed, training noise included; the distribution above has those of random "
+        "sequences with a seed of their own alone. Paper: mean and sd of the hard, one random and the easy "
         "sequence, one training each, which is no sample."
     )
     if s.estimator == "paper":
@@ -102,9 +122,9 @@ def luck(s: EdgeSummary) -> Cells | None:
     if not rows:
         return None
     lead = (
-        f"Percent. {CONDITIONS} One training each. Percentile: random sequences, each with a seed of its own, that score lower, "
-        "counted. The mean of several orders is placed among means of as many random ones. RS: the orders that are drawn with "
-        "these seeds."
+        f"Percent. {CONDITIONS} One training each, with a seed of its own, here and among random sequences. Percentile: random "
+        "sequences that score lower, counted. The mean of several orders is placed among means of as many random ones. RS: "
+        "the orders that are drawn with these seeds."
     )
     return Cells("Were these orders lucky?", lead, ("Method", "order", "accuracy", "percentile [95 %]"), tuple(rows))
 

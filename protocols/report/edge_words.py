@@ -11,7 +11,7 @@ from protocols.report.edge_truth import coefficient, p_text
 from protocols.report.provenance import caveats
 from protocols.report.text import cost, count
 from seqsearch.core.text import shown
-from seqsearch.distribution.correlation import FEWEST, SimilarityCorrelation
+from seqsearch.distribution.correlation import FEWEST
 from seqsearch.distribution.mean import needed_for_mean
 from seqsearch.distribution.order_test import ExtremesTest
 
@@ -36,7 +36,7 @@ def verdict(m: MethodEdge, of_edge: bool) -> tuple[str, str]:
     ``of_edge``: EDGE expects the hard sequence below the easy one.
     """
     if m.claim == "constant":
-        return "every sequence scores the same for METHODS", ""
+        return f"every sequence trained ({trained(m)} of them) scores the same for METHODS", ""
     if m.test is None:
         return "hard and easy sequences were not judged among random ones for METHODS", ""
     p = f" (p = {p_text(m.test.p_hard)} and {p_text(m.test.p_easy)})"
@@ -72,9 +72,16 @@ def findings(s: EdgeSummary) -> list[str]:
 
 def _finding(m: MethodEdge) -> list[str]:
     if m.claim == "constant":
-        return ["accuracy is the same on every sequence; what it learns in the end does not depend on their order."]
+        return [
+            f"accuracy is the same on every sequence trained ({trained(m)} of them): no effect of their order is seen."
+        ]
     said = [difference(m), places(m), ranks(m), correlated(m)]
     return [line for line in said if line]
+
+
+def trained(m: MethodEdge) -> int:
+    """Sequences that were judged; of runs of every sequence, as many as there are."""
+    return len(m.groups["every"]) or len({name for g in m.groups.values() for name in g.names})
 
 
 def difference(m: MethodEdge) -> str:
@@ -93,7 +100,7 @@ def places(m: MethodEdge) -> str:
     if not ("hard" in m.placed and "easy" in m.placed):
         return ""
     hard, easy = (f"{_percent_share(m, side)}" for side in ("hard", "easy"))
-    return f"of random sequences {hard} score below the hard one, {easy} below the easy one (one training each)."
+    return f"of random sequences {hard} score below the hard one, {easy} below the easy one (one training each, ties half)."
 
 
 def _percent_share(m: MethodEdge, side: str) -> str:
@@ -112,21 +119,19 @@ def ranks(m: MethodEdge) -> str:
 
 
 def correlated(m: MethodEdge) -> str:
-    """How accuracy and S correlate: over every sequence if these were run, else over random ones; empty where not known."""
-    if m.truth and m.truth.correlation:
-        return _correlated(m.truth.correlation, f"all {m.truth.correlation.n}")
-    return _correlated(m.correlation, f"{m.correlation.n} random") if m.correlation else ""
-
-
-def _correlated(c: SimilarityCorrelation, which: str) -> str:
-    text = (
-        f"over {which} sequences accuracy and S correlate with r = {coefficient(c.pearson)}, p = {p_text(c.pearson.p)}"
-    )
+    """How accuracy and S correlate: over every sequence if these were run, else over random ones; empty where there is no r."""
+    every = m.truth.correlation if m.truth else None
+    c = every or m.correlation
+    if c is None or math.isnan(c.pearson.value.value):
+        return ""
+    which = f"all {c.n}" if every else f"{c.n} random"
+    text = f"over {which} sequences accuracy and S correlate with r = {coefficient(c.pearson)}"
+    text += "" if math.isnan(c.pearson.p) else f", p = {p_text(c.pearson.p)}"
     what, there = ("sequences", c.n) if c.clusters is None else ("groups that share what S depends on", c.clusters)
     if there < FEWEST:
         text += f" (too few {what} for an interval: {FEWEST - there} more needed)"
     elif c.clusters is not None:
-        text += f" (by {there} {what})"
+        text += f" (by {there} {what}; that groups share classes is in neither figure)"
     return text + "."
 
 
@@ -152,10 +157,15 @@ def _about(s: EdgeSummary, f: Facts) -> list[str]:
 
 
 def accuracies(f: Facts) -> str:
-    """What an accuracy is."""
+    """What an accuracy is, and what was trained with which seeds."""
     seeds = f"; hard and easy ones were trained with {count(f.seeds, 'seed')}" if f.seeds else ""
+    if seeds and f.enumerated:
+        seeds += ", and all others with these besides"
+    elif seeds and f.crossed:
+        seeds += f", the first {count(f.crossed, 'random one')} with these besides"
     return (
-        f"Accuracies: final, test images, mean over tasks (Eq. 1). Random sequences have a training seed each{seeds}."
+        "Accuracies: final, test images, mean over tasks (Eq. 1). Random, RS and own sequences have a training seed "
+        f"each, of its own{seeds}."
     )
 
 
@@ -212,7 +222,7 @@ def normality(m: MethodEdge) -> str:
     p = m.estimate.normality_p if m.estimate else None
     if p is None:
         return ""
-    found = "are not normal" if p < 0.05 else "may be normal"
+    found = "do not look normal" if p < 0.05 else "may be normal"
     return (
         f"{m.method}: accuracies of random sequences {found} (Shapiro-Wilk p = {p_text(p)}); no figure rests on that."
     )
@@ -227,7 +237,11 @@ def until(f: Facts) -> str:
     """Whether ``--until`` was reached."""
     if f.missed:
         return f"--until {f.until} was not reached for {', '.join(f.missed)} (--max-sequences)."
-    return f"Random sequences were added until {f.until} was reached." if f.until else ""
+    if not f.until:
+        return ""
+    if f.drawn <= f.asked:
+        return f"The {count(f.drawn, 'random sequence')} asked for sufficed for --until {f.until}: none was added."
+    return f"Random sequences were added to the {f.asked} asked for until {f.until} was reached, {f.drawn} in all."
 
 
 def few_sequences(f: Facts) -> str:

@@ -25,9 +25,10 @@ class Estimate:
 
     ``mean``: over all orders and all training seeds, with its 95 % interval; conditional on the test images, the classes and
     their split into training and test. ``mean_adjusted``: the same mean with the objective S as control variate.
-    ``sd``: of one training of a random order, over orders and seeds. ``training_sd``: of one training of a given order, what its
-    seed does to all orders alike included, from the ``C`` orders that were trained with ``R`` crossed seeds. ``order_sd``: of
-    orders, each over infinitely many seeds: sd^2 - training_sd^2, at least 0.
+    ``sd``: of one training of a random order, over orders and seeds. ``order_sd``: of orders, each over infinitely many seeds,
+    from the ``C`` random orders that were trained with ``R`` crossed seeds. ``training_sd``: of one training of a given order,
+    what its seed does to all orders alike included, from these and ``extremes`` hard and easy orders, ``R`` trainings each. The
+    two squares need not sum up to sd^2: each is estimated by itself.
     ``lowest``, ``highest``: accuracy of a single training among all that were given; training noise included, so that the least
     is likely below its order's mean. ``tails``: statements on random orders that were not drawn. ``normality_p``: Shapiro-Wilk;
     nothing rests on it. ``L``: random orders that mean and sd rest on (3 with the paper's estimator: hard, random, easy).
@@ -44,6 +45,7 @@ class Estimate:
     normality_p: float | None
     L: int
     C: int
+    extremes: int
     R: int
     estimator: Estimator
 
@@ -59,8 +61,9 @@ def estimate(
 ) -> Estimate:
     """Estimate the distribution from ``random [L]``, one training of each order, each with a seed of its own.
 
-    ``crossed [C, R]``: few orders, each with the same R seeds, which serve no random order. ``S [L]`` and ``S_mean``: the
-    objective of the random orders and its exact mean over all orders. ``hard``, ``easy [G, R]``: accuracies of extremes.
+    ``crossed [C, R]``: few random orders (or all there are), each with the same R seeds, which serve no order of ``random``.
+    ``S [L]`` and ``S_mean``: the objective of the random orders and its exact mean over all orders. ``hard``, ``easy [G, R]``:
+    accuracies of extremes, with the seeds of ``crossed``; no random orders, so that they tell of training noise alone.
 
     - ``random``: mean and sd (ddof 1) of the random orders.
     - ``paper``: mean and sd (ddof 0) of three accuracies, those of the first hard, the first random and the first easy
@@ -69,40 +72,58 @@ def estimate(
 
     Raises:
         UserError: an unknown estimator.
-        ValueError: accuracies that are no fractions; the paper's estimator without its three orders.
+        ValueError: accuracies that are no fractions; tables with different numbers of seeds; the paper's estimator without its
+            three orders.
     """
     if estimator not in ("random", "paper"):
         raise UserError(f"unknown estimator {estimator!r}: choose random or paper")
     x = accuracies(random, "accuracies of random orders")
     tables = [_table(t, what) for t, what in ((crossed, "crossed"), (hard, "hard"), (easy, "easy"))]
-    seen = np.concatenate([x, *(t.ravel() for t in tables if t is not None)])
-    training, C, R = _training(tables[0])
-    lowest, highest = float(seen.min()), float(seen.max())
+    shared = [t for t in tables if t is not None]
+    seen = np.concatenate([x, *(t.ravel() for t in shared)])
+    parts = (
+        _order(tables[0]),
+        _training(np.concatenate(shared)) if shared else math.nan,
+        float(seen.min()),
+        float(seen.max()),
+    )
+    shape = _rows(*tables[:1]), _rows(*tables[1:]), shared[0].shape[1] if shared else 0
     if estimator == "paper":
         if tables[1] is None or tables[2] is None:
             raise ValueError("the paper's estimator needs a hard, a random and an easy order")
         fit = normal_fit([tables[1][0, 0], x[0], tables[2][0, 0]], ddof=0)
-        return Estimate(
-            Interval(fit.mu), UNKNOWN, fit.sigma, math.nan, training, lowest, highest, None, None, 3, C, R, estimator
-        )
-    sd = normal_fit(x).sigma
+        return Estimate(Interval(fit.mu), UNKNOWN, fit.sigma, *parts, None, None, 3, *shape, estimator)
     adjusted = UNKNOWN if S is None or S_mean is None else adjusted_mean(x, S, S_mean)
-    return Estimate(
-        mean_interval(x), adjusted, sd, math.sqrt(max(0.0, sd**2 - training**2)) if math.isfinite(training) else math.nan,
-        training, lowest, highest, tails(x), shapiro(x), len(x), C, R, estimator,
-    )  # fmt: skip
+    sd = normal_fit(x).sigma
+    return Estimate(mean_interval(x), adjusted, sd, *parts, tails(x), shapiro(x), len(x), *shape, estimator)
 
 
-def _training(crossed: Float64 | None) -> tuple[float, int, int]:
-    """Sd of one training of a given order, and the shape of the table; NaN with one seed.
+def _training(table: Float64) -> float:
+    """Sd of one training of a given order ``[G, R]``; NaN with one seed.
 
     The variance within an order over seeds, averaged over orders: MS_seed / C + MS_error (C - 1) / C in the two-way analysis of
     variance, which estimates seed^2 + error^2 without bias.
     """
-    if crossed is None:
-        return math.nan, 0, 0
+    return math.sqrt(float(table.var(axis=1, ddof=1).mean())) if table.shape[1] > 1 else math.nan
+
+
+def _order(crossed: Float64 | None) -> float:
+    """Sd of orders ``[C, R]``, each over infinitely many seeds; NaN with one order or one seed.
+
+    (MS_order - MS_error) / R in the two-way analysis of variance without replication, both random, which estimates order^2
+    without bias; at least 0. What a seed does to all orders alike is in neither mean square.
+    """
+    if crossed is None or min(crossed.shape) < 2:
+        return math.nan
     C, R = crossed.shape
-    return math.sqrt(float(crossed.var(axis=1, ddof=1).mean())) if R > 1 else math.nan, C, R
+    by_order, by_seed = crossed.mean(axis=1, keepdims=True), crossed.mean(axis=0, keepdims=True)
+    rest = crossed - by_order - by_seed + crossed.mean()
+    between, error = R * float(by_order.var(ddof=1)), float((rest**2).sum()) / ((C - 1) * (R - 1))
+    return math.sqrt(max(0.0, between - error) / R)
+
+
+def _rows(*tables: Float64 | None) -> int:
+    return sum(len(t) for t in tables if t is not None)
 
 
 def _table(table: ArrayLike | None, what: str) -> Float64 | None:

@@ -6,6 +6,8 @@ SCORING = 1000
 """The first seed of what is reported: found, random and given sequences."""
 ORDERS = 10_000
 """The first seed of random class orders that have one each."""
+GIVEN = 200_000
+"""The first seed of given class orders, one each: above those of the most random orders (100,000) there can be."""
 TUNING = 1_000_000
 """All trials of hyperparameters."""
 ALL_CLASSES = 2_000_000
@@ -20,3 +22,8 @@ def scoring(count: int) -> range:
 def of_order(number: int) -> int:
     """The seed of a random class order that has one of its own, the same for all methods."""
     return ORDERS + number
+
+
+def of_given(number: int) -> int:
+    """The seed of a given class order, of its own as well, so that their mean is placed among random ones fairly."""
+    return GIVEN + number

@@ -204,11 +204,13 @@ ESTIMATES = Layout(
         Column(
             "value",
             "float64?",
-            "fraction",
-            "the figure; accuracies and percentiles are fractions, divergences in nats (jsd_bits: bits)",
+            "by figure",
+            "the figure: accuracies, their sd, w1, w2, shares, percentiles and p-values are fractions; sequences, "
+            "crossed_sequences, training_sequences, crossed_seeds, needed and clusters are counts; jsd is in nats, jsd_bits in "
+            "bits; pearson, spearman and box_cox_lambda have no unit",
         ),
-        Column("low", "float64?", "fraction", "lower end of its 95 % interval, where it has one"),
-        Column("high", "float64?", "fraction", "upper end"),
+        Column("low", "float64?", "by figure", "lower end of its 95 % interval, where it has one"),
+        Column("high", "float64?", "by figure", "upper end"),
     ),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from protocols.running.folder import RunFolder
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import UserError
-from seqsearch.planners.replicates import of_order
+from seqsearch.planners.replicates import of_given, of_order
 from tests.studies import execute, summary_of
 from tests.unit.running.test_time_budget import results_in
 
@@ -91,6 +92,10 @@ def test_unequal_tasks_several_extremes_and_own_orders(tmp_path: Path) -> None:
     assert "Tasks have 2 to 5 classes, and Eq. 1 counts every task alike" in " ".join(said.stdout.split())
     [m] = summary_of(tmp_path / "run").methods
     assert len(m.placed["own"].orders) == 2
+    seeds = pq.read_table(tmp_path / "run" / "results.parquet").to_pandas().groupby("sequence_id").seed.unique()
+    assert [list(seeds[f"own-order-{i}"]) for i in range(2)] == [[of_given(0)], [of_given(1)]]
+    report = (tmp_path / "run" / "report.html").read_text()
+    assert "extremes of the similarity of tasks at several distances (--objective lags)" in report
 
 
 def test_a_method_that_no_order_changes_is_said(tmp_path: Path) -> None:
@@ -106,7 +111,9 @@ def test_a_method_that_no_order_changes_is_said(tmp_path: Path) -> None:
         tmp_path / "run",
     )
     assert said.exit_code == 0, said.stderr
-    assert "On this pool every sequence scores the same for simplecil." in said.stdout
+    assert "On this pool every sequence trained (5 of them) scores the same for simplecil." in said.stdout
+    report = (tmp_path / "run" / "report.html").read_text()
+    assert "one training on all classes at once was spent on the similarity (confusion of simplecil)" in report
     assert summary_of(tmp_path / "run").plans[0].source == "confusion of simplecil"
 
 
@@ -169,13 +176,22 @@ def test_dry_run_counts_trainings(tmp_path: Path) -> None:
     )
     assert said.exit_code == 0, said.stderr
     found = json.loads(said.stdout)
-    assert (found["trainings"], found["sequences"]) == (195 + 30 * 3, "90")
+    assert (found["trainings"], found["sequences"]) == (
+        195 + 30 * 3 + 3 * 3,
+        "90",
+    )  # random and RS with their own seeds
+    assert found["rollouts"] == 2 + 3 + 30 + 3 + 30 + 90
     study = prepare(EdgeSettings(methods="simplecil,er", pool=POOL, tasks=3), tmp_path, "cpu")
     most = expected(study)
     assert most.rollouts == 2 * (
         2 * 3 + 3 + 30 + 4 * 3
     )  # extremes, RS, random, the first of these with the scoring seeds
     assert most.trainings == 3 * most.rollouts
+    for until, random in (("q25", 30), ("q05", 59), ("mean:0.01", 80)):
+        asked = replace(study, settings=replace(study.settings, until=until, max_sequences=80))
+        assert expected(asked).rollouts == most.rollouts + 2 * (random - 30)
+    few = replace(study, settings=replace(study.settings, until="q05", max_sequences=40))
+    assert expected(few).rollouts == most.rollouts + 2 * (40 - 30)
     assert study.similarity_method is not None
     assert (study.similarity_method.label, found["similarity_method"]) == ("simplecil", "simplecil")
 

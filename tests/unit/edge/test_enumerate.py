@@ -17,6 +17,7 @@ from scipy import stats
 
 from protocols.cli.main import main
 from protocols.edge.run import shared_trainings
+from seqsearch.planners.replicates import of_given
 from seqsearch.pools.open import build_pool
 from tests.studies import summary_of
 from tests.text_models import text_models
@@ -102,6 +103,10 @@ def test_the_truth_and_table_1_can_be_recomputed(every: tuple[Path, str]) -> Non
     rs = next(a for a in t.against if a.name == "RS (0, 42, 1993)")
     three = rows.accuracy[["rs-0", "rs-42", "rs-1993"]]
     assert (rs.low, rs.high) == pytest.approx((three.min(), three.max()))
+    placed, own = summary_of(every[0]).methods[0].placed["rs"], by_seed(every[0], "er:epochs=1")
+    assert [o.accuracy for o in placed.orders] == pytest.approx(
+        [own[f"rs-{s}", of_given(i)] for i, s in enumerate((0, 42, 1993))]
+    )
     assert rs.fit is not None
     assert (rs.fit.mu, rs.fit.sigma) == pytest.approx((three.mean(), three.std(ddof=0)))
     grid = rs.fit.mu + rs.fit.sigma * stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000)

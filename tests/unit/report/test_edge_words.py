@@ -17,10 +17,10 @@ from protocols.edge.protocol import Edge
 from protocols.edge.settings import EdgePlanSettings
 from protocols.edge.summary import EdgeSummary, Facts, MethodEdge
 from protocols.report import edge_words as words
-from protocols.report.edge import render, to_json
-from protocols.report.edge_cells import distribution, luck
+from protocols.report.edge import how, render, to_json
+from protocols.report.edge_cells import distribution, extremes, luck
 from seqsearch.core.outcomes import Outcome
-from seqsearch.planners.replicates import of_order, scoring
+from seqsearch.planners.replicates import of_given, of_order, scoring
 from seqsearch.similarity.matrix import checked
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 
@@ -43,7 +43,7 @@ def summary(
         ("hard-0", "hard", dict(zip(seeds, hard, strict=False))),
         ("easy-0", "easy", dict(zip(seeds, easy, strict=False))),
     ]
-    table += [(f"rs-{s}", "given", {seeds[0]: random[0]}) for s in (0, 42)]
+    table += [(f"rs-{s}", "given", {of_given(i): random[0]}) for i, s in enumerate((0, 42))]
     for i, accuracy in enumerate(random):
         more = dict(zip(seeds, crossed[i], strict=True)) if i < len(crossed) else {}
         table.append((f"random-{i}", "random", {of_order(i): accuracy, **more}))
@@ -104,8 +104,11 @@ def test_two_random_sequences_get_no_verdict_however_little_noise_training_has(t
 
 def test_what_no_order_changes_is_said(tmp_path: Path) -> None:
     s = summary(tmp_path, [0.7, 0.7], [0.7, 0.7], [0.7] * 19)
-    assert words.headline(s) == "On this pool every sequence scores the same for er."
-    assert [f.partition(":")[2][:40] for f in words.findings(s)] == [" accuracy is the same on every sequence;"]
+    assert words.headline(s) == "On this pool every sequence trained (23 of them) scores the same for er."
+    assert words.findings(s) == [
+        "er: accuracy is the same on every sequence trained (23 of them): no effect of their order is seen."
+    ]
+    assert distribution(s).rows[0][4] == "0.0"
 
 
 def test_methods_with_the_same_verdict_share_a_clause(tmp_path: Path) -> None:
@@ -158,7 +161,11 @@ def test_the_correlation_is_of_all_random_sequences(tmp_path: Path) -> None:
         in words.correlated(m)
     )
     [m] = summary(tmp_path, LOW, HIGH, random[:5], S=S[:5]).methods
-    assert words.correlated(m).endswith("p = n/a (too few sequences for an interval: 3 more needed).")
+    assert words.correlated(m).endswith(" (too few sequences for an interval: 3 more needed).")
+    assert "n/a" not in words.correlated(m)
+    [m] = summary(tmp_path, LOW, HIGH, random[:5], S=[0.3] * 5).methods
+    assert m.correlation is not None
+    assert words.correlated(m) == ""  # no r
     [m] = summary(tmp_path, LOW, HIGH, random).methods
     assert words.correlated(m) == ""
 
@@ -166,7 +173,7 @@ def test_the_correlation_is_of_all_random_sequences(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------ notes
 
 
-FACTS = Facts(3, (2, 2), 20, 10_000, False, "", (), ())
+FACTS = Facts(3, (2, 2), 20, 20, 4, 10_000, False, "", (), ())
 
 
 @pytest.fixture(scope="module")
@@ -182,10 +189,12 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> MethodEdge:
 
 
 def test_what_an_accuracy_is() -> None:
-    assert words.accuracies(FACTS).endswith(
-        "Random sequences have a training seed each; hard and easy ones were trained with 3 seeds."
-    )
-    assert words.accuracies(replace(FACTS, seeds=0)).endswith("Random sequences have a training seed each.")
+    own = "Random, RS and own sequences have a training seed each, of its own"
+    seeds = f"{own}; hard and easy ones were trained with 3 seeds"
+    assert words.accuracies(FACTS).endswith(f"{seeds}, the first 4 random ones with these besides.")
+    assert words.accuracies(replace(FACTS, crossed=0)).endswith(f"{seeds}.")
+    assert words.accuracies(replace(FACTS, enumerated=True)).endswith(f"{seeds}, and all others with these besides.")
+    assert words.accuracies(replace(FACTS, seeds=0)).endswith(f"{own}.")
 
 
 def test_notes_of_facts_hold_or_are_not_said() -> None:
@@ -202,7 +211,10 @@ def test_notes_of_facts_hold_or_are_not_said() -> None:
         words.until(replace(FACTS, until="q05", missed=("er",)))
         == "--until q05 was not reached for er (--max-sequences)."
     )
-    assert words.until(replace(FACTS, until="q05")) == "Random sequences were added until q05 was reached."
+    added = words.until(replace(FACTS, until="q05", drawn=59))
+    assert added == "Random sequences were added to the 20 asked for until q05 was reached, 59 in all."
+    sufficed = words.until(replace(FACTS, until="mean:0.05"))
+    assert sufficed == "The 20 random sequences asked for sufficed for --until mean:0.05: none was added."
     assert words.until(FACTS) == ""
     assert (
         words.same_draw("rs-0", "rs-42") == "rs-0 and rs-42 are one sequence: they count twice in what is said of RS."
@@ -228,7 +240,9 @@ def test_normality_is_tested_and_said(few: MethodEdge, many: MethodEdge, tmp_pat
     assert words.normality(many).startswith("er: accuracies of random sequences may be normal (Shapiro-Wilk p = 0.")
     skewed = [0.8 - 0.3 * (i / 29) ** 8 for i in range(30)]
     [m] = summary(tmp_path, LOW, MIDDLE, skewed).methods
-    assert words.normality(m).startswith("er: accuracies of random sequences are not normal (Shapiro-Wilk p = <.001)")
+    assert words.normality(m).startswith(
+        "er: accuracies of random sequences do not look normal (Shapiro-Wilk p = <.001)"
+    )
     assert words.normality(few) == ""
 
 
@@ -270,15 +284,65 @@ def test_spread_is_parted_by_crossed_seeds(tmp_path: Path) -> None:
     told = {row["figure"]: row["value"] for row in to_json(s)["estimates"] if row["about"] == "random"}
     training = np.mean([np.var(row, ddof=1) for row in (*crossed, [0.50, 0.54], [0.90, 0.95])])
     assert told["training_sd"] == pytest.approx(np.sqrt(training))
-    assert told["order_sd"] == pytest.approx(np.sqrt(np.var(random, ddof=1) - training))
-    assert (told["crossed_sequences"], told["crossed_seeds"]) == (4, 2)
-    assert "(from 4 sequences times 2 seeds)" in distribution(s).lead
+    table = np.array(crossed)
+    rest = table - table.mean(1, keepdims=True) - table.mean(0) + table.mean()
+    assert told["order_sd"] == pytest.approx(np.sqrt(np.var(table.mean(1), ddof=1) - (rest**2).sum() / 2))
+    assert [told[n] for n in ("crossed_sequences", "training_sequences", "crossed_seeds")] == [2, 4, 2]
+    assert (
+        "(order from 2 random sequences times 2 seeds, trained besides; training from these and the 2 hard and easy ones, "
+        "4 sequences times 2 seeds)" in distribution(s).lead
+    )
+    assert s.facts is not None
+    assert s.facts.crossed == 2
     [row] = distribution(s).rows
     assert row[4:7] == tuple(f"{100 * told[n]:.1f}" for n in ("sd", "order_sd", "training_sd"))
     assert row[7:] == ("60.0", "80.0", f"{100 * (1 - 0.05 ** (1 / 20)):.1f}")
     alone = distribution(summary(tmp_path, [0.5], [0.9], random))
     assert "sequences times" not in alone.lead
     assert alone.rows[0][5:7] == ("-", "-")
+    uncrossed = distribution(summary(tmp_path, LOW, HIGH, random))
+    assert "(training from the 2 hard and easy ones alone, 2 sequences times 2 seeds)" in uncrossed.lead
+    assert uncrossed.rows[0][5] == "-"
+
+
+def test_seeds_that_move_all_orders_alike_leave_no_effect_of_order(tmp_path: Path) -> None:
+    """However widely single trainings of random sequences, each with a seed of its own, are spread."""
+    seeds = [0.70, 0.71]
+    [row] = distribution(summary(tmp_path, seeds, seeds, spread(20), (seeds,) * 4)).rows
+    assert (row[5], row[6]) == ("0.0", "0.7")
+    assert float(row[4]) > 5
+    [row] = distribution(summary(tmp_path, seeds, seeds, spread(20), (seeds, [0.60, 0.61], seeds, seeds))).rows
+    assert row[5] == "5.0"
+
+
+@pytest.mark.parametrize(
+    ("objective", "said"),
+    [
+        ("adjacent", "extremes of the similarity of neighbouring tasks, as in <cite>The Lie"),
+        ("lags", "extremes of the similarity of tasks at several distances"),
+        ("within", "extremes of the similarity of classes within tasks"),
+        ("typicality", "extremes of the rise of the tasks"),
+    ],
+)
+def test_how_it_was_computed_names_the_objective_and_the_training_it_took(
+    tmp_path: Path, objective: str, said: str
+) -> None:
+    s = summary(tmp_path, LOW, HIGH, spread(5), objective=objective)
+    assert said in how(s)
+    assert ("neighbouring" in how(s)) == (objective == "adjacent")
+    assert "they were found without any training" in how(s)
+    learned = how(replace(s, plans=(replace(s.plans[0], label="prototypes", source="prototypes of er"),)))
+    assert (
+        "one training on all classes at once was spent on the similarity (prototypes of er), none on the search"
+        in learned
+    )
+    assert "without any training" not in learned
+
+
+@pytest.mark.parametrize(("bound", "said"), [(True, True), (False, False)])
+def test_bounds_are_spoken_of_only_where_they_were_asked_for(tmp_path: Path, bound: bool, said: bool) -> None:
+    [table] = extremes(summary(tmp_path, LOW, HIGH, spread(5), bound=bound))
+    assert ("No sequence is beyond its bound." in table.lead) == said
 
 
 def test_given_orders_have_a_row_each_and_one_together(tmp_path: Path) -> None:
