@@ -48,16 +48,18 @@ def main() -> None:
     def shape(r: Row) -> tuple[str, ...]:
         return (r["what"], r["shape"])
 
-    def L(r: Row) -> str:
+    def number(r: Row) -> str:
         return f"L = {r['L']}"
 
-    print("\nMean\n", table(of("mean", "adjusted mean"), shape, L), sep="\n")
+    print("\nMean\n", table(of("mean", "adjusted mean"), shape, number), sep="\n")
     names = [
         n for n in dict.fromkeys(r["what"] for r in rows) if "below" in n or "place" in n or "next" in n or "share" in n
     ]
-    print("\nTails and places\n", table(of(*names), shape, L), sep="\n")
-    print("\nFalse verdicts\n", table(of("false verdict"), lambda r: (r["shape"],), L), sep="\n")
-    print("\nPower\n", table(of("both verdicts", "any verdict"), lambda r: (f"{r['extremes at']} sd",), L), sep="\n")
+    print("\nTails and places\n", table(of(*names), shape, number), sep="\n")
+    print("\nFalse verdicts\n", table(of("false verdict"), lambda r: (r["shape"],), number), sep="\n")
+    print(
+        "\nPower\n", table(of("both verdicts", "any verdict"), lambda r: (f"{r['extremes at']} sd",), number), sep="\n"
+    )
     print("\nUntil\n", table(of("until mean"), lambda r: (r["shape"],), lambda r: str(r["width"])), sep="\n")
     for kind, clustered in (("independent", False), ("clusters", True)):
         of_kind = [r for r in rows if "r" in r and bool(r.get("clusters")) == clustered]

@@ -31,6 +31,8 @@ from scipy import stats
 
 from seqsearch.distribution.interval import AGREE, Float64, Interval, finite, tail
 
+FEWEST = 5
+"""Test images that must be right, and wrong, on a single found sequence, over all seeds: of fewer, how they vary is chance."""
 PARTS = ("found sequences", "random sequences", "training seeds", "test images")
 
 
@@ -111,11 +113,11 @@ def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None,
         relative=_interval(drops[1], relative, level), level=level, found_sequences=len(f), random_sequences=len(r),
         seeds=f.shape[1], variances={name: variance for name, (variance, _) in parts.items()},
         shares={name: s / sum(squares.values()) for name, s in squares.items()} if known else {},
-        lacking=_lacking(f, r, parts), nothing_differs=_alike(np.concatenate([f, r])),
+        lacking=_lacking(f, r, shared, parts), nothing_differs=_alike(np.concatenate([f, r])),
     )  # fmt: skip
 
 
-def _lacking(f: Float64, r: Float64, parts: dict[str, _Part]) -> str:
+def _lacking(f: Float64, r: Float64, shared: _Covariances | None, parts: dict[str, _Part]) -> str:
     """What there is too little of for any interval."""
     if parts or _alike(np.concatenate([f, r])):
         return ""
@@ -127,6 +129,8 @@ def _lacking(f: Float64, r: Float64, parts: dict[str, _Part]) -> str:
         return "the found sequences score alike, so that what searches differ by is not known: more searches needed"
     if _extreme(f) or _extreme(r):
         return "all images of one side are right, or all are wrong: more test images needed"
+    if shared is not None and shared.rarer < FEWEST - 0.5:
+        return f"fewer than {FEWEST} images of the found sequence are wrong, or right: more test images needed"
     return "nothing varies on either side: more sequences and seeds needed"
 
 
@@ -147,6 +151,8 @@ def _parts(f: Float64, r: Float64, shared: _Covariances | None, a: float, b: flo
     """Of the variance of ``a`` times the mean of random minus ``b`` times that of found; empty if they cannot be had."""
     (F, R), L = f.shape, len(r)
     if L < 2 or F == R == 1 or _extreme(f) or _extreme(r) or (F > 1 and _alike(f.mean(axis=1))):
+        return {}
+    if shared is not None and shared.rarer < FEWEST - 0.5:
         return {}
     parts = {"random sequences": (a**2 * float(r.mean(axis=1).var(ddof=1)) / L, float(L - 1))}
     if F > 1:
@@ -180,12 +186,14 @@ class _Covariances:
 
     Between different sequences of a side (one found sequence: with itself) and different seeds, so that they hold neither the
     images that only one of them has nor noise of training. ``degrees``: images less classes, 0 if some class has but one.
+    ``rarer``: how many images of a single found sequence were right, or wrong, whichever is fewer, over all seeds.
     """
 
     random: float
     found: float
     across: float
     degrees: int
+    rarer: float = math.inf
 
 
 def _covariances(f: Float64, r: Float64, images: ImageShares) -> _Covariances:
@@ -195,9 +203,11 @@ def _covariances(f: Float64, r: Float64, images: ImageShares) -> _Covariances:
     if not np.allclose(shares.sum(axis=2), np.concatenate([f, r]), atol=1e-6):
         raise ValueError("images do not add up to the accuracies")
     _, classes, sizes = np.unique(images.classes, return_inverse=True, return_counts=True)
-    if sizes.min() < 2:
-        return _Covariances(0.0, 0.0, 0.0, 0)
     (S, R, n), F = shares.shape, len(f)
+    held = sizes[np.unique(classes[shares[0].any(axis=0)])].sum()
+    rarer = float(min(f.sum(), (1 - f).sum()) * held) if F == 1 else math.inf
+    if sizes.min() < 2:
+        return _Covariances(0.0, 0.0, 0.0, 0, rarer)
     flat = shares.reshape(S * R, n)[:, np.argsort(classes, kind="stable")]
     means = np.add.reduceat(flat, np.concatenate([[0], np.cumsum(sizes)[:-1]]), axis=1) / sizes
     centred = (flat - np.repeat(means, sizes, axis=1)) * np.sqrt(np.repeat(sizes / (sizes - 1), sizes))
@@ -210,6 +220,7 @@ def _covariances(f: Float64, r: Float64, images: ImageShares) -> _Covariances:
         found=_off_diagonal(between[:F, :F]) if F > 1 else float(between[0, 0]),
         across=float(between[:F, F:].mean()),
         degrees=n - len(sizes),
+        rarer=rarer,
     )
 
 

@@ -176,9 +176,9 @@ class Lab:
             self._states[key] = method.state_dict() if tasks else {}
         return self.restored(case, self._states[key], *tasks) if tasks else self.fresh(case)
 
-    def batch(self, classes: tuple[int, ...], part: Part = "test") -> Batch:
-        """Images of ``classes`` to predict, in class order."""
-        rows, _ = self.world.rows(self.world.class_ids(classes), part)
+    def batch(self, classes: tuple[int, ...], *parts: Part) -> Batch:
+        """Images of some parts of ``classes`` (default: test) to predict, in class order."""
+        rows, _ = self.world.rows(self.world.class_ids(classes), *(parts or ("test",)))
         return Batch(rows, self.source)
 
     def accuracy(self, method: Method, tasks: tuple[tuple[int, ...], ...], t: int) -> float:

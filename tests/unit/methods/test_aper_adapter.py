@@ -32,7 +32,7 @@ def test_prototypes_are_means_of_both_features_and_scores_their_cosines(tmp_path
         both = {
             c: torch.cat([vit(batch.images), adapted(batch.images)], dim=1).numpy()
             for c in (*CLASSES, 1, 2)
-            for batch in [lab.batch((c,), "train")]
+            for batch in [lab.batch((c,), "train", "val")]
         }
     expected = np.stack([features.mean(0) for features in both.values()])
     np.testing.assert_allclose(state["prototypes"].numpy(), expected, atol=1e-4)
@@ -40,7 +40,7 @@ def test_prototypes_are_means_of_both_features_and_scores_their_cosines(tmp_path
 
     image, prototypes = both[8][0], state["prototypes"].numpy()
     cosine = [image @ p / np.linalg.norm(image) / np.linalg.norm(p) for p in prototypes]
-    np.testing.assert_allclose(method.predict(lab.batch((8,), "train"))[0].numpy(), cosine, atol=1e-4)
+    np.testing.assert_allclose(method.predict(lab.batch((8,), "train", "val"))[0].numpy(), cosine, atol=1e-4)
 
 
 def test_later_tasks_leave_the_adapters_alone(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_the_whole_method_scores_so(tmp_path: Path) -> None:
     def by_space(batch: Batch) -> np.ndarray:
         return method.features(batch).reshape(-1, len(TASKS), 160).double().numpy()
 
-    own = [by_space(lab.batch((c,), "train")).mean(0) for c in classes]
+    own = [by_space(lab.batch((c,), "train", "val")).mean(0) for c in classes]
     means = [np.stack([own[c][: i + 1] for c in range(len(classes)) if task_of[c] == i]) for i in range(len(TASKS))]
     spaces = by_space(lab.batch(classes, "train"))
     assert np.abs(spaces[:, 0] - spaces[:, 1]).max() > 0.1, "all tasks' adapters are the same"
