@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from seqsearch.core.errors import AccessError
+from seqsearch.core.errors import AccessError, UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.types import Edge, Probe, Segment, StateKey, Task, reported
 from seqsearch.methods.data import TaskData
 from seqsearch.pools.base import Part
 from seqsearch.training.context import task_data
-from seqsearch.training.probes import answer
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
@@ -99,8 +98,8 @@ def test_what_was_learned_from_is_never_judged(trainer: Trainer) -> None:
         method = trainer.state(judged, [], keep=True)
         with pytest.raises(AccessError, match="reward images cannot be judged"):
             trainer.scenario.judge(method, judged, "reward")
-        with pytest.raises(AccessError, match="reward images cannot be judged"):
-            answer(Probe("confusion", judged, "", plain.classes), trainer.world, None)  # type: ignore[arg-type]
+        with pytest.raises(UserError, match="reward images cannot be judged"):
+            trainer.probe(Probe("confusion", judged, f"state:{judged.digest}", plain.classes))
     failed = trainer.train(Edge(learned, "reward"))
     assert (failed.status, failed.judged) == ("failed", ())
 
