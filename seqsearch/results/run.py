@@ -21,6 +21,8 @@ from seqsearch.results.tables import read_rows, read_sequences
 from seqsearch.storage.reading import json_object
 
 Matrix = NDArray[np.float64]
+ROUNDING = 1e-9
+"""An accuracy and the share of images that were right differ by no more."""
 FOUND = ("searched", "hard")
 TIMES = ("wall_seconds", "busy_share")
 COUNTS = ("trained", "naive", "replayed", "sessions", *TIMES)
@@ -196,12 +198,12 @@ def _scored(path: Path, rows: Sequence[Row], n: int) -> Scored:
 def _task_images(path: Path, row: Row) -> TaskImages:
     counts = tuple(row.get("class_n") or ())
     try:
-        if sum(counts) != row["n"] or min(counts, default=0) < 0:
+        if sum(counts) != row["n"] or min(counts, default=0) < 1:
             raise ValueError
         right = unpacked(row["right"], row["n"])
-        if right.sum() != row["correct"]:
+        if right.sum() != row["correct"] or abs(right.mean() - row["accuracy"]) > ROUNDING:
             raise ValueError
-    except ValueError:
+    except (ValueError, TypeError):  # a null among them
         raise UserError(
             f"{path}: the images of task {row['evaluated_step']} of {row['sequence_id']!r} that were right are not those "
             "counted: restore the file"

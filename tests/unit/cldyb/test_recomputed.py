@@ -15,6 +15,7 @@ from scipy import stats
 
 from protocols.cldyb.protocol import Cldyb
 from protocols.report.cldyb import render, to_json
+from seqsearch.core.errors import UserError
 from tests.studies import finished_run
 
 
@@ -97,3 +98,22 @@ def test_the_drop_and_its_interval(run, images):
     bounds = f"[{100 * (relative - reach):.1f}, {100 * (relative + reach):.1f}]"
     assert f"{100 * relative:.1f} {bounds}".replace("-0.0", "0.0") in console.file.getvalue()
     assert f"{100 * (relative + reach):.1f}" in (run / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"n": 0, "correct": 0, "class_n": [0], "right": ""}, {"class_n": [-1, 10]}, {"class_n": None}, {"right": "AAAA"},
+        {"right": "no base64"}, {"correct": 0}, {"accuracy": 0.123}, {"accuracy": None}, {"n": None},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_images_that_do_not_fit_the_counts_are_refused(run, tmp_path, change):
+    for name in ("config.json", "stats.json", "sequences.parquet", "trace.parquet"):
+        (tmp_path / name).write_bytes((run / name).read_bytes())
+    table = pq.read_table(run / "results.parquet")
+    rows = table.to_pylist()
+    next(r for r in rows if r["right"] and r["role"] == "rescore" and r["correct"]).update(change)
+    pq.write_table(table.from_pylist(rows, schema=table.schema), tmp_path / "results.parquet")
+    with pytest.raises(UserError, match="that were right are not those counted: restore the file"):
+        Cldyb().read(tmp_path)
