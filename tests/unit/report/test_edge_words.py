@@ -2,68 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
-from protocols.edge.plan import plan, write_plans
 from protocols.edge.protocol import Edge
-from protocols.edge.settings import EdgePlanSettings
-from protocols.edge.summary import EdgeSummary, Facts, MethodEdge
+from protocols.edge.summary import Facts, MethodEdge
 from protocols.report import edge_words as words
-from protocols.report.edge import how, render, to_json
-from protocols.report.edge_cells import distribution, extremes, luck
-from seqsearch.core.outcomes import Outcome
-from seqsearch.planners.replicates import of_given, of_order, scoring
-from seqsearch.similarity.matrix import checked
+from protocols.report.edge import to_json
+from protocols.report.edge_cells import distribution
+from seqsearch.planners.replicates import of_order, scoring
+from tests.unit.report.edge_summaries import HIGH, LOW, MIDDLE, TASKS, Values, final, spread, summary
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 
-TASKS = [[0, 1], [2, 3], [4, 5]]
-Values = list[float]
-
-
-def final(accuracy: float) -> Outcome:
-    """A rollout over three tasks that ends with this accuracy on each."""
-    return outcome([[0.9], [0.8, 0.8], [accuracy] * 3])
-
-
-def summary(
-    tmp_path: Path, hard: Values, easy: Values, random: Values, crossed: tuple[Values, ...] = (), S: Values | None = None,
-    **settings: Any,
-) -> EdgeSummary:  # fmt: skip
-    """Of one method ``er``: extremes by seed, random sequences with a seed each, the first of them with scoring seeds, too."""
-    pool, seeds = glyphs(), scoring(max(len(hard), len(easy), 1))
-    table = [
-        ("hard-0", "hard", dict(zip(seeds, hard, strict=False))),
-        ("easy-0", "easy", dict(zip(seeds, easy, strict=False))),
-    ]
-    table += [(f"rs-{s}", "given", {of_given(i): random[0]}) for i, s in enumerate((0, 42))]
-    for i, accuracy in enumerate(random):
-        more = dict(zip(seeds, crossed[i], strict=True)) if i < len(crossed) else {}
-        table.append((f"random-{i}", "random", {of_order(i): accuracy, **more}))
-    made = {name: sequence(pool, name, kind, ["er"], TASKS) for name, kind, _ in table}
-    for i, value in enumerate(S or ()):
-        made[f"random-{i}"] = replace(made[f"random-{i}"], values=(value,) * 3)
-    judged = [rescored(made[n], "er", seed, final(a)) for n, _, row in table for seed, a in row.items()]
-    run = write_run(tmp_path / "run", pool, list(made.values()), judged, ["er"])
-    x = np.random.default_rng(0).normal(size=(6, 3))
-    similarity = checked(x @ x.T, [f"c{i}" for i in range(6)], "x", "made up")
-    write_plans(run, [plan("names", similarity, (2, 2, 2), EdgePlanSettings(planner="exact", **settings))])
-    return Edge().read(run).summary
-
-
-def spread(L: int) -> Values:
-    """Different accuracies from 60 to 80 %."""
-    return [float(a) for a in np.random.default_rng(1).permutation(np.linspace(0.6, 0.8, L))]
-
-
-LOW, MIDDLE, HIGH = [0.50, 0.52], [0.70, 0.71], [0.90, 0.91]
 BOTH = "the hard sequence is harder and the easy one easier than random ones"
 
 
@@ -275,91 +229,3 @@ def test_failed_sequences_are_left_out_and_said(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ tables
-
-
-def test_spread_is_parted_by_crossed_seeds(tmp_path: Path) -> None:
-    """Recomputed with numpy alone: training sd over seeds within an order, its seed's effect on all orders included."""
-    random, crossed = spread(20), ([0.70, 0.74], [0.60, 0.63])
-    s = summary(tmp_path, [0.50, 0.54], [0.90, 0.95], random, crossed)
-    told = {row["figure"]: row["value"] for row in to_json(s)["estimates"] if row["about"] == "random"}
-    training = np.mean([np.var(row, ddof=1) for row in (*crossed, [0.50, 0.54], [0.90, 0.95])])
-    assert told["training_sd"] == pytest.approx(np.sqrt(training))
-    table = np.array(crossed)
-    rest = table - table.mean(1, keepdims=True) - table.mean(0) + table.mean()
-    assert told["order_sd"] == pytest.approx(np.sqrt(np.var(table.mean(1), ddof=1) - (rest**2).sum() / 2))
-    assert [told[n] for n in ("crossed_sequences", "training_sequences", "crossed_seeds")] == [2, 4, 2]
-    assert (
-        "(order from 2 random sequences times 2 seeds, trained besides; training from these and the 2 hard and easy ones, "
-        "4 sequences times 2 seeds)" in distribution(s).lead
-    )
-    assert s.facts is not None
-    assert s.facts.crossed == 2
-    [row] = distribution(s).rows
-    assert row[4:7] == tuple(f"{100 * told[n]:.1f}" for n in ("sd", "order_sd", "training_sd"))
-    assert row[7:] == ("60.0", "80.0", f"{100 * (1 - 0.05 ** (1 / 20)):.1f}")
-    alone = distribution(summary(tmp_path, [0.5], [0.9], random))
-    assert "sequences times" not in alone.lead
-    assert alone.rows[0][5:7] == ("-", "-")
-    uncrossed = distribution(summary(tmp_path, LOW, HIGH, random))
-    assert "(training from the 2 hard and easy ones alone, 2 sequences times 2 seeds)" in uncrossed.lead
-    assert uncrossed.rows[0][5] == "-"
-
-
-def test_seeds_that_move_all_orders_alike_leave_no_effect_of_order(tmp_path: Path) -> None:
-    """However widely single trainings of random sequences, each with a seed of its own, are spread."""
-    seeds = [0.70, 0.71]
-    [row] = distribution(summary(tmp_path, seeds, seeds, spread(20), (seeds,) * 4)).rows
-    assert (row[5], row[6]) == ("0.0", "0.7")
-    assert float(row[4]) > 5
-    [row] = distribution(summary(tmp_path, seeds, seeds, spread(20), (seeds, [0.60, 0.61], seeds, seeds))).rows
-    assert row[5] == "5.0"
-
-
-@pytest.mark.parametrize(
-    ("objective", "said"),
-    [
-        ("adjacent", "extremes of the similarity of neighbouring tasks, as in <cite>The Lie"),
-        ("lags", "extremes of the similarity of tasks at several distances"),
-        ("within", "extremes of the similarity of classes within tasks"),
-        ("typicality", "extremes of the rise of the tasks"),
-    ],
-)
-def test_how_it_was_computed_names_the_objective_and_the_training_it_took(
-    tmp_path: Path, objective: str, said: str
-) -> None:
-    s = summary(tmp_path, LOW, HIGH, spread(5), objective=objective)
-    assert said in how(s)
-    assert ("neighbouring" in how(s)) == (objective == "adjacent")
-    assert "they were found without any training" in how(s)
-    learned = how(replace(s, plans=(replace(s.plans[0], label="prototypes", source="prototypes of er"),)))
-    assert (
-        "one training on all classes at once was spent on the similarity (prototypes of er), none on the search"
-        in learned
-    )
-    assert "without any training" not in learned
-
-
-@pytest.mark.parametrize(("bound", "said"), [(True, True), (False, False)])
-def test_bounds_are_spoken_of_only_where_they_were_asked_for(tmp_path: Path, bound: bool, said: bool) -> None:
-    [table] = extremes(summary(tmp_path, LOW, HIGH, spread(5), bound=bound))
-    assert ("No sequence is beyond its bound." in table.lead) == said
-
-
-def test_given_orders_have_a_row_each_and_one_together(tmp_path: Path) -> None:
-    table = luck(summary(tmp_path, LOW, HIGH, spread(5)))
-    assert table is not None
-    assert [row[1] for row in table.rows] == ["rs-0", "rs-42", "rs: mean of 2"]
-    assert "[" in table.rows[-1][-1]
-    short = luck(summary(tmp_path, LOW, HIGH, spread(3)))
-    assert short is not None
-    assert short.rows[-1][-1] == "too few: 4 random sequences are needed"
-
-
-def test_it_fits_a_terminal(tmp_path: Path) -> None:
-    s = summary(tmp_path, LOW, HIGH, spread(20), S=spread(20))
-    text = StringIO()
-    Console(width=120, file=text).print(render(s))
-    lines = text.getvalue().splitlines()
-    assert max(map(len, lines)) <= 120
-    assert any(line.startswith("Method") and "mean [95 %]" in line for line in lines)
-    assert json.loads(json.dumps(to_json(s)))["notes"] == words.notes(s)
