@@ -9,7 +9,7 @@ import numpy as np
 
 from seqsearch.core.types import ClassId
 from seqsearch.distribution.drop import Drop, ImageShares, drop
-from seqsearch.metrics.accuracy import acc
+from seqsearch.metrics.accuracy import acc, joint_acc
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import Matrix, RunResults, Scored
 
@@ -83,10 +83,9 @@ def gap_to_joint(data: RunResults, method: str, side: Judged) -> float | None:
             if joint is None or not joint.complete or [len(t.class_n) for t in joint.right] != [len(classes)]:
                 return None
             [images] = joint.right
-            right = [part.sum() for part in np.split(images.right, np.cumsum(images.class_n)[:-1])]
+            right = [int(part.sum()) for part in np.split(images.right, np.cumsum(images.class_n)[:-1])]
             of_class = dict(zip(classes, zip(right, images.class_n, strict=True), strict=True))
-            tasks = [np.sum([of_class[c] for c in task.classes], axis=0) for task in sequence.tasks]
-            gaps.append(float(np.mean([correct / n for correct, n in tasks])) - acc(scored.accuracy))
+            gaps.append(joint_acc(of_class, [t.classes for t in sequence.tasks]) - acc(scored.accuracy))
     return float(np.mean(gaps)) if gaps else None
 
 

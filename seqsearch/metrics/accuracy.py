@@ -7,8 +7,8 @@ for Continual Learning".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqsearch.core.errors import UserError
 
 Float64 = NDArray[np.float64]
+K = TypeVar("K", bound=Hashable)
 RewardKind = Literal["paper", "forgetting", "gap-to-joint"]
 
 
@@ -65,6 +66,16 @@ def reward(accuracy: ArrayLike, t: int | None = None, kind: RewardKind = "paper"
 def discounted_return(rewards: Sequence[float], alpha: float = 1.0) -> float:
     """Sum of alpha^k times reward k, k from 0 (Eq. 4; Eq. 7 has no alpha, hence 1)."""
     return float(sum(alpha**k * r for k, r in enumerate(rewards)))
+
+
+def joint_acc(right_of_judged: Mapping[K, tuple[int, int]], tasks: Sequence[Sequence[K]]) -> float:
+    """Acc of joint training on all classes of ``tasks``, from how many images of each class were right, of how many judged.
+
+    Tasks weigh alike, as in Acc_t, whatever their numbers of images, so that the gap to it is 0 where each class is classified as
+    well one after the other as at once.
+    """
+    sums = [np.sum([right_of_judged[c] for c in task], axis=0) for task in tasks]
+    return float(np.mean([right / judged for right, judged in sums]))
 
 
 def _until(accuracy: ArrayLike, t: int | None) -> tuple[Float64, int]:

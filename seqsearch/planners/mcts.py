@@ -25,17 +25,9 @@ from seqsearch.planners.base import (
     PlanSteps,
 )
 from seqsearch.planners.proposals import Proposals
+from seqsearch.planners.rewards import image_variance, joints_by_step
 from seqsearch.planners.settings import SearchSettings
-from seqsearch.planners.step import (
-    Arm,
-    Geometry,
-    Judgement,
-    NoValidTask,
-    PoolView,
-    first_problem,
-    image_variance,
-    joints_by_step,
-)
+from seqsearch.planners.step import Arm, Geometry, Judgement, NoValidTask, PoolView, first_problem
 
 Steps = Generator[Ask | Need, Any, Any]
 

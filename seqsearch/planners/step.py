@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.core.bits import unpacked
-from seqsearch.core.outcomes import HEAD, EdgeResult, Outcome
-from seqsearch.core.types import ClassId, MethodSpec, Task, Tasks
+from seqsearch.core.outcomes import Outcome
+from seqsearch.core.types import ClassId, MethodSpec, Task
 from seqsearch.features.geometry import potentials, unit_rows
-from seqsearch.metrics.accuracy import RewardKind
 from seqsearch.pools.union import joint_digest
 
 
@@ -56,7 +54,7 @@ class Arm:
     invalid: str = ""
     train_seconds: float = 0.0
     image_variance: float = math.nan
-    """Of its own reward, see `image_variance`."""
+    """Of its own reward, see `seqsearch.planners.rewards.image_variance`."""
 
     @property
     def visits(self) -> int:
@@ -81,7 +79,7 @@ class Judgement:
     Attributes:
         value: J, the mean of its simulations.
         reward: the part of J that the candidate brought, without look-ahead.
-        noise: standard error of J: the root of `image_variance`, of its own reward, plus the sample variance of its
+        noise: standard error of J: the root of `rewards.image_variance`, of its own reward, plus the sample variance of its
             simulations over their number (0 where nothing is looked ahead to: all are the same). NaN where one of them is
             unknown: one simulation with look-ahead, one image of a class, a candidate that failed. Conditional on the
             trainings (one seed), on the tasks before and their images, and on how the images of the candidate are
@@ -139,67 +137,3 @@ def first_problem(methods: Sequence[MethodSpec], outcomes: Sequence[Outcome]) ->
         if o.status != "ok":
             return f"method {methods[i % len(methods)].label!r} {o.status}: {o.message}"
     return ""
-
-
-def joints_by_step(joints: Sequence[Outcome], tasks: Tasks, n_methods: int) -> list[list[float | None]]:
-    """Joint accuracy by rewarded step and method: of the last steps of ``tasks``, as many as there are joint trainings for.
-
-    ``joints`` are by step and method; none at all where none was asked for: None for each step and method.
-    """
-    if not joints:
-        return [[None] * n_methods for _ in tasks]
-    first = len(tasks) + 1 - len(joints) // n_methods
-    flat = [joint_accuracy(joint, tasks[: first + i // n_methods]) for i, joint in enumerate(joints)]
-    return [list(flat[i : i + n_methods]) for i in range(0, len(flat), n_methods)]
-
-
-def joint_accuracy(joint: Outcome, tasks: Tasks) -> float:
-    """Accuracy of a method that learned all classes of ``tasks`` as one task, as the mean over the tasks.
-
-    Tasks weigh alike, as in Acc_t ("CLDyB: Towards Dynamic Benchmarking for Continual Learning"), whatever their numbers of
-    images, so that the gap to it is 0 where each class is classified as well one after the other as at once.
-    """
-    result, order = joint.edges[0], sorted(c for task in tasks for c in task.classes)
-    right = dict(zip(order, result.of(HEAD).correct[0], strict=True))
-    judged = dict(zip(order, result.judged[0], strict=True))
-    of_task = [sum(right[c] for c in t.classes) / sum(judged[c] for c in t.classes) for t in tasks]
-    return float(np.mean(of_task))
-
-
-def image_variance(outcomes: Sequence[Outcome], joints: Sequence[Outcome], tasks: Tasks, kind: RewardKind) -> float:
-    """Variance of the reward of the last of ``tasks`` over draws of its own judged images; NaN where that is unknown.
-
-    Args:
-        outcomes: of rollouts over ``tasks``, or longer ones, one for each method.
-        joints: trained on all classes of ``tasks`` at once, one for each method; empty unless the reward is a gap to them.
-
-    The images of a class are a simple random sample, classes and trainings are given. The reward is minus 1/t of the task's
-    pooled accuracy (for ``gap-to-joint`` 1/t of what the joint training has more), mean over methods; its variance is the sum
-    over classes of ``n_c s_c^2 / (t n)^2``, with ``s_c^2`` the sample variance of an image's part, so that it is unbiased and
-    holds for methods, and for joint and sequential training, on the same images. Forgetting (``forgetting``) does not look at
-    the last task: 0. Unknown with one image of a class, and where it was not kept which images were right.
-    """
-    if kind == "forgetting":
-        return 0.0
-    classes = [c for task in tasks for c in task.classes]
-    own = [_right(o.edges[len(tasks) - 1], classes) for o in outcomes]
-    at_once = [_right(o.edges[0], sorted(classes)) for o in joints]
-    if not all((*own, *at_once)):
-        return math.nan
-    variance, images = 0.0, 0
-    for c in tasks[-1].classes:
-        part = np.sum([right[c] for right in own], axis=0) - np.sum([right[c] for right in at_once], axis=0)
-        if len(part) < 2:
-            return math.nan
-        variance += len(part) * float((part / len(own)).var(ddof=1))
-        images += len(part)
-    return variance / (len(tasks) * images) ** 2
-
-
-def _right(result: EdgeResult, classes: Sequence[ClassId]) -> dict[ClassId, NDArray[np.float64]]:
-    """Of each class learned, in this order, which judged images ``[n]`` the head got right; empty if that was not kept."""
-    head, sizes = result.of(HEAD), [n for group in result.judged for n in group]
-    if not head.images:
-        return {}
-    flags = unpacked(head.images, sum(sizes)).astype(np.float64)
-    return dict(zip(classes, np.split(flags, np.cumsum(sizes)[:-1]), strict=True))

@@ -14,7 +14,8 @@ from seqsearch.core.outcomes import HEAD, ClassifierCounts, EdgeResult, Outcome
 from seqsearch.core.types import ClassId, MethodSpec, Rollout, StateKey, Task, Tasks
 from seqsearch.engine.search import outcome
 from seqsearch.metrics import accuracy
-from seqsearch.planners.step import Arm, image_variance, joint_accuracy, joints_by_step
+from seqsearch.planners.rewards import image_variance, joint_accuracy, joints_by_step
+from seqsearch.planners.step import Arm
 
 METHOD = MethodSpec("method", "method", "backbone", (), "digest")
 Right = dict[ClassId, NDArray[np.bool_]]
