@@ -1,0 +1,65 @@
+"""The gap to joint training, and what every test image adds, by hand on classes of different sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from protocols.cldyb.compared import Judged, Pair, gap_to_joint, image_shares
+from seqsearch.core.types import ClassId, Task
+from seqsearch.results.rows import TaskSequence
+from seqsearch.results.run import RunResults, Scored, TaskImages
+
+RIGHT = {0: [1, 1, 1, 0], 1: [1, 0], 2: [0, 1, 1], 3: [1, 1]}
+"""Which images of each class were right."""
+
+
+def task(*classes: int) -> Task:
+    return Task(tuple(ClassId("p", c) for c in classes), "split")
+
+
+def sequence(name: str, *tasks: Task) -> TaskSequence:
+    return TaskSequence(name, "joint" if "/" in name else "searched", ("er",), 0, tasks, (None,) * len(tasks))
+
+
+def scored(tasks: tuple[Task, ...], right: dict[int, list[int]] = RIGHT) -> Scored:
+    """A rollout whose last row has these images right."""
+    images = [[right[c.index] for c in t.classes] for t in tasks]
+    made = tuple(TaskImages(tuple(map(len, i)), np.concatenate(i).astype(bool)) for i in images)
+    accuracy = np.full((len(tasks), len(tasks)), 0.5)
+    accuracy[-1] = [m.right.mean() for m in made]
+    return Scored("ok", accuracy, accuracy, {}, made)
+
+
+ONE, OTHER = (task(0, 3), task(1, 2)), (task(0, 3), task(2))
+SIDE = Judged((sequence("a", *ONE),), (7,), ((scored(ONE),),))
+
+
+def results(**rollouts: Scored) -> RunResults:
+    return RunResults({}, None, ("er",), (), (7,), {(name, "er", 7): s for name, s in rollouts.items()})
+
+
+def test_the_gap_weighs_tasks_as_acc_does() -> None:
+    """The same images right: no gap, although six images of nine right at once are another share than the mean of two tasks."""
+    union = (task(0, 1, 2, 3),)
+    assert gap_to_joint(results(**{"a/joint": scored(union)}), "er", SIDE) == pytest.approx(0, abs=1e-12)
+    better = scored(union, {**RIGHT, 1: [1, 1]})
+    assert gap_to_joint(results(**{"a/joint": better}), "er", SIDE) == pytest.approx(0.5 * 1 / 5)
+    assert gap_to_joint(results(), "er", SIDE) is None
+
+
+def test_what_images_add_sums_to_the_accuracies() -> None:
+    random = Judged((sequence("r", *OTHER), sequence("s", *ONE)), (7,), ((scored(OTHER),), (scored(ONE),)))
+    shares = image_shares([Pair(SIDE, random, (7,))])
+    assert shares is not None
+    assert shares.found.sum() == pytest.approx((5 / 6 + 3 / 5) / 2)
+    assert shares.random.sum(axis=2).ravel() == pytest.approx([(5 / 6 + 2 / 3) / 2, (5 / 6 + 3 / 5) / 2])
+    sizes = np.bincount(shares.classes)
+    assert sorted(sizes.tolist()) == [2, 2, 3, 4]
+    held = {int(c): shares.random[0, 0][shares.classes == c].sum() for c in np.unique(shares.classes)}
+    assert sorted(held.values()) == pytest.approx([0, 2 / 12, 3 / 12, 1 / 3])  # class 1 is not in it
+
+
+def test_without_images_of_every_rollout_nothing_is_shared() -> None:
+    bare = Scored("ok", *(scored(ONE).accuracy,) * 2, {}, ())
+    assert image_shares([Pair(SIDE, Judged((sequence("r", *ONE),), (7,), ((bare,),)), (7,))]) is None
