@@ -86,11 +86,6 @@ def measured(case: Case, repeats: int, seed: int = 0) -> list[Row]:
     return rows
 
 
-def coverage(repeats: int = 2000, seed: int = 0) -> list[Row]:
-    """Rows of all cases."""
-    return [row for case in cases() for row in measured(case, repeats, seed)]
-
-
 def cases() -> Iterator[Case]:
     """All statements at all corners."""
     for shape in SHAPES:
