@@ -14,7 +14,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 from benchmarks import coverage_distribution, coverage_drop
-from benchmarks.tools import write_result
+from benchmarks.tools import write_rows
 from seqsearch.training.device import pin_threads
 
 
@@ -35,9 +35,7 @@ def main() -> None:
     minutes = (time.perf_counter() - start) / 60
     print(f"\n{minutes:.0f} minutes")
     if a.write:
-        write_result(
-            "coverage", {"repeats": a.repeats, "minutes": round(minutes), "drop": drops, "distribution": found}
-        )
+        write_rows("coverage", {"repeats": a.repeats, "minutes": round(minutes), "drop": drops, "distribution": found})
 
 
 def _measured(number: int, repeats: int) -> list[coverage_distribution.Row]:

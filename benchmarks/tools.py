@@ -23,8 +23,24 @@ def seqsearch(*arguments: str) -> str:
 def write_result(name: str, result: dict[str, Any]) -> None:
     """Write ``benchmarks/results/<name>.json``."""
     RESULTS.mkdir(exist_ok=True)
-    machine = {"cores": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version()}
-    (RESULTS / f"{name}.json").write_text(json.dumps({"machine": machine, **result}, indent=2) + "\n")
+    (RESULTS / f"{name}.json").write_text(json.dumps({"machine": _machine(), **result}, indent=2) + "\n")
+
+
+def write_rows(name: str, result: dict[str, Any], digits: int = 4) -> None:
+    """As `write_result`, for a result with long lists of records: a line for each, its numbers rounded."""
+    values = {"machine": _machine(), **result}
+    lists = {k: v for k, v in values.items() if isinstance(v, list)}
+    head = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in values.items() if k not in lists]
+    rounded = {
+        k: [{n: round(x, digits) if isinstance(x, float) else x for n, x in r.items()} for r in v]
+        for k, v in lists.items()
+    }
+    body = [f"{json.dumps(k)}: [\n" + ",\n".join(map(json.dumps, v)) + "\n]" for k, v in rounded.items()]
+    (RESULTS / f"{name}.json").write_text("{\n" + ",\n".join([*head, *body]) + "\n}\n")
+
+
+def _machine() -> dict[str, Any]:
+    return {"cores": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version()}
 
 
 class Memory:
