@@ -47,7 +47,7 @@ def launch(
         study = protocol.prepare(settings, folder.path / "states", device, directory)
         prepared(study)
         if not runtime.silent:
-            click.echo(f"run {folder.path}", err=True)
+            click.echo(shown(f"run {folder.path}"), err=True)
         ended = run(
             folder, protocol, study, runtime, display=Progress(quiet=runtime.silent),
             write_report=getattr(report, "write_report", None),
@@ -58,7 +58,7 @@ def launch(
         raise
     except KeyboardInterrupt:
         resume = protocol.resume_command(folder.path)
-        click.echo(f"\nstopped; nothing is lost. Continue with: {resume}", err=True)
+        click.echo(f"\nstopped; nothing is lost. Continue with: {shown(resume)}", err=True)
         sys.stderr.flush()
         os._exit(130)  # not through atexit handlers that wait for a cluster
     finally:
@@ -66,9 +66,11 @@ def launch(
     exported = ended.exported or protocol.read(folder.path)
     print_exported(report, exported.summary, runtime.json)
     if not ended.finished:
-        click.echo(f"time is up; nothing is lost. Continue with: {protocol.resume_command(folder.path)}", err=True)
+        click.echo(
+            shown(f"time is up; nothing is lost. Continue with: {protocol.resume_command(folder.path)}"), err=True
+        )
     elif not runtime.silent and hasattr(report, "write_report"):
-        click.echo(f"report: {folder.path / 'report.html'}", err=True)
+        click.echo(shown(f"report: {folder.path / 'report.html'}"), err=True)
 
 
 def device_of(gpus_per_worker: float, here: bool) -> str:

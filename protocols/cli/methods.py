@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import shown
 
 
 @click.command()
@@ -33,7 +34,7 @@ def check(method: str, backbone: str, weights: str | None) -> None:
 
     findings = findings_of(method, backbone, {backbone: weights} if weights else None)
     for f in findings:
-        click.echo(f"{f.contract} {f.asks}: {f.wrong or 'ok'}")
+        click.echo(shown(f"{f.contract} {f.asks}: {f.wrong or 'ok'}"))
     broken = list(dict.fromkeys(f.contract for f in findings if f.wrong))
     if broken:
         raise UserError(f"{method} breaks {', '.join(broken)} (docs/methods.md): its results would not repeat")

@@ -16,10 +16,9 @@ from protocols.report.charts import Line, bounds, line_chart, strip
 from protocols.report.gallery import gallery
 from protocols.report.page import identity, plain, write_page
 from protocols.report.provenance import sentences
-from protocols.report.text import percent
+from protocols.report.text import line, percent
 from protocols.running.protocol import Exported
 from protocols.running.provenance import Provenance
-from seqsearch.core.text import shown
 from seqsearch.pools.base import Pool
 from seqsearch.results.rows import Row
 
@@ -52,22 +51,21 @@ def render(summary: Summary) -> RenderableType:
     from rich import box
     from rich.console import Group
     from rich.table import Table
-    from rich.text import Text
 
-    notes = [Text(f"- {shown(note)}") for note in words.notes(summary)]
+    notes = [line(f"- {note}") for note in words.notes(summary)]
     if summary.unfinished:
-        return Group(Text(words.headline(summary), style="bold"), *notes)
+        return Group(line(words.headline(summary), "bold"), *notes)
     headings, rows = words.table(summary)
     grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
     for i, heading in enumerate(headings):
-        title = Text("\n".join(heading).replace("random", "rand."))
+        title = "\n".join(heading).replace("random", "rand.")
         foldable = i in (0, len(headings) - 2)  # method and interval give way in a narrow terminal
         grid.add_column(title, justify="right" if i else "left", no_wrap=not foldable, overflow="fold")
     for i, row in enumerate(rows):
         if i == len(summary.methods):
             grid.add_section()
-        grid.add_row(*(Text(shown(cell)) for cell in row))
-    return Group(Text(words.headline(summary), style="bold"), grid, Text(words.CAPTION, style="dim"), *notes)
+        grid.add_row(*(line(cell) for cell in row))
+    return Group(line(words.headline(summary), "bold"), grid, line(words.CAPTION, "dim"), *notes)
 
 
 # ------------------------------------------------------------------------------------------------ figures

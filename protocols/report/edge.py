@@ -20,6 +20,7 @@ from protocols.report.gallery import gallery
 from protocols.report.page import identity, write_page
 from protocols.report.plots import Curve, Dots, Range, densities, ranges, scatter, task_matrix
 from protocols.report.provenance import sentences
+from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.core.types import ClassId
 from seqsearch.pools.base import Pool
@@ -63,28 +64,27 @@ def render(s: EdgeSummary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
     from rich.console import Group
     from rich.table import Table
-    from rich.text import Text
 
-    parts: list[RenderableType] = [Text(words.headline(s))]
+    parts: list[RenderableType] = [line(words.headline(s))]
     tables = [] if s.unfinished else [cells.distribution(s), cells.bounds(s), cells.luck(s), *truth(s)]
-    for shown in [*cells.extremes(s)[:1], *tables]:
-        if shown is None or not shown.rows:
+    for cell_table in [*cells.extremes(s)[:1], *tables]:
+        if cell_table is None or not cell_table.rows:
             continue
         table = Table(box=None, pad_edge=False, header_style="", title=None)
-        for i, heading in enumerate(shown.headings):
+        for i, heading in enumerate(cell_table.headings):
             table.add_column(heading, justify="left" if i == 0 else "right", overflow="fold")
-        for row in shown.rows:
-            table.add_row(*map(Text, row))
-        parts += [Text(), Text(shown.title, style="bold"), table, Text(shown.lead, style="dim")]
-    parts.append(Text())
+        for row in cell_table.rows:
+            table.add_row(*map(line, row))
+        parts += [line(""), line(cell_table.title, style="bold"), table, line(cell_table.lead, style="dim")]
+    parts.append(line(""))
     if not s.unfinished:
-        parts += [Text(line) for line in words.findings(s)]
-    parts += [Text(note) for note in words.notes(s)]
+        parts += [line(finding) for finding in words.findings(s)]
+    parts += [line(note) for note in words.notes(s)]
     return Group(*parts)
 
 
 def _head(s: EdgeSummary) -> str:
-    lines = "".join(f"<li>{escape(line)}</li>" for line in words.findings(s))
+    lines = "".join(f"<li>{escape(finding)}</li>" for finding in words.findings(s))
     return (
         f'<p class="eyebrow">seqsearch run {escape(s.run)}</p>\n<h1>{escape(words.headline(s))}</h1>\n'
         f"<h2>Does a more extreme similarity give a more extreme accuracy here?</h2>\n<ul>{lines}</ul>"
@@ -220,5 +220,5 @@ def how(s: EdgeSummary) -> str:
         f"<h2>How it was computed</h2>\n<p>The hard and the easy sequence are extremes of {objective}; {found}. They were "
         "trained with seeds that they share, random sequences with a seed of their own each; all were judged on test images. "
         f"Verdicts are by the rank of a single training among those of random sequences.{every}</p>\n"
-        + "".join(f"<p>{escape(line)}</p>\n" for line in sentences(s.provenance))
+        + "".join(f"<p>{escape(sentence)}</p>\n" for sentence in sentences(s.provenance))
     )

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from protocols.edge.plan import ExtremesPlan
+from protocols.report.text import line
 from seqsearch.extremes.find import Extreme
 
 if TYPE_CHECKING:
@@ -18,13 +19,12 @@ if TYPE_CHECKING:
 def render(s: PlanSummary) -> RenderableType:
     """What was found, and a random sequence beside it."""
     from rich.console import Group
-    from rich.text import Text
 
     found = table(s.plan, s.random[:1])
     if s.seconds is None:
         return found
     holds = f"sequences.parquet holds hard, easy and {len(s.random)} random sequences"
-    return Group(found, Text(f"{s.seconds:.2f} s in all; {holds}"))
+    return Group(found, line(f"{s.seconds:.2f} s in all; {holds}"))
 
 
 def to_json(s: PlanSummary) -> dict[str, Any]:
@@ -36,7 +36,6 @@ def table(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
     """A table: each extreme, its bound and how near to it, and what it took."""
     from rich.console import Group
     from rich.table import Table
-    from rich.text import Text
 
     grid = Table(box=None, pad_edge=False, header_style="")
     for name in ("sequence", "S", "bound", "of the way to it", "beyond random", "planner", "moves", "seconds"):
@@ -56,7 +55,7 @@ def table(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
         if p.mean is None
         else f"mean {number(p.mean)}, sd {number(p.sd)}"
     )
-    return Group(Text(about), Text(), grid)
+    return Group(line(about), line(""), grid)
 
 
 def number(value: float | None) -> str:

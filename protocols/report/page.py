@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from seqsearch.core.text import shown_lines
 from seqsearch.storage.files import atomic_path
 
 CSS = """
@@ -102,8 +103,8 @@ def page(title: str, body: str) -> str:
 
 
 def write_page(path: Path, title: str, sections: Sequence[str]) -> Path:
-    """Write a page of the sections that are not empty, whole or not at all; returns ``path``."""
-    text = page(title, "\n".join(filter(None, sections)))
+    """Write a page of the sections that are not empty, whole or not at all; returns ``path``. Every character in it shows."""
+    text = shown_lines(page(title, "\n".join(filter(None, sections))))
     with atomic_path(path) as temporary:
         temporary.write_text(text, "utf-8", "backslashreplace")
     return path

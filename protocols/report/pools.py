@@ -10,7 +10,7 @@ from typing import Any
 from seqsearch.building.aliases import SAME_NAME, Alias
 from seqsearch.building.pool import Report
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import shown
+from seqsearch.core.text import copyable, shown
 from seqsearch.pools.base import PARTS
 from seqsearch.pools.union import Union, UnionSplit
 
@@ -43,7 +43,7 @@ def build_lines(report: Report, record: dict[str, Any], out: Path, details: Path
         said.append(f"{report.ignored_count} file(s) are no images by their names, e.g. {report.ignored[0]}")
     if details:
         said.append(f"all of it is in {details}")
-    return [shown(line) for line in [*said, f"use it: seqsearch cldyb --pool {out} --methods ranpac,er"]]
+    return [shown(line) for line in [*said, f"use it: seqsearch cldyb --pool {copyable(out)} --methods ranpac,er"]]
 
 
 def _kind(why: str) -> str:

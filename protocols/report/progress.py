@@ -11,6 +11,7 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bars
 
 from protocols.running.snapshot import Snapshot
+from seqsearch.core.text import shown
 
 PLAIN_EVERY = 10.0
 """Seconds between plain lines."""
@@ -43,7 +44,7 @@ class Progress:
     def say(self, line: str) -> None:
         """A line that stays."""
         if not self._quiet:
-            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+            self._console.print(shown(line), markup=False, highlight=False, soft_wrap=True)
 
     def show(self, s: Snapshot) -> None:
         """How far it is."""

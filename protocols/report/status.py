@@ -12,7 +12,7 @@ from typing import Any
 from protocols.report.text import count, duration, percent
 from protocols.running.protocol import MARK, resume_command
 from protocols.running.status import Status, age, status, watch
-from seqsearch.core.text import shown
+from seqsearch.core.text import copyable, shown
 
 
 def show(run: Path, *, as_json: bool, again: bool) -> None:
@@ -55,7 +55,7 @@ def lines(s: Status) -> list[str]:
         found.append(f"  nothing is lost; continue with: {resume_command(s.path, s.protocol)}")
     if s.state == "finished":
         report = f"report: {s.path / 'report.html'}; " if (s.path / MARK).exists() else ""
-        found.append(f"  {report}table: seqsearch show {s.path}")
+        found.append(f"  {report}table: seqsearch show {copyable(s.path)}")
     return [shown(line) for line in found]
 
 

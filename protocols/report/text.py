@@ -1,9 +1,21 @@
-"""Numbers, durations and costs in words, the same wherever they are shown."""
+"""Numbers, durations and costs in words, the same wherever they are shown; lines for a terminal."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from seqsearch.core.text import shown
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+
+def line(text: str, style: str = "") -> Text:
+    """A line, or a cell, for a terminal: every character shows, none is markup."""
+    from rich.text import Text
+
+    return Text(shown(text), style=style)
 
 
 def percent(fraction: float) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from seqsearch.core.text import json_line
 from seqsearch.storage.reading import open_regular
 
 
@@ -26,9 +26,9 @@ class EventLog:
         self._begin = b"\n" if _torn(self.path) else b""
 
     def write(self, event: str, /, **fields: Any) -> None:
-        """One line: ``time``, ``event`` and the fields; what JSON does not know is written as text."""
+        """One line: ``time``, ``event`` and the fields; what JSON does not know is text, what does not show is escaped."""
         line = {"time": now(), "event": event, **fields}
-        data = self._begin + json.dumps(line, default=str, ensure_ascii=False).encode() + b"\n"
+        data = self._begin + json_line(line).encode() + b"\n"
         try:
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o644)
             try:

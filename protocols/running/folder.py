@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import Settings, flag
+from seqsearch.core.text import copyable
 from seqsearch.core.typed import brief, fits
 from seqsearch.storage.files import atomic_path
 from seqsearch.storage.locks import lock
@@ -55,7 +56,11 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True)
             if any(p.name != "lock" for p in path.iterdir()):  # killed before it had settings: as good as new
                 known = (path / "config.json").exists()
-                mend = f"continue it with --resume {path}, or choose another --out" if known else "choose another --out"
+                mend = (
+                    f"continue it with --resume {copyable(path)}, or choose another --out"
+                    if known
+                    else "choose another --out"
+                )
                 raise UserError(f"{path} is not empty and is never overwritten: {mend}")
             run = cls(path)
         except OSError as error:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from seqsearch.core.settings import Settings
+from seqsearch.core.text import copyable
 
 if TYPE_CHECKING:
     from protocols.running.session import Session
@@ -113,8 +114,8 @@ class Protocol(ABC, Generic[S, P]):
         return (run / MARK).exists()
 
     def resume_command(self, run: Path) -> str:
-        """What continues a run."""
-        return f"seqsearch {self.command} --resume {run}"
+        """What continues a run, to be copied into a shell."""
+        return f"seqsearch {self.command} --resume {copyable(run)}"
 
 
 @cache
@@ -129,4 +130,4 @@ def protocols() -> dict[str, Protocol[Any, Any]]:
 def resume_command(run: Path, name: object) -> str:
     """What continues a run of the protocol that its ``config.json`` names, which may be anything."""
     known = protocols().get(name) if isinstance(name, str) else None
-    return known.resume_command(run) if known else f"the command that made it, with --resume {run}"
+    return known.resume_command(run) if known else f"the command that made it, with --resume {copyable(run)}"

@@ -18,6 +18,7 @@ from protocols.running.session import Session
 from protocols.running.snapshot import Display, NoDisplay
 from seqsearch.core.deadline import TimeIsUp
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import shown
 from seqsearch.planners.step import NoValidTask
 from seqsearch.storage.remote import export_target, open_remote, usable
 
@@ -50,7 +51,7 @@ def run(
         copy_files(folder.path, runtime.engine.export)
         return Ended(True, None)
     if changed and not runtime.quiet:
-        print(f"changed since the last session, hence trained again: {', '.join(changed)}", file=sys.stderr)
+        print(f"changed since the last session, hence trained again: {shown(', '.join(changed))}", file=sys.stderr)
     expected = protocol.expected(prepared)
     with Monitor(folder.path, folder.config["run_id"], runtime, expected, display or NoDisplay()) as monitor:
         session = Session(folder, runtime, monitor, prepared.pools(), changed)

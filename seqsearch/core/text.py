@@ -1,6 +1,15 @@
-"""Texts of others (names of files, of classes, messages of libraries): as they can be stored, and as they can be shown."""
+"""Texts of others (names of files, of classes, messages of libraries): as they can be stored, shown, and copied."""
 
 from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+_DOUBTFUL = re.compile(r"[^\n -~]")
+"""What `str.isprintable` must be asked of."""
 
 
 def printable(name: str) -> str:
@@ -25,6 +34,42 @@ def shown(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in printable(text))
+
+
+def shown_lines(text: str) -> str:
+    r"""As `shown`, of a text of several lines, such as a page: its line breaks stay.
+
+    >>> print(shown_lines("a \x1b[31m\nb"))
+    a \x1b[31m
+    b
+    """
+    return _DOUBTFUL.sub(lambda found: shown(found[0]), text)
+
+
+def json_line(value: Any) -> str:
+    r"""JSON in one line in which every character shows; what JSON does not know is written as text.
+
+    >>> print(json_line({"class": "\u7aef \x7f\u202e"}))
+    {"class": "\u7aef \u007f\u202e"}
+    """
+    text = json.dumps(value, default=str, ensure_ascii=False)
+    return _DOUBTFUL.sub(lambda found: found[0] if found[0].isprintable() else _escape(found[0]), text)
+
+
+def copyable(path: Path | str) -> str:
+    """A path as one word of a shell's command line, also where it begins with a dash or holds what a shell would act on.
+
+    >>> print(copyable("runs/my run"), copyable("-x"))
+    'runs/my run' ./-x
+    """
+    text = str(path)
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)
+
+
+def _escape(character: str) -> str:
+    r"""As in JSON: ``\u`` and four digits, twice where it lies beyond 16 bits."""
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
 
 
 def _of_bytes(text: str) -> bool:

@@ -103,30 +103,33 @@ class FolderPool:
             ) from None
 
 
-def build(path: str, split: str = "auto", min_images: int = 1) -> FolderPool:
+def build(path: str, split: str = "auto", min_images: int = 1, links: str = "inside") -> FolderPool:
     """The pool of a folder; its images are looked at when they are asked for.
 
     Args:
         path: the folder.
         split: ``auto`` keeps a given split if there is one, ``given`` asks for one, ``random`` draws it in any case.
         min_images: classes with fewer are left out.
+        links: ``inside`` follows links that stay in the folder and refuses others, ``anywhere`` follows all.
 
     Raises:
-        UserError: no such folder, no images in it, images at odd depths, a folder that cannot be listed.
+        UserError: no such folder, no images in it, images at odd depths, a folder that cannot be listed, a link out of it.
     """
-    check_options(path, split, min_images)
+    check_options(path, split, min_images, links)
     root = Path(path)
     if not os.path.isdir(root):
         raise UserError(f"pool {path!r} is no folder")
-    return FolderPool(root, scan(root), split, min_images)
+    return FolderPool(root, scan(root, anywhere=links == "anywhere"), split, min_images)
 
 
-def check_options(path: str, split: str, min_images: int) -> None:
+def check_options(path: str, split: str, min_images: int, links: str) -> None:
     """Raises UserError: an option that folder and Parquet pools share is out of range."""
     if split not in ("auto", "given", "random"):
         raise UserError(f"pool {path!r}: split={split!r} must be auto, given or random")
     if not isinstance(min_images, int) or isinstance(min_images, bool) or min_images < 1:
         raise UserError(f"pool {path!r}: min_images={min_images!r} must be a whole number of at least 1")
+    if links not in ("inside", "anywhere"):
+        raise UserError(f"pool {path!r}: links={links!r} must be inside or anywhere")
 
 
 def _classes(root: Path, found: Found) -> _Classes:

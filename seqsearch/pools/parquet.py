@@ -9,6 +9,7 @@ small columns are read when the pool is opened.
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from seqsearch.pools.folder import check_options
 from seqsearch.pools.parts.decode import decoded
 from seqsearch.pools.parts.parquet_columns import captions_of, image_column, read_columns, readable, split_of_name
 from seqsearch.pools.parts.parquet_join import Columns, joined
+from seqsearch.pools.parts.scan import check_link
 from seqsearch.pools.parts.verbatim import ImageColumn
 from seqsearch.storage.parquet_file import ParquetFile
 
@@ -135,22 +137,26 @@ class ParquetPool:
         return rows if self._order is None else self._order[rows]
 
 
-def build(path: str, split: str = "auto", min_images: int = 1) -> ParquetPool:
+def build(path: str, split: str = "auto", min_images: int = 1, links: str = "inside") -> ParquetPool:
     """The pool of a Parquet file or of a folder of them; its images are looked at when they are asked for.
 
     Args:
         path: the file; of a folder ``train-*``, ``validation-*`` and ``test-*`` are a given split.
         split: ``auto`` keeps a given split if there is one, ``given`` asks for one, ``random`` draws it in any case.
         min_images: classes with fewer are left out.
+        links: files of a folder that are links must lead to its ``inside``, or may lead ``anywhere``.
 
     Raises:
-        UserError: not a Parquet file of labelled images, unknown splits, labels that are missing or have no name.
+        UserError: not a Parquet file of labelled images, unknown splits, labels that are missing or have no name, a link out of
+            the folder.
     """
-    check_options(path, split, min_images)
+    check_options(path, split, min_images, links)
     root = Path(path)
     files = sorted(root.glob("*.parquet"), key=lambda f: (split_of_name(f) or 0, f.name)) if root.is_dir() else [root]
     if not files:
         raise UserError(f"pool {path!r} has no .parquet files")
+    for file in files if root.is_dir() and links == "inside" else ():
+        check_link(root, file, os.path.realpath(root))
     parts = [read_columns(f, root.is_dir(), split) for f in files]
     columns = joined(files, parts, split)
     return ParquetPool(path, files, columns, digest_of([p["content"] for p in parts]), split, min_images)

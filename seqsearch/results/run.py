@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.bits import unpacked
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import copyable
 from seqsearch.core.typed import fits, sensible
 from seqsearch.results.rows import Row, TaskSequence
 from seqsearch.results.schema import RESULTS, SEQUENCES, TRACE
@@ -111,7 +112,7 @@ def read_results(run: Path) -> RunResults:
     config = read_config(run)
     for name in (SEQUENCES.file, RESULTS.file):
         if not (run / name).is_file():
-            resume = f"seqsearch {config.get('protocol', 'cldyb')} --resume {run}"
+            resume = f"seqsearch {copyable(str(config.get('protocol', 'cldyb')))} --resume {copyable(run)}"
             raise UserError(f"run {run} is not finished (no {name} yet): finish it with {resume}")
     return assembled(
         run,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -24,6 +25,8 @@ SOURCE = b"seqsearch.source"
 """Key of the file's metadata in Parquet."""
 LONGEST_LINE = 4 << 20
 """Characters of a line of CSV: a row of `MOST_CLASSES` numbers is shorter."""
+_FORMULA = re.compile("'*[=+@-]|'*[\uff0b\uff0d\uff1d\uff20]")
+"""The beginning of a cell that a spreadsheet computes (full-width signs as well), or of one that was kept from it."""
 _COLUMNS = 32
 """Columns of a Parquet file read at a time: the room a row may take is bounded by that of its pages."""
 
@@ -85,6 +88,8 @@ def write(path: Path | str, similarity: Similarity) -> None:
     check_target(path, "the matrix", tuple(_READERS))
     if path.suffix.lower() == ".parquet" and CORNER in similarity.names:
         raise UserError(f"{path}: a class is called {CORNER!r}, as is the column of names: write .csv instead")
+    if path.suffix.lower() == ".csv" and (hidden := next((n for n in similarity.names if not n.isprintable()), None)):
+        raise UserError(f"{path}: class {quoted(hidden)} holds characters that do not show: write .parquet instead")
     with atomic_path(path) as temporary:
         _WRITERS[_kind(path)](temporary, similarity)
 
@@ -154,9 +159,9 @@ def _read_csv(path: Path) -> Table:
     values = np.stack(numbers)
     if not bare and len(values) == len(head) - 1:
         _check_heads(head[1:], before)
-        return Table(values, tuple(before), path.name)
+        return Table(values, tuple(map(_from_text, before)), path.name)
     first = [_numbers([cell], line, 1) for line, cell in enumerate(before, start=1 if bare else 2)]
-    return Table(np.hstack([np.stack(first), values]), None if bare else tuple(head), path.name)
+    return Table(np.hstack([np.stack(first), values]), None if bare else tuple(map(_from_text, head)), path.name)
 
 
 def _lines(file: IO[str]) -> Iterator[str]:
@@ -184,12 +189,22 @@ def _numbers(cells: Sequence[str], line: int, column: int) -> Float64:
         raise BadParquet(f"line {line}, column {at} holds {quoted(bad)}, which is no number") from None
 
 
+def _as_text(name: str) -> str:
+    """A name that no spreadsheet takes for a formula: with an apostrophe before it, as spreadsheets themselves mark text."""
+    return f"'{name}" if _FORMULA.match(name) else name
+
+
+def _from_text(cell: str) -> str:
+    """The name in a cell that `_as_text` may have written."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
 def _write_csv(path: Path, similarity: Similarity) -> None:
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow([CORNER, *similarity.names])
+        writer.writerow([CORNER, *map(_as_text, similarity.names)])
         for name, row in zip(similarity.names, similarity.values, strict=True):
-            writer.writerow([name, *map(repr, row.tolist())])
+            writer.writerow([_as_text(name), *map(repr, row.tolist())])
 
 
 # ------------------------------------------------------------------------------------------------ parquet

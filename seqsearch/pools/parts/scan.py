@@ -56,12 +56,14 @@ class Found:
     ignored_count: int = 0
 
 
-def scan(root: Path) -> Found:
-    """All images below ``root``; folders come in the order of their names, links are followed.
+def scan(root: Path, *, anywhere: bool = False) -> Found:
+    """All images below ``root``; folders come in the order of their names. Links that stay below ``root`` are followed, those
+    that leave it only if they may lead ``anywhere``.
 
     Raises:
-        UserError: a folder cannot be listed, a file cannot be looked at, a link leads back up, an image lies far too deep.
+        UserError: a folder cannot be listed, a file cannot be looked at, a link leads out or back up, an image lies far too deep.
     """
+    inside = None if anywhere else os.path.realpath(root)
     found, visits = Found(), Counter[tuple[int, int]]()
     todo: list[tuple[Path, tuple[str, ...], frozenset[tuple[int, int]]]] = [(root, (), frozenset())]
     while todo:  # not by recursion: folders may be nested deeper than Python goes
@@ -75,19 +77,23 @@ def scan(root: Path) -> Found:
             raise UserError(
                 f"pool {str(root)!r}: {folder} is linked to more than {MOST_VISITS} times: remove the links"
             )
-        folders = _listed(root, folder, above, found)
+        folders = _listed(root, folder, above, found, inside)
         todo += [(folder / name, (*above, name), seen | {itself}) for name in reversed(folders)]
     return found
 
 
-def _listed(root: Path, folder: Path, above: tuple[str, ...], found: Found) -> list[str]:
-    """Take the images of one folder; the names of the folders in it."""
+def _listed(root: Path, folder: Path, above: tuple[str, ...], found: Found, inside: str | None) -> list[str]:
+    """Take the images of one folder; the names of the folders in it. Links must stay ``inside`` a folder, if one is given."""
     prefix, folders, images = "".join(f"{name}/" for name in above), [], []
     for entry in _entries(folder):
         entry_state = _looked_at(root, entry)
-        if stat.S_ISDIR(entry_state.st_mode):
+        is_folder = stat.S_ISDIR(entry_state.st_mode)
+        is_image = stat.S_ISREG(entry_state.st_mode) and os.path.splitext(entry.name)[1].lower() in extensions()
+        if (is_folder or is_image) and inside is not None and entry.is_symlink():
+            check_link(root, Path(entry), inside)
+        if is_folder:
             folders.append(entry.name)
-        elif stat.S_ISREG(entry_state.st_mode) and os.path.splitext(entry.name)[1].lower() in extensions():
+        elif is_image:
             images.append((os.fsencode(prefix + entry.name), entry_state.st_size, entry_state.st_mtime_ns))
         else:
             found.ignored_count += 1
@@ -101,6 +107,17 @@ def _listed(root: Path, folder: Path, above: tuple[str, ...], found: Found) -> l
             raise misplaced(root, "too deep", listing)
         found.listings.append(listing)
     return folders
+
+
+def check_link(root: Path, entry: Path, inside: str) -> None:
+    """Raises UserError: an entry of the pool ``root`` is a link that leads out of the folder ``inside``, its real path."""
+    target = os.path.realpath(entry)
+    if os.path.commonpath([inside, target]) != inside:
+        path = os.path.relpath(entry, root)
+        raise UserError(
+            f"pool {str(root)!r}: {path} is a link out of it, to {target}: put what is meant there, or name the pool "
+            f"{root}:links=anywhere if you trust whoever made it"
+        )
 
 
 def misplaced(root: Path, where: str, listing: Listing) -> UserError:

@@ -101,10 +101,32 @@ def test_linked_folders_are_followed_and_loops_are_refused(tmp_path: Path) -> No
     touch(tmp_path / "data" / "1.png")
     (tmp_path / "pool").mkdir()
     (tmp_path / "pool" / "linked").symlink_to(tmp_path / "data")
-    assert [c.name for c in build(str(tmp_path / "pool")).classes] == ["linked"]
+    assert [c.name for c in build(str(tmp_path / "pool"), links="anywhere").classes] == ["linked"]
     (tmp_path / "data" / "loop").symlink_to(tmp_path / "pool")
     with pytest.raises(UserError, match="links back to a folder above it"):
-        build(str(tmp_path / "pool"))
+        build(str(tmp_path / "pool"), links="anywhere")
+
+
+@pytest.mark.parametrize("name", ["linked", "cat/2.png", "cat/link to a link.png"])
+def test_a_link_out_of_the_folder_is_followed_only_if_asked(tmp_path: Path, name: str) -> None:
+    pool, secret = tmp_path / "pool", tmp_path / "pools" / "secret"  # a folder whose name begins like the pool's
+    touch(pool / "cat" / "1.png")
+    touch(secret / "1.png")
+    (tmp_path / "step").symlink_to(secret)
+    targets = {"linked": secret, "cat/2.png": secret / "1.png", "cat/link to a link.png": "../../step/1.png"}
+    (pool / name).symlink_to(targets[name])
+    with pytest.raises(
+        UserError, match=r"is a link out of it, to .*secret.*:links=anywhere if you trust whoever made it"
+    ):
+        build(str(pool))
+    assert sum(c.count for c in build(str(pool), links="anywhere").classes) == 2
+
+
+def test_a_link_within_the_folder_is_followed(tmp_path: Path) -> None:
+    touch(tmp_path / "pool" / "cat" / "1.png")
+    (tmp_path / "pool" / "lion").symlink_to("cat")
+    (tmp_path / "name").symlink_to(tmp_path / "pool")  # the pool itself may be named by a link
+    assert [c.name for c in build(str(tmp_path / "name")).classes] == ["cat", "lion"]
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,15 @@ def test_an_image_that_is_none_is_named(tmp_path: Path, data: bytes) -> None:
     assert peak() - before < 200
 
 
+def test_a_shard_that_is_a_link_out_of_its_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "pool").mkdir()
+    (tmp_path / "elsewhere.parquet").write_bytes(b"PAR1")
+    (tmp_path / "pool" / "train-0.parquet").symlink_to(tmp_path / "elsewhere.parquet")
+    assert "train-0.parquet is a link out of it" in refusal(tmp_path / "pool")
+    with pytest.raises(UserError, match=r"train-0\.parquet"):  # followed, and found to be no Parquet
+        build_pool(f"{tmp_path / 'pool'}:links=anywhere")
+
+
 def test_devices_and_pipes_are_not_read(tmp_path: Path) -> None:
     folder = tmp_path / "pool" / "ant"
     folder.mkdir(parents=True)
