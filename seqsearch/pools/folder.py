@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
+from seqsearch.core.typed import LARGEST, brief
 from seqsearch.pools.base import GIVEN, ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
 from seqsearch.pools.parts.decode import MAX_BYTES, decoded
 from seqsearch.pools.parts.layout import SPLITS
@@ -109,7 +110,7 @@ def build(path: str, split: str = "auto", min_images: int = 1) -> FolderPool:
     Args:
         path: the folder.
         split: ``auto`` keeps a given split if there is one, ``given`` asks for one, ``random`` draws it in any case.
-        min_images: classes with fewer are left out.
+        min_images: classes with fewer are left out; from 1.
 
     Raises:
         UserError: no such folder, no images in it, images at odd depths, a folder that cannot be listed.
@@ -124,9 +125,9 @@ def build(path: str, split: str = "auto", min_images: int = 1) -> FolderPool:
 def check_options(path: str, split: str, min_images: int) -> None:
     """Raises UserError: an option that folder and Parquet pools share is out of range."""
     if split not in ("auto", "given", "random"):
-        raise UserError(f"pool {path!r}: split={split!r} must be auto, given or random")
-    if not isinstance(min_images, int) or isinstance(min_images, bool) or min_images < 1:
-        raise UserError(f"pool {path!r}: min_images={min_images!r} must be a whole number of at least 1")
+        raise UserError(f"pool {path!r}: split={brief(split)} must be auto, given or random")
+    if not isinstance(min_images, int) or isinstance(min_images, bool) or not 1 <= min_images <= LARGEST:
+        raise UserError(f"pool {path!r}: min_images={brief(min_images)} must be a whole number from 1 to {LARGEST}")
 
 
 def _classes(root: Path, found: Found) -> _Classes:

@@ -141,7 +141,7 @@ def build(path: str, split: str = "auto", min_images: int = 1) -> ParquetPool:
     Args:
         path: the file; of a folder ``train-*``, ``validation-*`` and ``test-*`` are a given split.
         split: ``auto`` keeps a given split if there is one, ``given`` asks for one, ``random`` draws it in any case.
-        min_images: classes with fewer are left out.
+        min_images: classes with fewer are left out; from 1.
 
     Raises:
         UserError: not a Parquet file of labelled images, unknown splits, labels that are missing or have no name.
