@@ -73,11 +73,11 @@ class AFEC(Tuned):
         )  # fmt: skip
         batch_size: int = param(64, "images per step", minimum=1, maximum=100_000, embedded=32)
         lr: float = param(
-            0.005, "learning rate of the head", minimum=0.0, maximum=1e3, search=LogUniform(1e-4, 0.05),
+            0.005, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-4, 0.05),
             embedded=0.05, embedded_search=LogUniform(0.005, 0.5),
         )  # fmt: skip
         backbone_lr: float = param(
-            0.005, "learning rate of the backbone", minimum=0.0, maximum=1e3, search=LogUniform(1e-5, 0.01),
+            0.005, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 0.01),
             embedded=0.001, embedded_search=LogUniform(1e-4, 0.02),
         )  # fmt: skip
         weight_decay: float = param(0.0, "L2 penalty on what is trained", minimum=0.0, maximum=1e3, embedded=5e-4)

@@ -59,11 +59,11 @@ class CLSER(Method):
             5, "passes over a task's images", minimum=1, maximum=10_000, search=(1, 3, 5, 10), embedded=3
         )
         lr: float = param(
-            0.01, "learning rate of the head", minimum=0.0, maximum=1e3, search=LogUniform(1e-3, 0.1),
+            0.01, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.1),
             embedded=0.1, embedded_search=LogUniform(0.01, 0.5),
         )  # fmt: skip
         backbone_lr: float = param(
-            0.001, "learning rate of the backbone", minimum=0.0, maximum=1e3, search=LogUniform(1e-5, 0.01),
+            0.001, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 0.01),
             embedded=0.002, embedded_search=LogUniform(1e-4, 0.02),
         )  # fmt: skip
         batch_size: int = param(

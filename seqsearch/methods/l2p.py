@@ -60,7 +60,7 @@ class L2P(Prompted):
     @dataclass(frozen=True)
     class Config(PromptTraining):
         lr: float = param(
-            0.001875, "learning rate of prompts, keys and head", minimum=0.0, maximum=1e3, search=gtep.PROMPT_LR, embedded=0.003,
+            0.001875, "learning rate of prompts, keys and head", minimum=0.0, maximum=1e30, search=gtep.PROMPT_LR, embedded=0.003,
             embedded_search=EMBEDDED_LR,
         )  # fmt: skip
         size: int = param(10, "prompts in the pool", minimum=1, maximum=10_000, search=gtep.POOL)

@@ -61,7 +61,7 @@ class LAE(Method):
         )
         epochs: int = param(5, "passes over a task's images", minimum=1, maximum=10_000, search=(5, 10, 20))
         lr: float = param(
-            0.0028125, "learning rate", minimum=0.0, maximum=1e3, search=LogUniform(5e-4, 2e-2), embedded=0.005,
+            0.0028125, "learning rate", minimum=0.0, maximum=1e30, search=LogUniform(5e-4, 2e-2), embedded=0.005,
             embedded_search=LogUniform(1e-3, 5e-2),
         )  # fmt: skip
         batch_size: int = param(24, "images per step", minimum=1, maximum=100_000)

@@ -71,10 +71,10 @@ class MOS(Method):
         )
         batch_size: int = param(48, "images per step", minimum=1, maximum=100_000, embedded=16)
         lr: float = param(
-            0.03, "learning rate of the adapters", minimum=0.0, maximum=1e3, search=LogUniform(0.005, 0.1)
+            0.03, "learning rate of the adapters", minimum=0.0, maximum=1e30, search=LogUniform(0.005, 0.1)
         )
         head_lr: float = param(
-            0.003, "learning rate of new head rows", minimum=0.0, maximum=1e3, search=LogUniform(5e-4, 0.05)
+            0.003, "learning rate of new head rows", minimum=0.0, maximum=1e30, search=LogUniform(5e-4, 0.05)
         )
         ffn_num: int = param(
             16, "width of an adapter's bottleneck", minimum=1, maximum=100_000, search=(4, 8, 16, 32, 64)
@@ -89,7 +89,12 @@ class MOS(Method):
             30, "passes over the drawn features", minimum=1, maximum=10_000, embedded=10, later=True
         )
         align_lr: float = param(
-            0.005, "learning rate of the alignment", minimum=0.0, maximum=1e3, search=LogUniform(1e-3, 0.05), later=True
+            0.005,
+            "learning rate of the alignment",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(1e-3, 0.05),
+            later=True,
         )
         draws: int = param(
             240, "features drawn per class, and per step of the alignment", minimum=1, maximum=100_000, embedded=64,

@@ -74,11 +74,11 @@ class RanPAC(Additive):
             embedded=5,
         )  # fmt: skip
         lr: float = param(
-            0.05, "learning rate of adapters and cosine classifier (adapt)", minimum=0.0, maximum=1e3, search=gtep.ADAPTER_LR,
+            0.05, "learning rate of adapters and cosine classifier (adapt)", minimum=0.0, maximum=1e30, search=gtep.ADAPTER_LR,
             embedded_search=LogUniform(0.005, 0.2),
         )  # fmt: skip
         backbone_lr: float = param(
-            0.001, "learning rate of the backbone (adapt=full)", minimum=0.0, maximum=1e3,
+            0.001, "learning rate of the backbone (adapt=full)", minimum=0.0, maximum=1e30,
             embedded_search=LogUniform(1e-4, 0.01),
         )  # fmt: skip
         batch_size: int = param(

@@ -51,13 +51,13 @@ class SLCA(Method):
             embedded_search=(2, 4, 8),
         )  # fmt: skip
         batch_size: int = param(64, "images per step", minimum=1, maximum=100_000, embedded=32)
-        lr: float = param(0.01, "learning rate of the head", minimum=0.0, maximum=1e3, search=LogUniform(1e-3, 0.1))
+        lr: float = param(0.01, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.1))
         backbone_lr: float = param(
-            0.0001, "learning rate of the backbone", minimum=0.0, maximum=1e3, search=LogUniform(1e-5, 2e-3)
+            0.0001, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 2e-3)
         )
         align_epochs: int = param(5, "passes over the drawn features", minimum=1, maximum=10_000, later=True)
         align_lr: float = param(
-            0.01, "learning rate of the alignment", minimum=0.0, maximum=1e3, search=LogUniform(1e-3, 0.1), later=True
+            0.01, "learning rate of the alignment", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.1), later=True
         )
         draws: int = param(
             256, "features drawn per class, and per step of the alignment", minimum=1, maximum=100_000, later=True

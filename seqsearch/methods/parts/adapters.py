@@ -37,7 +37,7 @@ class AdapterTraining(CosineTraining):
 
     ffn_num: int = param(64, "width of an adapter's bottleneck", minimum=1, maximum=100_000, search=gtep.FFN_NUM)
     epochs: int = param(10, "passes over a task's images", minimum=1, maximum=10_000, search=gtep.ADAPTER_EPOCHS)
-    lr: float = param(0.05, "learning rate", minimum=0.0, maximum=1e3, search=gtep.ADAPTER_LR)
+    lr: float = param(0.05, "learning rate", minimum=0.0, maximum=1e30, search=gtep.ADAPTER_LR)
     batch_size: int = param(16, "images per step", minimum=1, maximum=100_000, search=gtep.BATCH_SIZE)
     weight_decay: float = param(
         5e-3, "L2 penalty (adamw: decoupled)", minimum=0.0, maximum=1e3, search=gtep.ADAPTER_WEIGHT_DECAY

@@ -38,7 +38,7 @@ class PromptTraining(Training):
     )
     batch_size: int = param(32, "images per step", minimum=1, maximum=100_000, search=gtep.BATCH_SIZE)
     lr: float = param(
-        0.001, "learning rate of prompts and head", minimum=0.0, maximum=1e3, search=gtep.PROMPT_LR, embedded=0.003,
+        0.001, "learning rate of prompts and head", minimum=0.0, maximum=1e30, search=gtep.PROMPT_LR, embedded=0.003,
         embedded_search=EMBEDDED_LR,
     )  # fmt: skip
     weight_decay: float = param(

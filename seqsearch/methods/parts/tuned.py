@@ -20,7 +20,7 @@ from seqsearch.methods.parts.training import Training
 def head_rate(embedded: float) -> Any:
     """A parameter, with its value on the embedded backbone."""
     return param(
-        0.001, "learning rate of the head", minimum=0.0, maximum=1e3, search=LogUniform(1e-4, 0.05),
+        0.001, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-4, 0.05),
         embedded=embedded, embedded_search=LogUniform(0.005, 0.5),
     )  # fmt: skip
 
@@ -28,7 +28,7 @@ def head_rate(embedded: float) -> Any:
 def backbone_rate(embedded: float) -> Any:
     """A parameter, with its value on the embedded backbone."""
     return param(
-        0.001, "learning rate of the backbone", minimum=0.0, maximum=1e3, search=LogUniform(1e-5, 0.01),
+        0.001, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 0.01),
         embedded=embedded, embedded_search=LogUniform(1e-4, 0.02),
     )  # fmt: skip
 
