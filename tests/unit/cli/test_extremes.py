@@ -36,7 +36,9 @@ EXTREMES = [
     "0x10", "1_000", "\u0663", "-0", "1.5", "a=", "@", "a@b", "=1", "s3://",
     "ray://", "simplecil,simplecil", "glyphs:train=1000000000", "er:epochs=1000000000000", "mean:0.01", "names",
 ]  # fmt: skip
-extremes = st.one_of(st.sampled_from(EXTREMES), st.integers().map(str), st.floats().map(str), st.text(max_size=20))
+ARGUMENTS = st.text(st.characters(exclude_characters="\0"), max_size=20)
+"""No argument can hold a null character, and a file can."""
+extremes = st.one_of(st.sampled_from(EXTREMES), st.integers().map(str), st.floats().map(str), ARGUMENTS)
 FEW = settings().derandomize
 """`make test` draws few, `make test-long` many."""
 
@@ -87,7 +89,7 @@ def call(command: str, *more: str) -> str:
     return refused(CliRunner().invoke(main, [command, *BASE[command], "--quiet", *more]))
 
 
-@some(120, 1500)
+@some(80, 1500)
 @given(st.sampled_from(FLAGS), extremes)
 def test_flags(where: tuple[str, str], value: str) -> None:
     command, flag = where
@@ -99,6 +101,19 @@ def test_flags(where: tuple[str, str], value: str) -> None:
 def test_parameters_of_items(where: tuple[str, str], value: str) -> None:
     flag, item = where
     call("cldyb", flag, f"{item}={value}")
+
+
+READ = ["show", "status", "methods", "check", "pool show", "extend --tasks 3", "cldyb", "similarity --out m.csv"]
+"""Commands that end with the name of something."""
+
+
+@some(40, 800)
+@given(st.sampled_from(READ), extremes)
+def test_names(command: str, value: str) -> None:
+    if (command, value) in (("methods", ""), ("similarity --out m.csv", "names")):
+        return  # the list of all, and what is sensible
+    name = [f"--resume={value}"] if command.endswith("cldyb") else ["--", value]
+    refused(CliRunner().invoke(main, [*command.split(), *name]))
 
 
 nested = st.recursive(
