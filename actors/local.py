@@ -26,6 +26,7 @@ class LocalFolder:
 
     def __init__(self) -> None:
         root = _root()
+        root.mkdir(parents=True, exist_ok=True)
         for path in root.glob(PREFIX + "*"):
             if _is_left(path):
                 shutil.rmtree(path, ignore_errors=True)

@@ -30,6 +30,13 @@ def test_it_is_private_and_goes(root: Path) -> None:
     assert not any(root.iterdir())
 
 
+def test_the_folder_that_the_user_names_is_made(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_TMPDIR", str(root / "new"))
+    folder = LocalFolder()
+    assert folder.path.parent == root / "new"
+    folder.close()
+
+
 def test_sockets_in_it_have_names_that_are_short_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
     folder = LocalFolder()
