@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actors import handshake
+from actors.token import DEFAULT_TOKEN
 from seqsearch.core.errors import UserError
 
-DEFAULT_TOKEN = Path("~/.ray/auth_token")
 ASK_SECONDS = 60.0
 """What answers nothing for so long is no Ray cluster."""
 

@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from actors.authentication import JoinableCluster, check_joinable, refuse_open
+from actors.local import LocalFolder, on_loopback
 from actors.options import EngineOptions
+from actors.token import keep_private
 from seqsearch.core.errors import UserError
 
 
@@ -38,10 +40,12 @@ def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> 
     quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     if address is None:
         try:
-            ray.init("local", num_cpus=max(workers, os.cpu_count() or 1), include_dashboard=False, **quiet)
-        except (OSError, RayError) as error:  # it writes a token into the home folder
+            keep_private(create=True)
+            _start(workers, quiet)
+        except (OSError, RayError) as error:  # a token is written into the home folder
             raise UserError(f"Ray cannot start on this machine: {_line(error)}") from None
         return
+    keep_private(create=False)
     door = check_joinable(address, allow_unauthenticated)
     try:
         ray.init(address=address, **quiet)
@@ -54,6 +58,29 @@ def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> 
     except UserError:
         ray.shutdown()
         raise
+
+
+_started: list[LocalFolder] = []
+"""The folder of the Ray that was started here."""
+
+
+def _start(workers: int, quiet: dict[str, Any]) -> None:
+    import ray
+
+    folder = LocalFolder()
+    try:
+        with on_loopback():
+            ray.init(
+                "local",
+                num_cpus=max(workers, os.cpu_count() or 1),
+                include_dashboard=False,
+                _temp_dir=folder.ray,
+                **quiet,
+            )
+    except BaseException:
+        folder.close()
+        raise
+    _started.append(folder)
 
 
 @contextmanager
@@ -95,6 +122,8 @@ def disconnect() -> None:
     import ray
 
     ray.shutdown()
+    while _started:
+        _started.pop().close()
 
 
 def fitting_workers(gpus_per_worker: float) -> int:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
+from seqsearch.core.bounds import bounded
 from seqsearch.core.errors import UserError
+from seqsearch.core.settings import check_fields
+from seqsearch.core.units import LARGEST, LONGEST
 
+PER_CPU = 32
+"""Workers for each CPU of this machine, at most; each is a process of some 400 MB."""
 SMALLEST_WORKER = 1 << 30
 """Bytes of ``worker_memory`` below which a worker cannot be sure to start."""
 
@@ -28,21 +34,30 @@ class EngineOptions:
         start_timeout: seconds without a single worker after which the run stops.
 
     Raises:
-        UserError: values contradict each other.
+        UserError: a value is out of bounds, or values contradict each other.
     """
 
-    workers: int | None = None
-    gpus_per_worker: float = 0.0
+    workers: int | None = bounded(None, 0, 100_000)
+    gpus_per_worker: float = bounded(0.0, 0, 1024)
     address: str | None = None
     allow_unauthenticated: bool = False
-    rollout_timeout: float | None = None
-    worker_memory: int | None = None
+    rollout_timeout: float | None = bounded(None, 0, LONGEST)
+    worker_memory: int | None = bounded(None, 0, LARGEST)
     state_store: str = ""
-    state_cache: int = 8 << 30
+    state_cache: int = bounded(8 << 30, 1, LARGEST)
     export: str = ""
-    start_timeout: float = 120.0
+    start_timeout: float = bounded(120.0, 0, LONGEST)
 
     def __post_init__(self) -> None:
+        check_fields(self)
+        most = PER_CPU * (os.cpu_count() or 1)
+        if self.address is None and (self.workers or 0) > most:
+            raise UserError(
+                f"--workers {self.workers}: at most {most} start on this machine ({PER_CPU} per CPU); on a cluster, name its "
+                "--address"
+            )
+        if self.gpus_per_worker > 1 and self.gpus_per_worker != int(self.gpus_per_worker):
+            raise UserError(f"--gpus-per-worker {self.gpus_per_worker:g}: above 1 it must be a whole number")
         if self.workers == 0 and self.address:
             raise UserError("--workers 0 runs in this process and --address on a cluster: give one of them")
         if self.workers == 0 and self.rollout_timeout is not None:

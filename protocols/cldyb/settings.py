@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.settings import StudySettings, setting
+from seqsearch.core.grammar import parse_items
+from seqsearch.core.settings import StudySettings, check_trainings, setting
 from seqsearch.planners.settings import SearchSettings
 
 
@@ -22,7 +23,9 @@ class CldybSettings(SearchSettings, StudySettings):
 
     grow: tuple[str, ...] = setting((), "STEP:POOL: further classes, there from that task on; repeatable.")
 
-    tune_tasks: int = setting(0, "Tune each method's hyperparameters on so many tasks first (the paper: 3).", minimum=0)
+    tune_tasks: int = setting(
+        0, "Tune each method's hyperparameters on so many tasks first (the paper: 3).", minimum=0, maximum=1000
+    )
     tune_trials: int = setting(8, "Settings tried per method, its own defaults first.", minimum=2, maximum=10_000)
     tune_on: Literal["outside", "first"] = setting(
         "outside",
@@ -31,8 +34,12 @@ class CldybSettings(SearchSettings, StudySettings):
 
     separate: bool = setting(False, "Search for each method alone instead of for all jointly.")
     searches: int = setting(1, "Independent searches.", minimum=1, maximum=1000)
-    score_seeds: int = setting(3, "Fresh training seeds that each final sequence is scored with.", minimum=1)
-    random_sequences: int = setting(5, "Random sequences to compare with, same first task: 5 or more, or 0.", minimum=0)
+    score_seeds: int = setting(
+        3, "Fresh training seeds that each final sequence is scored with.", minimum=1, maximum=1000
+    )
+    random_sequences: int = setting(
+        5, "Random sequences to compare with, same first task: 5 or more, or 0.", minimum=0, maximum=100_000
+    )
 
     def check(self) -> None:
         super().check()
@@ -45,6 +52,19 @@ class CldybSettings(SearchSettings, StudySettings):
             raise UserError(
                 f"--random-sequences {self.random_sequences}: fewer than 5 give no usable interval; ask for 5 or more, or for 0"
             )
+
+        self._check_products()
+
+    def _check_products(self) -> None:
+        """Raises UserError: a search, the scoring or the tuning would be without end."""
+        methods = {"methods": len(parse_items(self.methods, "method"))}
+        tasks = {"--tasks": self.tasks, **methods}
+        ahead = {"--simulations": self.simulations, "--lookahead": self.lookahead}
+        judged = ahead if self.lookahead else {"--condensed": min(self.condensed, self.simulations)}
+        check_trainings({"--searches": self.searches, **judged, **tasks})
+        check_trainings({"--random-sequences": self.random_sequences, "--score-seeds": self.score_seeds, **tasks})
+        check_trainings({"--searches": self.searches, "--score-seeds": self.score_seeds, **tasks})
+        check_trainings({"--tune-trials": self.tune_trials, "--tune-tasks": self.tune_tasks, **methods})
 
     def extended(self, tasks: int) -> CldybSettings:
         """The same with more tasks, the search going on where it had ended.

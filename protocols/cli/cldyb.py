@@ -15,8 +15,10 @@ from protocols.cldyb.settings import CldybSettings
 from protocols.cli.command import run_options, start, workers_at_a_time
 from protocols.cli.options import given
 from protocols.cli.runtime_options import runtime_options
+from protocols.cli.types import Whole
 from protocols.running.runtime import Runtime
 from seqsearch.core.errors import UserError
+from seqsearch.core.settings import MOST_TASKS
 
 PROTOCOL = Cldyb()
 
@@ -47,7 +49,7 @@ def cldyb(
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--tasks", type=int, required=True, help="Tasks that a sequence is to have then.")
+@click.option("--tasks", type=Whole(1, MOST_TASKS), required=True, help="Tasks that a sequence is to have then.")
 @runtime_options
 def extend(run: Path, tasks: int, runtime: Runtime) -> None:
     """Continue a finished RUN with more tasks: what was found stays, the search goes on, everything is scored again.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import re
 import sys
@@ -13,6 +14,8 @@ from typing import Any
 import click
 
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import cut, shown
+from seqsearch.core.typed import brief
 
 _BRINGS = re.compile(r"^def commands\(", re.MULTILINE)
 
@@ -26,6 +29,17 @@ class Main(click.Group):
         except UserError as error:
             click.echo(f"seqsearch: {error}", err=True)
             sys.exit(2)
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            click.echo(f"seqsearch: {brief(error.filename)}: the name is too long for a file", err=True)
+            sys.exit(2)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            raise click.UsageError(cut(shown(error.format_message())), error.ctx) from None
 
     @cached_property
     def _found(self) -> dict[str, click.Command]:

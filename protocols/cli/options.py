@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from protocols.cli.types import Measured, Number, Whole
+from seqsearch.core.bounds import wrong_text
 from seqsearch.core.settings import flag
 from seqsearch.core.typed import brief, fits
 
@@ -45,7 +47,14 @@ def _option(f: dataclasses.Field[Any], kind: Any) -> Callable[[Command], Command
         return click.option(f"{flag(f.name)}/--no-{f.name}", default=True, show_default=True, help=text)
     if kind is bool:
         return click.option(flag(f.name), is_flag=True, default=False, help=text)
-    return click.option(flag(f.name), type=kind, default=f.default, show_default=shown, help=text)
+    return click.option(flag(f.name), type=type_of(f, kind), default=f.default, show_default=shown, help=text)
+
+
+def type_of(f: dataclasses.Field[Any], kind: Any) -> Any:
+    """The type of the option of a field that is annotated as ``kind``: of numbers, with their bounds."""
+    kind = next((k for k in typing.get_args(kind) if k is not type(None)), kind)
+    bounded = {int: Whole, float: Number}.get(kind)
+    return bounded(f.metadata["minimum"], f.metadata["maximum"]) if bounded else kind
 
 
 def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
@@ -79,12 +88,20 @@ def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | 
             raw = _methods(raw)
         if not _fits(option, raw):
             raise click.BadParameter(f"{value}: {key} is {brief(raw)}, must be of type {option.type.name}")
+        if option.name in defaults:
+            raise click.BadParameter(f"{value}: {key} sets {option.opts[0]}, which another line sets already")
+        if wrong := next((w for text in _texts(raw) if (w := wrong_text(text))), ""):
+            raise click.BadParameter(f"{value}: {key} {wrong}")
         if option.multiple:
             defaults[option.name] = [raw] if isinstance(raw, str) else raw
         else:
             defaults[option.name] = not raw if negated else ",".join(raw) if isinstance(raw, list) else raw
     context.default_map = {**(context.default_map or {}), **defaults}
     return value
+
+
+def _texts(raw: Any) -> list[str]:
+    return [r for r in (raw if isinstance(raw, list) else [raw]) if isinstance(r, str)]
 
 
 def _methods(raw: Any) -> Any:
@@ -127,7 +144,28 @@ def _plain_yaml(path: Path) -> Any:
             raise ValueError(f"{line} has an alias (*{event.anchor}): write out what it stands for")
         if depth > DEEPEST:
             raise ValueError(f"{line} is nested too deeply")
+    _check_keys(yaml.compose(text, yaml.SafeLoader))
     return yaml.safe_load(text)
+
+
+def _check_keys(node: Any) -> None:
+    """Raises ValueError: a mapping in a YAML file has a key twice, of which YAML readers keep the last in silence."""
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        seen: dict[str, int] = {}
+        for key, _ in node.value:
+            line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                continue  # it is no name of an option
+            if key.value in seen:
+                raise ValueError(
+                    f"line {line} has the key {brief(key.value)} of line {seen[key.value]} again: keep one of them"
+                )
+            seen[key.value] = line
+    children = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else []
+    for child in children + (node.value if isinstance(node, yaml.SequenceNode) else []):
+        _check_keys(child)
 
 
 def _fits(option: click.Option, raw: Any) -> bool:
@@ -140,7 +178,7 @@ def _fits(option: click.Option, raw: Any) -> bool:
         return fits(raw, int)
     if isinstance(option.type, click.types.FloatParamType):
         return isinstance(raw, int | float)
-    if isinstance(option.type, click.types.FuncParamType):  # it checks by itself
+    if isinstance(option.type, Measured):  # it checks by itself
         return isinstance(raw, str | int | float)
     return isinstance(raw, str) or (isinstance(raw, list) and all(isinstance(r, str) for r in raw))
 

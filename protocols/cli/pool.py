@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from protocols.cli.types import Whole
 from seqsearch.core.errors import UserError
+from seqsearch.core.paths import leads_somewhere
 
 if TYPE_CHECKING:
     from seqsearch.building.pool import Report
@@ -27,15 +30,15 @@ def pool() -> None:
 @pool.command()
 @click.argument("sources", metavar="SRC...", nargs=-1, required=True)
 @click.argument("out", type=click.Path(path_type=Path), metavar="OUT.parquet")
-@click.option("--min-images", type=click.IntRange(1), default=10, show_default=True, help="Drop classes with fewer.")
-@click.option("--max-images", type=click.IntRange(1), help="Take at most so many of a class.  [default: all]")
+@click.option("--min-images", type=Whole(1, 10**9), default=10, show_default=True, help="Drop classes with fewer.")
+@click.option("--max-images", type=Whole(1, 10**9), help="Take at most so many of a class.  [default: all]")
 @click.option(
-    "--min-side", type=click.IntRange(1), default=8, show_default=True, help="Skip images below so many pixels."
+    "--min-side", type=Whole(1, 10**5), default=8, show_default=True, help="Skip images below so many pixels."
 )
 @click.option("--merge-aliases", is_flag=True, help="Make one class of classes of the same name in different groups.")
 @click.option("--aliases-with", "backbone", metavar="BACKBONE", help="Report classes that look alike to it, too.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw under --max-images.")
-@click.option("--workers", type=click.IntRange(1), help="Processes.  [default: one per CPU]")
+@click.option("--seed", type=Whole(0, 2**63 - 1), default=0, show_default=True, help="Of the draw under --max-images.")
+@click.option("--workers", type=Whole(1, 4096), help="Processes.  [default: one per CPU]")
 @click.option("--report", "details", type=click.Path(path_type=Path), metavar="FILE.json",
               help="Where to list all that was left out.  [default: OUT.parquet.report.json, if anything was]")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace OUT.parquet if it is there.")
@@ -114,16 +117,16 @@ def _opened(sources: Sequence[str], out: Path) -> list[tuple[str, Pool]]:
     found: list[tuple[str, Pool]] = []
     for text in sources:
         name, equals, source = text.partition("=")
-        if not equals or ":" in name or "/" in name or Path(text).exists():  # glyphs:classes=3 is no name
+        if not equals or ":" in name or "/" in name or leads_somewhere(text):  # glyphs:classes=3 is no name
             name, source = "", text
         opened = build_pool(source)
-        target = source if Path(source).exists() else parse_item(source, "pool").target
-        name = name or (Path(target).resolve() if Path(target).exists() else Path(target)).stem
+        target = source if leads_somewhere(source) else parse_item(source, "pool").target
+        name = name or (Path(target).resolve() if leads_somewhere(target) else Path(target)).stem
         if twin := next((n for n, p in found if p.digest == opened.digest), None):
             raise UserError(f"sources {twin!r} and {name!r} are the same: name it once")
         if name in dict(found):
             raise UserError(f"two sources are called {name!r}: name them, as in {name}2={source}")
-        if Path(target).is_dir() and out.resolve().is_relative_to(Path(target).resolve()):
+        if os.path.isdir(target) and out.resolve().is_relative_to(Path(target).resolve()):
             raise UserError(f"{out} would lie in its own source {target}: write it to another folder")
         found.append((name, opened))
     return found

@@ -10,6 +10,8 @@ from typing import Any
 import click
 
 from actors.options import EngineOptions
+from protocols.cli.options import type_of
+from protocols.cli.types import Measured
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.units import duration, size
@@ -20,13 +22,19 @@ CLUSTER_START_SECONDS = 900.0
 """Time for the first worker on a cluster, whose nodes may have to be started."""
 
 
+def _bounds(name: str, kind: type) -> Any:
+    """The type of the option of a field of `EngineOptions`."""
+    [found] = [f for f in dataclasses.fields(EngineOptions) if f.name == name]
+    return type_of(found, kind)
+
+
 OPTIONS = (
     click.option(
-        "--workers", type=click.IntRange(0),
+        "--workers", type=_bounds("workers", int),
         help="Ray workers; 0: in this process.  [default: one per CPU or GPU share, also of nodes that join]",
     ),
     click.option(
-        "--gpus-per-worker", type=click.FloatRange(0), default=0.0, show_default=True,
+        "--gpus-per-worker", type=_bounds("gpus_per_worker", float), default=0.0, show_default=True,
         help="GPUs of a worker, e.g. 0.5; its share of the memory, too.",
     ),
     click.option(
@@ -38,11 +46,11 @@ OPTIONS = (
         "there as you do, read your data and change what this run finds.",
     ),
     click.option(
-        "--rollout-timeout", type=duration, metavar="DURATION",
-        help="Give up a training, or an evaluation, that takes longer, e.g. 30m.  [default: never]",
+        "--rollout-timeout", type=Measured(duration), metavar="DURATION",
+        help="Give up a training, or an evaluation, that takes longer, e.g. 30m; at most 520w.  [default: never]",
     ),
     click.option(
-        "--worker-memory", type=size, metavar="SIZE",
+        "--worker-memory", type=Measured(size), metavar="SIZE",
         help="Memory of a worker on a CPU, e.g. 8GB: a training that needs more is given up, a worker that leaks replaced.",
     ),
     click.option(
@@ -50,13 +58,13 @@ OPTIONS = (
         help="Model states on storage that nodes, and other runs, share: a folder, s3://..., gs://...  [default: RUN/states]",
     ),
     click.option(
-        "--state-cache", type=size, default="8GB", show_default=True, metavar="SIZE",
-        help="Bytes kept there: of more, those used least recently go, but none that the search still needs.",
+        "--state-cache", type=Measured(size), default="8GB", show_default=True, metavar="SIZE",
+        help="Bytes kept there: of more, those used least recently go, but none that the search still needs. At most 1048576TB.",
     ),
     click.option("--export", default="", metavar="PATH|URL", help="Copy the finished run's files there."),
     click.option(
-        "--time-budget", type=duration, metavar="DURATION",
-        help="Stop after e.g. 90m, 2h, 1d12h with the best so far; resumable.",
+        "--time-budget", type=Measured(duration), metavar="DURATION",
+        help="Stop after e.g. 90m, 2h, 1d12h with the best so far; resumable. At most 520w.",
     ),
     click.option("--quiet", is_flag=True, help="No progress."),
     click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, and no progress."),

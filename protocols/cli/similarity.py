@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from protocols.cli.types import Whole
 from seqsearch.core.errors import UserError
+from seqsearch.core.settings import MOST_IMAGES
 
 if TYPE_CHECKING:
     from seqsearch.similarity.matrix import Similarity
@@ -35,9 +37,13 @@ MOST_NAMES = 8 << 20
 @click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model.")
 @click.option("--method", default="", help="A method trained on all classes at once, not the frozen backbone.")
 @click.option(
-    "--images", type=click.IntRange(0), default=20, show_default=True, help="Of a prototype; 0: all training images."
+    "--images",
+    type=Whole(0, MOST_IMAGES),
+    default=20,
+    show_default=True,
+    help="Of a prototype; 0: all training images.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the split and of training.")
+@click.option("--seed", type=Whole(0, 2**63 - 1), default=0, show_default=True, help="Of the split and of training.")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True,
               help="Where encoder, backbone and method compute.")  # fmt: skip
 @click.option("--counts", is_flag=True, help="FILE holds confusion counts or rates: rows true, columns predicted.")

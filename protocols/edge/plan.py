@@ -12,6 +12,7 @@ from protocols.edge.settings import ExtremesSettings
 from protocols.running.folder import write_json
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
+from seqsearch.core.paths import leads_somewhere
 from seqsearch.core.typed import fits
 from seqsearch.extremes.find import Extreme, find
 from seqsearch.extremes.objective import Objective, Problem, labels_of, random_labels, tasks_of
@@ -133,7 +134,7 @@ def read_plans(folder: Path) -> list[ExtremesPlan]:
         UserError: it is damaged.
     """
     path = folder / FILE
-    if not path.exists():
+    if not leads_somewhere(path):
         return []
     said = json_object(path, most=1 << 30)
     try:

@@ -9,19 +9,41 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from seqsearch.core.bounds import product_text
 from seqsearch.core.errors import UserError
-from seqsearch.core.settings import PoolSettings, Settings, StudySettings, TaskSettings, setting
+from seqsearch.core.grammar import parse_items
+from seqsearch.core.settings import (
+    MOST_IMAGES,
+    MOST_TASKS,
+    PoolSettings,
+    Settings,
+    StudySettings,
+    TaskSettings,
+    check_trainings,
+    setting,
+)
+
+MOST_CLASSES = 10_000_000
+MOST_MOVES = 100_000_000_000
+"""Of annealing, in all restarts of all extremes of a direction."""
+LONGEST_BUDGET = 30 * 86400.0
+"""Seconds."""
 
 
 @dataclass(frozen=True)
 class ExtremesSettings(TaskSettings, PoolSettings):
     """Which class sequences are extreme: shares of classes, their similarity, the objective, the search for its extremes."""
 
-    tasks: int = setting(5, "Tasks in a sequence (K); the classes in play are shared out among them.", minimum=1)
-    classes: int = setting(0, "Classes in play, drawn from the pool by the seed; 0: all of it.", minimum=0)
-    initial_classes: int = setting(
-        0, "Classes in the first task, the others share the rest; 0: as many as others.", minimum=0
+    tasks: int = setting(
+        5, "Tasks in a sequence (K); the classes in play are shared out among them.", minimum=1, maximum=MOST_TASKS
     )
+    classes: int = setting(
+        0, "Classes in play, drawn from the pool by the seed; 0: all of it.", minimum=0, maximum=MOST_CLASSES
+    )
+    initial_classes: int = setting(
+        0, "Classes in the first task, the others share the rest; 0: as many as others.", minimum=0,
+        maximum=MOST_CLASSES,
+    )  # fmt: skip
     similarity: str = setting(
         "names", "Where class similarity is from: names, prototypes, confusion, or a FILE (.npy, .csv, .parquet)."
     )
@@ -41,16 +63,20 @@ class ExtremesSettings(TaskSettings, PoolSettings):
         "anneal", "Search for extremes: annealing, the paper's algorithms, or all sequences (small cases)."
     )
     moves: int = setting(
-        0, "Moves of the annealing per direction; 0: as many as suit the size. Reproducible.", minimum=0
+        0, "Moves of the annealing per direction; 0: as many as suit the size. Reproducible.", minimum=0,
+        maximum=100_000_000,
+    )  # fmt: skip
+    budget: float = setting(
+        0.0, "Seconds per direction instead of --moves. Not reproducible.", minimum=0.0, maximum=LONGEST_BUDGET
     )
-    budget: float = setting(0.0, "Seconds per direction instead of --moves. Not reproducible.", minimum=0.0)
     restarts: int = setting(
         2, "Independent annealings per direction, on the workers; the best is taken.", minimum=1, maximum=10_000
     )
     extremes: int = setting(1, "Diverse hard, and easy, sequences.", minimum=1, maximum=1000)
     diversity: float = setting(
-        1.0, "How much less extreme what earlier ones are made of counts, in sd of similarity.", minimum=0.0
-    )
+        1.0, "How much less extreme what earlier ones are made of counts, in sd of similarity.", minimum=0.0,
+        maximum=1e6,
+    )  # fmt: skip
     bound: bool = setting(True, "Bounds that no sequence goes beyond, beside the extremes.")
     paper_linkage: Literal["complete", "average", "single"] = setting("complete", "Linkage of --planner paper.")
     paper_greedy: Literal["all", "latest"] = setting(
@@ -64,17 +90,15 @@ class ExtremesSettings(TaskSettings, PoolSettings):
     )
     paper_granularities: str = setting("", "Its numbers of clusters, e.g. 5,10,20; none: a range.")
     random_sequences: int = setting(
-        30,
-        "Random sequences (L); the mean's interval takes 30, a verdict on hard and easy at 5 % takes 19.",
-        minimum=3,
-        maximum=100_000,
-    )
+        30, "Random sequences (L); the mean's interval takes 30, a verdict on hard and easy at 5 % takes 19.",
+        minimum=3, maximum=100_000,
+    )  # fmt: skip
 
     def check(self) -> None:
         super().check()
-        for name in ("budget", "diversity"):
-            if not math.isfinite(getattr(self, name)):
-                raise UserError(f"--{name} must be finite")
+        if self.moves * self.restarts * self.extremes > MOST_MOVES:
+            asked = product_text({"--moves": self.moves, "--restarts": self.restarts, "--extremes": self.extremes})
+            raise UserError(f"{asked} moves: at most {MOST_MOVES:,} are possible, lower one of them")
         if self.moves and self.budget:
             raise UserError("--moves and --budget both say how long to anneal: give one of them")
         if "{}" not in self.template:
@@ -123,16 +147,18 @@ class EdgeSettings(ExtremesSettings, StudySettings):
     similarity_method: str = setting(
         "", "METHOD whose prototypes or confusion, on all classes at once; none: simplecil."
     )
-    similarity_images: int = setting(20, "Training images per class behind a prototype, at most; 0: all.", minimum=0)
+    similarity_images: int = setting(
+        20, "Training images per class behind a prototype, at most; 0: all.", minimum=0, maximum=MOST_IMAGES
+    )
     score_seeds: int = setting(
         3,
         "Training seeds of hard and easy sequences; random ones have one each, of their own. 2 or more, or --enumerate.",
-        minimum=1,
-        maximum=1000,
-    )
+        minimum=1, maximum=1000,
+    )  # fmt: skip
     crossed_orders: int = setting(
-        4, "Random sequences trained with the --score-seeds, too: they part training noise from order.", minimum=0
-    )
+        4, "Random sequences trained with the --score-seeds, too: they part training noise from order.", minimum=0,
+        maximum=100_000,
+    )  # fmt: skip
     rs_seeds: str = setting("0,42,1993", "Seeds of the orders of the RS protocol, one training each; empty: none.")
     rs_draw: Literal["release", "toolbox"] = setting(
         "release", "How: default_rng, as the code released with EDGE; or np.random.seed, as toolboxes."
@@ -146,7 +172,7 @@ class EdgeSettings(ExtremesSettings, StudySettings):
     )
     max_sequences: int = setting(100, "Random sequences with --until, at most.", minimum=3, maximum=100_000)
     enumerate: bool = setting(False, "Run every sequence: the truth, which estimates are then compared with.")
-    enumerate_limit: int = setting(2520, "Sequences that --enumerate runs, at most.", minimum=1)
+    enumerate_limit: int = setting(2520, "Sequences that --enumerate runs, at most.", minimum=1, maximum=1_000_000)
     encoders: str = setting(
         "", "With --enumerate: further similarities to compare (Table A4): encoders, prototypes, files; commas."
     )
@@ -171,6 +197,19 @@ class EdgeSettings(ExtremesSettings, StudySettings):
                 f"--max-sequences {self.max_sequences} is less than --random-sequences {self.random_sequences}"
             )
         self.drawn_seeds()
+        self._check_products()
+
+    def _check_products(self) -> None:
+        """Raises UserError: what is trained would be without end."""
+        each = {"--tasks": self.tasks, "methods": len(parse_items(self.methods, "method"))}
+        seeds = {"--score-seeds": self.score_seeds, **each}
+        check_trainings({"--random-sequences": self.random_sequences, **each})
+        check_trainings({"--crossed-orders": self.crossed_orders, **seeds})
+        check_trainings({"--extremes": self.extremes, "hard and easy": 2, **seeds})
+        if self.until:
+            check_trainings({"--max-sequences": self.max_sequences, **each})
+        if self.enumerate:
+            check_trainings({"--enumerate-limit": self.enumerate_limit, **seeds})
 
     def drawn_seeds(self) -> tuple[int, ...]:
         """Of ``--rs-seeds``."""

@@ -14,6 +14,7 @@ from protocols.edge.settings import EdgePlanSettings, EdgeSettings, ExtremesSett
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
+from seqsearch.core.paths import at_home, leads_somewhere
 from seqsearch.core.registry import located, located_text
 from seqsearch.core.types import ClassId, MethodSpec
 from seqsearch.distribution.sampling import number_of_sequences
@@ -116,7 +117,7 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
         raise UserError(
             "--similarity-method is for --similarity prototypes or confusion: leave it out, or choose one of them"
         )
-    orders = read_orders(directory / Path(settings.orders).expanduser(), names, sizes) if settings.orders else ()
+    orders = read_orders(directory / at_home(settings.orders), names, sizes) if settings.orders else ()
     return EdgeStudy(
         settings, world, {EVALUATE: view_of(world, indices)}, methods, tags, reads_frozen(methods), sizes, names, similarity,
         others, similarity_method, orders,
@@ -150,7 +151,7 @@ def source_of(text: str, s: ExtremesSettings, names: Sequence[str], directory: P
         return SimilaritySource(text, from_names(names, s.encoder, template=s.template))
     if text in ("prototypes", "confusion"):
         return SimilaritySource(text, probe="prototypes" if text == "prototypes" else "confusion")
-    path = directory / Path(text).expanduser()
+    path = directory / at_home(text)
     if not path.suffix:
         raise UserError(f"--similarity {text!r}: write names, prototypes, confusion, or a file ({', '.join(SUFFIXES)})")
     return SimilaritySource(text, matched(path, names))
@@ -175,8 +176,8 @@ def _others(s: EdgeSettings, names: Sequence[str], directory: Path) -> tuple[Sim
     """
     found: dict[str, SimilaritySource] = {}
     for text in filter(None, map(str.strip, s.encoders.split(","))):
-        path = directory / Path(text).expanduser()
-        label = path.name if path.exists() else text
+        path = directory / at_home(text)
+        label = path.name if leads_somewhere(path) else text
         if label in found:
             raise UserError(f"--encoders {s.encoders[:80]}: two are called {label!r}: leave one out, or rename it")
         if text in ("prototypes", "confusion"):
@@ -204,7 +205,7 @@ def planned_on(s: EdgePlanSettings, directory: Path) -> tuple[Similarity, dict[C
     if s.similarity != "names" and s.encoder:
         raise UserError("--encoder encodes class names: leave it out, or ask for --similarity names")
     if s.similarity != "names":
-        found = read(directory / Path(s.similarity).expanduser())
+        found = read(directory / at_home(s.similarity))
         return found, {ClassId(found.digest, i): (name, "") for i, name in enumerate(found.names)}
     world = world_of(s, Path("."), "cpu", directory)
     indices, names = classes_in_play(world, s), class_names(world.images)

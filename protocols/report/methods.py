@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 from typing import Any
 
+from seqsearch.core.bounds import plain, range_text
 from seqsearch.core.registry import load, names
 from seqsearch.methods.config import EMBEDDED, LogUniform, default_of, space_of
 
@@ -84,5 +85,5 @@ def range_of(p: dict[str, Any]) -> str:
         return ", ".join(map(str, p["choices"]))
     low, high = p.get("minimum"), p.get("maximum")
     if low is not None and high is not None:
-        return f"{low:g} to {high:g}"
-    return f"at least {low:g}" if low is not None else f"at most {high:g}" if high is not None else ""
+        return f"{plain(low)} to {plain(high)}"
+    return range_text(low, high) if low is not None or high is not None else ""

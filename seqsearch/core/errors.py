@@ -1,16 +1,16 @@
 """The two kinds of trouble that are not bugs."""
 
-from seqsearch.core.text import shown
+from seqsearch.core.text import cut, shown
 
 
 class UserError(Exception):
     """A mistake the user can mend: one line saying what, where and how. The CLI prints it and exits with code 2.
 
-    It stays one line, and moves no cursor, whatever the names in it are.
+    It stays one line of some length, and moves no cursor, whatever the names in it are.
     """
 
     def __str__(self) -> str:
-        return shown(super().__str__())
+        return cut(shown(super().__str__()))
 
 
 class AccessError(RuntimeError):

@@ -6,9 +6,12 @@ A comma piece that begins with ``k=`` continues the item before it, so that ``ra
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
+from seqsearch.core.bounds import wrong_text
 from seqsearch.core.errors import UserError
+from seqsearch.core.typed import brief
 
 _CONTINUES = re.compile(r"^\s*[A-Za-z_]\w*\s*=")
 _PARAMS = re.compile(r":(?=\s*[A-Za-z_]\w*\s*=)")
@@ -35,6 +38,8 @@ def parse_items(text: str, kind: str) -> list[Item]:
     Raises:
         UserError: empty item, a parameter without a value, or the same item twice.
     """
+    if wrong := wrong_text(text):
+        raise UserError(f"{kind} {brief(text)}: {wrong}")
     pieces: list[str] = []
     for piece in text.split(","):
         if pieces and _CONTINUES.match(piece) and _PARAMS.search(pieces[-1]):
@@ -42,10 +47,9 @@ def parse_items(text: str, kind: str) -> list[Item]:
         else:
             pieces.append(piece)
     items = [parse_item(p, kind) for p in pieces]
-    labels = [i.text for i in items]
-    twice = next((t for t in labels if labels.count(t) > 1), None)
-    if twice:
-        raise UserError(f"{kind} {twice!r} is named twice: each may appear once (give them different parameters)")
+    [(most, times)] = Counter(i.text for i in items).most_common(1)
+    if times > 1:
+        raise UserError(f"{kind} {most!r} is named twice: each may appear once (give them different parameters)")
     return items
 
 

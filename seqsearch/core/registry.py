@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from typing import Any, Literal
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item
+from seqsearch.core.paths import at_home
 
 ItemKind = Literal["method", "pool", "backbone", "scenario"]
 _PACKAGES: dict[ItemKind, str] = {
@@ -57,8 +59,8 @@ def _user_module(kind: ItemKind, name: str) -> ModuleType:
             return importlib.import_module(name)
         except ImportError as error:
             raise UserError(f"{kind} module {name!r} cannot be imported: {error}") from None
-    path = Path(name).expanduser().resolve()
-    if not path.is_file():
+    path = at_home(name).resolve()
+    if not os.path.isfile(path):
         raise UserError(f"{kind} file {name!r} does not exist")
     alias = f"seqsearch_user_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=4).hexdigest()}"
     if alias in sys.modules:
@@ -107,7 +109,7 @@ def located(item: Item, directory: Path) -> Item:
     file, colon, name = item.target.rpartition(":")
     if not (colon and file.endswith(".py")):
         return item
-    path = (directory / Path(file).expanduser()).resolve()
+    path = (directory / at_home(file)).resolve()
     return replace(item, target=f"{path}:{name}", text=item.text.replace(file, path.name, 1))
 
 
@@ -117,4 +119,4 @@ def located_text(text: str, kind: ItemKind, directory: Path) -> str:
     file, colon, name = item.target.rpartition(":")
     if not (colon and file.endswith(".py")):
         return item.text
-    return f"{(directory / Path(file).expanduser()).resolve()}:{name}" + item.text[len(item.target) :]
+    return f"{(directory / at_home(file)).resolve()}:{name}" + item.text[len(item.target) :]

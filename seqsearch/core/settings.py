@@ -7,16 +7,30 @@ Light on purpose: ``seqsearch --help`` imports this and nothing heavy.
 from __future__ import annotations
 
 import dataclasses
+import math
 import typing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from seqsearch.core.bounds import out_of_bounds, product_text, wrong_text
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief, fits, in_words
 
+MOST_TASKS = 10_000
+MOST_IMAGES = 1_000_000
+"""Images of a class."""
+MOST_TRAININGS = 10_000_000
+"""Of a study: ten days at ten a second."""
+
 
 def setting(default: Any, help: str, *, minimum: float | None = None, maximum: float | None = None) -> Any:
-    """A flag: its default, its help (unit; the paper's symbol) and its bounds, both inclusive."""
+    """A flag: its default, its help (unit; the paper's symbol) and its bounds, both inclusive.
+
+    Raises:
+        TypeError: a number without bounds.
+    """
+    if isinstance(default, int | float) and not isinstance(default, bool) and None in (minimum, maximum):
+        raise TypeError(f"a setting that is a number needs a minimum and a maximum: {help}")
     return field(default=default, metadata={"help": help, "minimum": minimum, "maximum": maximum})
 
 
@@ -32,15 +46,7 @@ class Settings:
     """Name of the protocol that they are for."""
 
     def __post_init__(self) -> None:
-        kinds = typing.get_type_hints(type(self))
-        for f in dataclasses.fields(self):
-            value, low, high = getattr(self, f.name), f.metadata["minimum"], f.metadata["maximum"]
-            number = isinstance(value, int | float)  # from a file it may be anything
-            if number and ((low is not None and not value >= low) or (high is not None and not value <= high)):
-                bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
-                raise UserError(f"{flag(f.name)} {brief(value)}: must be {bounds}")
-            if not fits(value, kinds[f.name]):
-                raise UserError(f"{flag(f.name)} {brief(value)}: must be {in_words(kinds[f.name])}")
+        check_fields(self)
         for f in dataclasses.fields(self):
             if isinstance(value := getattr(self, f.name), list):  # as JSON has it
                 object.__setattr__(self, f.name, tuple(value))
@@ -52,6 +58,33 @@ class Settings:
         Raises:
             UserError: values contradict each other.
         """
+
+
+def check_fields(record: Any) -> None:
+    """Check each field of a record against its type and its bounds.
+
+    Raises:
+        UserError: one is of another type or out of bounds.
+    """
+    kinds = typing.get_type_hints(type(record))
+    for f in dataclasses.fields(record):
+        value = getattr(record, f.name)  # from a file it may be anything
+        texts = value if isinstance(value, list | tuple) else (value,)
+        wrong = out_of_bounds(value, f.metadata.get("minimum"), f.metadata.get("maximum")) or next(
+            (said for text in texts if isinstance(text, str) and (said := wrong_text(text))), ""
+        )
+        if not wrong and not fits(value, kinds[f.name]):
+            wrong = f"must be {in_words(kinds[f.name])}"
+        if wrong:
+            raise UserError(f"{flag(f.name)} {brief(value)}: {wrong}")
+
+
+def check_trainings(factors: dict[str, int]) -> None:
+    """Raises UserError: a product of settings, by their names, asks for more trainings than `MOST_TRAININGS`."""
+    if math.prod(factors.values()) > MOST_TRAININGS:
+        raise UserError(
+            f"{product_text(factors)} trainings: at most {MOST_TRAININGS:,} are possible, lower one of them"
+        )
 
 
 @dataclass(frozen=True)
@@ -119,7 +152,7 @@ class StudySettings(PoolSettings, MethodSettings):
 class TaskSettings(Settings):
     """A sequence of tasks; protocols that learn a stream have none."""
 
-    tasks: int = setting(5, "Tasks in a sequence.", minimum=1)
+    tasks: int = setting(5, "Tasks in a sequence.", minimum=1, maximum=MOST_TASKS)
 
 
 def flag(name: str) -> str:

@@ -72,6 +72,18 @@ def _escape(character: str) -> str:
     return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
 
 
+def cut(text: str, most: int = 2000) -> str:
+    """A text of at most ``most`` characters: of a longer one its beginning and its end.
+
+    >>> cut("a" * 100 + "b", 20)
+    'aaaaaaaaaaa ... aaab'
+    """
+    if len(text) <= most:
+        return text
+    end = most // 5
+    return f"{text[: most - end - 5]} ... {text[-end:]}"
+
+
 def _of_bytes(text: str) -> bool:
     """Its surrogates, if there are any, stand for bytes of a file name."""
     return all(not "\ud800" <= c <= "\udfff" or "\udc80" <= c <= "\udcff" for c in text)

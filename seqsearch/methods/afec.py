@@ -68,33 +68,34 @@ class AFEC(Tuned):
     @dataclass(frozen=True)
     class Config(Training):
         epochs: int = param(
-            40, "passes over a task's images", minimum=1, search=(10, 20, 40), embedded=3, embedded_search=(2, 3, 6)
-        )
-        batch_size: int = param(64, "images per step", minimum=1, embedded=32)
+            40, "passes over a task's images", minimum=1, maximum=10_000, search=(10, 20, 40), embedded=3,
+            embedded_search=(2, 3, 6),
+        )  # fmt: skip
+        batch_size: int = param(64, "images per step", minimum=1, maximum=100_000, embedded=32)
         lr: float = param(
-            0.005, "learning rate of the head", minimum=0.0, search=LogUniform(1e-4, 0.05),
+            0.005, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-4, 0.05),
             embedded=0.05, embedded_search=LogUniform(0.005, 0.5),
         )  # fmt: skip
         backbone_lr: float = param(
-            0.005, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 0.01),
+            0.005, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 0.01),
             embedded=0.001, embedded_search=LogUniform(1e-4, 0.02),
         )  # fmt: skip
-        weight_decay: float = param(0.0, "L2 penalty on what is trained", minimum=0.0, embedded=5e-4)
+        weight_decay: float = param(0.0, "L2 penalty on what is trained", minimum=0.0, maximum=1e3, embedded=5e-4)
         scheduler: str = param(
             "steplr", "how the rate falls; steplr: once, at three quarters", choices=("cosine", "steplr", "constant"),
             embedded="cosine",
         )  # fmt: skip
         lamb: float = param(
-            80.0, "lambda: pull toward the old network", minimum=0.0, search=LogUniform(1.0, 1e4),
+            80.0, "lambda: pull toward the old network", minimum=0.0, maximum=1e12, search=LogUniform(1.0, 1e4),
             embedded=3e4, embedded_search=LogUniform(100.0, 1e6),
             later=True,
         )  # fmt: skip
         lamb_e: float = param(
-            1e-3, "lambda_e: pull toward the new one", minimum=0.0, search=LogUniform(1e-4, 10.0),
+            1e-3, "lambda_e: pull toward the new one", minimum=0.0, maximum=1e12, search=LogUniform(1e-4, 10.0),
             embedded=1e4, embedded_search=LogUniform(1.0, 1e5),
         )  # fmt: skip
         fe_every: int = param(
-            1, "epochs from one estimate of the new network's Fisher to the next", minimum=1, embedded=3
+            1, "epochs from one estimate of the new network's Fisher to the next", minimum=1, maximum=10_000, embedded=3
         )
 
         def rate(self) -> Rate:

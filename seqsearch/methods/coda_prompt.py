@@ -54,16 +54,23 @@ class CodaPrompt(Prompted):
 
     @dataclass(frozen=True)
     class Config(PromptTraining):
-        epochs: int = param(50, "passes over a task's images", minimum=1, search=gtep.PROMPT_EPOCHS, embedded=8)
-        batch_size: int = param(128, "images per step", minimum=1, search=gtep.BATCH_SIZE, embedded=24)
+        epochs: int = param(
+            50, "passes over a task's images", minimum=1, maximum=10_000, search=gtep.PROMPT_EPOCHS, embedded=8
+        )
+        batch_size: int = param(128, "images per step", minimum=1, maximum=100_000, search=gtep.BATCH_SIZE, embedded=24)
         scheduler: str = param(
             "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCHEDULER
         )
         components: int = param(
-            10, "components that a task adds in each block", minimum=1, search=gtep.COMPONENTS, embedded=5
+            10, "components that a task adds in each block", minimum=1, maximum=10_000, search=gtep.COMPONENTS,
+            embedded=5,
+        )  # fmt: skip
+        length: int = param(
+            8, "of a component: half of it keys, half values", minimum=2, maximum=10_000, search=gtep.COMPONENT_LENGTH
         )
-        length: int = param(8, "of a component: half of it keys, half values", minimum=2, search=gtep.COMPONENT_LENGTH)
-        mu: float = param(0.0, "weight of the orthogonality of components", minimum=0.0, search=gtep.ORTHOGONALITY)
+        mu: float = param(
+            0.0, "weight of the orthogonality of components", minimum=0.0, maximum=1e6, search=gtep.ORTHOGONALITY
+        )
 
         def check(self) -> None:
             if self.length % 2:

@@ -9,7 +9,9 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from seqsearch.core.bounds import out_of_bounds
 from seqsearch.core.errors import UserError
+from seqsearch.core.typed import LARGEST, brief
 
 
 @dataclass(frozen=True)
@@ -61,20 +63,25 @@ class Config:
 
     def __post_init__(self) -> None:
         for f in dataclasses.fields(self):
-            value, meta = getattr(self, f.name), f.metadata
-            low, high, choices = meta.get("minimum"), meta.get("maximum"), meta.get("choices")
+            value, choices = getattr(self, f.name), f.metadata.get("choices")
             if isinstance(value, float) and not np.isfinite(value):
                 raise UserError(f"{f.name}={value}: must be finite")
-            if low is not None and value < low:
-                raise UserError(f"{f.name}={value}: must be at least {low}")
-            if high is not None and value > high:
-                raise UserError(f"{f.name}={value}: must be at most {high}")
+            if wrong := out_of_bounds(value, *bounds_of(f)):
+                raise UserError(f"{f.name}={brief(value)}: {wrong}")
             if choices is not None and value not in choices:
                 raise UserError(f"{f.name}={value}: must be one of {', '.join(map(str, choices))}")
         self.check()
 
     def check(self) -> None:
         """Rules between parameters, for subclasses: raise `Conflict` naming both, as ``top_k=9: must be at most size=5``."""
+
+
+def bounds_of(parameter: dataclasses.Field[Any]) -> tuple[float | None, float | None]:
+    """Least and greatest value of a parameter; a whole number fits into 64 bits in any case."""
+    low, high = parameter.metadata.get("minimum"), parameter.metadata.get("maximum")
+    if isinstance(parameter.default, int):
+        return (-LARGEST if low is None else low), (LARGEST if high is None else high)
+    return low, high
 
 
 def acts_in_first(config: Config) -> dict[str, Any]:

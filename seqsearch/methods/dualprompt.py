@@ -76,13 +76,21 @@ class DualPrompt(Prompted):
 
     @dataclass(frozen=True)
     class Config(PromptTraining):
-        batch_size: int = param(24, "images per step", minimum=1, search=gtep.BATCH_SIZE)
-        g_length: int = param(5, "keys (and values) of the G-prompt in a block", minimum=1, search=gtep.PREFIX)
-        length: int = param(5, "keys (and values) of an E-prompt in a block", minimum=1, search=gtep.PREFIX)
-        pull: float = param(0.1, "lambda: weight of the cosine with the task's key", minimum=0.0, search=gtep.PULL)
-        init: float = param(1.0, "prompts and keys start uniform in (-init, init)", minimum=1e-6)
+        batch_size: int = param(24, "images per step", minimum=1, maximum=100_000, search=gtep.BATCH_SIZE)
+        g_length: int = param(
+            5, "keys (and values) of the G-prompt in a block", minimum=1, maximum=10_000, search=gtep.PREFIX
+        )
+        length: int = param(
+            5, "keys (and values) of an E-prompt in a block", minimum=1, maximum=10_000, search=gtep.PREFIX
+        )
+        pull: float = param(
+            0.1, "lambda: weight of the cosine with the task's key", minimum=0.0, maximum=1e6, search=gtep.PULL
+        )
+        init: float = param(1.0, "prompts and keys start uniform in (-init, init)", minimum=1e-6, maximum=1e6)
         copy_prompt: bool = param(True, "a new E-prompt starts as a copy of the one before")
-        size: int = param(10, "E-prompts in the pool (reference_compat only; else each task makes one)", minimum=1)
+        size: int = param(
+            10, "E-prompts in the pool (reference_compat only; else each task makes one)", minimum=1, maximum=10_000
+        )
         reference_compat: bool = param(False, "majority vote in a batch and mixed-up prefixes, as in public code")
 
     config: Config

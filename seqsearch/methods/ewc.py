@@ -70,7 +70,7 @@ class EWC(Tuned):
         lr: float = head_rate(embedded=0.02)
         backbone_lr: float = backbone_rate(embedded=0.001)
         lamb: float = param(
-            8.0, "lambda: weight of the penalty", minimum=0.0, search=LogUniform(0.1, 1e4),
+            8.0, "lambda: weight of the penalty", minimum=0.0, maximum=1e12, search=LogUniform(0.1, 1e4),
             embedded=3e4, embedded_search=LogUniform(100.0, 1e6),
             later=True,
         )  # fmt: skip

@@ -64,35 +64,47 @@ class HiDePrompt(Method):
 
     @dataclass(frozen=True)
     class Config(Training):
-        epochs: int = param(150, "passes over a task's images (prompts)", minimum=1, search=(10, 25, 50), embedded=5)
-        batch_size: int = param(24, "images per step", minimum=1, embedded=16)
+        epochs: int = param(
+            150, "passes over a task's images (prompts)", minimum=1, maximum=10_000, search=(10, 25, 50), embedded=5
+        )
+        batch_size: int = param(24, "images per step", minimum=1, maximum=100_000, embedded=16)
         lr: float = param(
-            0.0028125, "learning rate of the prompts", minimum=0.0, search=LogUniform(5e-4, 0.02), embedded=0.003
-        )
+            0.0028125, "learning rate of the prompts", minimum=0.0, maximum=1e30, search=LogUniform(5e-4, 0.02),
+            embedded=0.003,
+        )  # fmt: skip
         head_lr: float = param(
-            0.00028125, "learning rate of new rows", minimum=0.0, search=LogUniform(1e-4, 0.02), embedded=0.001
-        )
+            0.00028125, "learning rate of new rows", minimum=0.0, maximum=1e30, search=LogUniform(1e-4, 0.02),
+            embedded=0.001,
+        )  # fmt: skip
         optimizer: str = param("adam", "how a step is made", choices=("sgd", "adam", "adamw"))
-        weight_decay: float = param(0.0, "L2 penalty on what is trained (adamw: decoupled)", minimum=0.0)
-        clip: float = param(1.0, "largest norm of a gradient", minimum=1e-6)
-        prompt_length: int = param(20, "keys and values of a prompt", minimum=1, embedded=5)
-        prompt_layers: int = param(5, "first blocks that get a prompt; all if there are fewer", minimum=1)
-        prompt_momentum: float = param(0.01, "share of the mean of earlier prompts (m)", minimum=0.0, maximum=1.0)
-        identity: float = param(0.5, "weight of the identity term", minimum=0.0, search=(0.0, 0.01, 0.1, 0.5))
-        tii_epochs: int = param(20, "passes over a task's features (task inference)", minimum=1)
-        tii_lr: float = param(
-            4.6875e-5, "learning rate of task inference", minimum=0.0, search=LogUniform(2e-5, 2e-3), embedded=1e-3
+        weight_decay: float = param(0.0, "L2 penalty on what is trained (adamw: decoupled)", minimum=0.0, maximum=1e3)
+        clip: float = param(1.0, "largest norm of a gradient", minimum=1e-6, maximum=1e6)
+        prompt_length: int = param(20, "keys and values of a prompt", minimum=1, maximum=10_000, embedded=5)
+        prompt_layers: int = param(
+            5, "first blocks that get a prompt; all if there are fewer", minimum=1, maximum=10_000
         )
+        prompt_momentum: float = param(0.01, "share of the mean of earlier prompts (m)", minimum=0.0, maximum=1.0)
+        identity: float = param(
+            0.5, "weight of the identity term", minimum=0.0, maximum=1e6, search=(0.0, 0.01, 0.1, 0.5)
+        )
+        tii_epochs: int = param(20, "passes over a task's features (task inference)", minimum=1, maximum=10_000)
+        tii_lr: float = param(
+            4.6875e-5, "learning rate of task inference", minimum=0.0, maximum=1e30, search=LogUniform(2e-5, 2e-3),
+            embedded=1e-3,
+        )  # fmt: skip
         align_epochs: int = param(
-            30, "passes over the drawn features, in each alignment", minimum=1, embedded=10, later=True
+            30, "passes over the drawn features, in each alignment", minimum=1, maximum=10_000, embedded=10, later=True
         )
         align_lr: float = param(
-            0.005, "learning rate of the alignments", minimum=0.0, search=LogUniform(1e-3, 0.05), later=True
+            0.005, "learning rate of the alignments", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.05),
+            later=True,
+        )  # fmt: skip
+        draws: int = param(
+            120, "instructed features drawn per class, and per step", minimum=1, maximum=100_000, embedded=64
         )
-        draws: int = param(120, "instructed features drawn per class, and per step", minimum=1, embedded=64)
-        tii_draws: int = param(24, "frozen features drawn per class, and per step", minimum=1)
+        tii_draws: int = param(24, "frozen features drawn per class, and per step", minimum=1, maximum=100_000)
         covariance: str = param("centroids", "what is kept of a class's features", choices=KINDS, embedded="full")
-        centroids: int = param(10, "centroids of a class at most (covariance=centroids)", minimum=1)
+        centroids: int = param(10, "centroids of a class at most (covariance=centroids)", minimum=1, maximum=10_000)
         reference_compat: bool = param(False, "give images each other's prompts, as the public code does")
 
     config: Config

@@ -56,9 +56,11 @@ class Joint(Method):
     class Config(TunedTraining):
         learner: str = param("best", "what is fitted", choices=("best", *LEARNERS))
         backbone_lr: float = backbone_rate(embedded=0.001)
-        M: int = param(10000, "width of the random projection (ranpac)", minimum=1, embedded=2000)
-        k: int = param(20, "neighbours that vote (knn)", minimum=1, search=(5, 10, 20, 50), embedded=10)
-        tau: float = param(0.07, "temperature of the votes (knn)", minimum=0.001)
+        M: int = param(10000, "width of the random projection (ranpac)", minimum=1, maximum=100_000, embedded=2000)
+        k: int = param(
+            20, "neighbours that vote (knn)", minimum=1, maximum=1_000_000, search=(5, 10, 20, 50), embedded=10
+        )
+        tau: float = param(0.07, "temperature of the votes (knn)", minimum=0.001, maximum=1e6)
 
         @property
         def learners(self) -> tuple[str, ...]:

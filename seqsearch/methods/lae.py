@@ -47,21 +47,25 @@ class LAE(Method):
     @dataclass(frozen=True)
     class Config(Training):
         module: str = param("prefix", "what is trained in the blocks", choices=KINDS, search=KINDS)
-        blocks: int = param(5, "first blocks that get a module (at most all there are)", minimum=1)
-        length: int = param(10, "keys and values of a prefix", minimum=1, search=(5, 10, 20))
-        rank: int = param(5, "width of an adapter, rank of a low-rank change", minimum=1, search=(5, 10, 20))
+        blocks: int = param(5, "first blocks that get a module (at most all there are)", minimum=1, maximum=10_000)
+        length: int = param(10, "keys and values of a prefix", minimum=1, maximum=10_000, search=(5, 10, 20))
+        rank: int = param(
+            5, "width of an adapter, rank of a low-rank change", minimum=1, maximum=10_000, search=(5, 10, 20)
+        )
         ema_decay: float = param(
             0.9999, "what offline modules keep of themselves in a step", minimum=0.0, maximum=1.0, embedded=0.99,
             search=(0.99, 0.999, 0.9999),
         )  # fmt: skip
-        freeze_epochs: int = param(3, "first epochs that train the head alone, from the second task on", minimum=0)
-        epochs: int = param(5, "passes over a task's images", minimum=1, search=(5, 10, 20))
+        freeze_epochs: int = param(
+            3, "first epochs that train the head alone, from the second task on", minimum=0, maximum=10_000
+        )
+        epochs: int = param(5, "passes over a task's images", minimum=1, maximum=10_000, search=(5, 10, 20))
         lr: float = param(
-            0.0028125, "learning rate", minimum=0.0, search=LogUniform(5e-4, 2e-2), embedded=0.005,
+            0.0028125, "learning rate", minimum=0.0, maximum=1e30, search=LogUniform(5e-4, 2e-2), embedded=0.005,
             embedded_search=LogUniform(1e-3, 5e-2),
         )  # fmt: skip
-        batch_size: int = param(24, "images per step", minimum=1)
-        weight_decay: float = param(0.0, "L2 penalty (adamw: decoupled)", minimum=0.0)
+        batch_size: int = param(24, "images per step", minimum=1, maximum=100_000)
+        weight_decay: float = param(0.0, "L2 penalty (adamw: decoupled)", minimum=0.0, maximum=1e3)
         optimizer: str = param("adam", "how a step is made", choices=("sgd", "adam", "adamw"), embedded="sgd")
         scheduler: str = param("constant", "how the learning rate falls", choices=("cosine", "steplr", "constant"))
 

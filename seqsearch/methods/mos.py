@@ -66,24 +66,42 @@ class MOS(Method):
 
     @dataclass(frozen=True)
     class Config(Training):
-        epochs: int = param(20, "passes over a task's images", minimum=1, search=(5, 10, 20), embedded=5)
-        batch_size: int = param(48, "images per step", minimum=1, embedded=16)
-        lr: float = param(0.03, "learning rate of the adapters", minimum=0.0, search=LogUniform(0.005, 0.1))
-        head_lr: float = param(0.003, "learning rate of new head rows", minimum=0.0, search=LogUniform(5e-4, 0.05))
-        ffn_num: int = param(16, "width of an adapter's bottleneck", minimum=1, search=(4, 8, 16, 32, 64))
+        epochs: int = param(
+            20, "passes over a task's images", minimum=1, maximum=10_000, search=(5, 10, 20), embedded=5
+        )
+        batch_size: int = param(48, "images per step", minimum=1, maximum=100_000, embedded=16)
+        lr: float = param(
+            0.03, "learning rate of the adapters", minimum=0.0, maximum=1e30, search=LogUniform(0.005, 0.1)
+        )
+        head_lr: float = param(
+            0.003, "learning rate of new head rows", minimum=0.0, maximum=1e30, search=LogUniform(5e-4, 0.05)
+        )
+        ffn_num: int = param(
+            16, "width of an adapter's bottleneck", minimum=1, maximum=100_000, search=(4, 8, 16, 32, 64)
+        )
         adapter_momentum: float = param(
             0.1, "share of the mean of earlier adapters after each step (m)", minimum=0.0, maximum=1.0
         )
-        identity: float = param(0.1, "weight of the identity term", minimum=0.0, search=(0.0, 0.01, 0.1, 0.5))
-        align_epochs: int = param(30, "passes over the drawn features", minimum=1, embedded=10, later=True)
+        identity: float = param(
+            0.1, "weight of the identity term", minimum=0.0, maximum=1e6, search=(0.0, 0.01, 0.1, 0.5)
+        )
+        align_epochs: int = param(
+            30, "passes over the drawn features", minimum=1, maximum=10_000, embedded=10, later=True
+        )
         align_lr: float = param(
-            0.005, "learning rate of the alignment", minimum=0.0, search=LogUniform(1e-3, 0.05), later=True
+            0.005,
+            "learning rate of the alignment",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(1e-3, 0.05),
+            later=True,
         )
         draws: int = param(
-            240, "features drawn per class, and per step of the alignment", minimum=1, embedded=64, later=True
-        )
+            240, "features drawn per class, and per step of the alignment", minimum=1, maximum=100_000, embedded=64,
+            later=True,
+        )  # fmt: skip
         covariance: str = param("full", "what is kept of a class's features", choices=KINDS)
-        centroids: int = param(10, "centroids of a class at most (covariance=centroids)", minimum=1)
+        centroids: int = param(10, "centroids of a class at most (covariance=centroids)", minimum=1, maximum=10_000)
         ensemble: bool = param(True, "add the prototypes' scores to the head's")
 
     config: Config

@@ -64,16 +64,18 @@ class PGP(DualPrompt):
 
     @dataclass(frozen=True)
     class Config(DualPrompt.Config):
-        epochs: int = param(50, "passes over a task's images", minimum=1, search=gtep.PROMPT_EPOCHS, embedded=8)
+        epochs: int = param(
+            50, "passes over a task's images", minimum=1, maximum=10_000, search=gtep.PROMPT_EPOCHS, embedded=8
+        )
         lr: float = param(
-            4.6875e-4, "learning rate of prompts, keys and head", minimum=0.0, search=gtep.PROMPT_LR, embedded=0.003,
-            embedded_search=EMBEDDED_LR,
+            4.6875e-4, "learning rate of prompts, keys and head", minimum=0.0, maximum=1e30, search=gtep.PROMPT_LR,
+            embedded=0.003, embedded_search=EMBEDDED_LR,
         )  # fmt: skip
         length: int = param(
-            20, "keys (and values) of an E-prompt in a block", minimum=1, search=gtep.PREFIX, embedded=5
+            20, "keys (and values) of an E-prompt in a block", minimum=1, maximum=10_000, search=gtep.PREFIX, embedded=5
         )
         pull: float = param(
-            1.0, "lambda: weight of the cosine with the task's key", minimum=0.0, search=(*gtep.PULL, 1.0)
+            1.0, "lambda: weight of the cosine with the task's key", minimum=0.0, maximum=1e6, search=(*gtep.PULL, 1.0)
         )
         threshold: float = param(
             0.5, "part of the queries' energy that is kept", minimum=0.0, maximum=1.0, search=(0.5, 0.8, 0.95)

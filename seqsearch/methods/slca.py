@@ -47,19 +47,26 @@ class SLCA(Method):
     @dataclass(frozen=True)
     class Config(Training):
         epochs: int = param(
-            20, "passes over a task's images", minimum=1, search=(5, 10, 20), embedded=4, embedded_search=(2, 4, 8)
+            20, "passes over a task's images", minimum=1, maximum=10_000, search=(5, 10, 20), embedded=4,
+            embedded_search=(2, 4, 8),
+        )  # fmt: skip
+        batch_size: int = param(64, "images per step", minimum=1, maximum=100_000, embedded=32)
+        lr: float = param(0.01, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.1))
+        backbone_lr: float = param(
+            0.0001, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 2e-3)
         )
-        batch_size: int = param(64, "images per step", minimum=1, embedded=32)
-        lr: float = param(0.01, "learning rate of the head", minimum=0.0, search=LogUniform(1e-3, 0.1))
-        backbone_lr: float = param(0.0001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 2e-3))
-        align_epochs: int = param(5, "passes over the drawn features", minimum=1, later=True)
+        align_epochs: int = param(5, "passes over the drawn features", minimum=1, maximum=10_000, later=True)
         align_lr: float = param(
-            0.01, "learning rate of the alignment", minimum=0.0, search=LogUniform(1e-3, 0.1), later=True
+            0.01, "learning rate of the alignment", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.1), later=True
         )
-        draws: int = param(256, "features drawn per class, and per step of the alignment", minimum=1, later=True)
-        temperature: float = param(0.1, "tau of the alignment loss", minimum=1e-6, search=(0.05, 0.1, 0.2), later=True)
+        draws: int = param(
+            256, "features drawn per class, and per step of the alignment", minimum=1, maximum=100_000, later=True
+        )
+        temperature: float = param(
+            0.1, "tau of the alignment loss", minimum=1e-6, maximum=1e6, search=(0.05, 0.1, 0.2), later=True
+        )
         covariance: str = param("full", "what is kept of a class's features", choices=KINDS)
-        centroids: int = param(10, "centroids of a class at most (covariance=centroids)", minimum=1)
+        centroids: int = param(10, "centroids of a class at most (covariance=centroids)", minimum=1, maximum=10_000)
         scheduler: str = param(
             "steplr", "how the rate falls; steplr: once, at 0.9 of the steps", choices=("cosine", "steplr", "constant")
         )

@@ -7,33 +7,41 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.settings import TaskSettings, setting
+from seqsearch.core.settings import MOST_IMAGES, MOST_TASKS, TaskSettings, setting
 
 
 @dataclass(frozen=True)
 class SearchSettings(TaskSettings):
     """Steps, candidates, look-ahead and reward of a search; symbols are those of the CLDyB paper."""
 
-    tasks: int = setting(5, "Tasks in a sequence (N; the paper: 10).", minimum=1)
-    classes_per_task: int = setting(10, "Classes in a task (K; the paper: 20).", minimum=2)
-    candidates: int = setting(64, "Tasks proposed at each step (B~).", minimum=1)
-    condensed: int = setting(8, "Proposed tasks that are judged by training (B-).", minimum=1)
-    clusters: int = setting(4, "Functional clusters the judged tasks are drawn from (C).", minimum=1)
-    knn_k: int = setting(10, "Neighbours of the kNN classifier behind the clusters.", minimum=1)
+    tasks: int = setting(5, "Tasks in a sequence (N; the paper: 10).", minimum=1, maximum=MOST_TASKS)
+    classes_per_task: int = setting(10, "Classes in a task (K; the paper: 20).", minimum=2, maximum=100_000)
+    candidates: int = setting(64, "Tasks proposed at each step (B~).", minimum=1, maximum=100_000)
+    condensed: int = setting(8, "Proposed tasks that are judged by training (B-).", minimum=1, maximum=10_000)
+    clusters: int = setting(4, "Functional clusters the judged tasks are drawn from (C).", minimum=1, maximum=10_000)
+    knn_k: int = setting(10, "Neighbours of the kNN classifier behind the clusters.", minimum=1, maximum=MOST_IMAGES)
     knn_temperature: float = setting(0.1, "T in its votes exp(cosine / T).", minimum=1e-3, maximum=1e3)
     knn_scope: Literal["task", "seen"] = setting(
         "task", "Its neighbours: the task's own classes, or all seen ones too."
     )
-    knn_images: int = setting(50, "Images of a class and part behind its votes and its losses, at most.", minimum=1)
+    knn_images: int = setting(
+        50, "Images of a class and part behind its votes and its losses, at most.", minimum=1, maximum=MOST_IMAGES
+    )
     raw_features: bool = setting(False, "Cluster kNN losses as they are (the paper), not standardised per method.")
-    lookahead: int = setting(1, "Follow-up tasks trained after a candidate to judge it (L).", minimum=0)
+    lookahead: int = setting(1, "Follow-up tasks trained after a candidate to judge it (L).", minimum=0, maximum=1000)
     followups: Literal["feasible", "greedy", "condensed"] = setting(
         "feasible", "Follow-up tasks: any classes left (the paper), greedy ones, or other candidates."
     )
-    simulations: int = setting(16, "Budget of a step in simulations; one is a rollout of every method.", minimum=1)
+    simulations: int = setting(
+        16, "Budget of a step in simulations; one is a rollout of every method.", minimum=1, maximum=1_000_000
+    )
     allocation: Literal["uniform", "halving", "uct"] = setting("halving", "How the budget is spent on the candidates.")
-    in_flight: int = setting(8, "Simulations under way at a time; decides the sequence, unlike --workers.", minimum=1)
-    temperature: float = setting(0.0, "Eq. 8's tau in sd of J within a step; 0: the hardest, inf: any.", minimum=0.0)
+    in_flight: int = setting(
+        8, "Simulations under way at a time; decides the sequence, unlike --workers.", minimum=1, maximum=100_000
+    )
+    temperature: float = setting(
+        0.0, "Eq. 8's tau in sd of J within a step; 0: the hardest, inf: any.", minimum=0.0, maximum=math.inf
+    )
     discount: float = setting(1.0, "Weight of each further step of a rollout (alpha).", minimum=0.0, maximum=1.0)
     reward: Literal["paper", "forgetting", "gap-to-joint"] = setting(
         "paper", "Reward R: AFM - ALA (Eq. 3), AFM alone, or accuracy lost against joint training."
@@ -45,7 +53,7 @@ class SearchSettings(TaskSettings):
     sampler: Literal["greedy", "group-uniform", "uniform"] = setting("greedy", "Where candidates come from (ablation).")
     clustering: bool = setting(True, "Condense candidates by functional clustering (ablation: --no-clustering).")
     selector: Literal["mcts", "similar-past", "random"] = setting("mcts", "How a candidate is chosen (ablation).")
-    probe_images: int = setting(5, "Training images per class behind a prototype.", minimum=1)
+    probe_images: int = setting(5, "Training images per class behind a prototype.", minimum=1, maximum=MOST_IMAGES)
     extended_from: tuple[int, ...] = field(default=(), metadata={"minimum": None, "maximum": None, "hidden": True})
     """Lengths at which the run was finished before, ascending: ``seqsearch extend`` sets it, no flag does. Tasks of a stage were
     chosen without looking beyond its end."""
@@ -54,8 +62,6 @@ class SearchSettings(TaskSettings):
         super().check()
         if list(self.stages) != sorted({n for n in self.stages if n >= 1}):
             raise UserError(f"a run of {self.tasks} tasks cannot have been extended from {list(self.extended_from)}")
-        if math.isinf(self.discount):
-            raise UserError("--discount must be finite")
 
     @property
     def stages(self) -> tuple[int, ...]:

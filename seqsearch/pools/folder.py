@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
+from seqsearch.core.typed import LARGEST, brief
 from seqsearch.pools.base import GIVEN, ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
 from seqsearch.pools.parts.decode import MAX_BYTES, decoded
 from seqsearch.pools.parts.layout import SPLITS
@@ -109,7 +110,7 @@ def build(path: str, split: str = "auto", min_images: int = 1, links: str = "ins
     Args:
         path: the folder.
         split: ``auto`` keeps a given split if there is one, ``given`` asks for one, ``random`` draws it in any case.
-        min_images: classes with fewer are left out.
+        min_images: classes with fewer are left out; from 1.
         links: ``inside`` follows links that stay in the folder and refuses others, ``anywhere`` follows all.
 
     Raises:
@@ -125,11 +126,11 @@ def build(path: str, split: str = "auto", min_images: int = 1, links: str = "ins
 def check_options(path: str, split: str, min_images: int, links: str) -> None:
     """Raises UserError: an option that folder and Parquet pools share is out of range."""
     if split not in ("auto", "given", "random"):
-        raise UserError(f"pool {path!r}: split={split!r} must be auto, given or random")
-    if not isinstance(min_images, int) or isinstance(min_images, bool) or min_images < 1:
-        raise UserError(f"pool {path!r}: min_images={min_images!r} must be a whole number of at least 1")
+        raise UserError(f"pool {path!r}: split={brief(split)} must be auto, given or random")
+    if not isinstance(min_images, int) or isinstance(min_images, bool) or not 1 <= min_images <= LARGEST:
+        raise UserError(f"pool {path!r}: min_images={brief(min_images)} must be a whole number from 1 to {LARGEST}")
     if links not in ("inside", "anywhere"):
-        raise UserError(f"pool {path!r}: links={links!r} must be inside or anywhere")
+        raise UserError(f"pool {path!r}: links={brief(links)} must be inside or anywhere")
 
 
 def _classes(root: Path, found: Found) -> _Classes:

@@ -6,7 +6,6 @@ image is a font of the class under a random homography, stroke weight, blur, col
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 
 import numpy as np
@@ -14,12 +13,15 @@ from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of, seed_of
 from seqsearch.core.errors import UserError
+from seqsearch.core.typed import LARGEST, brief
 from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows
 from seqsearch.pools.parts import glyph_render as render
 from seqsearch.pools.parts.decode import fitted
 from seqsearch.pools.parts.glyph_atlas import Atlas, load_atlas
 
 SIZES = (32, 64, 224)
+MOST_IMAGES = 100_000
+"""Of a class, for each of training, reward and test."""
 PARTS = ("pool", "pretrain")
 MAX_STRENGTH = 2.5
 """Beyond it the perspective would fold the image over."""
@@ -93,12 +95,12 @@ def build(
     """The glyph pool.
 
     Args:
-        train: images per class to train on (a fifth of them validates); also ``reward`` and ``test``.
+        train: images per class to train on (a fifth of them validates), 2 to 100,000; also ``reward`` and ``test``, from 1.
         classes: keep this many classes, balanced over the Unicode blocks; all when None.
         size: side in pixels, one of 32, 64, 224.
         strength: how far the distortions go. Accuracy of nearest class means on random sequences of 5 x 10 classes, 10
             images each: .98 at 1.0, .86 at 1.4, .65 at 1.86.
-        seed: other images of the same classes.
+        seed: other images of the same classes; from 0, at most 63 bits.
         part: ``pool``, or ``pretrain`` for the disjoint classes that the embedded backbone was trained on.
 
     Raises:
@@ -107,7 +109,7 @@ def build(
     _check(train, reward, test, size, strength, seed, part)
     atlas = load_atlas(part)
     if classes is not None and not (_is_int(classes) and 1 <= classes <= len(atlas.codes)):
-        raise UserError(f"pool 'glyphs': classes={classes!r} must be a whole number from 1 to {len(atlas.codes)}")
+        raise UserError(f"pool 'glyphs': classes={brief(classes)} must be a whole number from 1 to {len(atlas.codes)}")
     chosen = _balanced(atlas, len(atlas.codes) if classes is None else classes)
     count = train + reward + test
     given = {
@@ -125,15 +127,16 @@ def build(
 
 def _check(train: int, reward: int, test: int, size: int, strength: float, seed: int, part: str) -> None:
     """Raises UserError: an option is out of range."""
-    for option, value, low in (("train", train, 2), ("reward", reward, 1), ("test", test, 1), ("seed", seed, 0)):
-        if not _is_int(value) or value < low:
-            raise UserError(f"pool 'glyphs': {option}={value!r} must be a whole number of at least {low}")
+    bounds = {"train": (2, MOST_IMAGES), "reward": (1, MOST_IMAGES), "test": (1, MOST_IMAGES), "seed": (0, LARGEST)}
+    for (option, (low, high)), value in zip(bounds.items(), (train, reward, test, seed), strict=True):
+        if not _is_int(value) or not low <= value <= high:
+            raise UserError(f"pool 'glyphs': {option}={brief(value)} must be a whole number from {low} to {high}")
     if size not in SIZES:
-        raise UserError(f"pool 'glyphs': size={size!r} must be one of {', '.join(map(str, SIZES))}")
-    if isinstance(strength, (bool, str)) or not (math.isfinite(strength) and 0 <= strength <= MAX_STRENGTH):
-        raise UserError(f"pool 'glyphs': strength={strength!r} must be a number from 0 to {MAX_STRENGTH:g}")
+        raise UserError(f"pool 'glyphs': size={brief(size)} must be one of {', '.join(map(str, SIZES))}")
+    if isinstance(strength, (bool, str)) or not 0 <= strength <= MAX_STRENGTH:
+        raise UserError(f"pool 'glyphs': strength={brief(strength)} must be a number from 0 to {MAX_STRENGTH:g}")
     if part not in PARTS:
-        raise UserError(f"pool 'glyphs': part={part!r} must be one of {', '.join(PARTS)}")
+        raise UserError(f"pool 'glyphs': part={brief(part)} must be one of {', '.join(PARTS)}")
 
 
 def _is_int(value: object) -> bool:

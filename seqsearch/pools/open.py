@@ -7,6 +7,7 @@ from pathlib import Path
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item, parse_items
+from seqsearch.core.paths import at_home, leads_somewhere
 from seqsearch.core.registry import located_text, made, names
 from seqsearch.pools.base import Pool
 
@@ -23,12 +24,12 @@ def build_pool(text: str) -> Pool:
     Raises:
         UserError: unknown pool or option.
     """
-    item = Item(text, text, None, ()) if Path(text).expanduser().exists() else parse_item(text, "pool")
-    if item.target in names("pool") or (":" in item.target and not Path(item.target).expanduser().exists()):
+    item = Item(text, text, None, ()) if leads_somewhere(at_home(text)) else parse_item(text, "pool")
+    if item.target in names("pool") or (":" in item.target and not leads_somewhere(at_home(item.target))):
         pool: Pool = made("pool", item, MEMBERS)
         return pool
-    path = Path(item.target).expanduser()
-    if not path.exists():
+    path = at_home(item.target)
+    if not leads_somewhere(path):
         raise UserError(
             f"pool {item.target!r} does not exist: name a folder of images, a .parquet file, or one of "
             f"{', '.join(n for n in names('pool') if n not in PATH_KINDS)}"
@@ -40,18 +41,18 @@ def build_pool(text: str) -> Pool:
 
 def pool_texts(text: str, directory: Path | None = None) -> list[str]:
     """The items of ``--pool``; a path that is there is one item, whatever is in its name."""
-    there = ((directory or Path()) / Path(text).expanduser()).exists()
+    there = leads_somewhere((directory or Path()) / at_home(text))
     return [text] if there and text.strip() else [i.text for i in parse_items(text, "pool")]
 
 
 def located_pool(text: str, directory: Path) -> str:
     """A pool item as workers find it: paths in it made absolute."""
-    if (path := directory / Path(text).expanduser()).exists() and text not in names("pool"):
+    if leads_somewhere(path := directory / at_home(text)) and text not in names("pool"):
         return str(path.absolute())
     item = parse_item(text, "pool")
     if ":" in item.target or item.target in names("pool"):
         return located_text(text, "pool", directory)
-    return str((directory / Path(item.target).expanduser()).absolute()) + item.text[len(item.target) :]
+    return str((directory / at_home(item.target)).absolute()) + item.text[len(item.target) :]
 
 
 def located_pools(text: str, directory: Path) -> str:

@@ -143,7 +143,7 @@ def build(path: str, split: str = "auto", min_images: int = 1, links: str = "ins
     Args:
         path: the file; of a folder ``train-*``, ``validation-*`` and ``test-*`` are a given split.
         split: ``auto`` keeps a given split if there is one, ``given`` asks for one, ``random`` draws it in any case.
-        min_images: classes with fewer are left out.
+        min_images: classes with fewer are left out; from 1.
         links: files of a folder that are links must lead to its ``inside``, or may lead ``anywhere``.
 
     Raises:

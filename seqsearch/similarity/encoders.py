@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import importlib
 import logging
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
+from seqsearch.core.paths import at_home
 from seqsearch.storage.reading import content, json_object, open_regular, parsed
 
 Float32 = NDArray[np.float32]
@@ -75,7 +77,7 @@ def located(encoder: str) -> Path:
     Raises:
         UserError: it cannot be had.
     """
-    folder = Path(encoder).expanduser() if _is_folder(encoder) else _snapshot(encoder)
+    folder = at_home(encoder) if _is_folder(encoder) else _snapshot(encoder)
     if not any((folder / name).exists() for name in ("modules.json", "config.json")):
         raise UserError(
             f"encoder {encoder!r}: {folder} is no model, it has neither modules.json nor config.json: name another"
@@ -117,7 +119,7 @@ def _weights(folder: Path) -> list[Path]:
 
 
 def _is_folder(encoder: str) -> bool:
-    return Path(encoder).expanduser().is_dir()
+    return os.path.isdir(at_home(encoder))
 
 
 def _imported(package: str) -> Any:

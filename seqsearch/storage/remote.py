@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from seqsearch.core.errors import UserError
+from seqsearch.core.paths import at_home
 
 ANSWER_SECONDS = 45.0
 """Within which a file system on the network must answer when it is open_remote."""
@@ -61,7 +62,7 @@ def local(location: str, flag: str) -> Path:
         raise UserError(
             f"{flag} {location}: a URL has two slashes, such as s3://bucket/folder; a folder so named is ./{location}"
         )
-    return Path(location).expanduser().absolute()
+    return at_home(location).absolute()
 
 
 def usable(location: str, flag: str) -> Path:

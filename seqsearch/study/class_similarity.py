@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
+from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located, located_text
 from seqsearch.planners.all_classes import IMAGES, AllClassesPlanner
 from seqsearch.planners.step import PoolView
@@ -56,7 +57,7 @@ def learned_similarity(
 
     if images < 0:
         raise UserError(f"{images} images per class: give a number of images, or 0 for all")
-    files = {b: str(Path(f).expanduser().absolute()) for b, f in (weights or {}).items()}
+    files = {b: str(at_home(f).absolute()) for b, f in (weights or {}).items()}
     with tempfile.TemporaryDirectory() as scratch:
         world = World(
             located_pools(pool_text, Path.cwd()), seed, str(cache_root()), scratch, device, weights=tuple(files.items())

@@ -13,6 +13,7 @@ from typing import Any
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.identity import versions
+from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located, located_text
 from seqsearch.core.settings import PoolSettings, StudySettings
 from seqsearch.core.types import MethodSpec
@@ -135,7 +136,7 @@ def world_of(settings: StudySettings | PoolSettings, states: Path, device: str, 
     )
     if not isinstance(settings, StudySettings):
         return world
-    files = {b: str((directory / Path(f).expanduser()).absolute()) for b, f in settings.weight_files().items()}
+    files = {b: str((directory / at_home(f)).absolute()) for b, f in settings.weight_files().items()}
     return replace(world, weights=tuple(files.items()), precision=settings.precision)
 
 

@@ -314,8 +314,11 @@ def test_parameters_are_checked_and_explained(case: Case) -> None:
     for name, spec in kind.Config.__dataclass_fields__.items():
         assert spec.metadata.get("help"), f"{name} has no help: declare it with param(default, help)"
         if isinstance(spec.default, (int, float)) and not isinstance(spec.default, bool):
-            assert spec.metadata["minimum"] is not None, name
-            for wrong in (spec.metadata["minimum"] - 1, "much", float("inf")):
+            low, high = spec.metadata["minimum"], spec.metadata["maximum"]
+            assert low is not None, f"{name} has no minimum"
+            assert high is not None, f"{name} has no maximum"
+            assert low <= spec.default <= high < (2**63 if isinstance(spec.default, int) else 1e38), name
+            for wrong in (low - 1, 2 * high + 1, 10**400, "9" * 5000, "much", float("inf"), float("nan")):
                 with pytest.raises(UserError, match=name):
                     build_config(kind, {name: wrong})
 

@@ -101,6 +101,7 @@ def driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def write_token(home: Path, token: str) -> None:
     (home / ".ray").mkdir()
     (home / ".ray" / "auth_token").write_text(token)
+    (home / ".ray" / "auth_token").chmod(0o600)
 
 
 def anywhere(host: str) -> bool:

@@ -94,24 +94,6 @@ def test_a_killed_driver_resumes_to_the_same_sequences(
     assert stats(run)["sessions"] == 2
 
 
-def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    driver = subprocess.Popen(
-        [sys.executable, "-m", "protocols.cli", "cldyb", *ARGUMENTS, "--workers", "1", "--out", str(run)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # shells ignore it in background jobs
-    )  # fmt: skip
-    journal = run / "journal.jsonl"
-    until = time.monotonic() + 120
-    while time.monotonic() < until and not (journal.exists() and journal.read_bytes().count(b"\n") > 8):
-        time.sleep(0.05)
-    driver.send_signal(signal.SIGINT)
-    _, said = driver.communicate(timeout=60)
-    assert driver.returncode == 130
-    assert f"seqsearch cldyb --resume {run}" in said
-    assert "Traceback" not in said
-
-
 def test_a_run_folder_in_use_is_refused(in_process: Path) -> None:
     import fcntl
 

@@ -35,18 +35,21 @@ SCALE = 0.1
 class AdapterTraining(CosineTraining):
     """Hyperparameters of a set of adapters; methods name their own defaults by declaring a field again."""
 
-    ffn_num: int = param(64, "width of an adapter's bottleneck", minimum=1, search=gtep.FFN_NUM)
-    epochs: int = param(10, "passes over a task's images", minimum=1, search=gtep.ADAPTER_EPOCHS)
-    lr: float = param(0.05, "learning rate", minimum=0.0, search=gtep.ADAPTER_LR)
-    batch_size: int = param(16, "images per step", minimum=1, search=gtep.BATCH_SIZE)
-    weight_decay: float = param(5e-3, "L2 penalty (adamw: decoupled)", minimum=0.0, search=gtep.ADAPTER_WEIGHT_DECAY)
+    ffn_num: int = param(64, "width of an adapter's bottleneck", minimum=1, maximum=100_000, search=gtep.FFN_NUM)
+    epochs: int = param(10, "passes over a task's images", minimum=1, maximum=10_000, search=gtep.ADAPTER_EPOCHS)
+    lr: float = param(0.05, "learning rate", minimum=0.0, maximum=1e30, search=gtep.ADAPTER_LR)
+    batch_size: int = param(16, "images per step", minimum=1, maximum=100_000, search=gtep.BATCH_SIZE)
+    weight_decay: float = param(
+        5e-3, "L2 penalty (adamw: decoupled)", minimum=0.0, maximum=1e3, search=gtep.ADAPTER_WEIGHT_DECAY
+    )
     optimizer: str = param("sgd", "how a step is made", choices=("sgd", "adam", "adamw"), search=gtep.OPTIMIZER)
     scheduler: str = param(
         "constant", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCHEDULER
     )
     milestones: int = param(
-        3, "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n", minimum=1, search=gtep.MILESTONES
-    )
+        3, "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n", minimum=1, maximum=10_000,
+        search=gtep.MILESTONES,
+    )  # fmt: skip
     lr_decay: float = param(
         0.1, "factor of each drop of scheduler=steplr", minimum=0.0, maximum=1.0, search=gtep.LR_DECAY
     )

@@ -25,7 +25,7 @@ Draws = Callable[[str], torch.Generator]
 class CosineTraining(Training):
     """Hyperparameters of a descent with a cosine classifier."""
 
-    lr: float = param(0.05, "learning rate", minimum=0.0)
+    lr: float = param(0.05, "learning rate", minimum=0.0, maximum=1e30)
 
 
 def cosines(features: Tensor, prototypes: Tensor) -> Tensor:

@@ -21,13 +21,15 @@ Rate = Callable[[float], float]
 class Training(Config):
     """Hyperparameters of a gradient descent; methods name their own defaults and search spaces by declaring a field again."""
 
-    epochs: int = param(5, "passes over a task's images", minimum=1)
-    batch_size: int = param(32, "images per step", minimum=1)
-    weight_decay: float = param(5e-4, "L2 penalty on what is trained (adamw: decoupled)", minimum=0.0)
+    epochs: int = param(5, "passes over a task's images", minimum=1, maximum=10_000)
+    batch_size: int = param(32, "images per step", minimum=1, maximum=100_000)
+    weight_decay: float = param(5e-4, "L2 penalty on what is trained (adamw: decoupled)", minimum=0.0, maximum=1e3)
     optimizer: str = param("sgd", "how a step is made", choices=("sgd", "adam", "adamw"))
     momentum: float = param(0.9, "of optimizer=sgd", minimum=0.0, maximum=0.999)
     scheduler: str = param("cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"))
-    milestones: int = param(2, "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n", minimum=1)
+    milestones: int = param(
+        2, "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n", minimum=1, maximum=10_000
+    )
     lr_decay: float = param(0.1, "factor of each drop of scheduler=steplr", minimum=0.0, maximum=1.0)
 
     def rate(self) -> Rate:

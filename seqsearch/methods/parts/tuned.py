@@ -20,7 +20,7 @@ from seqsearch.methods.parts.training import Training
 def head_rate(embedded: float) -> Any:
     """A parameter, with its value on the embedded backbone."""
     return param(
-        0.001, "learning rate of the head", minimum=0.0, search=LogUniform(1e-4, 0.05),
+        0.001, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-4, 0.05),
         embedded=embedded, embedded_search=LogUniform(0.005, 0.5),
     )  # fmt: skip
 
@@ -28,7 +28,7 @@ def head_rate(embedded: float) -> Any:
 def backbone_rate(embedded: float) -> Any:
     """A parameter, with its value on the embedded backbone."""
     return param(
-        0.001, "learning rate of the backbone", minimum=0.0, search=LogUniform(1e-5, 0.01),
+        0.001, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 0.01),
         embedded=embedded, embedded_search=LogUniform(1e-4, 0.02),
     )  # fmt: skip
 
@@ -38,12 +38,13 @@ class TunedTraining(Training):
     """PILOT's settings for fine-tuning a pre-trained transformer."""
 
     epochs: int = param(
-        20, "passes over a task's images", minimum=1, search=(5, 10, 20), embedded=4, embedded_search=(2, 4, 8)
-    )
-    batch_size: int = param(128, "images per step", minimum=1, embedded=32)
+        20, "passes over a task's images", minimum=1, maximum=10_000, search=(5, 10, 20), embedded=4,
+        embedded_search=(2, 4, 8),
+    )  # fmt: skip
+    batch_size: int = param(128, "images per step", minimum=1, maximum=100_000, embedded=32)
     lr: float = head_rate(embedded=0.05)
     backbone_lr: float = backbone_rate(embedded=0.005)
-    weight_decay: float = param(2e-4, "L2 penalty on what is trained", minimum=0.0, embedded=5e-4)
+    weight_decay: float = param(2e-4, "L2 penalty on what is trained", minimum=0.0, maximum=1e3, embedded=5e-4)
 
 
 class Tuned(Method):

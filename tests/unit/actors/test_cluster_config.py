@@ -126,6 +126,31 @@ def test_the_scripts_of_the_docs_name_flags_that_exist() -> None:
     assert used <= known, sorted(used - known)
 
 
+def token_commands() -> list[str]:
+    """Those of docs/cluster.md that make the token file, or fetch it."""
+    return [line for b in blocks("bash") for line in b.splitlines() if "umask 077" in line]
+
+
+@pytest.mark.long
+def test_the_commands_of_the_docs_close_a_token_file_that_was_open(tmp_path: Path) -> None:
+    commands = [c for c in token_commands() if "get-auth-token" in c]
+    assert len(commands) == 2
+    for number, command in enumerate(commands):
+        token = tmp_path / str(number) / ".ray" / "auth_token"
+        token.parent.mkdir(parents=True)
+        token.write_text("0" * 64)
+        token.chmod(0o644)
+        path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+        subprocess.run(["bash", "-c", command], check=True, env={"HOME": str(tmp_path / str(number)), "PATH": path})
+        assert (token.stat().st_mode & 0o777, token.read_text()) == (0o600, "0" * 64)
+        assert token.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_every_command_that_makes_or_fetches_the_token_closes_it() -> None:
+    assert len(token_commands()) == 3
+    assert all("; chmod go= ~/.ray ~/.ray/auth_token" in c for c in token_commands())
+
+
 def test_slurm_starts_every_node_with_the_token() -> None:
     [script] = [b for b in blocks("bash") if "#SBATCH" in b]
     before, *_ = script.split("ray start", 1)

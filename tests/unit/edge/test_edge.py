@@ -225,7 +225,7 @@ def test_a_run_resumes_with_what_it_began_with_or_not_at_all(tmp_path: Path) -> 
         (("--plan-only", "--dry-run"), "leave --dry-run out"),
         (("--plan-only", "--similarity", "m.csv", "--classes", "5"), "--classes draws from a pool"),
         (("--tasks", "1"), "--objective adjacent says nothing of 1 task(s) of 6 classes"),
-        (("--score-seeds", "100000000"), "--score-seeds 100000000: must be between 1 and 1000"),
+        (("--score-seeds", "100000000"), "--score-seeds 100000000: must be at most 1000"),
     ],
 )
 def test_flags_without_effect_are_refused(tmp_path: Path, flags: tuple[str, ...], said: str) -> None:

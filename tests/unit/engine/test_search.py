@@ -259,7 +259,7 @@ def test_settings_are_checked_before_anything_else() -> None:
 
     for change, says in [
         ({"classes_per_task": 1}, "--classes-per-task 1: must be at least 2"),
-        ({"discount": 1.5}, "--discount 1.5: must be between 0 and 1"),
+        ({"discount": 1.5}, "--discount 1.5: must be at most 1"),
         ({"methods": " "}, "--methods is missing"),
         ({"random_sequences": 2}, "fewer than 5"),
         ({"temperature": float("nan")}, "--temperature nan"),

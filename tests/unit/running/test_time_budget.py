@@ -150,9 +150,9 @@ def test_a_budget_can_stand_in_the_yaml_file(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text("time_budget: 90x\n")
     result = call("cldyb", "--config", tmp_path / "study.yaml", "--methods", "er")
     assert result.exit_code == 2
-    assert "seqsearch: '90x' is no duration: write e.g. 90m, 2h, 1d12h, or seconds" in result.stderr
+    assert "seqsearch: --time-budget '90x' is no duration: write e.g. 90m, 2h, 1d12h, or seconds" in result.stderr
     (tmp_path / "study.yaml").write_text("time_budget: 0\n")
-    assert "duration 0 must be more than 0" in call("cldyb", "--config", tmp_path / "study.yaml").stderr
+    assert "--time-budget 0 must be more than 0" in call("cldyb", "--config", tmp_path / "study.yaml").stderr
     (tmp_path / "study.yaml").write_text("time_budget: true\n")
     assert "must be of type" in call("cldyb", "--config", tmp_path / "study.yaml").stderr
 

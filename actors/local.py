@@ -1,0 +1,81 @@
+"""A Ray of this process alone: its folder is readable by this user only, and its services listen on loopback."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from seqsearch.storage.locks import is_locked, lock
+
+PREFIX = "sq-"
+LONGEST_ROOT = 24
+"""Bytes of a folder's path in which Ray's sockets still have names of at most 103 bytes (macOS; Linux: 107)."""
+
+
+class LocalFolder:
+    """A folder (0700) for the sockets, logs and spilled objects of one Ray; gone when it is closed.
+
+    Those that killed processes of this user left behind are removed when the next one is made.
+    """
+
+    def __init__(self) -> None:
+        root = _root()
+        root.mkdir(parents=True, exist_ok=True)
+        for path in root.glob(PREFIX + "*"):
+            if _is_left(path):
+                shutil.rmtree(path, ignore_errors=True)
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
+        self._lock: IO[bytes] | None = lock(self.path / "new")
+        (self.path / "new").rename(self.path / "lock")  # locked from its first moment
+
+    @property
+    def ray(self) -> str:
+        """Where Ray puts its session folders. Ray opens this very folder to everybody, so it lies inside the private one."""
+        return str(self.path / "r")
+
+    def close(self) -> None:
+        """Remove it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._lock is not None:
+            self._lock.close()
+
+
+@contextmanager
+def on_loopback() -> Iterator[None]:
+    """A Ray that is started in this block takes 127.0.0.1 for the address of its node, so that its services listen there alone.
+
+    ``ray.init(_node_ip_address="127.0.0.1")`` is replaced by the machine's address in the network, but for macOS and Windows,
+    where Ray has a setting for just this.
+    """
+    from ray._private import ray_constants
+
+    before = ray_constants.ENABLE_RAY_CLUSTER
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    try:
+        yield
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = before
+
+
+def _root() -> Path:
+    """The folder that Ray would take, unless sockets in it would have too long names."""
+    from ray._common.utils import get_default_system_temp_dir
+
+    root = Path(get_default_system_temp_dir()).absolute()
+    return root if len(os.fsencode(root)) <= LONGEST_ROOT else Path("/tmp")
+
+
+def _is_left(path: Path) -> bool:
+    """Whether a folder is this user's, and of a process that is gone."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return own and (path / "lock").exists() and not is_locked(path / "lock")

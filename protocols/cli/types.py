@@ -1,0 +1,73 @@
+"""Types of options: what is not of them is told in one line that names the flag and what would be possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from seqsearch.core.bounds import out_of_bounds
+from seqsearch.core.errors import UserError
+from seqsearch.core.typed import brief
+
+
+class Whole(click.IntRange):
+    """A whole number between two bounds, both inclusive; its help shows them."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """
+        Raises:
+            UserError: it is no whole number, or out of bounds.
+        """
+        return int(_checked(value, int, "a whole number", self, param))
+
+
+class Number(click.FloatRange):
+    """A number between two bounds, both inclusive; its help shows them."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """
+        Raises:
+            UserError: it is no number, or out of bounds.
+        """
+        return float(_checked(value, float, "a number", self, param))
+
+
+class Measured(click.ParamType):  # type: ignore[type-arg]  # plain in older versions of click
+    """A quantity with a unit, as `seqsearch.core.units` reads it."""
+
+    name = "quantity"
+
+    def __init__(self, read: Callable[[Any], float]) -> None:
+        self.read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """
+        Raises:
+            UserError: it is none, or out of bounds.
+        """
+        try:
+            return self.read(value)
+        except UserError as error:
+            raise UserError(f"{_flag(param)} {error}") from None
+
+
+def _checked(
+    value: Any, kind: type, what: str, bounds: click.IntRange | click.FloatRange, param: click.Parameter | None
+) -> Any:
+    try:
+        number = kind(value)
+    except (ValueError, OverflowError):
+        raise UserError(f"{_flag(param)} {brief(value)}: must be {what}") from None
+    if wrong := out_of_bounds(number, bounds.min, bounds.max):
+        raise UserError(f"{_flag(param)} {brief(number)}: {wrong}")
+    return number
+
+
+def _flag(param: click.Parameter | None) -> str:
+    return param.opts[0] if param else "value"
