@@ -36,7 +36,7 @@ class Peers:
 
     def _bring(self, digest: str, offer: Offer, handle: Any, folder: StateFolder) -> int | None:
         """Bytes that came."""
-        have = [p.stem for p in folder.pack_files()]
+        have = folder.pack_names()
         try:
             found: Files | None = ray.get(
                 handle.read_state.remote(digest, have), timeout=max(5.0, PATIENCE * self.link.seconds(offer.size))

@@ -127,15 +127,8 @@ class Worker:
     @_control
     def read_state(self, digest: str, have: Iterable[str]) -> Files | None:
         """A state for another node, without the packs that it has; None if it is not on this node's disk."""
-        disk = self._trainer.cache.disk
-        files, known = disk.files(digest), set(have)
-        if files is None:
-            return None
-        try:
-            packs = {p.stem: p.read_bytes() for p in files[:-1] if p.stem not in known}
-            return Files(files[-1].read_bytes(), packs)
-        except OSError:
-            return None
+        files: Files | None = self._trainer.cache.disk.files(digest, set(have))
+        return files
 
     @_control
     def drop(self, states: list[str]) -> None:

@@ -17,7 +17,7 @@ from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search, outcome
 from seqsearch.results.rows import JudgedRollout, RunInfo, SequenceKind, Training
 from seqsearch.results.tables import write_trainings
-from seqsearch.storage.remote import copied
+from seqsearch.storage.store import copied
 from seqsearch.study.study import Study
 from seqsearch.training.world import World
 
