@@ -10,7 +10,8 @@ from ray.exceptions import GetTimeoutError, RayError
 
 from seqsearch.states.blocks import Damaged, Manifest
 from seqsearch.states.folder import StateFolder
-from seqsearch.states.transfer import Files, Link, Offer
+from seqsearch.states.packs import Files
+from seqsearch.states.transfer import Link, Offer
 
 PATIENCE = 10.0
 """Times the expected seconds that are waited for a peer, which may be gone or busy; then the state is trained."""

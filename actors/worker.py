@@ -13,7 +13,8 @@ import ray
 
 from actors.node import NodeFolder, limit_memory, node_folder, resident_bytes
 from seqsearch.core.types import Edge, Probe
-from seqsearch.states.transfer import Files, Offer
+from seqsearch.states.packs import Files
+from seqsearch.states.transfer import Offer
 from seqsearch.training.world import World
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -120,10 +121,10 @@ def random_tasks(sizes: Sequence[int], seed: int, number: int) -> Classes:
 # ------------------------------------------------------------------------------------------------ file
 
 
-def write_plans(folder: Path, plans: Sequence[ExtremesPlan]) -> None:
+def write_plans(path: Path, plans: Sequence[ExtremesPlan]) -> None:
     """Into ``plan.json``."""
     said = [asdict(p) for p in plans]
-    write_json(folder / FILE, {"plans": [{**p, "checksum": _checksum(p)} for p in said]})
+    write_json(path, {"plans": [{**p, "checksum": _checksum(p)} for p in said]})
 
 
 def read_plans(folder: Path) -> list[ExtremesPlan]:
@@ -133,7 +134,7 @@ def read_plans(folder: Path) -> list[ExtremesPlan]:
         UserError: it is damaged.
     """
     path = folder / FILE
-    if not path.exists():
+    if not os.path.lexists(path):
         return []
     said = json_object(path, most=1 << 30)
     try:

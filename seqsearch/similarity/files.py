@@ -85,7 +85,7 @@ def write(path: Path | str, similarity: Similarity) -> None:
     check_target(path, "the matrix", tuple(_READERS))
     if path.suffix.lower() == ".parquet" and CORNER in similarity.names:
         raise UserError(f"{path}: a class is called {CORNER!r}, as is the column of names: write .csv instead")
-    with atomic_path(path) as temporary:
+    with atomic_path(path, durable=True) as temporary:
         _WRITERS[_kind(path)](temporary, similarity)
 
 

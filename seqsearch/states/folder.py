@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqsearch.states.blocks import Block, Damaged, Manifest, State, assembled, divided
-from seqsearch.states.packs import check_pack, write_pack
-from seqsearch.states.transfer import Files
+from seqsearch.states.packs import Files, check_pack, write_pack
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.unfinished import sweep

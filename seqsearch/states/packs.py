@@ -1,10 +1,11 @@
-"""A pack: blocks of bytes, by hash, in one file in the format of safetensors."""
+"""A pack: blocks of bytes, by hash, in one file in the format of safetensors; and states as files."""
 
 from __future__ import annotations
 
 import itertools
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -12,6 +13,14 @@ from seqsearch.states.blocks import Damaged, hash_of
 
 if TYPE_CHECKING:
     import torch
+
+
+@dataclass(frozen=True)
+class Files:
+    """A state on its way: its manifest, and the packs that were asked for."""
+
+    manifest: bytes
+    packs: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def write_pack(file: IO[bytes], blocks: Mapping[str, torch.Tensor]) -> None:

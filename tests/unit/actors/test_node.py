@@ -29,12 +29,12 @@ def test_the_drivers_folder_is_used_where_it_is_seen(tmp_path: Path, monkeypatch
 
 def test_folders_that_nobody_uses_are_removed_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEQSEARCH_STATES", str(tmp_path))
-    old, held, young = (node_folder(tmp_path / "none", name) for name in ("old", "held", "young"))
+    old, held, young = (node_folder(tmp_path / "none", name) for name in ("a" * 32, "b" * 32, "c" * 32))
     assert old.lock is not None
     old.lock.close()
     for folder in (old, held):
         os.utime(folder.path, (0, time.time() - STALE_SECONDS - 60))
-    node_folder(tmp_path / "none", "new")
+    node_folder(tmp_path / "none", "d" * 32)
     assert [f.path.exists() for f in (old, held, young)] == [False, True, True]
 
 
