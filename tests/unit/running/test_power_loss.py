@@ -21,7 +21,7 @@ from tests.unit.running.power_loss import laid_out, traced, trees
 
 ROOT = Path(__file__).parents[3]
 TINY: dict[str, Any] = {
-    "methods": "simplecil", "pool": "glyphs:classes=8,train=2,reward=2,test=2", "tasks": 2, "classes_per_task": 2,
+    "methods": "er:epochs=1", "pool": "glyphs:classes=8,train=2,reward=2,test=2", "tasks": 2, "classes_per_task": 2,
     "candidates": 2, "condensed": 2, "clusters": 1, "simulations": 2, "lookahead": 1, "in_flight": 1, "score_seeds": 1,
     "random_sequences": 0,
 }  # fmt: skip
