@@ -14,6 +14,8 @@ from tests.studies import execute
 from tests.unit.running.baits import call
 from tests.unit.running.test_power_loss import TINY, found
 
+EXPORTS = ("sequences.parquet", "results.parquet", "trace.parquet", "trainings.parquet", "stats.json", "report.html")
+
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -30,9 +32,7 @@ def run(finished: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut"])
-@pytest.mark.parametrize(
-    "name", ["sequences.parquet", "results.parquet", "trace.parquet", "trainings.parquet", "stats.json", "report.html"]
-)
+@pytest.mark.parametrize("name", EXPORTS)
 def test_a_torn_file_of_a_finished_run_is_written_again(finished: Path, run: Path, name: str, damage: str) -> None:
     whole = (run / name).read_bytes()
     (run / name).write_bytes(b"" if damage == "empty" else whole[: len(whole) // 2])
