@@ -30,16 +30,12 @@ def refuse_links(run: Path) -> None:
     Raises:
         UserError: a folder or file of the run is a link: what is behind it would be written, or taken for the run's.
     """
-    for folder in (run.joinpath(*parts) for parts in FOLDERS):
-        with contextlib.suppress(OSError), os.scandir(folder) as entries:
-            for entry in entries:
-                ours = FILES.fullmatch(entry.name) if folder == run else None
-                if entry.is_symlink() and (ours or (folder / entry.name) in _folders(run)):
-                    raise UserError(f"{entry.path} is a link: remove it")
-
-
-def _folders(run: Path) -> set[Path]:
-    return {run.joinpath(*parts) for parts in FOLDERS}
+    names: list[str] = []
+    with contextlib.suppress(OSError):
+        names = sorted(n for n in os.listdir(run) if FILES.fullmatch(n))
+    for path in (*(run / n for n in names), *(run.joinpath(*parts) for parts in FOLDERS[1:])):
+        if path.is_symlink():
+            raise UserError(f"{path} is a link: remove it")
 
 
 def sweep_run(run: Path) -> None:

@@ -51,10 +51,10 @@ class Journal:
         new = not os.path.lexists(self.path)
         try:
             self._file = Inside(folder).open(NAME, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+            if new:
+                sync_folder(folder)
         except OSError as error:
             raise UserError(f"{self.path} cannot be read ({error.strerror}): restore it") from None
-        if new:
-            sync_folder(folder)
         try:
             self._size = self._replay()
         except BaseException:

@@ -14,6 +14,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.remote import export_target, open_remote
+from seqsearch.storage.unfinished import sweep
 
 LARGEST, PIECE = 1 << 40, 8 << 20
 """Bytes of a file that is read, and of a piece that is copied."""
@@ -52,10 +53,11 @@ class Store(Protocol):
 
 
 class LocalStore:
-    """In a folder of this machine."""
+    """In a folder of this machine; what writers that are dead left in it is removed."""
 
     def __init__(self, root: Path) -> None:
         self._root = Inside(root)
+        sweep(self._root)
 
     def read(self, name: str) -> bytes:
         folder, own = self._at(name)
@@ -75,6 +77,7 @@ class LocalStore:
 
     def files(self, folder: str, form: re.Pattern[str]) -> dict[str, Listed]:
         there = self._root.at(folder) if folder else self._root
+        sweep(there)
         found = {name: there.stat(name) for name in there.names(form)}
         return {name: Listed(s.st_size, s.st_mtime_ns) for name, s in found.items() if s}
 
