@@ -1,8 +1,8 @@
 """A run is a folder: made once, locked while in use, resumed with its own settings.
 
 What resuming or "finished" rests on is on the disk before it is relied on, also after a loss of power: ``config.json`` (which
-the journal repeats), the journal, exports, and last the report, the mark of a finished run. States, features and arrays
-are not: they are hashed, and computed again.
+the journal repeats), the journal, exports, and last the report, the mark of a finished run. States and arrays are not: they
+are hashed, and computed again.
 """
 
 from __future__ import annotations

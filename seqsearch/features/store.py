@@ -1,8 +1,8 @@
 """Features of a frozen backbone: computed once per pool, content-addressed, memory-mapped, shared by all methods and workers.
 
 A pool's features are a folder of shards. A missing one is computed by whoever needs it first and renamed into place. Shards are
-fixed by the pool alone, hence so is every bit in them, however many workers there are and whatever was asked first. They are not
-synced: one that a loss of power tore is computed again.
+fixed by the pool alone, hence so is every bit in them, however many workers there are and whatever was asked first. One is on the
+disk before it has its name: nothing would tell that a loss of power had torn it.
 
 The rows of a class are cut into slabs, each longer than the one before. A shard is one slab of a class, or the first of some:
 prototypes and nearest neighbours need the first images of very many classes, training needs all images of a few. So of a pool
@@ -155,7 +155,7 @@ class FeatureStore:
         batches = [rows[i : i + size] for i in range(0, len(rows), size)]
         features = np.concatenate(list(self.network.features(self.pool, batches)))
         sweep(self._here)
-        with atomic_file(self._here, _name(shard)) as file:
+        with atomic_file(self._here, _name(shard), durable=True) as file:
             np.save(file, features)
 
 

@@ -31,8 +31,8 @@ def atomic_path(path: Path, *, durable: bool = False) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def atomic_file(folder: Inside, name: str) -> Iterator[IO[bytes]]:
-    """A file in a folder that is made if need be, under its name when the block ends well; a loss of power may take it.
+def atomic_file(folder: Inside, name: str, *, durable: bool = False) -> Iterator[IO[bytes]]:
+    """A file in a folder that is made if need be, under its name when the block ends well; ``durable``: see `atomic_path`.
 
     Raises:
         UserError: the disk is full, the folder cannot be written, or is reached through a link, or the file is one.
@@ -40,7 +40,7 @@ def atomic_file(folder: Inside, name: str) -> Iterator[IO[bytes]]:
     try:
         with (
             folder.opened(make=True) as opened,
-            replacing(opened, name, durable=False) as (descriptor, _),
+            replacing(opened, name, durable=durable) as (descriptor, _),
             open(descriptor, "wb", closefd=False) as file,
         ):
             yield file

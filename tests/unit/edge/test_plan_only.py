@@ -157,7 +157,7 @@ def test_of_all_sequences_the_extreme_is_optimal_also_without_a_bound() -> None:
 
 def test_plans_are_read_again_as_they_were_written(tmp_path: Path) -> None:
     made = plan("s", some(8), (3, 3, 2), EdgePlanSettings(moves=300, extremes=2))
-    write_plans(tmp_path, [made])
+    write_plans(tmp_path / FILE, [made])
     assert read_plans(tmp_path) == [made]
     assert read_plans(tmp_path / "elsewhere") == []
 
@@ -172,7 +172,7 @@ DAMAGE: list[Any] = [
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_plans_are_one_line(tmp_path: Path, damage: Any) -> None:
-    write_plans(tmp_path, [plan("s", some(6), (2, 2, 2), EdgePlanSettings(planner="exact"))])
+    write_plans(tmp_path / FILE, [plan("s", some(6), (2, 2, 2), EdgePlanSettings(planner="exact"))])
     said = json.loads((tmp_path / FILE).read_text())
     damage(said["plans"][0])
     (tmp_path / FILE).write_text(json.dumps(said))

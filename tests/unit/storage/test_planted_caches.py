@@ -122,3 +122,14 @@ def test_a_store_in_a_folder_follows_no_link(tmp_path: Path, name: str) -> None:
         store.fetch(digest, Offer(), StateFolder(tmp_path / "there"))
     assert look(precious) == before
     assert isinstance(open_store(str(tmp_path / "store"), "--export"), LocalStore)
+
+
+def test_a_shard_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    done: list[str] = []
+    for name in ("fsync", "replace"):
+        real = getattr(os, name)
+        monkeypatch.setattr(os, name, lambda *a, real=real, name=name, **k: (done.append(name), real(*a, **k))[1])
+    features(tmp_path).rows(np.arange(3))
+    assert done == ["fsync", "replace", "fsync"]
