@@ -86,7 +86,8 @@ class Worker:
     def __init__(self, setup: Setup, name: str) -> None:
         self._pid, self._setup = os.getpid(), setup
         self._since: float | None = None
-        self._folder: NodeFolder = node_folder(Path(setup.world.states), setup.token)
+        states = Path(setup.world.states)  # what the user named may be a link here, the folder of a run may not
+        self._folder: NodeFolder = node_folder(states.resolve() if setup.keeps else states, setup.token)
         if setup.trainer is not None:
             self._trainer = setup.trainer(setup.world, name)
         else:

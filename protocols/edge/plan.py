@@ -128,13 +128,13 @@ def write_plans(path: Path, plans: Sequence[ExtremesPlan]) -> None:
 
 
 def read_plans(folder: Path) -> list[ExtremesPlan]:
-    """Those of ``plan.json``; none if there is no such file.
+    """Those of ``plan.json``; none if there is no such file, or nothing in it.
 
     Raises:
         UserError: it is damaged.
     """
     path = folder / FILE
-    if not os.path.lexists(path):
+    if not os.path.lexists(path) or not path.lstat().st_size:
         return []
     said = json_object(path, most=1 << 30)
     try:

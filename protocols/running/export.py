@@ -22,6 +22,7 @@ from seqsearch.results.rows import JudgedRollout, RunInfo, SequenceKind, Trainin
 from seqsearch.results.tables import write_trainings
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile
+from seqsearch.storage.reading import json_object
 from seqsearch.storage.store import copied
 from seqsearch.study.study import Study
 from seqsearch.training.world import World
@@ -55,6 +56,8 @@ def torn(protocol: Protocol[Any, Any], run: Path) -> str:
                 ParquetFile(here.path / name)
             except BadParquet as error:
                 return f"{run}/{name} is torn ({error})"
+        for name in here.names(re.compile(r"(plan|stats)\.json")):
+            json_object(here.path / name, most=1 << 30)
         mark = here.stat(MARK)
         if mark is not None and b"</html>" not in here.read(MARK, mark.st_size)[-64:]:
             return f"{run}/{MARK} is torn"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,17 @@ def s_of(tasks: dict[int, list[int]], values: np.ndarray) -> float:
     """S as the paper has it, straight from the definition."""
     ordered = [tasks[t] for t in sorted(tasks)]
     return float(np.mean([np.mean([[values[a, b] for b in y] for a in x]) for x, y in pairwise(ordered)]))
+
+
+@pytest.mark.parametrize("name", [FILE, "sequences.parquet"])
+def test_an_empty_file_of_a_plan_is_written_again(planned: tuple[Path, str], tmp_path: Path, name: str) -> None:
+    run = Path(shutil.copytree(planned[0], tmp_path / "run"))
+    (run / name).write_bytes(b"")
+    said = seqsearch("edge", "--resume", run)
+    assert said.exit_code == 0, said.stderr
+    assert f"{run}/{name}" in said.stderr
+    assert [p.digest for p in read_plans(run)] == [p.digest for p in read_plans(planned[0])]
+    assert sequences(run) == sequences(planned[0])
 
 
 def test_sequences_are_written_with_their_s(planned: tuple[Path, str]) -> None:
