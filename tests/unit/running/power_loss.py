@@ -143,7 +143,7 @@ class Disk:
             self.content[file] = self.content[file][: call.number].ljust(call.number, b"\0")
         else:
             raise AssertionError(f"{call.name} is not understood here")
-        return not IRRELEVANT.fullmatch(name)
+        return not IRRELEVANT.fullmatch(at[-1][1])
 
     def _open(self, folder: str, name: str, flags: str) -> bool:
         if "O_CREAT" in flags and name not in self.entries[folder]:
