@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import resource
 import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -13,10 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from seqsearch.storage.locks import lock
+from seqsearch.storage.inside import Inside
+from seqsearch.storage.locks import lock_in
 
 STALE_SECONDS = 7 * 24 * 3600
 """A folder of states on a node's own disk that no worker uses is removed after so long; until then a resumed run may use it."""
+
+TOKEN = re.compile("[0-9a-f]{32}")
+"""The form of the names of such folders."""
 
 
 @dataclass(frozen=True)
@@ -38,31 +44,43 @@ class NodeFolder:
 
 
 def marker(states: Path, token: str) -> Path:
-    """The file by which a node tells that it sees the driver's folder."""
+    """The file by which a node tells that it sees the driver's folder, which holds a shared lock on it (`storage.unfinished`)."""
     return states / f".driver-{token}"
 
 
 def node_folder(states: Path, token: str) -> NodeFolder:
     """``$SEQSEARCH_STATES`` where it is set on the node, the driver's folder where it is seen, else the temporary folder."""
     chosen = os.environ.get("SEQSEARCH_STATES")
-    if not chosen and marker(states, token).exists():
+    if not chosen and Inside.below(states).has(marker(states, token).name):
         return NodeFolder(states, "driver")
     root = Path(chosen or tempfile.gettempdir()) / f"seqsearch-states-{os.getuid()}"
-    root.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if root.lstat().st_uid != os.getuid():  # somebody else put it there, and could put states into it
+    with contextlib.suppress(FileExistsError):
+        root.mkdir(parents=True, mode=0o700)
+    if not _own_folder(root):  # somebody else put it there, and could put states into it
         root = Path(tempfile.mkdtemp(prefix="seqsearch-states-", dir=root.parent))
     path = root / token
-    path.mkdir(exist_ok=True, mode=0o700)
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+    if not _own_folder(path):
+        path = Path(tempfile.mkdtemp(dir=root))
     held = _lock(path, shared=True)
     for other in root.iterdir():
-        if (
-            other != path
-            and time.time() - other.stat().st_mtime > STALE_SECONDS
-            and (found := _lock(other, shared=False))
-        ):
+        if other != path and TOKEN.fullmatch(other.name) and _is_stale(other) and (found := _lock(other, shared=False)):
             with found:
-                shutil.rmtree(other, ignore_errors=True)
+                shutil.rmtree(other, ignore_errors=True)  # follows no links
     return NodeFolder(path, "", held)
+
+
+def _own_folder(path: Path) -> bool:
+    """Whether it is a folder of this user, and no link to one."""
+    found = path.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+
+
+def _is_stale(path: Path) -> bool:
+    with contextlib.suppress(FileNotFoundError):  # another worker was faster
+        return _own_folder(path) and time.time() - path.lstat().st_mtime > STALE_SECONDS
+    return False
 
 
 def limit_memory(size: int) -> None:
@@ -88,5 +106,5 @@ def resident_bytes() -> int:
 def _lock(folder: Path, shared: bool) -> IO[bytes] | None:
     """A lock on a folder; None if others hold it, or there can be none."""
     with contextlib.suppress(OSError):
-        return lock(folder / ".lock", shared=shared)
+        return lock_in(Inside.below(folder), ".lock", shared=shared)
     return None

@@ -80,6 +80,7 @@ def _inline(world: World, engine: EngineOptions, keeps: bool) -> Iterator[Inline
 
     store = StateStore(engine.state_store) if engine.remote_store else None
     cache = StateCache(Path(world.states), clears=not keeps)
+    cache.disk.sweep_unfinished()
     inline = InlineEvaluator(world, Trainer(world, cache=cache, sources=[store] if store else [], store=store))
     try:
         yield inline

@@ -10,7 +10,8 @@ from ray.exceptions import GetTimeoutError, RayError
 
 from seqsearch.states.blocks import Damaged, Manifest
 from seqsearch.states.folder import StateFolder
-from seqsearch.states.transfer import Files, Link, Offer
+from seqsearch.states.packs import Files
+from seqsearch.states.transfer import Link, Offer
 
 PATIENCE = 10.0
 """Times the expected seconds that are waited for a peer, which may be gone or busy; then the state is trained."""
@@ -36,7 +37,7 @@ class Peers:
 
     def _bring(self, digest: str, offer: Offer, handle: Any, folder: StateFolder) -> int | None:
         """Bytes that came."""
-        have = [p.stem for p in folder.pack_files()]
+        have = folder.pack_names()
         try:
             found: Files | None = ray.get(
                 handle.read_state.remote(digest, have), timeout=max(5.0, PATIENCE * self.link.seconds(offer.size))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from actors.node import marker
 from actors.options import EngineOptions
-from seqsearch.core.errors import UserError
 from seqsearch.states.folder import StateFolder
 from seqsearch.states.shared import StateStore
+from seqsearch.storage.files import cannot_write
+from seqsearch.storage.inside import Inside
+from seqsearch.storage.locks import lock_in
 
 ROOM_EVERY = 60.0
 """Seconds between looks at the bytes of shared states."""
@@ -34,15 +36,18 @@ class RunStates:
         self, path: Path, token: str, engine: EngineOptions, *, keeps: bool,
         events: Callable[[str, dict[str, Any]], None], needed: Callable[[], Collection[str]],
     ) -> None:  # fmt: skip
-        self._folder, self._token, self._engine = StateFolder(path), token, engine
+        self._folder, self._engine = StateFolder(path), engine
         self._keeps, self._events, self._needed = keeps, events, needed
         self._store = StateStore(engine.state_store) if engine.remote_store else None
         self._room_made = 0.0
+        self._here = Inside.below(path)
+        self._mark: IO[bytes] | None = None
         try:
-            path.mkdir(parents=True, exist_ok=True)
-            marker(path, token).touch()
+            self._here.make()
+            self._folder.sweep_unfinished()
+            self._mark = lock_in(self._here, marker(path, token).name, shared=True)
         except OSError as error:
-            raise UserError(f"cannot write states to {path}: {error.strerror}; make it writable") from None
+            raise cannot_write(error, path) from None
 
     def drop(self, states: Iterable[str]) -> None:
         """These will not be extended any more."""
@@ -60,7 +65,9 @@ class RunStates:
 
     def close(self) -> None:
         """Leave nothing behind that is of no use."""
-        marker(self._folder.path, self._token).unlink(missing_ok=True)
+        if self._mark is not None:
+            self._mark.close()
+        self._folder.sweep_unfinished()  # the mark, too, unless another run has it
         if not self._keeps:
             self._folder.sweep(grace=0.0)
         self._room_made = -ROOM_EVERY

@@ -13,7 +13,8 @@ import ray
 
 from actors.node import NodeFolder, limit_memory, node_folder, resident_bytes
 from seqsearch.core.types import Edge, Probe
-from seqsearch.states.transfer import Files, Offer
+from seqsearch.states.packs import Files
+from seqsearch.states.transfer import Offer
 from seqsearch.training.world import World
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ class Worker:
     def __init__(self, setup: Setup, name: str) -> None:
         self._pid, self._setup = os.getpid(), setup
         self._since: float | None = None
-        self._folder: NodeFolder = node_folder(Path(setup.world.states), setup.token)
+        states = Path(setup.world.states)  # what the user named may be a link here, the folder of a run may not
+        self._folder: NodeFolder = node_folder(states.resolve() if setup.keeps else states, setup.token)
         if setup.trainer is not None:
             self._trainer = setup.trainer(setup.world, name)
         else:
@@ -127,15 +129,8 @@ class Worker:
     @_control
     def read_state(self, digest: str, have: Iterable[str]) -> Files | None:
         """A state for another node, without the packs that it has; None if it is not on this node's disk."""
-        disk = self._trainer.cache.disk
-        files, known = disk.files(digest), set(have)
-        if files is None:
-            return None
-        try:
-            packs = {p.stem: p.read_bytes() for p in files[:-1] if p.stem not in known}
-            return Files(files[-1].read_bytes(), packs)
-        except OSError:
-            return None
+        files: Files | None = self._trainer.cache.disk.files(digest, set(have))
+        return files
 
     @_control
     def drop(self, states: list[str]) -> None:

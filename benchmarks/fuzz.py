@@ -1,5 +1,7 @@
 """Damages files of every kind that seqsearch reads, and reads them: none may end in a traceback, fill memory, or hang.
 
+Links in place of files and folders (kinds ``...-links``) must not be followed: what they lead to stays as it is.
+
     nice python -m benchmarks.fuzz [--seconds 300] [--only journal,yaml] [--seed 0] [--keep FOLDER]
 
 Printed for each kind: inputs, how many were refused in one line, how many were read all the same (a flipped bit of a pixel is
@@ -28,6 +30,7 @@ import torch
 
 from benchmarks.fuzz_kinds import KINDS, Kind
 from seqsearch.core.errors import UserError
+from tests.unit.running.baits import look
 
 ROOM, SECONDS = 1 << 30, 20
 LONGEST = 1200
@@ -82,15 +85,26 @@ def fuzz(name: str, kind: Kind, seconds: float, seed: int, scratch: Path, keep: 
     counts, begun, number, seen = collections.Counter[str](), time.monotonic(), 0, set[str]()
     while time.monotonic() - begun < seconds:
         work = [scratch / f"{number + i}" for i in range(BATCH)]
-        damaged = {}
+        damaged, theirs = {}, {}
         for folder in work:
             draw = np.random.default_rng([seed, number])
             number += 1
             shutil.copytree(sound, folder, copy_function=shutil.copyfile)
             target = folder / targets[draw.integers(len(targets))]
-            damaged[folder] = target.relative_to(folder), kind.damage(draw, target.read_bytes())
-            target.write_bytes(damaged[folder][1])
+            outside = folder.with_name(f"{folder.name}-outside")
+            if kind.linked:
+                damaged[folder] = target.relative_to(folder), b""
+                before = linked(target, outside, same=bool(draw.integers(2)))
+            else:
+                damaged[folder] = target.relative_to(folder), kind.damage(draw, target.read_bytes())
+                target.write_bytes(damaged[folder][1])
+                before = {}
+            theirs[folder] = outside, before
         for folder, said in zip(work, attempt(kind, work), strict=True):
+            outside, before = theirs[folder]
+            if look(outside) != before:
+                said = f"what is elsewhere was changed: {before} -> {look(outside)}"
+            shutil.rmtree(outside, ignore_errors=True)
             failed = said not in ("read", "refused")
             counts["failed" if failed else said] += 1
             if failed and (place := said.strip().splitlines()[-1][:60]) not in seen and len(seen) < 20:
@@ -101,6 +115,26 @@ def fuzz(name: str, kind: Kind, seconds: float, seed: int, scratch: Path, keep: 
                 print(f"--- {path}\n{said[-1500:]}", file=sys.stderr, flush=True)
             shutil.rmtree(folder)
     return {"inputs": number, **{what: counts[what] for what in ("refused", "read", "failed")}}
+
+
+def linked(target: Path, outside: Path, same: bool) -> dict[str, tuple[bytes, int] | None]:
+    """Make a file or folder a link to one that is elsewhere, and holds the ``same`` or something else; what is there."""
+    outside.mkdir()
+    there = outside / target.name
+    if target.exists() and same:
+        target.rename(there)
+    elif target.is_dir():
+        shutil.rmtree(target)
+        there.mkdir()
+    else:
+        target.unlink(missing_ok=True)
+        there.write_bytes(b"precious")
+    for folder in (outside, there):
+        if folder.is_dir():
+            (folder / f"{'f' * 32}.safetensors").write_bytes(b"precious")
+            (folder / f"{'f' * 32}.json").write_bytes(b"precious")
+    target.symlink_to(there)
+    return look(outside)
 
 
 def main() -> None:

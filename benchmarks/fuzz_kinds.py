@@ -24,6 +24,7 @@ from protocols.cldyb.settings import CldybSettings
 from protocols.cli.cldyb import cldyb
 from protocols.report.cldyb import render, to_json, write_report
 from protocols.report.status import lines
+from protocols.running.event_log import EventLog
 from protocols.running.folder import RunFolder
 from protocols.running.status import status
 from seqsearch.backbones.parts.state_dict import tensors
@@ -51,12 +52,14 @@ class Kind:
 
     Args:
         silent: reading never refuses: what is damaged is as if it were not there.
+        linked: files and folders become links to what is elsewhere, which must stay as it is.
     """
 
     make: Callable[[Path], list[Path]]
     read: Callable[[Path], object]
     damage: Damage
     silent: bool = False
+    linked: bool = False
 
 
 def _read_pool(folder: Path) -> None:
@@ -207,6 +210,35 @@ def _read_states(folder: Path) -> None:
     StateFolder(folder).evict(10)
 
 
+def _all_states(folder: Path) -> list[Path]:
+    return [*_states(folder), folder / "packs", folder / ("c" * 32 + ".json")]
+
+
+def _write_states(folder: Path) -> None:
+    _read_states(folder)
+    states = StateFolder(folder)
+    for digest in "abc":
+        states.write(digest * 32, {"w": torch.ones(40), "n": 3})
+    states.remove(["a" * 32])
+    states.sweep(grace=0)
+
+
+def _all_of_run(folder: Path) -> list[Path]:
+    run = _run(folder)
+    _states(run / "states")
+    _journal(run)
+    named = ("lock", "log.jsonl", "report.html", "plan.json", "states", "states/packs", "arrays")
+    return [*run.glob("*.*"), *(run / name for name in named), *run.glob("*/*.*")]
+
+
+def _resume_and_read(folder: Path) -> None:
+    _resume(folder)
+    _write_states(folder / "run" / "states")
+    EventLog(folder / "run").write("begin")
+    _read_journal(folder / "run")
+    _read_run(folder)
+
+
 def _of_run(*names: str) -> Callable[[Path], list[Path]]:
     return lambda folder: [_run(folder) / name for name in names]
 
@@ -231,5 +263,7 @@ KINDS = {
     "torch-zip": Kind(_weights("pth"), _read_weights, bytes_changed),
     "torch-legacy": Kind(_weights("pth", _use_new_zipfile_serialization=False), _read_weights, bytes_changed),
     "states": Kind(_states, _read_states, bytes_changed, silent=True),
+    "run-links": Kind(_all_of_run, _resume_and_read, bytes_changed, linked=True),
+    "states-links": Kind(_all_states, _write_states, bytes_changed, linked=True),
 }
 """What is fuzzed."""

@@ -33,11 +33,11 @@ def export(
     folder, journal = session.folder, session.journal
     info = run_info(folder, classes_of(study.world))
     sequences = _sequences(study, plans)
-    write_sequences(folder.path / "sequences.parquet", info, sequences)
-    results = write_results(folder.path / "results.parquet", info, _judged(study, plans.searches, sequences, journal))
-    trace = write_trace(folder.path / "trace.parquet", info, [row for p in plans.searches for row in _traced(p)])
+    write_sequences(folder.file("sequences.parquet"), info, sequences)
+    results = write_results(folder.file("results.parquet"), info, _judged(study, plans.searches, sequences, journal))
+    trace = write_trace(folder.file("trace.parquet"), info, [row for p in plans.searches for row in _traced(p)])
     if trials:
-        write_trials(folder.path / "trials.parquet", info, trials)
+        write_trials(folder.file("trials.parquet"), info, trials)
     stats = write_costs(folder, info, journal, session.search(study.world), session.busy_share, reached)
     found = assembled(folder.path, folder.saved(), stats, sequences, results, trace)
     return Exported(found, summarise(folder.path, found))

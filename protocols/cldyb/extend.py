@@ -13,6 +13,7 @@ from protocols.running.event_log import EventLog
 from protocols.running.folder import RunFolder, write_json
 from protocols.running.protocol import MARK
 from seqsearch.core.errors import UserError
+from seqsearch.storage.files import sync_folder
 from seqsearch.storage.reading import json_object
 
 if TYPE_CHECKING:
@@ -41,11 +42,12 @@ def reopen(folder: RunFolder, protocol: Cldyb, study: CldybStudy) -> None:
     settings = study.settings
     folder.identify(study.identity(), protocol.may_change, protocol.finished(folder.path))
     before = folder.config["settings"]["tasks"]
-    os.replace(folder.path / MARK, folder.path / f"report-{before}-tasks.html")
+    os.replace(folder.file(MARK), folder.path / f"report-{before}-tasks.html")
+    sync_folder(folder.path)
     with contextlib.suppress(UserError):
         stats = json_object(folder.path / "stats.json")
         stats.update(complete=False, reached=f"step {before + 1}/{settings.tasks}")
-        write_json(folder.path / "stats.json", stats)
+        write_json(folder.file("stats.json"), stats)
     folder.config["settings"] = dataclasses.asdict(settings)
     folder.save()
     EventLog(folder.path).write("extended", tasks=settings.tasks, extended_from=settings.extended_from)

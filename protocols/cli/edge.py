@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import tempfile
@@ -61,11 +62,11 @@ def commands() -> Sequence[click.Command]:
 
 def _is_plan(run: Path | None) -> bool:
     """Whether a run to be resumed is one of plans alone."""
-    if run is None or not (run / "config.json").is_file():
-        return False
     from seqsearch.results.run import read_config
 
-    return read_config(run).get("protocol") == PLANS.name
+    with contextlib.suppress(UserError):  # it is told when the run is resumed, or restored
+        return run is not None and read_config(run).get("protocol") == PLANS.name
+    return False
 
 
 def _check_effect(values: dict[str, Any], named: set[str], plan_only: bool) -> None:

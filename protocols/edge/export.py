@@ -34,16 +34,16 @@ def export(
     ``trained`` are all sequences that are trained, or were begun: name, kind, tasks and training seeds; ``values`` their
     objective. Of a run that was stopped, having ``reached`` so and so far, it is what is known so far, without estimates.
     """
-    folder, journal = session.folder.path, session.journal
+    folder, journal, file = session.folder.path, session.journal, session.folder.file
     info, labels = run_info(session.folder, classes_of(study.world)), tuple(m.label for m in study.methods)
     sequences = [
         TaskSequence(name, kind, labels, study.settings.seed, tasks, (value,) * len(tasks))
         for (name, kind, tasks, _), value in zip(trained, values, strict=True)
     ]
-    write_sequences(folder / "sequences.parquet", info, sequences)
-    results = write_results(folder / "results.parquet", info, rescored(study, journal, study.methods, trained))
+    write_sequences(file("sequences.parquet"), info, sequences)
+    results = write_results(file("results.parquet"), info, rescored(study, journal, study.methods, trained))
     if similarities:
-        write(folder / "similarity.parquet", similarities[0])
+        write(file("similarity.parquet"), similarities[0])
     search = session.search(study.world)
     stats = write_costs(session.folder, info, journal, search, session.busy_share, reached)
     found = EdgeResults(
@@ -51,5 +51,5 @@ def export(
     )
     summary = summarise(folder, found)
     if reached is None:
-        write_estimates(folder / "estimates.parquet", info, estimates(summary.methods))
+        write_estimates(file("estimates.parquet"), info, estimates(summary.methods))
     return Exported(found, summary)

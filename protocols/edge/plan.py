@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,7 +13,6 @@ from protocols.edge.settings import ExtremesSettings
 from protocols.running.folder import write_json
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
-from seqsearch.core.paths import leads_somewhere
 from seqsearch.core.typed import fits
 from seqsearch.extremes.find import Extreme, find
 from seqsearch.extremes.objective import Objective, Problem, labels_of, random_labels, tasks_of
@@ -121,20 +121,20 @@ def random_tasks(sizes: Sequence[int], seed: int, number: int) -> Classes:
 # ------------------------------------------------------------------------------------------------ file
 
 
-def write_plans(folder: Path, plans: Sequence[ExtremesPlan]) -> None:
+def write_plans(path: Path, plans: Sequence[ExtremesPlan]) -> None:
     """Into ``plan.json``."""
     said = [asdict(p) for p in plans]
-    write_json(folder / FILE, {"plans": [{**p, "checksum": _checksum(p)} for p in said]})
+    write_json(path, {"plans": [{**p, "checksum": _checksum(p)} for p in said]})
 
 
 def read_plans(folder: Path) -> list[ExtremesPlan]:
-    """Those of ``plan.json``; none if there is no such file.
+    """Those of ``plan.json``; none if there is no such file, or nothing in it.
 
     Raises:
         UserError: it is damaged.
     """
     path = folder / FILE
-    if not leads_somewhere(path):
+    if not os.path.lexists(path) or not path.lstat().st_size:
         return []
     said = json_object(path, most=1 << 30)
     try:

@@ -69,7 +69,7 @@ class EdgePlanRun(ProtocolRun):
             self.seconds = time.perf_counter() - start
 
     def export(self, reached: str | None) -> Exported:
-        from protocols.edge.plan import random_tasks, score, write_plans
+        from protocols.edge.plan import FILE, random_tasks, score, write_plans
         from protocols.running.export import run_info
         from seqsearch.results.tables import write_sequences
 
@@ -79,12 +79,12 @@ class EdgePlanRun(ProtocolRun):
         drawn = [random_tasks(t.sizes, t.settings.seed, i) for i in range(t.settings.random_sequences)]
         of = score(t.similarity, t.sizes, t.settings)
         values = tuple(of(tasks) for tasks in drawn)
-        write_plans(folder.path, [self.plan])
+        write_plans(folder.file(FILE), [self.plan])
         named: list[tuple[str, str, Classes, float | None]] = []
         named += [(f"hard-{i}", "hard", e.tasks, e.value) for i, e in enumerate(self.plan.hard)]
         named += [(f"easy-{i}", "easy", e.tasks, e.value) for i, e in enumerate(self.plan.easy)]
         named += [(f"random-{i}", "random", d, v) for i, (d, v) in enumerate(zip(drawn, values, strict=True))]
-        write_sequences(folder.path / "sequences.parquet", run_info(folder, t.classes), map(self._sequence, named))
+        write_sequences(folder.file("sequences.parquet"), run_info(folder, t.classes), map(self._sequence, named))
         return Exported((self.plan,), PlanSummary(self.plan, values, self.seconds))
 
     def _sequence(self, named: tuple[str, Any, Classes, float | None]) -> Any:

@@ -9,6 +9,7 @@ from protocols.edge.plan import ExtremesPlan, read_plans
 from seqsearch.results.run import RunResults, read_results
 from seqsearch.similarity.files import read
 from seqsearch.similarity.matrix import Similarity
+from seqsearch.storage.inside import Inside
 
 
 @dataclass(frozen=True)
@@ -26,5 +27,5 @@ def read_edge_results(run: Path) -> EdgeResults:
     Raises:
         UserError: no run folder, a run that has exported nothing yet, or a damaged file.
     """
-    file = run / "similarity.parquet"
-    return EdgeResults(read_results(run), tuple(read_plans(run)), read(file) if file.is_file() else None)
+    file = "similarity.parquet"
+    return EdgeResults(read_results(run), tuple(read_plans(run)), read(run / file) if Inside(run).has(file) else None)

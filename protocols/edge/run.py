@@ -18,7 +18,17 @@ import numpy as np
 
 from protocols.edge.export import export
 from protocols.edge.groups import DIGITS
-from protocols.edge.plan import Classes, ExtremesPlan, plan, plan_digest, random_tasks, read_plans, score, write_plans
+from protocols.edge.plan import (
+    FILE,
+    Classes,
+    ExtremesPlan,
+    plan,
+    plan_digest,
+    random_tasks,
+    read_plans,
+    score,
+    write_plans,
+)
 from protocols.edge.settings import EdgeSettings
 from protocols.edge.study import EdgeStudy, SimilaritySource
 from protocols.running.protocol import Exported, ProtocolRun
@@ -121,7 +131,7 @@ class EdgeRun(ProtocolRun):
                         lambda starts: s.evaluator(study.world).map(anneal_start, starts),
                     )
             plans.append(found)
-        write_plans(s.folder.path, plans)
+        write_plans(s.folder.file(FILE), plans)
         return plans
 
     # -------------------------------------------------------------------------------------------- training

@@ -105,7 +105,7 @@ def page(title: str, body: str) -> str:
 def write_page(path: Path, title: str, sections: Sequence[str]) -> Path:
     """Write a page of the sections that are not empty, whole or not at all; returns ``path``. Every character in it shows."""
     text = shown_lines(page(title, "\n".join(filter(None, sections))))
-    with atomic_path(path) as temporary:
+    with atomic_path(path, durable=True) as temporary:
         temporary.write_text(text, "utf-8", "backslashreplace")
     return path
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from seqsearch.core.text import json_line
-from seqsearch.storage.reading import open_regular
+from seqsearch.storage.inside import Inside
+
+NAME = "log.jsonl"
 
 
 def now() -> str:
@@ -21,16 +23,16 @@ class EventLog:
     """Appends to the ``log.jsonl`` of a run folder. A log that cannot be written is said once and stops nothing."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / "log.jsonl"
+        self._folder = Inside(folder)
         self._broken = False
-        self._begin = b"\n" if _torn(self.path) else b""
+        self._begin = b"\n" if self._torn() else b""
 
     def write(self, event: str, /, **fields: Any) -> None:
         """One line: ``time``, ``event`` and the fields; what JSON does not know is text, what does not show is escaped."""
         line = {"time": now(), "event": event, **fields}
         data = self._begin + json_line(line).encode() + b"\n"
         try:
-            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o644)
+            file = self._folder.open(NAME, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             try:
                 os.write(file, data)
             finally:
@@ -38,15 +40,17 @@ class EventLog:
             self._begin = b""
         except OSError as error:
             if not self._broken:
-                print(f"seqsearch: cannot write {self.path} ({error.strerror}); the run goes on", file=sys.stderr)
+                print(
+                    f"seqsearch: cannot write {self._folder.path / NAME} ({error.strerror}); the run goes on",
+                    file=sys.stderr,
+                )
             self._broken = True
 
-
-def _torn(path: Path) -> bool:
-    """Whether the last line has no end: its writer was killed."""
-    try:
-        with open(open_regular(path), "rb") as file:
-            file.seek(-1, os.SEEK_END)
-            return file.read(1) != b"\n"
-    except OSError:  # not there, or empty
-        return False
+    def _torn(self) -> bool:
+        """Whether the last line has no end: its writer was killed."""
+        try:
+            with self._folder.reader(NAME) as file:
+                file.seek(-1, os.SEEK_END)
+                return file.read(1) != b"\n"
+        except OSError:  # not there, or empty
+            return False

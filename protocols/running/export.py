@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from protocols.running.folder import RunFolder, write_json
+from protocols.running.protocol import MARK, Protocol
 from seqsearch.core.digests import digest_of
+from seqsearch.core.errors import UserError
 from seqsearch.core.outcomes import Outcome
 from seqsearch.core.types import ClassId, Edge, MethodSpec, Rollout, StateKey, Tasks, reported
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search, outcome
 from seqsearch.results.rows import JudgedRollout, RunInfo, SequenceKind, Training
 from seqsearch.results.tables import write_trainings
-from seqsearch.storage.remote import copied
+from seqsearch.storage.inside import Inside
+from seqsearch.storage.parquet_file import BadParquet, ParquetFile
+from seqsearch.storage.reading import json_object
+from seqsearch.storage.store import copied
 from seqsearch.study.study import Study
 from seqsearch.training.world import World
 
@@ -37,9 +43,28 @@ def classes_of(world: World, indices: Iterable[int] | None = None) -> dict[Class
 def copy_files(folder: Path, target: str) -> None:
     """Copy the files of a run that are worth taking along to ``--export``, if it is given; journal, states and locks stay."""
     if target:
-        files = [p for p in sorted(folder.iterdir()) if p.suffix in (".parquet", ".html")]
-        files += [p for name in ("config.json", "plan.json", "stats.json") if (p := folder / name).exists()]
-        copied(files, target, "--export")
+        names = Inside(folder).names(re.compile(r"[^.].*\.(parquet|html)|(config|plan|stats)\.json"))
+        copied([folder / name for name in names], target, "--export")
+
+
+def torn(protocol: Protocol[Any, Any], run: Path) -> str:
+    """What is wrong with the files of a finished run; empty if they can all be read."""
+    here = Inside(run)
+    try:
+        for name in here.names(re.compile(r"[^.].*\.parquet")):
+            try:
+                ParquetFile(here.path / name)
+            except BadParquet as error:
+                return f"{run}/{name} is torn ({error})"
+        for name in here.names(re.compile(r"(plan|stats)\.json")):
+            json_object(here.path / name, most=1 << 30)
+        mark = here.stat(MARK)
+        if mark is not None and b"</html>" not in here.read(MARK, mark.st_size)[-64:]:
+            return f"{run}/{MARK} is torn"
+        protocol.read(run)
+    except (OSError, UserError) as error:
+        return str(error)
+    return ""
 
 
 def rescored(
@@ -98,7 +123,7 @@ def write_costs(
 ) -> dict[str, Any]:
     """``trainings.parquet`` and ``stats.json``, which is returned; ``reached`` says how far it came if it is not finished."""
     rows = trainings(journal, search.edges)
-    write_trainings(folder.path / "trainings.parquet", info, rows)
+    write_trainings(folder.file("trainings.parquet"), info, rows)
     notes = [e["note"] for e in journal.entries if "note" in e]
     ends = [n["wall_seconds"] for n in notes if n.get("session") == "end"]
     sessions = sum(n.get("session") == "begin" for n in notes)
@@ -112,5 +137,5 @@ def write_costs(
         "busy_share": busy_share if sessions == 1 else None,
         "sessions": sessions,
     }
-    write_json(folder.path / "stats.json", stats)
+    write_json(folder.file("stats.json"), stats)
     return stats

@@ -1,24 +1,34 @@
-"""A run is a folder: made once, locked while in use, resumed with its own settings."""
+"""A run is a folder: made once, locked while in use, resumed with its own settings.
+
+What resuming or "finished" rests on is on the disk before it is relied on, also after a loss of power: ``config.json`` (which
+the journal repeats), the journal, exports, and last the report, the mark of a finished run. States and arrays are not: they
+are hashed, and computed again.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from protocols.running.found import ID, id_of, journalled_config, refuse_links, sweep_run
+from protocols.running.owner import NAME as LOCK
+from protocols.running.owner import Owner
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import Settings, flag
 from seqsearch.core.text import copyable
 from seqsearch.core.typed import brief, fits
-from seqsearch.storage.files import atomic_path
-from seqsearch.storage.locks import lock
+from seqsearch.storage.files import atomic_path, sync_folder
+from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import json_object
 
 S = TypeVar("S", bound=Settings)
+CONFIG = "config.json"
 BEFORE_ANYTHING = {"config.json", "lock", "journal.jsonl", "status.json", "log.jsonl"}
 """Files of a run that has computed nothing."""
 KEPT = {"run_id": str, "directory": str | None, "protocol": str}
@@ -36,13 +46,9 @@ class RunFolder:
         self.created = False
         """Made by this process, not resumed."""
         self.config: dict[str, Any] = {}
-        for patience in (0.05, 0.1, 0.2, 0):  # `seqsearch status` takes it for an instant, to see whether it is free
-            held = lock(path / "lock")
-            if held is not None:
-                self._lock = held
-                return
-            time.sleep(patience)
-        raise UserError(f"run {path} is in use by another process: wait for it, or stop it and resume")
+        refuse_links(path)
+        self._owner = Owner(path)
+        sweep_run(path)
 
     @classmethod
     def create(cls, path: Path | None, settings: Settings) -> RunFolder:
@@ -53,8 +59,9 @@ class RunFolder:
         """
         path = path or _free_name(settings.protocol)
         try:
-            path.mkdir(parents=True, exist_ok=True)
-            if any(p.name != "lock" for p in path.iterdir()):  # killed before it had settings: as good as new
+            _make(path)
+            sweep_run(path)
+            if any(p.name != LOCK for p in path.iterdir()):  # killed before it had settings: as good as new
                 known = (path / "config.json").exists()
                 mend = (
                     f"continue it with --resume {copyable(path)}, or choose another --out"
@@ -68,7 +75,7 @@ class RunFolder:
         run.created = True
         run.config = {
             "protocol": settings.protocol,
-            "run_id": path.resolve().name,
+            "run_id": id_of(path),
             "created": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
             "revision": _revision(),
             "directory": str(Path.cwd()),
@@ -82,25 +89,33 @@ class RunFolder:
         """An existing run and its own settings, which are of this ``kind``.
 
         Raises:
-            UserError: no run there, of another protocol, in use, or ``given`` settings that differ from its own.
+            UserError: no run there, of another protocol, in use, a link in it, or ``given`` settings that differ from its own.
         """
-        if not (path / "config.json").is_file():
+        refuse_links(path)
+        if not Inside(path).has(CONFIG) and journalled_config(path) is None:
             raise UserError(f"{path} is no run folder: it has no config.json")
+        run = cls(path)
         try:
-            run = cls(path)
-        except OSError as error:
-            raise UserError(
-                f"{path}/lock cannot be opened ({error.strerror or error}): remove it, or make it writable"
-            ) from None
-        try:
+            run._read_config()
             return run, run._own_settings(kind, given)
         except UserError:
             run.close()
             raise
 
+    def _read_config(self) -> None:
+        """Read what the run was made with; a file that a loss of power took, or tore, is restored from the journal."""
+        try:
+            self.config = json_object(self.path / CONFIG)
+        except UserError:
+            known = journalled_config(self.path)
+            if known is None:
+                raise
+            self.config = known
+            self.save()
+            print(f"{self.path}/{CONFIG} was not there, or torn: restored from the journal", file=sys.stderr)
+
     def _own_settings(self, kind: type[S], given: Mapping[str, Any]) -> S:
-        file = self.path / "config.json"
-        self.config = json_object(file)
+        file = self.path / CONFIG
         said = self.config.get("protocol")
         if isinstance(said, str) and said != kind.protocol:
             raise UserError(f"{self.path} is a run of {brief(said)}, not of {kind.protocol!r}")
@@ -113,6 +128,11 @@ class RunFolder:
         for name, wanted in KEPT.items():
             if not fits(self.config.get(name), wanted):
                 raise UserError(f"{file}: {name} is {brief(self.config.get(name))}: restore it")
+        if not ID.fullmatch(self.config["run_id"]):
+            raise UserError(
+                f"{file}: run_id is {brief(self.config['run_id'])}: make it {id_of(self.path)!r}, or another name of at most 128 "
+                "letters, digits, dots, dashes and underscores"
+            )
         for name, value in given.items():
             if getattr(settings, name) != value:
                 raise UserError(
@@ -157,29 +177,50 @@ class RunFolder:
         return plain
 
     def save(self) -> None:
-        write_json(self.path / "config.json", self.config)
+        write_json(self.file(CONFIG), self.config)
+
+    def check(self) -> None:
+        """
+        Raises:
+            UserError: another process has taken the run over, which this one must not write any more.
+        """
+        self._owner.check()
+
+    def file(self, name: str) -> Path:
+        """A file of the run that is about to be written. Raises as `check` does."""
+        self.check()
+        return self.path / name
 
     def discard_if_empty(self) -> None:
         """Remove a run that was refused before it did anything."""
-        names = {p.name for p in self.path.iterdir()}
-        journal = self.path / "journal.jsonl"
-        if names <= BEFORE_ANYTHING and (not journal.exists() or journal.stat().st_size == 0):
+        here, names = Inside(self.path), {p.name for p in self.path.iterdir()}
+        journal = here.stat("journal.jsonl")
+        if all(n in BEFORE_ANYTHING and here.has(n) for n in names) and (journal is None or journal.st_size == 0):
             for name in names:
-                (self.path / name).unlink()
+                here.remove(name)
             self.path.rmdir()
 
     def close(self) -> None:
-        self._lock.close()
+        sweep_run(self.path)
+        self._owner.close()
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Whole or not at all.
+    """Whole or not at all, and on the disk when this returns.
 
     Raises:
         UserError: the disk is full.
     """
-    with atomic_path(path) as temporary:
+    with atomic_path(path, durable=True) as temporary:
         temporary.write_text(json.dumps(value, indent=2) + "\n")
+
+
+def _make(path: Path) -> None:
+    """The folder, with all above it, on the disk."""
+    new = [p for p in (path, *path.parents) if not p.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for folder in new:
+        sync_folder(folder.parent)
 
 
 def _free_name(protocol: str) -> Path:

@@ -21,11 +21,14 @@ SOONEST, LATEST = 1.0, 5.0
 class Heartbeat:
     """Writes what ``describe`` returns, at most once a second if it changed, and every few seconds if not, until it is closed.
 
-    ``describe`` is called from another thread. A file that cannot be written (the disk is full) stops nothing.
+    ``describe`` is called from another thread. A file that cannot be written (the disk is full), or must not be by ``check``,
+    stops nothing.
     """
 
-    def __init__(self, path: Path, describe: Callable[[], dict[str, Any]]) -> None:
-        self.path, self._describe = path, describe
+    def __init__(
+        self, path: Path, describe: Callable[[], dict[str, Any]], check: Callable[[], None] = lambda: None
+    ) -> None:
+        self.path, self._describe, self._check = path, describe, check
         self._end = threading.Event()
         self._last: dict[str, Any] | None = None
         self._written = 0.0
@@ -37,6 +40,7 @@ class Heartbeat:
         """Write now."""
         self._last, self._written = self._describe(), time.monotonic()
         try:
+            self._check()
             with atomic_path(self.path) as temporary:
                 temporary.write_text(json.dumps({"at": now(), **self._last}, default=str) + "\n")
         except UserError:

@@ -6,7 +6,7 @@ import math
 import os
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
@@ -38,9 +38,13 @@ class Monitor:
         run: its id.
         expected: what it will do at most.
         display: shows it beside ``status.json``, the log and Ray's metrics.
+        check: raises `UserError` where ``status.json`` is another process' to write.
     """
 
-    def __init__(self, folder: Path, run: str, runtime: Runtime, expected: Expected, display: Display) -> None:
+    def __init__(
+        self, folder: Path, run: str, runtime: Runtime, expected: Expected, display: Display,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
         self.run, self._runtime = run, runtime
         self.log = EventLog(folder)
         self.snapshot = Snapshot(steps=expected.steps)
@@ -59,7 +63,7 @@ class Monitor:
         """Decisions by planner that were reported."""
         self._begin: float | None = None
         self._trained_before = 0
-        self._heart = Heartbeat(folder / "status.json", self._describe)
+        self._heart = Heartbeat(folder / "status.json", self._describe, check)
 
     def __enter__(self) -> Monitor:
         self._display.start()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from protocols.running.export import copy_files
+from protocols.running.export import copy_files, torn
 from protocols.running.folder import RunFolder
 from protocols.running.monitor import Monitor
 from protocols.running.protocol import Exported, Prepared, Protocol, ProtocolRun
@@ -46,14 +46,20 @@ def run(
         UserError: a method fails on all candidates of a step, the disk is full, workers cannot be placed.
     """
     _check_storage(runtime)
-    changed = folder.identify(prepared.identity(), protocol.may_change, protocol.finished(folder.path))
-    if protocol.finished(folder.path):
+    finished = protocol.finished(folder.path)
+    changed = folder.identify(prepared.identity(), protocol.may_change, finished)
+    damage = torn(protocol, folder.path) if finished else ""
+    if finished and not damage:
         copy_files(folder.path, runtime.engine.export)
         return Ended(True, None)
+    if damage and not runtime.quiet:
+        print(f"{damage}: written again, from the journal", file=sys.stderr)
     if changed and not runtime.quiet:
         print(f"changed since the last session, hence trained again: {shown(', '.join(changed))}", file=sys.stderr)
     expected = protocol.expected(prepared)
-    with Monitor(folder.path, folder.config["run_id"], runtime, expected, display or NoDisplay()) as monitor:
+    with Monitor(
+        folder.path, folder.config["run_id"], runtime, expected, display or NoDisplay(), folder.check
+    ) as monitor:  # fmt: skip
         session = Session(folder, runtime, monitor, prepared.pools(), changed)
         with contextlib.closing(session):
             doing = protocol.begin(session, prepared)
@@ -64,6 +70,7 @@ def run(
             monitor.exporting()
             exported = doing.export(reached)
         if finished and write_report is not None:
+            folder.check()
             write_report(folder.path, exported, prepared.images())
         copy_files(folder.path, runtime.engine.export)
         monitor.log.write("exported", complete=finished, reached=reached, trained=monitor.snapshot.trained)

@@ -50,8 +50,10 @@ class Session:
     @cached_property
     def journal(self) -> Journal:
         """Of this run, opened."""
-        journal = self._open.enter_context(contextlib.closing(Journal(self.folder.path)))
-        journal.note(session="begin", at=self._begin, workers=self.runtime.engine.workers, pools=self._pools)
+        journal = self._open.enter_context(contextlib.closing(Journal(self.folder.path, self.folder.check)))
+        journal.note(
+            session="begin", at=self._begin, workers=self.runtime.engine.workers, pools=self._pools, config=self.folder.saved()
+        )  # fmt: skip
         self.monitor.log.write("journal-opened", replayed=journal.replayed)
         return journal
 

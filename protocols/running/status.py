@@ -10,10 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from protocols.running.found import ID, id_of
 from protocols.running.protocol import MARK, protocols
 from seqsearch.core.errors import UserError
+from seqsearch.storage.inside import Inside
 from seqsearch.storage.locks import is_locked
-from seqsearch.storage.reading import content, open_regular, parsed
+from seqsearch.storage.reading import parsed
 
 LARGEST = 16 << 20
 """Bytes of a file that is looked at."""
@@ -57,20 +59,21 @@ def status(run: Path) -> Status:
     Raises:
         UserError: it is no run.
     """
+    here = Inside(run)
     try:
-        config = parsed(content(run / "config.json", LARGEST))
+        config = parsed(here.read("config.json", LARGEST))
     except FileNotFoundError:
         raise UserError(f"{run} is no run folder: it has no config.json") from None
     except (OSError, ValueError):
         config = {}
-    said = _said(run / "status.json")
+    said = _said(here)
     silent = age(said.get("at"))
-    journalled = 0 if said else _lines(run / "journal.jsonl")
-    if silent is None and (run / "journal.jsonl").exists():
-        silent = time.time() - (run / "journal.jsonl").stat().st_mtime
+    journalled = 0 if said else _lines(here)
+    if silent is None and (journal := here.stat("journal.jsonl")):
+        silent = time.time() - journal.st_mtime
     config = config if isinstance(config, dict) else {}
-    name, protocol = config.get("run_id") or run.resolve().name, str(config.get("protocol"))
-    return Status(run, str(name), _state(run, config.get("protocol"), said, silent), silent, journalled, protocol, said)
+    name, protocol = _named(config.get("run_id")) or id_of(run), str(_named(config.get("protocol")))
+    return Status(run, name, _state(run, config.get("protocol"), said, silent), silent, journalled, protocol, said)
 
 
 def watch(run: Path) -> Iterator[Status]:
@@ -98,17 +101,22 @@ def _state(run: Path, protocol: object, said: dict[str, Any], silent: float | No
     return "killed" if said.get("state") == "running" else "stopped"
 
 
-def _said(path: Path) -> dict[str, Any]:
+def _named(value: Any) -> str | None:
+    """A name of the form that ours have."""
+    return value if isinstance(value, str) and ID.fullmatch(value) else None
+
+
+def _said(run: Inside) -> dict[str, Any]:
     try:
-        said = parsed(content(path, LARGEST))
+        said = parsed(run.read("status.json", LARGEST))
     except (OSError, ValueError):
         return {}
     return said if isinstance(said, dict) else {}
 
 
-def _lines(path: Path) -> int:
+def _lines(run: Inside) -> int:
     try:
-        with open(open_regular(path), "rb") as file:
+        with run.reader("journal.jsonl") as file:
             return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
     except OSError:
         return 0

@@ -2,7 +2,7 @@
 
 A line ends with a checksum of itself: one that was edited is named, not believed. Arrays (prototypes, kNN values) lie beside it
 in content-addressed ``.npy`` files; the journal holds their hash. A torn last line (the process died while writing) is dropped;
-a missing or altered array is computed again.
+a missing or altered array is computed again, and is therefore not synced.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ import numpy as np
 from seqsearch.core.errors import UserError
 from seqsearch.core.outcomes import EdgeResult, ProbeResult
 from seqsearch.engine.journal_lines import LONGEST, Entry, understood, written
-from seqsearch.storage.files import atomic_path, cannot_write
-from seqsearch.storage.reading import content, open_regular
+from seqsearch.storage.files import atomic_file, cannot_write, sync_folder
+from seqsearch.storage.inside import Inside
+from seqsearch.storage.unfinished import sweep
 
+NAME = "journal.jsonl"
 LARGEST_ARRAY = 1 << 30
 """Bytes of an array that is read again; a larger one is computed again."""
 
@@ -28,23 +31,37 @@ LARGEST_ARRAY = 1 << 30
 class Journal:
     """Append-only results of a run folder.
 
+    Args:
+        folder: of the run.
+        check: called before a line is appended; raises where another process has taken the run over.
+
     Raises:
         UserError: a line other than the last is not what was written (edited by hand, other file).
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.path = folder / "journal.jsonl"
+    def __init__(self, folder: Path, check: Callable[[], None] = lambda: None) -> None:
+        self.folder, self._check = folder, check
+        self.path, self._arrays = folder / NAME, Inside(folder).at("arrays")
         self._edges: dict[str, EdgeResult] = {}
         self._probes: dict[str, dict[str, Any]] = {}
         self.entries: list[Entry] = []
         """Everything that was journalled, in order of arrival."""
         folder.mkdir(parents=True, exist_ok=True)
-        if os.path.lexists(self.path):
-            self._replay()
+        sweep(self._arrays)
+        new = not os.path.lexists(self.path)
+        try:
+            self._file = Inside(folder).open(NAME, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+            if new:
+                sync_folder(folder)
+        except OSError as error:
+            raise UserError(f"{self.path} cannot be read ({error.strerror}): restore it") from None
+        try:
+            self._size = self._replay()
+        except BaseException:
+            self.close()
+            raise
         self.replayed = len(self._edges)
         """Edges known from earlier sessions."""
-        self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
     @property
     def trained(self) -> int:
@@ -92,16 +109,27 @@ class Journal:
         os.close(self._file)
 
     def _append(self, *entries: Entry) -> None:
-        size = os.fstat(self._file).st_size
+        self._check()
+        self._check_untouched()
         left = b"".join(self._line(e) for e in entries)
         try:
             while left:  # unbuffered: what a full disk did not take must not turn up later
                 left = left[os.write(self._file, left) :]
             os.fsync(self._file)
         except OSError as error:
-            os.truncate(self.path, size)
+            os.ftruncate(self._file, self._size)
             raise cannot_write(error, self.path) from error
+        self._size = os.fstat(self._file).st_size
         self.entries += entries
+
+    def _check_untouched(self) -> None:
+        """Raises UserError: the file is not as this process left it, so that another one writes it, too."""
+        now, there = os.fstat(self._file), Inside(self.folder).stat(NAME)
+        if now.st_size != self._size or there is None or there.st_ino != now.st_ino:
+            raise UserError(
+                f"{self.path} was changed by another process while this one was running: this one ends; look which of them "
+                "is to go on, and resume"
+            )
 
     def _line(self, entry: Entry) -> bytes:
         """What is written must be understood when the run is resumed."""
@@ -114,12 +142,11 @@ class Journal:
             ) from None
         return line
 
-    def _replay(self) -> None:
+    def _replay(self) -> int:
+        """Bytes of the lines that were read; what is left of a torn last one is cut off."""
         whole, torn = 0, False
         try:
-            if self.path.is_symlink():
-                raise OSError(0, "it is a link, and would be written through")
-            with open(open_regular(self.path), "rb") as file:
+            with open(self._file, "rb", closefd=False) as file:
                 for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), 1):
                     torn = not line.endswith(b"\n")
                     if torn and len(line) <= LONGEST:
@@ -129,7 +156,8 @@ class Journal:
         except OSError as error:
             raise UserError(f"{self.path} cannot be read ({error.strerror}): restore it") from None
         if torn:  # not before all else was found to be a journal: who knows what file this is
-            os.truncate(self.path, whole)
+            os.ftruncate(self._file, whole)
+        return whole
 
     def _understand(self, number: int, line: bytes) -> None:
         try:
@@ -160,26 +188,18 @@ class Journal:
             raise ValueError("it contradicts an earlier line on the same training")
         return known is result
 
-    def _array_path(self, sha: str) -> Path:
-        return self.folder / "arrays" / f"{sha}.npy"
-
     def _store(self, values: Any) -> str:
         buffer = io.BytesIO()
         np.save(buffer, values)
         sha = hashlib.blake2b(buffer.getvalue(), digest_size=16).hexdigest()
-        path = self._array_path(sha)
         if self._array(sha) is None:  # not there, or damaged
-            try:
-                path.parent.mkdir(exist_ok=True)
-            except OSError as error:
-                raise cannot_write(error, path) from error
-            with atomic_path(path) as temporary:
-                temporary.write_bytes(buffer.getvalue())
+            with atomic_file(self._arrays, f"{sha}.npy") as file:
+                file.write(buffer.getvalue())
         return sha
 
     def _array(self, sha: str) -> Any:
         try:
-            data = content(self._array_path(sha), LARGEST_ARRAY)
+            data = self._arrays.read(f"{sha}.npy", LARGEST_ARRAY)
         except OSError:
             return None
         return _array_in(data) if hashlib.blake2b(data, digest_size=16).hexdigest() == sha else None

@@ -1,7 +1,8 @@
 """Features of a frozen backbone: computed once per pool, content-addressed, memory-mapped, shared by all methods and workers.
 
 A pool's features are a folder of shards. A missing one is computed by whoever needs it first and renamed into place. Shards are
-fixed by the pool alone, hence so is every bit in them, however many workers there are and whatever was asked first.
+fixed by the pool alone, hence so is every bit in them, however many workers there are and whatever was asked first. One is on the
+disk before it has its name: nothing would tell that a loss of power had torn it.
 
 The rows of a class are cut into slabs, each longer than the one before. A shard is one slab of a class, or the first of some:
 prototypes and nearest neighbours need the first images of very many classes, training needs all images of a few. So of a pool
@@ -23,8 +24,10 @@ from seqsearch.core.digests import digest_of
 from seqsearch.core.identity import versions
 from seqsearch.features.extraction import Network
 from seqsearch.pools.base import row_offsets
-from seqsearch.storage.files import atomic_path
-from seqsearch.storage.locks import lock
+from seqsearch.storage.files import atomic_file
+from seqsearch.storage.inside import Inside
+from seqsearch.storage.locks import lock_in
+from seqsearch.storage.unfinished import sweep
 
 if TYPE_CHECKING:
     import torch
@@ -61,7 +64,8 @@ class FeatureStore:
         self.pool, self.backbone, self.device = pool, backbone, device
         self.network = network or Network(backbone, device)
         self.space = feature_space(backbone, device)
-        self.folder = root / "features" / digest_of("features", pool.digest, self.space, SLABS, CLASSES)
+        self._here = Inside(root).at("features", digest_of("features", pool.digest, self.space, SLABS, CLASSES))
+        self.folder = self._here.path
         self._offsets = row_offsets(pool.classes)
         self._starts = _slab_starts(int(np.diff(self._offsets).max(initial=0)))
         self._ends = [  # for each slab, rows before each class [C + 1]
@@ -75,7 +79,8 @@ class FeatureStore:
         wanted = sorted(set(classes))
         slabs = range(len(self._ends) if all_slabs else 1)
         shards = sorted({(slab, c // _classes(slab)) for slab in slabs for c in wanted if self._length(slab, c)})
-        return [s for s in shards if not self._path(s).exists()]
+        sweep(self._here)
+        return [s for s in shards if not self._here.has(_name(s))]
 
     def rows(self, rows: Rows) -> NDArray[np.float32]:
         """Features ``[n, d]``; a view where the rows are consecutive and in one shard, else a copy.
@@ -105,9 +110,6 @@ class FeatureStore:
     def _length(self, slab: int, class_index: int) -> int:
         return int(self._ends[slab][class_index + 1] - self._ends[slab][class_index])
 
-    def _path(self, shard: Shard) -> Path:
-        return self.folder / f"{shard[0]}-{shard[1]:06d}.npy"
-
     def _shard(self, shard: Shard) -> NDArray[np.float32]:
         found = self._open.get(shard)
         if found is None:
@@ -117,26 +119,26 @@ class FeatureStore:
                     found = self._mapped(shard)
                     if found is None:
                         self._compute(shard)
-                        found = np.load(self._path(shard), mmap_mode="r")
+                        found = np.load(self._here.checked(_name(shard)), mmap_mode="r")
             self._open[shard] = found
         return found
 
     def _mapped(self, shard: Shard) -> NDArray[np.float32] | None:
-        """None if nobody has computed it yet, or the file is damaged."""
+        """None if nobody has computed it yet, or the file is damaged, or none."""
         try:
-            found: NDArray[np.float32] = np.load(self._path(shard), mmap_mode="r")
-        except (FileNotFoundError, ValueError, EOFError):
+            found: NDArray[np.float32] = np.load(self._here.checked(_name(shard)), mmap_mode="r")
+        except (OSError, ValueError, EOFError):
             return None
         return found
 
     @contextlib.contextmanager
     def _alone(self, shard: Shard) -> Iterator[None]:
         """Workers that need the same shard wait for the first of them. Without locks (some network disks) all compute it."""
-        locks = self.folder / "locks"
-        locks.mkdir(parents=True, exist_ok=True)
+        locks = self._here.at("locks")
         held: IO[bytes] | None = None
         with contextlib.suppress(OSError):
-            held = lock(locks / self._path(shard).name, wait=True)
+            locks.make()
+            held = lock_in(locks, _name(shard), wait=True)
         with held or contextlib.nullcontext():
             yield
 
@@ -152,7 +154,8 @@ class FeatureStore:
         size = BATCH[self.device.type]
         batches = [rows[i : i + size] for i in range(0, len(rows), size)]
         features = np.concatenate(list(self.network.features(self.pool, batches)))
-        with atomic_path(self._path(shard)) as temporary, open(temporary, "wb") as file:
+        sweep(self._here)
+        with atomic_file(self._here, _name(shard), durable=True) as file:
             np.save(file, features)
 
 
@@ -199,6 +202,10 @@ def _slab_starts(longest: int) -> NDArray[np.int64]:
 
 def _slab_end(starts: list[int]) -> int:
     return SLABS[len(starts)] if len(starts) < len(SLABS) else starts[-1] + SLABS[-1] - SLABS[-2]
+
+
+def _name(shard: Shard) -> str:
+    return f"{shard[0]}-{shard[1]:06d}.npy"
 
 
 def _classes(slab: int) -> int:

@@ -19,6 +19,7 @@ from seqsearch.core.typed import fits, sensible
 from seqsearch.results.rows import Row, TaskSequence
 from seqsearch.results.schema import RESULTS, SEQUENCES, TRACE
 from seqsearch.results.tables import read_rows, read_sequences
+from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import json_object
 
 Matrix = NDArray[np.float64]
@@ -109,18 +110,18 @@ def read_results(run: Path) -> RunResults:
     Raises:
         UserError: no run folder, a run that has exported nothing yet, or a damaged file.
     """
-    config = read_config(run)
+    config, here = read_config(run), Inside(run)
     for name in (SEQUENCES.file, RESULTS.file):
-        if not (run / name).is_file():
+        if not here.has(name):
             resume = f"seqsearch {copyable(str(config.get('protocol', 'cldyb')))} --resume {copyable(run)}"
             raise UserError(f"run {run} is not finished (no {name} yet): finish it with {resume}")
     return assembled(
         run,
         config,
-        _stats(run / "stats.json") if (run / "stats.json").is_file() else None,
+        _stats(run / "stats.json") if here.has("stats.json") else None,
         read_sequences(run / SEQUENCES.file),
         read_rows(run / RESULTS.file, RESULTS),
-        read_rows(run / TRACE.file, TRACE) if (run / TRACE.file).is_file() else [],
+        read_rows(run / TRACE.file, TRACE) if here.has(TRACE.file) else [],
     )
 
 
@@ -170,7 +171,7 @@ def read_config(run: Path) -> dict[str, Any]:
     Raises:
         UserError: the folder is no run.
     """
-    if not (run / "config.json").is_file():
+    if not Inside(run).has("config.json"):
         raise UserError(f"{run} is no run folder: it has no config.json; name one that seqsearch wrote, e.g. runs/NAME")
     return json_object(run / "config.json")
 

@@ -92,7 +92,7 @@ def write_rows(path: Path, layout: Layout, info: RunInfo, rows: Iterable[Row]) -
         raise ValueError(f"{layout.file}: {len(whole) - len(keys)} row(s) repeat the primary key {key}")
     schema = arrow_schema(layout, info.config_digest)
     table = pa.table({f.name: pa.array([row[f.name] for row in whole], f.type) for f in schema}, schema=schema)
-    with atomic_path(path) as temporary:
+    with atomic_path(path, durable=True) as temporary:
         pq.write_table(table, temporary)
     return whole
 

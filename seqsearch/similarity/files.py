@@ -90,7 +90,7 @@ def write(path: Path | str, similarity: Similarity) -> None:
         raise UserError(f"{path}: a class is called {CORNER!r}, as is the column of names: write .csv instead")
     if path.suffix.lower() == ".csv" and (hidden := next((n for n in similarity.names if not n.isprintable()), None)):
         raise UserError(f"{path}: class {quoted(hidden)} holds characters that do not show: write .parquet instead")
-    with atomic_path(path) as temporary:
+    with atomic_path(path, durable=True) as temporary:
         _WRITERS[_kind(path)](temporary, similarity)
 
 

@@ -3,14 +3,15 @@
     <state digest>.json          manifest; the state is there as long as this is
     packs/<pack>.safetensors     blocks (bytes, by hash), named by what is in it; states share them
 
-Several processes use a folder at a time: files appear under their names when they are whole, and are never changed.
+Several processes use a folder at a time: files appear under their names when they are whole, and are never changed. They are not
+synced: what a loss of power takes or tears is told by its hashes, and computed again. A link is as good as a missing file, no
+folder is reached through one, and only files with names of this form are removed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
+import re
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -18,11 +19,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqsearch.states.blocks import Block, Damaged, Manifest, State, assembled, divided
-from seqsearch.storage.files import atomic_path, cannot_write
+from seqsearch.states.packs import Files, check_pack, write_pack
+from seqsearch.storage.files import atomic_file
+from seqsearch.storage.inside import Inside
+from seqsearch.storage.unfinished import sweep
 
 if TYPE_CHECKING:
     import torch
 
+MANIFEST, PACK = re.compile(r"[0-9a-f]{32}\.json"), re.compile(r"[0-9a-f]{32}\.safetensors")
+"""The names of our files."""
+LARGEST = 1 << 28, 1 << 40
+"""Bytes of a manifest, and of a pack, that are read."""
 GRACE_SECONDS = 60.0
 """A pack that nothing refers to is left alone for so long: its manifest may be on the way."""
 SWEEP_AFTER = 32
@@ -30,21 +38,22 @@ SWEEP_AFTER = 32
 
 
 class StateFolder:
-    """Reads, writes and removes states in ``path``; nothing is created before the first write."""
+    """Reads, writes and removes states in ``path``, which is no link; nothing is created before the first write."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.packs = path, path / "packs"
+        self.path, self._here = path, Inside.below(path)
+        self._packs = self._here.at("packs")
         self._known: dict[str, frozenset[str]] = {}
         """Packs of states whose manifests were read, for sweeping."""
         self._removed = 0
 
     def has(self, digest: str) -> bool:
-        return self._manifest_path(digest).exists()
+        return self._here.has(f"{digest}.json")
 
     def manifest(self, digest: str) -> Manifest | None:
         """None if there is none, or it is damaged."""
         try:
-            return Manifest.from_json(self._manifest_path(digest).read_bytes())
+            return Manifest.from_json(self._here.read(f"{digest}.json", LARGEST[0]))
         except (OSError, Damaged):
             return None
 
@@ -54,14 +63,14 @@ class StateFolder:
 
         manifest = self.manifest(digest)
         if manifest is None:
-            self._manifest_path(digest).unlink(missing_ok=True)
+            self._here.remove(f"{digest}.json")
             return None
         with contextlib.ExitStack() as stack:
             opened: dict[str, Any] = {}
 
             def block(b: Block) -> torch.Tensor:
                 if b.pack not in opened:
-                    opened[b.pack] = stack.enter_context(safe_open(self.pack_path(b.pack), "pt"))
+                    opened[b.pack] = stack.enter_context(safe_open(self._packs.checked(_pack(b.pack)), "pt"))
                 found: torch.Tensor = opened[b.pack].get_tensor(b.hash)
                 return found
 
@@ -72,8 +81,7 @@ class StateFolder:
         if state is None:
             self._discard(digest, manifest)
             return None
-        with contextlib.suppress(OSError):
-            os.utime(self._manifest_path(digest))  # for `evict`: used just now
+        self._here.touch(f"{digest}.json")  # for `evict`: used just now
         return state, manifest
 
     def write(self, digest: str, state: State, parent: Manifest | None = None) -> Manifest:
@@ -83,91 +91,77 @@ class StateFolder:
             TypeError: it holds something else.
             UserError: the disk is full, or the folder cannot be written: that is no fault of the method.
         """
-        from safetensors import SafetensorError
-        from safetensors.torch import save_file
-
         manifest, fresh = divided(state, parent)
-        try:
-            self._write(digest, manifest, fresh, save_file)
-        except SafetensorError as error:  # it says in words what the system said
-            full = "No space left" in str(error) or "quota" in str(error).lower()
-            raise cannot_write(OSError(errno.ENOSPC if full else errno.EIO, str(error)), self.path) from error
-        except OSError as error:
-            raise cannot_write(error, self.path) from error
-        return manifest
-
-    def _write(self, digest: str, manifest: Manifest, fresh: dict[str, torch.Tensor], save_file: Any) -> None:
         if fresh:
-            path = self.pack_path(next(b.pack for e in manifest.tensors.values() for b in e.blocks if b.hash in fresh))
-            self.packs.mkdir(parents=True, exist_ok=True)
-            if path.exists():
-                os.utime(path)
+            name = _pack(next(b.pack for e in manifest.tensors.values() for b in e.blocks if b.hash in fresh))
+            if self._packs.has(name):
+                self._packs.touch(name)
             else:
-                with atomic_path(path) as temporary:
-                    save_file(fresh, temporary)
-        self.path.mkdir(parents=True, exist_ok=True)
-        with atomic_path(self._manifest_path(digest)) as temporary:
-            temporary.write_text(manifest.to_json())
+                with atomic_file(self._packs, name) as file:
+                    write_pack(file, fresh)
+        with atomic_file(self._here, f"{digest}.json") as file:
+            file.write(manifest.to_json().encode())
+        return manifest
 
     def remove(self, digests: Iterable[str]) -> None:
         """Forget states; blocks that others share stay."""
-        for digest in digests:
-            with contextlib.suppress(OSError):
-                self._manifest_path(digest).unlink()
-                self._removed += 1
+        self._removed += sum(self._here.remove(f"{digest}.json") for digest in digests)
         if self._removed >= max(SWEEP_AFTER, len(self._known) // 2):
             self.sweep()
 
     def sweep(self, grace: float = GRACE_SECONDS) -> None:
-        """Remove packs that no state refers to."""
+        """Remove packs that no state refers to, and what writers that are dead left."""
         self._removed = 0
+        self.sweep_unfinished()
         used = frozenset[str]().union(*self._refresh().values())
-        for path in self.pack_files():
-            with contextlib.suppress(OSError):  # another process was faster
-                if path.stem not in used and time.time() - path.stat().st_mtime >= grace:
-                    path.unlink()
-        for folder in (self.packs, self.path):
-            with contextlib.suppress(OSError):  # not empty
-                folder.rmdir()
+        for name in self._packs.names(PACK):
+            found = self._packs.stat(name)
+            if found and _stem(name) not in used and time.time() - found.st_mtime >= grace:
+                self._packs.remove(name)
+        for folder in (self._packs, self._here):
+            folder.remove_if_empty()
+
+    def sweep_unfinished(self) -> int:
+        """Remove what writers that are dead left; bytes that others are writing."""
+        return sweep(self._here) + sweep(self._packs)
 
     def evict(self, limit: int, needed: Collection[str] = ()) -> list[str]:
-        """Remove the states used least recently, but no ``needed`` one, until all fit into ``limit`` bytes; which they were."""
-        sizes, last_used = dict[str, int](), dict[str, float]()
-        for path in self.pack_files():
-            with contextlib.suppress(OSError):
-                sizes[path.stem] = path.stat().st_size
-        for digest in self._refresh():
-            with contextlib.suppress(OSError):
-                last_used[digest] = self._manifest_path(digest).stat().st_mtime
+        """Remove the states used least recently, but no ``needed`` one, until all fit into ``limit`` bytes; which they were.
+
+        Packs that no state refers to (yet) and files that are being written count, too.
+        """
+        unfinished = self.sweep_unfinished()
+        sizes = {_stem(n): found.st_size for n in self._packs.names(PACK) if (found := self._packs.stat(n))}
+        last_used = {d: found.st_mtime for d in self._refresh() if (found := self._here.stat(f"{d}.json"))}
         order = [d for d in sorted(last_used, key=lambda d: (last_used[d], d)) if d not in needed]
-        gone = to_evict(order, self._known, sizes, limit)
+        referred = frozenset[str]().union(*self._known.values())
+        others = unfinished + sum(size for pack, size in sizes.items() if pack not in referred)
+        gone = to_evict(order, self._known, sizes, limit - others)
         theirs = frozenset[str]().union(*(self._known[d] for d in gone))
         for digest in gone:
-            self._manifest_path(digest).unlink(missing_ok=True)
+            self._here.remove(f"{digest}.json")
         for name in theirs.difference(*self._refresh().values()):
-            self.pack_path(name).unlink(missing_ok=True)
+            self._packs.remove(_pack(name))
         return gone
 
     def size(self) -> int:
         """Bytes of all packs."""
-        total = 0
-        for path in self.pack_files():
-            with contextlib.suppress(OSError):
-                total += path.stat().st_size
-        return total
+        return sum(found.st_size for n in self._packs.names(PACK) if (found := self._packs.stat(n)))
 
     # ------------------------------------------------------------------------------------------------ as files
 
-    def files(self, digest: str) -> list[Path] | None:
-        """The files that a state consists of, its manifest last; None if it is not there."""
-        manifest = self.manifest(digest)
-        if manifest is None:
+    def files(self, digest: str, have: Collection[str] = ()) -> Files | None:
+        """What a state consists of, without the packs that somebody has; None if it is not there, or not whole."""
+        try:
+            content = self._here.read(f"{digest}.json", LARGEST[0])
+            packs = Manifest.from_json(content).packs
+            return Files(content, {p: self._packs.read(_pack(p), LARGEST[1]) for p in sorted(packs.difference(have))})
+        except (OSError, Damaged):
             return None
-        return [*(self.pack_path(p) for p in sorted(manifest.packs)), self._manifest_path(digest)]
 
     def lacking(self, manifest: Manifest) -> list[str]:
         """Packs of a manifest that are not in this folder."""
-        return sorted(p for p in manifest.packs if not self.pack_path(p).exists())
+        return sorted(p for p in manifest.packs if not self._packs.has(_pack(p)))
 
     def adopt(self, digest: str, manifest: bytes, packs: Mapping[str, bytes]) -> None:
         """Take over a state that another folder holds: its manifest, and the packs that were lacking.
@@ -175,26 +169,17 @@ class StateFolder:
         Raises:
             UserError: the disk is full, or the folder cannot be written.
         """
-        try:
-            self.packs.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise cannot_write(error, self.path) from error
         for name, content in packs.items():
-            with atomic_path(self.pack_path(name)) as temporary:
-                temporary.write_bytes(content)
-        with atomic_path(self._manifest_path(digest)) as temporary:
-            temporary.write_bytes(manifest)
+            with atomic_file(self._packs, _pack(name)) as file:
+                file.write(content)
+        with atomic_file(self._here, f"{digest}.json") as file:
+            file.write(manifest)
 
-    def pack_path(self, name: str) -> Path:
-        return self.packs / f"{name}.safetensors"
-
-    def pack_files(self) -> list[Path]:
-        return list(self.packs.glob("*.safetensors"))
+    def pack_names(self) -> list[str]:
+        """Of the packs that are here."""
+        return [_stem(name) for name in self._packs.names(PACK)]
 
     # ------------------------------------------------------------------------------------------------ inside
-
-    def _manifest_path(self, digest: str) -> Path:
-        return self.path / f"{digest}.json"
 
     def _discard(self, digest: str, manifest: Manifest) -> None:
         """A damaged state, and its packs: whoever shares the damage computes it again, too."""
@@ -202,14 +187,14 @@ class StateFolder:
 
         for name in manifest.packs:
             try:
-                _check_pack(self.pack_path(name))
+                check_pack(self._packs.checked(_pack(name)))
             except (OSError, SafetensorError, Damaged, ValueError):
-                self.pack_path(name).unlink(missing_ok=True)
-        self._manifest_path(digest).unlink(missing_ok=True)
+                self._packs.remove(_pack(name))
+        self._here.remove(f"{digest}.json")
 
     def _refresh(self) -> dict[str, frozenset[str]]:
         """Packs of every state in the folder; only manifests that are new are read."""
-        there = {p.stem for p in self.path.glob("*.json")}
+        there = {_stem(name) for name in self._here.names(MANIFEST)}
         self._known = {d: packs for d, packs in self._known.items() if d in there}
         for digest in there - self._known.keys():
             manifest = self.manifest(digest)
@@ -235,16 +220,9 @@ def to_evict(
     return gone
 
 
-def _check_pack(path: Path) -> None:
-    """
-    Raises:
-        Damaged: a block is not what its name says.
-    """
-    from safetensors import safe_open
+def _pack(name: str) -> str:
+    return f"{name}.safetensors"
 
-    from seqsearch.states.blocks import hash_of
 
-    with safe_open(path, "pt") as file:
-        for name in file.keys():  # noqa: SIM118 - safe_open has keys() and cannot be iterated
-            if hash_of(file.get_tensor(name).numpy()) != name:
-                raise Damaged(name)
+def _stem(name: str) -> str:
+    return name.partition(".")[0]

@@ -9,16 +9,16 @@ from __future__ import annotations
 import logging
 import math
 import queue
+import re
 import threading
 import time
 from collections.abc import Collection
-from pathlib import PurePosixPath
-from typing import Any
 
+from seqsearch.core.errors import UserError
 from seqsearch.states.blocks import Damaged, Manifest
-from seqsearch.states.folder import StateFolder, to_evict
+from seqsearch.states.folder import MANIFEST, PACK, StateFolder, to_evict
 from seqsearch.states.transfer import Link, Offer
-from seqsearch.storage.remote import open_remote
+from seqsearch.storage.store import Listed, open_store
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class StateStore:
 
     def __init__(self, url: str) -> None:
         self.url, self.link = url, Link()
-        self._fs, self._root = open_remote(url, "--state-store")
+        self._store = open_store(url, "--state-store")
         self._there: set[str] | None = None
         """States that were there when first asked for, and those sent since."""
         self._packs: dict[str, frozenset[str]] = {}
@@ -46,16 +46,16 @@ class StateStore:
     def may_have(self, digest: str, offer: Offer) -> bool:
         """It was there when the run began, or has been trained since, by a worker that will have sent it."""
         if self._there is None:
-            self._there = {f.base_name.removesuffix(".json") for f in self._list() if f.base_name.endswith(".json")}
+            self._there = set(self._list("", MANIFEST))
         return digest in self._there or offer.seconds < math.inf
 
     def fetch(self, digest: str, offer: Offer, folder: StateFolder) -> str | None:
         """Bring a state into ``folder``: ``store``, or None if it is not there or not whole."""
         begin = time.perf_counter()
         try:
-            content = self._read(f"{digest}.json")
+            content = self._store.read(f"{digest}.json")
             manifest = Manifest.from_json(content)
-            packs = {name: self._read(f"packs/{name}.safetensors") for name in folder.lacking(manifest)}
+            packs = {name: self._store.read(f"packs/{name}.safetensors") for name in folder.lacking(manifest)}
         except (OSError, Damaged):
             return None
         folder.adopt(digest, content, packs)
@@ -82,29 +82,30 @@ class StateStore:
         while (item := self._queue.get()) is not None:
             folder, digest = item
             try:
-                for path in folder.files(digest) or []:
-                    if path.suffix == ".json" or path.name not in self._sent:
-                        self._write(path.relative_to(folder.path).as_posix(), path.read_bytes())
-                        self._sent.add(path.name)
+                files = folder.files(digest, self._sent)
+                if files is None:
+                    continue
+                for pack, content in files.packs.items():
+                    self._store.write(f"packs/{pack}.safetensors", content)
+                    self._sent.add(pack)
+                self._store.write(f"{digest}.json", files.manifest)
                 if self._there is not None:
                     self._there.add(digest)
-            except OSError as error:
+            except (OSError, UserError) as error:
                 log.warning("could not copy state %s to %s: %s", digest, self.url, error)
 
     # ------------------------------------------------------------------------------------------------ making room
 
     def evict(self, limit: int, needed: Collection[str] = ()) -> list[str]:
         """Remove the oldest states, but no ``needed`` one, until all fit into ``limit`` bytes; which they were."""
-        files = self._list(recursive=True)
-        manifests = {f.base_name.removesuffix(".json"): f for f in files if f.base_name.endswith(".json")}
-        packs = {f.base_name.removesuffix(".safetensors"): f for f in files if f.base_name.endswith(".safetensors")}
+        manifests, packs = self._list("", MANIFEST), self._list("packs", PACK)
         for digest in manifests.keys() - self._packs.keys():
             try:
-                self._packs[digest] = Manifest.from_json(self._read(f"{digest}.json")).packs
+                self._packs[digest] = Manifest.from_json(self._store.read(f"{digest}.json")).packs
             except (OSError, Damaged):
                 continue
         self._packs = {d: p for d, p in self._packs.items() if d in manifests}
-        order = sorted((d for d in self._packs if d not in needed), key=lambda d: (manifests[d].mtime_ns or 0, d))
+        order = sorted((d for d in self._packs if d not in needed), key=lambda d: (manifests[d].written, d))
         gone = to_evict(order, self._packs, {n: f.size for n, f in packs.items()}, limit)
         used = frozenset[str]().union(*(p for d, p in self._packs.items() if d not in gone))
         for name in [
@@ -112,32 +113,18 @@ class StateStore:
             *(f"packs/{n}.safetensors" for n in packs if gone and n not in used),
         ]:
             try:
-                self._fs.delete_file(f"{self._root}/{name}")
+                self._store.remove(name)
             except OSError as error:
                 log.warning("could not remove %s from %s: %s", name, self.url, error)
         return gone
 
     # ------------------------------------------------------------------------------------------------ inside
 
-    def _list(self, *, recursive: bool = False) -> list[Any]:
-        from pyarrow import fs
-
+    def _list(self, folder: str, form: re.Pattern[str]) -> dict[str, Listed]:
+        """Our files in a folder, by their stems."""
         try:
-            found: list[Any] = self._fs.get_file_info(
-                fs.FileSelector(self._root, recursive=recursive, allow_not_found=True)
-            )
+            found = self._store.files(folder, form)
         except OSError as error:
             log.warning("could not list %s: %s", self.url, error)
-            return []
-        return found
-
-    def _read(self, name: str) -> bytes:
-        with self._fs.open_input_stream(f"{self._root}/{name}") as stream:
-            content: bytes = stream.read()
-        return content
-
-    def _write(self, name: str, content: bytes) -> None:
-        path = f"{self._root}/{name}"
-        self._fs.create_dir(str(PurePosixPath(path).parent), recursive=True)
-        with self._fs.open_output_stream(path) as stream:
-            stream.write(content)
+            return {}
+        return {name.partition(".")[0]: listed for name, listed in found.items()}

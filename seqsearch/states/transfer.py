@@ -21,14 +21,6 @@ class Offer:
     holder: Any = None
 
 
-@dataclass(frozen=True)
-class Files:
-    """A state on its way: its manifest, and the packs that were asked for."""
-
-    manifest: bytes
-    packs: Mapping[str, bytes] = field(default_factory=dict)
-
-
 class StateSource(Protocol):
     """A place that states may be brought from."""
 

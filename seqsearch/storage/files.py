@@ -2,38 +2,72 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
-import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from seqsearch.core.errors import UserError
+from seqsearch.storage.inside import Inside
+from seqsearch.storage.unfinished import replacing
 
 
-@contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
+@contextlib.contextmanager
+def atomic_path(path: Path, *, durable: bool = False) -> Iterator[Path]:
     """A temporary name beside ``path`` that is renamed to it when the block ends well, and removed when it does not.
 
+    ``durable``: it survives a loss of power once this has returned. What can be computed again need not be.
+
     Raises:
-        UserError: the disk is full, or the folder cannot be written.
+        UserError: the disk is full, the folder cannot be written, or ``path`` is a link.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{uuid.uuid4().hex[:8]}")
     try:
-        yield temporary
-        os.replace(temporary, path)
+        with Inside(path.parent).opened() as folder, replacing(folder, path.name, durable=durable) as (_, temporary):
+            yield path.with_name(temporary)
     except OSError as error:
         raise cannot_write(error, path) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def atomic_file(folder: Inside, name: str, *, durable: bool = False) -> Iterator[IO[bytes]]:
+    """A file in a folder that is made if need be, under its name when the block ends well; ``durable``: see `atomic_path`.
+
+    Raises:
+        UserError: the disk is full, the folder cannot be written, or is reached through a link, or the file is one.
+    """
+    try:
+        with (
+            folder.opened(make=True) as opened,
+            replacing(opened, name, durable=durable) as (descriptor, _),
+            open(descriptor, "wb", closefd=False) as file,
+        ):
+            yield file
+            file.flush()
+    except OSError as error:
+        raise cannot_write(error, folder.path / name) from error
 
 
 def cannot_write(error: OSError, path: Path) -> UserError:
     """One line that says what could not be written and how to mend it."""
+    named = error.filename if isinstance(error.filename, str) and "/" in error.filename else path
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return UserError(f"the disk is full: could not write {path}; free some space there, then resume")
+    if error.errno in (errno.ELOOP, errno.EMLINK):
+        kind = "a link" if error.errno == errno.ELOOP else "a hard link to another file"
+        return UserError(f"{named} is {kind}: remove it")
     return UserError(f"could not write {path} ({error.strerror}): make it writable, then resume")
+
+
+def sync_folder(path: Path) -> None:
+    """Have what was made in a folder survive a loss of power.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    with Inside(path).opened() as folder:
+        os.fsync(folder)
 
 
 def cache_root() -> Path:

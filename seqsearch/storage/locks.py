@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import IO
 
-from seqsearch.storage.reading import open_regular
+from seqsearch.storage.inside import Inside
 
 
 def lock(path: Path, *, shared: bool = False, wait: bool = False) -> IO[bytes] | None:
@@ -19,7 +19,12 @@ def lock(path: Path, *, shared: bool = False, wait: bool = False) -> IO[bytes] |
     Raises:
         OSError: it cannot be opened, is a link, or lies on a file system without locks.
     """
-    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644), "r+b")
+    return lock_in(Inside(path.parent), path.name, shared=shared, wait=wait)
+
+
+def lock_in(folder: Inside, name: str, *, shared: bool = False, wait: bool = False) -> IO[bytes] | None:
+    """The same, of a file in a folder that is not reached through links."""
+    file = os.fdopen(folder.open(name, os.O_RDWR | os.O_CREAT), "r+b")
     try:
         fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
     except OSError as error:
@@ -36,7 +41,7 @@ def is_locked(path: Path) -> bool:
     False where there is no such file, or a file system without locks.
     """
     try:
-        with open(open_regular(path), "rb") as file:
+        with Inside(path.parent).reader(path.name) as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

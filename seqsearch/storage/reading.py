@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seqsearch.core.errors import UserError
+from seqsearch.storage.inside import Inside
 
 DEEPEST = 20
 """Objects and lists within each other in the files of a run."""
@@ -41,14 +42,14 @@ def open_regular(path: Path | str) -> int:
     return file
 
 
-def json_object(path: Path, most: int = 16 << 20) -> dict[str, Any]:
-    """What a file of settings or counts says.
+def json_object(path: Path, most: int = 16 << 20, *, links: bool = False) -> dict[str, Any]:
+    """What a file of settings or counts says; with ``links``, it may be one.
 
     Raises:
         UserError: it cannot be read, or holds something else than an object.
     """
     try:
-        found = parsed(content(path, most))
+        found = parsed(content(path, most) if links else Inside(path.parent).read(path.name, most))
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())[:120]
         raise UserError(f"{path} cannot be read ({said}): restore it") from None

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -94,22 +93,3 @@ def export_target(location: str, flag: str) -> tuple[Any, str]:
             f"{flag} {location}: that is the folder of a run, whose files would be overwritten; name another"
         )
     return system, root
-
-
-def copied(files: Iterable[Path], location: str, flag: str) -> None:
-    """Copy files to a path or URL, under their names.
-
-    Raises:
-        UserError: it cannot be written; names ``flag``.
-    """
-    system, root = export_target(location, flag)
-    for path in files:
-        there, part = f"{root}/{path.name}", f"{root}/.{path.name}.part"
-        try:
-            with path.open("rb") as source, system.open_output_stream(part) as target:
-                while piece := source.read(8 << 20):
-                    target.write(piece)
-            system.move(part, there)
-        except OSError as error:
-            line = " ".join(str(error).split())[:200]
-            raise UserError(f"{flag} {location}: could not write {path.name} ({line}); mend it, then resume") from None

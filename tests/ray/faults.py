@@ -9,6 +9,8 @@ from pathlib import Path
 from seqsearch.states.blocks import Manifest, State
 from seqsearch.states.cache import StateCache
 from seqsearch.states.folder import StateFolder
+from seqsearch.storage.files import atomic_file
+from seqsearch.storage.inside import Inside
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
@@ -84,9 +86,10 @@ class DiesWriting(StateFolder):
         DiesWriting.written += 1
         if DiesWriting.written == 5 and not flag.exists():
             flag.touch()
-            self.packs.mkdir(parents=True, exist_ok=True)
-            (self.packs / ".half-a-pack").write_bytes(b"half")
-            os.kill(os.getpid(), signal.SIGKILL)
+            with atomic_file(Inside.below(self.path).at("packs"), f"{'0' * 32}.safetensors") as file:
+                file.write(b"half")
+                file.flush()
+                os.kill(os.getpid(), signal.SIGKILL)
         return super().write(digest, state, parent)
 
 

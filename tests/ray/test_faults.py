@@ -51,6 +51,7 @@ def test_a_worker_killed_while_it_writes_a_state_leaves_no_half_of_it(
     found, fleet = run(tmp_path / "run", EngineOptions(workers=2), trainer=dies_writing)
     assert (tmp_path / "run" / "died-writing").exists()
     assert fleet.worker_set.replaced >= 1
+    assert not [p for p in (tmp_path / "run").rglob(".*") if p.is_file()]
     same_results(found, inline)
 
 

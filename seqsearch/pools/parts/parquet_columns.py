@@ -16,9 +16,11 @@ from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.pools.parts.layout import METADATA, SPLITS
-from seqsearch.storage.files import atomic_path, cache_root
+from seqsearch.storage.files import atomic_file, cache_root
+from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
-from seqsearch.storage.reading import content, parsed
+from seqsearch.storage.reading import parsed
+from seqsearch.storage.unfinished import sweep
 
 IMAGES = ("image", "img")
 TEXTS = ("class_name", "group", "split")
@@ -208,10 +210,10 @@ def _content(file: Path, opened: ParquetFile) -> str:
         except (ValueError, KeyError, TypeError):
             pass  # not ours
     state, path = file.stat(), file.resolve()
-    memo = cache_root() / "pools" / f"{digest_of(str(path))}.json"
+    memos, memo = Inside(cache_root()).at("pools"), f"{digest_of(str(path))}.json"
     mark = [state.st_size, state.st_mtime_ns]
     try:
-        known = parsed(content(memo, 1 << 20))
+        known = parsed(memos.read(memo, 1 << 20))
         if known["mark"] == mark:
             return str(known["digest"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -219,9 +221,9 @@ def _content(file: Path, opened: ParquetFile) -> str:
     with open(file, "rb") as bare:
         digest = hashlib.file_digest(bare, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
     try:
-        memo.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(memo) as temporary:
-            temporary.write_text(json.dumps({"mark": mark, "digest": digest}))
-    except (OSError, UserError):
+        sweep(memos)
+        with atomic_file(memos, memo) as written:
+            written.write(json.dumps({"mark": mark, "digest": digest}).encode())
+    except UserError:
         pass  # it is computed again next time
     return digest

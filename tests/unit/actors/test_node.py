@@ -29,12 +29,12 @@ def test_the_drivers_folder_is_used_where_it_is_seen(tmp_path: Path, monkeypatch
 
 def test_folders_that_nobody_uses_are_removed_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEQSEARCH_STATES", str(tmp_path))
-    old, held, young = (node_folder(tmp_path / "none", name) for name in ("old", "held", "young"))
+    old, held, young = (node_folder(tmp_path / "none", name) for name in ("a" * 32, "b" * 32, "c" * 32))
     assert old.lock is not None
     old.lock.close()
     for folder in (old, held):
         os.utime(folder.path, (0, time.time() - STALE_SECONDS - 60))
-    node_folder(tmp_path / "none", "new")
+    node_folder(tmp_path / "none", "d" * 32)
     assert [f.path.exists() for f in (old, held, young)] == [False, True, True]
 
 
@@ -56,3 +56,27 @@ def test_more_memory_than_allowed_is_an_exception() -> None:
     )
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert said.stdout == "refused 128\n"
+
+
+def test_only_folders_of_our_own_are_removed_and_none_through_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEQSEARCH_STATES", str(tmp_path / "here"))
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("theirs")
+    root = node_folder(tmp_path / "none", "a" * 32).path.parent
+    (root / "photos").mkdir()
+    (root / ("b" * 32)).symlink_to(precious)
+    (root / ("c" * 32)).mkdir()
+    (root / ("c" * 32) / "link").symlink_to(precious)
+    old = time.time() - STALE_SECONDS - 60
+    for name in ("photos", "c" * 32):
+        os.utime(root / name, (old, old))
+    os.utime(precious, (old, old))
+    folder = node_folder(tmp_path / "none", "b" * 32)
+    assert sorted(p.name for p in root.iterdir() if len(p.name) == 32) == ["a" * 32, "b" * 32]
+    assert (root / "photos").is_dir()
+    assert not folder.path.is_symlink()
+    folder.remove()
+    assert [p.name for p in precious.iterdir()] == ["file"]

@@ -289,6 +289,7 @@ def test_resume_refuses_what_is_no_run_or_has_changed_under_it(finished: Path, t
     assert result.exit_code == 2
     assert "weights changed since run" in result.stderr
     (copy / "config.json").write_text("{")
+    (copy / "journal.jsonl").unlink()  # else it is restored from there
     assert "config.json cannot be read (" in call("cldyb", "--resume", copy, "--workers", 0).stderr
 
 

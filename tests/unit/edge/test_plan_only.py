@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,17 @@ def s_of(tasks: dict[int, list[int]], values: np.ndarray) -> float:
     """S as the paper has it, straight from the definition."""
     ordered = [tasks[t] for t in sorted(tasks)]
     return float(np.mean([np.mean([[values[a, b] for b in y] for a in x]) for x, y in pairwise(ordered)]))
+
+
+@pytest.mark.parametrize("name", [FILE, "sequences.parquet"])
+def test_an_empty_file_of_a_plan_is_written_again(planned: tuple[Path, str], tmp_path: Path, name: str) -> None:
+    run = Path(shutil.copytree(planned[0], tmp_path / "run"))
+    (run / name).write_bytes(b"")
+    said = seqsearch("edge", "--resume", run)
+    assert said.exit_code == 0, said.stderr
+    assert f"{run}/{name}" in said.stderr
+    assert [p.digest for p in read_plans(run)] == [p.digest for p in read_plans(planned[0])]
+    assert sequences(run) == sequences(planned[0])
 
 
 def test_sequences_are_written_with_their_s(planned: tuple[Path, str]) -> None:
@@ -157,7 +169,7 @@ def test_of_all_sequences_the_extreme_is_optimal_also_without_a_bound() -> None:
 
 def test_plans_are_read_again_as_they_were_written(tmp_path: Path) -> None:
     made = plan("s", some(8), (3, 3, 2), EdgePlanSettings(moves=300, extremes=2))
-    write_plans(tmp_path, [made])
+    write_plans(tmp_path / FILE, [made])
     assert read_plans(tmp_path) == [made]
     assert read_plans(tmp_path / "elsewhere") == []
 
@@ -172,7 +184,7 @@ DAMAGE: list[Any] = [
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_plans_are_one_line(tmp_path: Path, damage: Any) -> None:
-    write_plans(tmp_path, [plan("s", some(6), (2, 2, 2), EdgePlanSettings(planner="exact"))])
+    write_plans(tmp_path / FILE, [plan("s", some(6), (2, 2, 2), EdgePlanSettings(planner="exact"))])
     said = json.loads((tmp_path / FILE).read_text())
     damage(said["plans"][0])
     (tmp_path / FILE).write_text(json.dumps(said))

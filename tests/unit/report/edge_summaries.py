@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from protocols.edge.plan import plan, write_plans
+from protocols.edge.plan import FILE, plan, write_plans
 from protocols.edge.protocol import Edge
 from protocols.edge.settings import EdgePlanSettings
 from protocols.edge.summary import EdgeSummary
@@ -47,7 +47,7 @@ def summary(
     run = write_run(tmp_path / "run", pool, list(made.values()), judged, ["er"])
     x = np.random.default_rng(0).normal(size=(6, 3))
     similarity = checked(x @ x.T, [f"c{i}" for i in range(6)], "x", "made up")
-    write_plans(run, [plan("names", similarity, (2, 2, 2), EdgePlanSettings(planner="exact", **settings))])
+    write_plans(run / FILE, [plan("names", similarity, (2, 2, 2), EdgePlanSettings(planner="exact", **settings))])
     return Edge().read(run).summary
 
 

@@ -89,7 +89,7 @@ def test_equal_tensors_are_stored_once(tmp_path: Path) -> None:
 def test_damage_is_noticed_and_the_state_is_gone(tmp_path: Path, what: str, damage: str) -> None:
     folder = StateFolder(tmp_path)
     folder.write(A, {"w": torch.randn(64)})
-    path = next(tmp_path.glob("*.json")) if what == "manifest" else folder.pack_files()[0]
+    path = next(tmp_path.glob("*.json" if what == "manifest" else "packs/*"))
     content = bytearray(path.read_bytes())
     if damage == "flip":
         content[-5] ^= 1
@@ -114,7 +114,7 @@ def test_any_flipped_bit_of_a_pack_is_noticed(tmp_path_factory: pytest.TempPathF
     folder = StateFolder(tmp_path_factory.mktemp("states"))
     state = {"w": torch.arange(40.0), "b": torch.ones(3)}
     folder.write(A, state)
-    path = folder.pack_files()[0]
+    [path] = folder.path.glob("packs/*")
     content = bytearray(path.read_bytes())
     content[int(at * len(content))] ^= 1 << bit
     path.write_bytes(content)
@@ -165,10 +165,10 @@ def test_a_pack_whose_manifest_may_be_on_its_way_is_left_alone(tmp_path: Path) -
     folder.write(A, {"w": torch.randn(10)})
     (tmp_path / f"{A}.json").unlink()
     folder.sweep()
-    assert len(folder.pack_files()) == 1
-    os.utime(folder.pack_files()[0], (time.time() - 1000,) * 2)
+    [pack] = tmp_path.glob("packs/*")
+    os.utime(pack, (time.time() - 1000,) * 2)
     folder.sweep()
-    assert folder.pack_files() == []
+    assert folder.pack_names() == []
 
 
 def test_the_least_recently_used_go_first_and_never_what_is_needed(tmp_path: Path) -> None:
@@ -197,12 +197,11 @@ def test_a_state_travels_as_files_and_only_what_is_lacking(tmp_path: Path) -> No
     manifest = here.write(A, one)
     here.write(B, {**one, "b": torch.ones(2)}, manifest)
     there.write(A, one)
-    files = here.files(B)
+    files = here.files(B, there.pack_names())
     assert files is not None
-    content = files[-1].read_bytes()
-    lacking = there.lacking(Manifest.from_json(content))
-    assert len(lacking) == 1
-    there.adopt(B, content, {n: here.pack_path(n).read_bytes() for n in lacking})
+    assert there.lacking(Manifest.from_json(files.manifest)) == list(files.packs)
+    assert len(files.packs) == 1
+    there.adopt(B, files.manifest, files.packs)
     found = there.read(B)
     assert found is not None
     assert torch.equal(found[0]["b"], torch.ones(2))

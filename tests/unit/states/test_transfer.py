@@ -13,7 +13,8 @@ from seqsearch.core.errors import UserError
 from seqsearch.states.folder import StateFolder
 from seqsearch.states.shared import StateStore
 from seqsearch.states.transfer import Link, Offer, ways
-from seqsearch.storage.remote import copied, open_remote
+from seqsearch.storage.remote import open_remote
+from seqsearch.storage.store import copied
 
 CHAIN = ["1" * 32, "2" * 32, "3" * 32]
 

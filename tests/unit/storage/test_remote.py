@@ -10,7 +10,8 @@ import torch
 
 from seqsearch.core.errors import UserError
 from seqsearch.states.folder import StateFolder
-from seqsearch.storage.remote import copied, export_target, local, usable
+from seqsearch.storage.remote import export_target, local, usable
+from seqsearch.storage.store import copied
 from tests.studies import run_small
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -54,9 +55,8 @@ def indices(sequence: Any) -> list[list[int]]:
 def finish(path: Path, **changes: Any) -> Path:
     """A whole run, files and report included."""
     settings = CldybSettings(**{**SMALL, **changes})
-    folder = RunFolder.create(path, settings)
-    execute(folder, settings)
-    folder.close()
+    with contextlib.closing(RunFolder.create(path, settings)) as folder:
+        execute(folder, settings)
     return path
 
 

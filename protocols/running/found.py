@@ -1,0 +1,62 @@
+"""What is found in a run folder when it is opened, which somebody else may have made, or a kill or loss of power has left."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from seqsearch.core.errors import UserError
+from seqsearch.storage.inside import Inside
+from seqsearch.storage.unfinished import sweep
+
+ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
+"""The form of the id of a run."""
+FOLDERS = ((), ("arrays",), ("states",), ("states", "packs"))
+"""Where a run keeps files."""
+FILES = re.compile(r".*\.(jsonl?|parquet|html)|lock")
+"""The names of its files, about."""
+
+
+def id_of(path: Path) -> str:
+    """The id of a run in this folder."""
+    return re.sub(r"[^A-Za-z0-9._-]", "-", path.resolve().name).lstrip(".-")[:128] or "run"
+
+
+def refuse_links(run: Path) -> None:
+    """
+    Raises:
+        UserError: a folder or file of the run is a link: what is behind it would be written, or taken for the run's.
+    """
+    names: list[str] = []
+    with contextlib.suppress(OSError):
+        names = sorted(n for n in os.listdir(run) if FILES.fullmatch(n))
+    for path in (*(run / n for n in names), *(run.joinpath(*parts) for parts in FOLDERS[1:])):
+        if path.is_symlink():
+            raise UserError(f"{path} is a link: remove it")
+
+
+def sweep_run(run: Path) -> None:
+    """Remove what writers that are dead left in a run folder, and its folder of states if nothing is in it."""
+    for parts in FOLDERS:
+        sweep(Inside(run, parts))
+    for parts in FOLDERS[:1:-1]:
+        Inside(run, parts).remove_if_empty()
+
+
+def journalled_config(run: Path) -> dict[str, Any] | None:
+    """What ``config.json`` said when the last session began, by the journal; None if that does not say, or is damaged."""
+    from seqsearch.engine.journal import NAME
+    from seqsearch.engine.journal_lines import LONGEST, understood
+
+    config: Any = None
+    try:
+        with Inside(run).reader(NAME) as file:
+            for line in iter(lambda: file.readline(LONGEST + 1), b""):
+                if line.endswith(b"\n") or len(line) > LONGEST:
+                    config = understood(line).get("note", {}).get("config", config)
+    except (OSError, ValueError):
+        return None
+    return config if isinstance(config, dict) else None

@@ -1,0 +1,53 @@
+"""A pack: blocks of bytes, by hash, in one file in the format of safetensors; and states as files."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from seqsearch.states.blocks import Damaged, hash_of
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class Files:
+    """A state on its way: its manifest, and the packs that were asked for."""
+
+    manifest: bytes
+    packs: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def write_pack(file: IO[bytes], blocks: Mapping[str, torch.Tensor]) -> None:
+    """Write blocks (bytes ``[size]``).
+
+    Not by the library, which writes through a temporary file of its own name: nobody could tell whether its writer is dead.
+    """
+    ends = list(itertools.accumulate((len(data) for data in blocks.values()), initial=0))
+    header = {
+        name: {"dtype": "U8", "shape": [end - begin], "data_offsets": [begin, end]}
+        for name, (begin, end) in zip(blocks, itertools.pairwise(ends), strict=True)
+    }
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    file.write(len(text).to_bytes(8, "little") + text)
+    for data in blocks.values():
+        file.write(data.numpy().data)
+
+
+def check_pack(path: Path) -> None:
+    """
+    Raises:
+        Damaged: a block is not what its name says.
+    """
+    from safetensors import safe_open
+
+    with safe_open(path, "pt") as file:
+        for name in file.keys():  # noqa: SIM118 - safe_open has keys() and cannot be iterated
+            if hash_of(file.get_tensor(name).numpy()) != name:
+                raise Damaged(name)

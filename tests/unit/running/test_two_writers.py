@@ -1,0 +1,116 @@
+"""A process that was paused while another took its run over, as a lost lock lets happen, writes nothing when it wakes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from protocols.cldyb.settings import CldybSettings
+from protocols.running.folder import RunFolder, write_json
+from protocols.running.heartbeat import Heartbeat
+from seqsearch.core.errors import UserError
+from seqsearch.engine.journal import Journal
+from tests.studies import execute
+from tests.unit.engine.test_journal import edge
+from tests.unit.running.test_power_loss import ROOT, TINY, found
+
+LONGER: dict[str, Any] = {**TINY, "candidates": 6, "condensed": 4, "simulations": 16, "score_seeds": 4, "tasks": 3}
+CHILD = """
+import sys
+from pathlib import Path
+from protocols.cldyb.settings import CldybSettings
+from protocols.running.folder import RunFolder
+from seqsearch.core.errors import UserError
+from tests.studies import execute
+from tests.unit.running.test_two_writers import LONGER
+folder, settings = RunFolder.create(Path(sys.argv[1]), CldybSettings(**LONGER)), CldybSettings(**LONGER)
+try:
+    execute(folder, settings)
+except UserError as error:
+    sys.exit(f"seqsearch: {error}")
+finally:
+    folder.close()
+"""
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """All files but the log, in which a process may say that it ends, and states, which are named by what is in them."""
+    return {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file() and p.name != "log.jsonl"}
+
+
+def test_who_lost_a_run_writes_nothing_more(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    first = RunFolder.create(run, CldybSettings(**TINY))
+    journal = Journal(run, first.check)
+    journal.add(edge("a"))
+    heart = Heartbeat(run / "status.json", lambda: {"state": "running"}, first.check)
+    (run / "lock").unlink()  # what the first holds is no lock any more
+    second, _ = RunFolder.resume(run, CldybSettings, {})
+    before = content(run)
+    for write in (first.save, lambda: journal.add(edge("b")), lambda: write_json(first.file("stats.json"), {})):
+        with pytest.raises(
+            UserError, match=rf"run {run} was taken over by another process .*: this one ends, and nothing is lost"
+        ):
+            write()
+    heart.close()
+    first.close()
+    assert content(run) == before
+    second.save()
+    second.close()
+    assert (run / "lock").read_bytes() == b""
+
+
+@pytest.mark.parametrize("how", ["longer", "shorter", "another"])
+def test_a_journal_that_another_process_wrote_is_not_appended_to(tmp_path: Path, how: str) -> None:
+    journal = Journal(tmp_path)
+    journal.add(edge("a"))
+    line = journal.path.read_bytes()
+    if how == "another":
+        journal.path.unlink()
+    journal.path.write_bytes({"longer": line * 2, "shorter": line[:-5], "another": line}[how])
+    before = journal.path.read_bytes()
+    with pytest.raises(UserError, match="was changed by another process while this one was running"):
+        journal.add(edge("b"))
+    assert journal.path.read_bytes() == before
+    assert journal.edge("b") is None
+
+
+@pytest.mark.long
+def test_a_process_that_slept_while_another_finished_its_run_ends_with_a_line(tmp_path: Path, cache: Path) -> None:
+    run, alone = tmp_path / "run", tmp_path / "alone"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SEQSEARCH_CACHE": str(cache)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(run)], cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        until = time.monotonic() + 120
+        while not (run / "journal.jsonl").exists() or (run / "journal.jsonl").read_bytes().count(b"\n") < 5:
+            assert time.monotonic() < until
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGSTOP)
+        (run / "lock").unlink()
+        folder, settings = RunFolder.resume(run, CldybSettings, {})
+        assert execute(folder, settings)
+        folder.close()
+        before = content(run)
+        process.send_signal(signal.SIGCONT)
+        _, said = process.communicate(timeout=120)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 1
+    assert said.startswith(f"seqsearch: run {run} was taken over by another process")
+    assert said.count("\n") == 1
+    assert content(run) == before
+    folder = RunFolder.create(alone, CldybSettings(**LONGER))
+    assert execute(folder, CldybSettings(**LONGER))
+    folder.close()
+    assert found(run) == found(alone)
