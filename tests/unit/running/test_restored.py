@@ -31,8 +31,9 @@ def run(finished: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(finished, tmp_path / "run"))
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut"])
-@pytest.mark.parametrize("name", EXPORTS)
+@pytest.mark.parametrize(
+    ("name", "damage"), [*((n, "empty") for n in EXPORTS), ("results.parquet", "cut"), ("report.html", "cut")]
+)
 def test_a_torn_file_of_a_finished_run_is_written_again(finished: Path, run: Path, name: str, damage: str) -> None:
     whole = (run / name).read_bytes()
     (run / name).write_bytes(b"" if damage == "empty" else whole[: len(whole) // 2])
