@@ -37,18 +37,27 @@ class StateView:
         state: gives the method in its state.
         source: of images and frozen features.
         space: names the feature space.
+        prepare: called before the method looks at images.
         remembered: features by (space, class or block, part), so that a class that stands in many candidate tasks is looked at
             once.
     """
 
     def __init__(
-        self, state: Callable[[], Method], source: PoolSource, space: str, remembered: LRUCache[tuple[str, int, str], Features]
+        self, state: Callable[[], Method], source: PoolSource, space: str, remembered: LRUCache[tuple[str, int, str], Features],
+        prepare: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         self._make, self._source, self._space, self._remembered = state, source, space, remembered
+        self._prepare = prepare
         self._stored = space == source.features.space  # on disk already: no need to keep them twice
 
-    @cached_property
+    @property
     def _method(self) -> Method:
+        made = self._made
+        self._prepare()
+        return made
+
+    @cached_property
+    def _made(self) -> Method:
         return self._make()
 
     def features(self, about: int, part: str, rows: Rows) -> Features:
@@ -135,5 +144,4 @@ def _checked_features(features: Any, n: int) -> Features:
         raise ValueError(f"features returned {shape}, must be ({n}, d)")
     if not bool(torch.isfinite(features).all()):
         raise ValueError("features are not finite")
-    found: Features = features.detach().float().cpu().numpy()
-    return found
+    return np.array(features.detach().float().cpu().numpy())  # a copy: a method may write there again
