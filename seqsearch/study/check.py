@@ -79,7 +79,7 @@ class _Subject:
         return [Finding(name, asks, self._said(test, told=name == "C10")) for name, asks, test in tests]
 
     def _said(self, test: Callable[[], str], told: bool) -> str:
-        """What a test finds; whatever a method raises is a finding. What it changes of what is shared is put back, and ``told``."""
+        """What a test finds, or a method raises. What it changes of what is shared is put back, and is a finding if ``told``."""
         found = ""
         try:
             with self.trainer.guard.job(self.spec.target):
