@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
-import mmap
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,11 +15,6 @@ from seqsearch.states.folder import StateFolder
 
 if TYPE_CHECKING:
     import torch
-
-ALIGN = 64
-"""Bytes, as torch has it."""
-MAPPED_FROM = 1 << 20
-"""Bytes of a state: there may be some ten thousand mappings in a process, so that small states get none."""
 
 
 class StateCache:
@@ -50,11 +43,10 @@ class StateCache:
         with self._lock:
             known = self._ram.get(digest)
         if known is None:
-            read = self.disk.read(digest)
-            if read is not None:
-                self._remember(digest, _held(read[0]), read[1])
-            return read and read[0]
-        return _copied(known[0])
+            known = self.disk.read(digest)
+            if known is not None:
+                self._remember(digest, *known)
+        return known and _copied(known[0])
 
     def put(self, digest: str, state: State, *, keep: bool, parent: str | None = None) -> State:
         """Hold a copy of a state in RAM and on disk, if it is to be kept; another copy comes back, as from `get`.
@@ -65,9 +57,9 @@ class StateCache:
             TypeError: it holds something else than tensors and plain scalars.
             UserError: the disk is full.
         """
+        own = _copied(state)
         if not keep:
-            return _copied(state)
-        own = _held(state)
+            return own
         self._remember(digest, own, self.disk.write(digest, own, self._shareable(parent)))
         return _copied(own)
 
@@ -111,25 +103,6 @@ def _copy(tensor: torch.Tensor) -> torch.Tensor:
     import torch
 
     return torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor.detach())
-
-
-def _held(state: State) -> State:
-    """As `_copied`, for long. A large one gets a mapping of its own: among what comes and goes in the heap, aligned tensors leave
-    gaps between them that nothing fits into, as much again as what is held."""
-    import torch
-
-    tensors, scalars = tensors_and_scalars(state)
-    places = list(itertools.accumulate((-(-t.nbytes // ALIGN) * ALIGN for t in tensors.values()), initial=0))
-    if places[-1] < MAPPED_FROM:
-        return _copied(state)
-    memory, held = mmap.mmap(-1, places[-1]), dict[str, torch.Tensor]()
-    for place, (name, tensor) in zip(places, tensors.items(), strict=False):
-        if not tensor.numel():
-            held[name] = _copy(tensor)
-            continue
-        flat = torch.frombuffer(memory, dtype=tensor.dtype, count=tensor.numel(), offset=place)
-        held[name] = flat.view(tensor.shape).copy_(tensor.detach())
-    return {**held, **scalars}
 
 
 def _bytes(known: tuple[State, Manifest | None]) -> int:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SHARE = 0.25
-"""Of the memory that a worker can count on; the rest is the method's, and the system's for mapped features."""
+"""Of the memory that a worker can count on. The rest is the method's, the system's for mapped features, and gaps of the heap between
+what is held: they may be as large again."""
 
 
 @dataclass(frozen=True)
