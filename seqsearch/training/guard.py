@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from seqsearch.training.process import (
-    changed_environment,
-    generators,
+    Setting,
+    environment,
+    own_generators,
     restore_environment,
     restore_generators,
     settings,
@@ -57,7 +57,10 @@ class Guard:
         Raises:
             NotAsLent: something is changed.
         """
-        if self._job is not None and (found := self._job.changes(self._job.networks(), scoped=False)):
+        if self._job is None:
+            return
+        changed = [(setting, value) for setting, value in self._job.changed() if not setting.scoped]
+        if found := _words(self._job.networks(), changed):
             raise NotAsLent(_blame(found))
 
     def end(self, found: list[str], changed: list[PoolSource]) -> None:
@@ -78,38 +81,42 @@ class _Job:
 
     def __enter__(self) -> None:
         self._settings = [s.read() for s in settings()]
-        self._environment = dict(os.environ)
-        self._generators = generators()
+        self._environment = environment()
+        self._generators = own_generators()
 
     def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
         restore_generators(self._generators)
-        networks = self.networks()
-        found = self.changes(networks)
-        for setting, value in zip(settings(), self._settings, strict=True):
-            if setting.read() != value:
-                setting.write(value)
-        restore_environment(self._environment)
+        networks, changed = self.networks(), self.changed()
+        found = _words(networks, changed)
+        for setting, value in changed:
+            setting.write(value)
+        for name in restore_environment(self._environment):
+            found.append(f"the environment variable {name}: put it back where you change it")
         self._guard.end(found, [source for source, _ in networks])
         if found and error is None:
             raise NotAsLent(_blame(found))
 
-    def changes(self, networks: list[tuple[PoolSource, str]], scoped: bool = True) -> list[str]:
-        """What is not as it was, in words; ``scoped``: also what a ``with`` block may change for a while."""
-        found = [
-            f"the network lent of backbone {source.backbone.name!r} ({wrong}): train a copy of it, self.context.fresh_backbone()"
-            for source, wrong in networks
-        ]
-        for setting, before in zip(settings(), self._settings, strict=True):
-            if (scoped or not setting.scoped) and (now := setting.read()) != before:
-                found.append(f"{setting.name} ({_shown(before)} became {_shown(now)}): put it back where you change it")
-        for name in changed_environment(self._environment):
-            found.append(f"the environment variable {name}: put it back where you change it")
-        return found
+    def changed(self) -> list[tuple[Setting, Any]]:
+        """Settings that are not as they were, and what they were."""
+        return [(s, value) for s, value in zip(settings(), self._settings, strict=True) if s.read() != value]
 
     def networks(self) -> list[tuple[PoolSource, str]]:
         """Sources whose network is changed, and where. Asked of those that the borrower was given: it may have kept one."""
         lent = [s for s in self._sources() if self._borrower in s.features.network.lent_to]
         return [(s, wrong) for s in lent if (wrong := s.features.network.changed())]
+
+
+def _words(networks: Iterable[tuple[PoolSource, str]], changed: Iterable[tuple[Setting, Any]]) -> list[str]:
+    lent = [
+        f"the network lent of backbone {source.backbone.name!r} ({wrong}): "
+        "train a copy of it, self.context.fresh_backbone()"
+        for source, wrong in networks
+    ]
+    shared = [
+        f"{setting.name} ({_shown(value)} became {_shown(setting.read())}): put it back where you change it"
+        for setting, value in changed
+    ]
+    return lent + shared
 
 
 def _blame(found: list[str]) -> str:

@@ -66,43 +66,59 @@ def settings() -> tuple[Setting, ...]:
     )  # fmt: skip
 
 
-def changed_environment(before: Mapping[str, str]) -> list[str]:
-    """Variables that are not what they were. Those that are new do not count: libraries set some when they are imported."""
-    now = dict(os.environ)
-    return [] if now == before else [name for name, value in before.items() if now.get(name) != value]
+def environment() -> dict[Any, Any]:
+    """Of this process, in the encoding of the system: to decode it would take longer than all else that is compared."""
+    return dict(vars(os.environ)["_data"])
 
 
-def restore_environment(before: Mapping[str, str]) -> None:
-    """New variables are removed, others put back."""
-    for name in os.environ.keys() - before.keys():
-        del os.environ[name]
-    for name in changed_environment(before):
-        os.environ[name] = before[name]
+def restore_environment(before: Mapping[Any, Any]) -> list[str]:
+    """Put the environment back; names of variables that were changed or removed. New ones do not count: libraries set some when
+    they are imported."""
+    now = environment()
+    if now == before:
+        return []
+    for name in now.keys() - before.keys():
+        del os.environ[os.fsdecode(name)]
+    changed = [name for name, value in before.items() if now.get(name) != value]
+    for name in changed:
+        os.environ[os.fsdecode(name)] = os.fsdecode(before[name])
+    return [os.fsdecode(name) for name in changed]
 
 
-def generators() -> tuple[Any, ...]:
-    """The state of the global generators of Python, numpy and torch."""
+def own_generators() -> tuple[Any, ...]:
+    """Let the global generators of Python, numpy and torch be the job's for now; what `restore_generators` needs."""
+    numpy = _RANDOM.get_bit_generator()
+    _RANDOM.set_bit_generator(_OF_JOBS)
     cuda = torch.cuda.get_rng_state_all() if _on_gpu() else None
-    return random.getstate(), np.random.get_state(), torch.get_rng_state(), cuda
+    return random.getstate(), numpy, torch.get_rng_state(), cuda
 
 
-def restore_generators(state: tuple[Any, ...]) -> None:
-    random.setstate(state[0])
-    np.random.set_state(state[1])
-    torch.set_rng_state(state[2])
-    if state[3] is not None:
-        torch.cuda.set_rng_state_all(state[3])
+def restore_generators(before: tuple[Any, ...]) -> None:
+    random.setstate(before[0])
+    _RANDOM.set_bit_generator(before[1])
+    torch.set_rng_state(before[2])
+    if before[3] is not None:
+        torch.cuda.set_rng_state_all(before[3])
+
+
+_RANDOM: Any = np.random  # numpy does not annotate these two
+_OF_JOBS = np.random.MT19937(0)
 
 
 def seed_generators(key: StateKey, phase: str) -> None:
     """Seed the global generators by a key and a phase, so that also what draws from them is a function of its key; as all noise
     it depends on the length of the prefix, never on its tasks."""
-    seed = depth_seed(key.seed, key.replicate, len(key.prefix), f"global {phase}")
+    seed = _seed(key.seed, key.replicate, len(key.prefix), phase)
     random.seed(seed)
-    np.random.seed((seed & 0xFFFFFFFF, seed >> 32))
+    np.random.seed(seed & 0xFFFFFFFF)
     torch.default_generator.manual_seed(seed)
     if _on_gpu():
         torch.cuda.manual_seed_all(seed)
+
+
+@lru_cache(maxsize=1024)
+def _seed(seed: int, replicate: int, depth: int, phase: str) -> int:
+    return depth_seed(seed, replicate, depth, f"global {phase}")
 
 
 def _on_gpu() -> bool:
@@ -132,23 +148,31 @@ def _set_cudnn(values: tuple[bool, bool, bool]) -> None:
     cudnn.enabled, cudnn.benchmark, cudnn.deterministic = values
 
 
-_PRECISE = ("cudnn", "cudnn.conv", "cudnn.rnn", "cuda.matmul", "mkldnn", "mkldnn.matmul", "mkldnn.conv", "mkldnn.rnn")
-"""Parts of ``torch.backends`` with an ``fp32_precision`` of their own, where torch has that."""
-
-
-def _precise() -> list[Any]:
-    backends = torch.backends
-    return [backends, *(attrgetter(n)(backends) for n in _PRECISE)] if hasattr(backends, "fp32_precision") else []
+_PRECISE = ("mkldnn.conv", "mkldnn.rnn", "mkldnn", "mkldnn.matmul", "cudnn", "cudnn.conv", "cudnn.rnn", "cuda.matmul")
+"""Parts of ``torch.backends`` with an ``fp32_precision`` of their own, where torch has that; asking in the old way does not
+notice a change of the first two."""
+_KNOWN: dict[tuple[Any, ...], list[tuple[Any, str]]] = {}
+"""By what is read quickly, the parts of ``torch.backends`` and the precision of each."""
 
 
 def _precision() -> tuple[Any, ...]:
-    """As it is set in the old way (None: in the new way, and asking in the old one is refused), and in the new way."""
+    """As it is set in the old way (None: in the new way, so that the old one refuses to answer), and of parts in the new way."""
     old: list[Any] = [None, None]
     with suppress(RuntimeError):
         old[0] = torch.get_float32_matmul_precision()
     with suppress(RuntimeError):
         old[1] = torch.backends.cudnn.allow_tf32
-    return (*old, *(part.fp32_precision for part in _precise()))
+    parts = _precise_parts()
+    quick = (*old, *(part.fp32_precision for part in parts[:2]))
+    if quick not in _KNOWN:
+        _KNOWN[quick] = [(part, part.fp32_precision) for part in [*parts[2:], *parts[:2]]]
+    return quick
+
+
+@lru_cache(maxsize=1)
+def _precise_parts() -> list[Any]:
+    backends = torch.backends
+    return [*(attrgetter(n)(backends) for n in _PRECISE), backends] if hasattr(backends, "fp32_precision") else []
 
 
 def _set_precision(values: tuple[Any, ...]) -> None:
@@ -156,7 +180,7 @@ def _set_precision(values: tuple[Any, ...]) -> None:
         torch.set_float32_matmul_precision(values[0])
     if values[1] is not None:
         torch.backends.cudnn.allow_tf32 = values[1]
-    for part, value in zip(_precise(), values[2:], strict=True):  # after the old way, which sets some of them, too
+    for part, value in _KNOWN[values]:  # after the old way, which sets some of them, too
         part.fp32_precision = value
 
 
@@ -174,10 +198,10 @@ def _set_attention(values: tuple[bool, bool, bool]) -> None:
 
 def _flushes() -> bool:
     """Whether numbers below 2.2e-308 become zero: torch can only be told so, not asked."""
-    return float(_DENORMAL * 1.0) == 0.0
+    return _DENORMAL * _ONE == 0.0
 
 
-_DENORMAL = torch.tensor(1e-310, dtype=torch.float64)
+_DENORMAL, _ONE = 1e-310, 1.0
 
 
 _ENTERED: list[Any] = []
@@ -198,6 +222,7 @@ def _set_autocast(values: tuple[bool, bool]) -> None:
     torch.set_autocast_enabled("cuda", values[1])
 
 
+@lru_cache(maxsize=1)
 def _hook_tables() -> list[dict[int, Any]]:
     return [table for name, table in vars(modules).items() if name.startswith("_global_") and isinstance(table, dict)]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SHARE = 0.25
-"""Of the memory that a worker can count on. The rest is the method's, the system's for mapped features, and gaps of the heap between
+"""Of the memory that a worker can count on. The rest is for the method, for mapped features, and for gaps of the heap between
 what is held: they may be as large again."""
 
 
