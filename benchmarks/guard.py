@@ -64,7 +64,7 @@ def measured(text: str, backbone: str, jobs: int, folder: str, trainers: dict[st
     from seqsearch.training.world import World
 
     world = World(
-        "glyphs" if backbone == "glyph_vit" else "glyphs:classes=40,train=16,reward=4,test=4",
+        "glyphs" if backbone == "glyph_vit" else "glyphs:classes=4,train=16,reward=4,test=4",
         0,
         f"{folder}/cache",
         f"{folder}/states",

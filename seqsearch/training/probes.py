@@ -37,7 +37,7 @@ class StateView:
         state: gives the method in its state.
         source: of images and frozen features.
         space: names the feature space.
-        prepare: called before the method looks at images.
+        prepare: called before the method looks at images: what was looked at earlier decides nothing.
         remembered: features by (space, class or block, part), so that a class that stands in many candidate tasks is looked at
             once.
     """
@@ -52,13 +52,15 @@ class StateView:
 
     @property
     def _method(self) -> Method:
-        made = self._made
-        self._prepare()
-        return made
+        if not self._stored:  # else nothing is remembered, and every answer looks at the same images in the same order
+            self._prepare()
+        return self._made
 
     @cached_property
     def _made(self) -> Method:
-        return self._make()
+        made = self._make()
+        self._prepare()
+        return made
 
     def features(self, about: int, part: str, rows: Rows) -> Features:
         """Features ``[n, d]`` of ``rows``, which are that ``part`` of a class, by its index, or a block of classes (negative)."""
