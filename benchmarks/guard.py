@@ -1,10 +1,10 @@
-"""What it costs to compare, after each job, all that jobs share: seconds of the guard per second of the jobs that it watches.
+"""What it costs to compare, after each job, all that jobs share: seconds of the guard per second of what it watches.
 
-    python -m benchmarks.guard [--jobs 200] [--write]
+    python -m benchmarks.guard [--write]
 
-Jobs are trainings of SimpleCIL on stored features, the shortest there are: third tasks of ten glyph classes, as ``make demo``
-has them; and on a ViT-B with random weights SimpleCIL, and a method that runs the network on its images: once that is lent to
-it, all parameters are hashed twice a job. The first job of each kind, which opens pool and network, does not count.
+First a search of the size of ``make demo`` with SimpleCIL, whose trainings are the shortest there are, in this process, features
+stored; a training takes its part of the search. Then jobs on a ViT-B with random weights: a method that runs the network on its
+images, so that all parameters are hashed twice a job, and SimpleCIL beside it. The first of each kind does not count.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -56,68 +57,95 @@ class Spent:
         return call
 
 
-def measured(text: str, backbone: str, jobs: int, folder: str, trainers: dict[str, Any]) -> dict[str, Any]:
-    """Seconds of the jobs of one method, and of the guard in them."""
-    from seqsearch.core.grammar import parse_item
-    from seqsearch.core.types import Edge, StateKey
+@contextmanager
+def watched() -> Iterator[Spent]:
+    """Seconds within the guard while the block runs."""
     from seqsearch.training import guard, trainer
-    from seqsearch.training.world import World
 
-    world = World(
-        "glyphs" if backbone == "glyph_vit" else "glyphs:classes=4,train=16,reward=4,test=4",
-        0,
-        f"{folder}/cache",
-        f"{folder}/states",
-    )
-    made = trainers.setdefault(backbone, trainer.Trainer(world))
-    few = backbone != "glyph_vit"
-    spec, spent, total = made.world.spec(parse_item(text, "method"), backbone), Spent(), 0.0
+    spent = Spent()
     with (
         mock.patch.object(guard._Job, "__enter__", spent.timed(guard._Job.__enter__)),
         mock.patch.object(guard._Job, "__exit__", spent.timed(guard._Job.__exit__)),
         mock.patch.object(guard.Guard, "check", spent.timed(guard.Guard.check)),
         mock.patch.object(trainer, "seed_generators", spent.timed(trainer.seed_generators)),
     ):
-        first = [] if few else [made.world.task(range(10)), made.world.task(range(10, 20))]
-        for number in range(jobs + 1):
+        yield spent
+
+
+def row(what: str, trainings: int, total: float, guarded: float) -> dict[str, Any]:
+    """Printed, too; seconds of all trainings."""
+    print(
+        f"{what:42}{1e3 * total / trainings:10.1f} ms{1e3 * guarded / trainings:8.2f} ms{guarded / total:8.2%}",
+        flush=True,
+    )
+    return {"what": what, "trainings": trainings, "training_ms": 1e3 * total / trainings,
+            "guard_ms": 1e3 * guarded / trainings, "share": guarded / total}  # fmt: skip
+
+
+def searched(folder: Path) -> dict[str, Any]:
+    """A whole search, the second and third of three that are alike."""
+    from protocols.cldyb.planners import make_plans
+    from protocols.cldyb.settings import CldybSettings
+    from protocols.cldyb.study import prepare
+    from seqsearch.engine.inline import InlineEvaluator
+    from seqsearch.engine.journal import Journal
+    from seqsearch.engine.search import Search
+
+    demo = CldybSettings(methods="simplecil", tasks=5, candidates=64, condensed=8, clusters=4, simulations=8, lookahead=0,
+                         score_seeds=3, random_sequences=5)  # fmt: skip
+    total = guarded = 0.0
+    trained = 0
+    for number in range(3):
+        study = prepare(demo, folder / str(number) / "states", "cpu")
+        search = Search(InlineEvaluator(study.world), Journal(folder / str(number)))
+        with watched() as spent:
             start = time.perf_counter()
-            task = made.world.task([0, 1] if few else [20 + number % 10, *range(30, 39)])
-            result = made.train(Edge(StateKey(spec, 0, 0 if first else number, (*first, task)), keep=False))
-            assert result.status == "ok", result.message
-            if number == 0:
-                spent.seconds = 0.0
-            else:
+            search.run(make_plans(study).all)
+            seconds = time.perf_counter() - start
+        if number:
+            total, guarded, trained = total + seconds, guarded + spent.seconds, trained + search.counts.trained
+    return row("search, SimpleCIL", trained, total, guarded)
+
+
+def on_vit(folder: Path) -> list[dict[str, Any]]:
+    """Trainings of two methods by one worker."""
+    from seqsearch.core.grammar import parse_item
+    from seqsearch.core.types import Edge, StateKey
+    from seqsearch.training.trainer import Trainer
+    from seqsearch.training.world import World
+
+    own = folder / "own.py"
+    own.write_text(OWN)
+    world = World("glyphs:classes=4,train=16,reward=4,test=4", 0, f"{folder}/cache", f"{folder}/states")
+    trainer, rows = Trainer(world), []
+    for what, text, jobs in (
+        ("ViT-B, network run", f"{own}:Looks", 3),
+        ("ViT-B, SimpleCIL beside it", "simplecil", 50),
+    ):
+        spec, total = world.spec(parse_item(text, "method"), f"{own}:vit"), 0.0
+        with watched() as spent:
+            for number in range(jobs + 1):
+                start = time.perf_counter()
+                result = trainer.train(Edge(StateKey(spec, 0, number, (world.task([0, 1]),)), keep=False))
+                assert result.status == "ok", result.message
                 total += time.perf_counter() - start
-    return {"method": text.rpartition("/")[2], "jobs": jobs, "job_ms": 1e3 * total / jobs, "guard_ms": 1e3 * spent.seconds / jobs,
-            "share": spent.seconds / total}  # fmt: skip
+                if number == 0:
+                    total = spent.seconds = 0.0
+        rows.append(row(what, jobs, total, spent.seconds))
+    return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--jobs", type=int, default=200, help="of SimpleCIL on glyphs; a tenth on the ViT-B, and 3 that run it"
-    )
     parser.add_argument("--write", action="store_true", help="write benchmarks/results/guard.json")
     arguments = parser.parse_args()
     from seqsearch.training.device import pin_threads
 
     pin_threads()
     with tempfile.TemporaryDirectory() as folder:
-        own, trainers = Path(folder) / "own.py", dict[str, Any]()
-        own.write_text(OWN)
-        rows = []
-        for name, text, backbone, jobs in (
-            ("glyph_vit, stored features", "simplecil", "glyph_vit", arguments.jobs),
-            ("ViT-B, network run", f"{own}:Looks", f"{own}:vit", 3),
-            ("ViT-B, stored features", "simplecil", f"{own}:vit", max(10, arguments.jobs // 10)),
-        ):
-            rows.append({"job": name, **measured(text, backbone, jobs, folder, trainers)})
-            print(
-                f"{name:30}{rows[-1]['job_ms']:10.1f} ms{rows[-1]['guard_ms']:8.2f} ms{rows[-1]['share']:8.2%}",
-                flush=True,
-            )
+        rows = [searched(Path(folder)), *on_vit(Path(folder))]
     if arguments.write:
-        write_result("guard", {"jobs": rows})
+        write_result("guard", {"rows": rows})
 
 
 if __name__ == "__main__":

@@ -59,8 +59,7 @@ class Guard:
         """
         if self._job is None:
             return
-        changed = [(setting, value) for setting, value in self._job.changed() if not setting.scoped]
-        if found := _words(self._job.networks(), changed):
+        if found := _words(self._job.networks(), self._job.changed(scoped=False)):
             raise NotAsLent(_blame(found))
 
     def end(self, found: list[str], changed: list[PoolSource]) -> None:
@@ -96,9 +95,10 @@ class _Job:
         if found and error is None:
             raise NotAsLent(_blame(found))
 
-    def changed(self) -> list[tuple[Setting, Any]]:
-        """Settings that are not as they were, and what they were."""
-        return [(s, value) for s, value in zip(settings(), self._settings, strict=True) if s.read() != value]
+    def changed(self, scoped: bool = True) -> list[tuple[Setting, Any]]:
+        """Settings that are not as they were, and what they were; ``scoped``: also those that a ``with`` block may change."""
+        asked = [(s, v) for s, v in zip(settings(), self._settings, strict=True) if scoped or not s.scoped]
+        return [(s, value) for s, value in asked if s.read() != value]
 
     def networks(self) -> list[tuple[PoolSource, str]]:
         """Sources whose network is changed, and where. Asked of those that the borrower was given: it may have kept one."""

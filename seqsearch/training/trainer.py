@@ -109,7 +109,6 @@ class Trainer:
             with self.guard.job(key.method.target):
                 method = self.state(key, trained, keep=edge.keep, keep_parent=True)
                 judged_at, self.since = time.perf_counter(), time.monotonic()
-                seed_generators(key, "judge")
                 judged = self.scenario.judge(method, key, edge.judged)
                 counters = tuple((str(n), float(v)) for n, v in method.counters().items())
                 space = method.feature_space() or f"state:{key.digest}"
