@@ -37,6 +37,8 @@ bench: $(READY)
 	$(VENV)/bin/python -m benchmarks.pools
 	$(VENV)/bin/python -m benchmarks.features
 	$(VENV)/bin/python -m benchmarks.memory
+	$(VENV)/bin/python -m benchmarks.resident
+	$(VENV)/bin/python -m benchmarks.guard
 	$(VENV)/bin/python -m benchmarks.methods
 	$(VENV)/bin/python -m benchmarks.learnability
 	$(VENV)/bin/python -m benchmarks.extremes --large

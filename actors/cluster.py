@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -130,10 +130,22 @@ def fitting_workers(gpus_per_worker: float) -> int:
     """One worker for each CPU of the cluster; with GPUs, as many as its GPUs hold."""
     import ray
 
-    have = ray.cluster_resources()
-    cpus = int(have.get("CPU", 1))
+    return _fitting(ray.cluster_resources(), gpus_per_worker)
+
+
+def workers_here(workers: int | None, gpus_per_worker: float) -> int:
+    """Called in a worker: of ``workers`` (None: as many as fit) at most so many share its node."""
+    import ray
+
+    here = ray.get_runtime_context().get_node_id()
+    fitting = next((_fitting(n["Resources"], gpus_per_worker) for n in ray.nodes() if n["NodeID"] == here), 1)
+    return min(fitting, workers or fitting)
+
+
+def _fitting(resources: Mapping[str, float], gpus_per_worker: float) -> int:
+    cpus = int(resources.get("CPU", 1))
     if gpus_per_worker > 0:
-        cpus = min(cpus, int(have.get("GPU", 0) / gpus_per_worker))
+        cpus = min(cpus, int(resources.get("GPU", 0) / gpus_per_worker))
     return max(1, cpus)
 
 

@@ -22,6 +22,7 @@ from seqsearch.engine.evaluator import Job, JobResult
 
 RETIRE_AT = 0.75
 """Share of ``worker_memory`` beyond which a worker is replaced between jobs: its method leaks."""
+USED_UP = "its memory was used up"
 SLOTS = 2
 """Calls per worker: one running and one queued, so that it never waits for the driver."""
 PATIENCE = 1.0
@@ -90,7 +91,7 @@ class Dispatcher:
         for worker, death in died.values():
             finished += self._buried(worker, why_gone(worker, death))
         for worker in [m for m in self._workers.handles if m.retiring and not m.calls]:
-            self._buried(worker, "retired: its memory was used up")
+            self._buried(worker, f"retired: {worker.retiring}")
         return finished
 
     def _answered(self, worker: WorkerHandle, call: Any, reply: Reply) -> list[tuple[Job, JobResult]]:
@@ -102,12 +103,14 @@ class Dispatcher:
         if isinstance(result, EdgeResult) and result.status == "oom" and not alone:
             self._events("retried-alone", {"worker": worker.name, "message": result.message})
             self._queue.exclusive.append(ticket)
-            worker.retiring = True  # what it and its allocator still hold must not be in the way
+            worker.retiring = USED_UP  # what it and its allocator still hold must not be in the way
             return []
         if isinstance(result, EdgeResult) and result.origin not in ("", "ram", "disk"):
             self._events("state-brought", {"worker": worker.name, "origin": result.origin, "state": result.state})
         if self._engine.worker_memory and reply.resident > RETIRE_AT * self._engine.worker_memory:
-            worker.retiring = True
+            worker.retiring = USED_UP
+        if reply.spoilt:  # it was put right, but a fresh one is sure to be
+            worker.retiring = f"a method changed {reply.spoilt}"[:300]
         return [(ticket.job, result)]
 
     def _again(self, ticket: Ticket, error: Exception) -> None:

@@ -52,7 +52,7 @@ class Fleet:
         token = digest_of("run", world.states)
         setup = Setup(
             world, token, keeps, engine.state_store if engine.remote_store else "", engine.gpus_per_worker,
-            engine.worker_memory, trainer,
+            engine.worker_memory, engine.workers, trainer,
         )  # fmt: skip
         self._queue, self._index = Queue(), StateIndex()
         self._states = RunStates(

@@ -76,12 +76,15 @@ def open_evaluator(
 def _inline(world: World, engine: EngineOptions, keeps: bool) -> Iterator[InlineEvaluator]:
     from seqsearch.states.cache import StateCache
     from seqsearch.states.shared import StateStore
+    from seqsearch.training.room import room
     from seqsearch.training.trainer import Trainer
 
     store = StateStore(engine.state_store) if engine.remote_store else None
-    cache = StateCache(Path(world.states), clears=not keeps)
+    caches = room()
+    cache = StateCache(Path(world.states), caches.states, clears=not keeps)
     cache.disk.sweep_unfinished()
-    inline = InlineEvaluator(world, Trainer(world, cache=cache, sources=[store] if store else [], store=store))
+    sources = [store] if store else []
+    inline = InlineEvaluator(world, Trainer(world, cache=cache, sources=sources, store=store, caches=caches))
     try:
         yield inline
     finally:

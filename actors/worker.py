@@ -34,6 +34,7 @@ class Setup:
         store: URL of states that all nodes share, or empty.
         gpus: share of a GPU that it may use the memory of; 0: it runs on the CPU.
         memory: bytes it may allocate on the CPU; None: no limit.
+        workers: how many there are; None: as many as fit the nodes.
         trainer: makes the trainer; None: the real one.
     """
 
@@ -43,6 +44,7 @@ class Setup:
     store: str = ""
     gpus: float = 0.0
     memory: int | None = None
+    workers: int | None = None
     trainer: Callable[[World, str], Any] | None = None
 
 
@@ -58,12 +60,14 @@ class Hello:
 
 @dataclass(frozen=True)
 class Reply:
-    """Answer to one call: the result, the seconds it took, the size of the state it kept, and bytes in use after it."""
+    """Answer to one call: the result, the seconds it took, the size of the state it kept, bytes in use after it, and what its
+    method changed of what jobs share (empty: nothing), so that the worker is not to be used any more."""
 
     result: Any
     seconds: float
     size: int = 0
     resident: int = 0
+    spoilt: str = ""
 
 
 def _control(method: Method) -> Method:
@@ -118,7 +122,7 @@ class Worker:
         if os.getpid() != self._pid:  # a method forked, and its child came back: there must be one answer
             os._exit(1)
         size = self._trainer.kept_bytes(job.key.digest) if isinstance(job, Edge) else 0
-        return Reply(result, time.perf_counter() - start, size, resident_bytes())
+        return Reply(result, time.perf_counter() - start, size, resident_bytes(), self._trainer.guard.spoilt)
 
     @_control
     def stuck(self) -> float:
@@ -147,16 +151,19 @@ WorkerActor: Any = ray.remote(max_restarts=0, max_task_retries=0, concurrency_gr
 
 
 def _real_trainer(setup: Setup, name: str, folder: NodeFolder) -> Any:
+    from actors.cluster import workers_here
     from actors.peers import Peers
     from seqsearch.states.cache import StateCache
     from seqsearch.states.shared import StateStore
     from seqsearch.training.device import pin_threads
+    from seqsearch.training.room import room
     from seqsearch.training.trainer import Trainer
 
     pin_threads()
     if setup.memory is not None and setup.gpus == 0:  # the CUDA driver reserves more than it uses
         limit_memory(setup.memory)
-    cache = StateCache(folder.path, clears=folder.own and not setup.keeps)
+    caches = room(workers_here(setup.workers, setup.gpus), setup.memory)
+    cache = StateCache(folder.path, caches.states, clears=folder.own and not setup.keeps)
     store = StateStore(setup.store) if setup.store else None
     sources: list[StateSource] = [*([store] if store else []), Peers()]
-    return Trainer(setup.world, name, cache, sources=sources, store=store, gpu_share=setup.gpus)
+    return Trainer(setup.world, name, cache, sources=sources, store=store, gpu_share=setup.gpus, caches=caches)

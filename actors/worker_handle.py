@@ -26,8 +26,8 @@ class WorkerHandle:
         self.calls: dict[Any, Ticket] = {}
         self.alone = False
         """It has its device for itself until its call ends."""
-        self.retiring = False
-        """It gets no more calls, and is replaced when it has none."""
+        self.retiring = ""
+        """Why it gets no more calls, and is replaced when it has none; empty: it goes on."""
         self.timed_out = False
         self._head_since = 0.0
         self._question: Any = None

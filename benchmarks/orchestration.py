@@ -29,6 +29,7 @@ from seqsearch.engine.evaluator import A, B, Job, JobResult, Priority
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
 from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
+from seqsearch.training.guard import Guard
 from seqsearch.training.world import World
 
 METHOD = MethodSpec("sleeper", "sleeper", "none", (), "sleeper")
@@ -40,7 +41,7 @@ class SleepingBench:
     """Stands in for a trainer: trains by sleeping, keeps nothing."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds, self.since, self.cache = seconds, None, self
+        self.seconds, self.since, self.cache, self.guard = seconds, None, self, Guard(tuple)
 
     @contextlib.contextmanager
     def having(self, offers: Mapping[str, Any], alone: bool = False) -> Iterator[None]:

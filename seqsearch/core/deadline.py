@@ -14,6 +14,10 @@ class TimeIsUp(Exception):
     """The deadline has passed and there is more to do."""
 
 
+class Struck(KeyboardInterrupt):
+    """What interrupts a block at its deadline."""
+
+
 class Deadline:
     """``seconds`` from now on by ``clock`` (s); infinite: never."""
 
@@ -46,7 +50,7 @@ class Deadline:
             nonlocal struck
             if armed and self.left() <= 0:
                 struck = True
-                raise KeyboardInterrupt
+                raise Struck
 
         handler = signal.signal(signal.SIGALRM, strike)
         # again every second: a clock may be slow, and a method may swallow the first interrupt

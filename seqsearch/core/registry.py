@@ -9,12 +9,14 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
+from seqsearch.core.ending import ends_session
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item
 from seqsearch.core.paths import at_home
@@ -55,10 +57,8 @@ def load(kind: ItemKind, target: str) -> Any:
 
 def _user_module(kind: ItemKind, name: str) -> ModuleType:
     if not name.endswith(".py"):
-        try:
+        with own_code(f"{kind} module {name!r} cannot be imported"):
             return importlib.import_module(name)
-        except ImportError as error:
-            raise UserError(f"{kind} module {name!r} cannot be imported: {error}") from None
     path = at_home(name).resolve()
     if not os.path.isfile(path):
         raise UserError(f"{kind} file {name!r} does not exist")
@@ -71,11 +71,30 @@ def _user_module(kind: ItemKind, name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[alias] = module  # dataclasses look their module up while it is being executed
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        with own_code(f"{kind} file {name!r} does not load"):
+            spec.loader.exec_module(module)
+    except BaseException:
         del sys.modules[alias]
-        raise UserError(f"{kind} file {name!r} does not load: {type(error).__name__}: {error}") from None
+        raise
     return module
+
+
+@contextmanager
+def own_code(what: str) -> Iterator[None]:
+    """A block that calls code of the user's, for once, before anything is computed. (What calls ``os._exit`` ends the process.)
+
+    Raises:
+        UserError: whatever that code raises, `SystemExit` and the like included: ``what`` happened.
+    """
+    try:
+        yield
+    except UserError:
+        raise
+    except BaseException as error:
+        if ends_session(error):
+            raise
+        said = " ".join(str(error).split())[:300]
+        raise UserError(f"{what}: {type(error).__name__}{f': {said}' if said else ''}; mend it") from None
 
 
 def _attribute(module: ModuleType, attribute: str, target: str, kind: ItemKind) -> Any:
@@ -92,15 +111,16 @@ def made(kind: ItemKind, item: Item, members: Iterable[str]) -> Any:
         UserError: unknown item or option, or what was made lacks one of them.
     """
     build = load(kind, item.target)
-    try:
-        found = build(**dict(item.params))
-    except TypeError as error:
-        known = list(inspect.signature(build).parameters)
-        unknown = [n for n, _ in item.params if n not in known]
-        wrong = f"no option {unknown[0]!r}; it has {', '.join(known) or 'none'}" if unknown else str(error)
-        raise UserError(f"{kind} {item.text!r}: {wrong}") from None
-    if lacking := [n for n in members if not hasattr(found, n)]:
-        raise UserError(f"{kind} {item.text!r} has no {', '.join(lacking)}: see seqsearch/{kind}s/base.py")
+    with own_code(f"{kind} {item.text!r} cannot be made"):
+        try:
+            found = build(**dict(item.params))
+        except TypeError as error:
+            known = list(inspect.signature(build).parameters)
+            unknown = [n for n, _ in item.params if n not in known]
+            wrong = f"no option {unknown[0]!r}; it has {', '.join(known) or 'none'}" if unknown else str(error)
+            raise UserError(f"{kind} {item.text!r}: {wrong}") from None
+        if lacking := [n for n in members if not hasattr(found, n)]:
+            raise UserError(f"{kind} {item.text!r} has no {', '.join(lacking)}: see seqsearch/{kind}s/base.py")
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.backbones.parts.fingerprint import Fingerprint, differs, fingerprint
+from seqsearch.core.errors import UserError
 from seqsearch.pools.loader import prefetched
 
 if TYPE_CHECKING:
@@ -32,18 +34,52 @@ Features = NDArray[np.float32]
 
 
 class Network:
-    """The pre-trained network of a backbone, built when it is first needed."""
+    """The pre-trained network of a backbone, built when it is first needed.
+
+    Attributes:
+        lent_to: who was given it, and may have kept it.
+        check: called before features are computed, or the network is built, on which all later jobs rely: raises if anything is
+            changed that these rest on.
+    """
 
     def __init__(self, backbone: Backbone, device: torch.device) -> None:
         self.backbone, self.device = backbone, device
+        self.lent_to: set[str] = set()
+        self.check: Callable[[], None] = lambda: None
+        self._lent: Fingerprint = {}
 
     @cached_property
     def module(self) -> torch.nn.Module:
-        """On the device, in eval mode, without gradients. It is lent: copy it, never change it."""
+        """On the device, in eval mode, without gradients."""
         import torch
 
-        with torch.inference_mode(False):  # an ordinary module, also if who asks first is predicting
+        self.check()
+        # an ordinary module, also if who asks first is predicting; what its construction draws is nobody's business
+        with torch.inference_mode(False), torch.random.fork_rng(devices=[]):
             return self.backbone.module().to(self.device).eval().requires_grad_(False)
+
+    def lend(self, to: str) -> torch.nn.Module:
+        """The module itself, for somebody who must not change it."""
+        self._lent = self._lent or fingerprint(self.module)
+        self.lent_to.add(to)
+        return self.module
+
+    def changed(self) -> str:
+        """What is not as it was when the module was first lent; empty if all is."""
+        return differs(self._lent, fingerprint(self.module)) if self._lent else ""
+
+    def renew(self) -> None:
+        """Build the module again.
+
+        Raises:
+            UserError: the backbone does not give another one, but that which was changed.
+        """
+        del self.__dict__["module"]
+        if self.changed():
+            raise UserError(
+                f"backbone {self.backbone.name!r} was changed by a method and cannot be had again: "
+                "its module() must give a fresh copy each time; mend both, then resume"
+            )
 
     def features(self, pool: Pool, batches: list[Rows]) -> Iterator[Features]:
         """Features ``[n, d]`` of each batch of rows of a pool, in order.
@@ -51,6 +87,7 @@ class Network:
         Raises:
             UserError: an image cannot be read.
         """
+        self.check()
         if self.device.type == "cuda":
             return self.overlapped(pool, batches, min(DECODERS, os.cpu_count() or 1))
         return self._one_ahead(pool, batches)
@@ -64,7 +101,7 @@ class Network:
         def prepared(rows: Rows) -> torch.Tensor:
             return self.backbone.preprocess(pool.images(rows, self.backbone.view))
 
-        with torch.inference_mode():
+        with torch.inference_mode(), torch.autocast(self.device.type, enabled=False):
             for images in prefetched(batches, prepared):
                 yield module(images.to(self.device)).float().cpu().numpy()
 
@@ -79,7 +116,8 @@ class Network:
         work = _Overlapped(
             self, pool, batches, decoders
         )  # decoders write into its buffers, hence not in inference mode
-        with torch.inference_mode(), decoders, warnings.catch_warnings():
+        precise = torch.autocast(self.device.type, enabled=False)  # whatever who asks computes in
+        with torch.inference_mode(), precise, decoders, warnings.catch_warnings():
             # Decoders silence warnings for themselves, which in several threads is for good: this puts them right again.
             coming = deque(work.begin(number) for number in range(min(AHEAD - 1, len(batches))))
             running: tuple[torch.Tensor, Any] | None = None

@@ -11,7 +11,7 @@ from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
 from seqsearch.core.identity import code_digest, source_files, versions
-from seqsearch.core.registry import load
+from seqsearch.core.registry import load, own_code
 from seqsearch.core.types import MethodSpec
 from seqsearch.methods.base import Additive, Caps, Method
 from seqsearch.methods.config import Config, acts_in_first, build_config
@@ -38,7 +38,8 @@ def method_spec(
         if getattr(build, hook, None) is getattr(Method, hook):
             raise UserError(f"method {item.text!r} does not define {hook} (docs/methods.md says what it is for)")
     try:
-        config = build_config(build, dict(item.params), backbone_name)
+        with own_code("its parameters cannot be checked"):
+            config = build_config(build, dict(item.params), backbone_name)
     except UserError as error:
         raise UserError(f"method {item.text!r}: {error}") from None
     _check_backbone(item, capabilities(build, config, item.text), backbone_name, backbone)
@@ -57,12 +58,8 @@ def capabilities(build: Any, config: Config, label: str) -> Caps:
     Raises:
         UserError: an own method's `capabilities` fails.
     """
-    try:
+    with own_code(f"method {label!r} failed in capabilities()"):
         caps: Caps = build.capabilities(config)
-    except UserError:
-        raise
-    except Exception as error:
-        raise UserError(f"method {label!r} failed in capabilities(): {type(error).__name__}: {error}") from None
     return caps
 
 
@@ -93,5 +90,8 @@ def _backbone_files(backbone: Backbone) -> list[Path]:
 
 def _anchor(build: Any, config: Config) -> int | None:
     """See `MethodSpec.anchor`. Sums over stored features are not worth keeping apart: they cost less than the book-keeping."""
-    trains = isinstance(build, type) and issubclass(build, Additive) and build.capabilities(config).input == "images"
-    return build.anchor(config) if trains else None
+    with own_code(f"method {build.__name__!r} failed in anchor()"):
+        trains = (
+            isinstance(build, type) and issubclass(build, Additive) and build.capabilities(config).input == "images"
+        )
+        return build.anchor(config) if trains else None

@@ -26,7 +26,7 @@ class StateCache:
         clears: `drop` removes states from the folder, too; else somebody else does.
     """
 
-    def __init__(self, folder: Path, ram_bytes: int = 2 << 30, *, clears: bool = True) -> None:
+    def __init__(self, folder: Path, ram_bytes: int = 256 << 20, *, clears: bool = True) -> None:
         self.disk, self.clears = StateFolder(folder), clears
         self._ram: LRUCache[str, tuple[State, Manifest | None]] = LRUCache(ram_bytes, getsizeof=_bytes)
         self._lock = threading.Lock()  # a worker drops and lends states from another thread while a job runs
@@ -49,17 +49,18 @@ class StateCache:
         return known and _copied(known[0])
 
     def put(self, digest: str, state: State, *, keep: bool, parent: str | None = None) -> State:
-        """Hold a copy of a state in RAM, and on disk if it is to be kept; another copy comes back, as from `get`.
+        """Hold a copy of a state in RAM and on disk, if it is to be kept; another copy comes back, as from `get`.
 
-        On disk, what the state ``parent`` consists of is not written again.
+        A leaf, which nothing extends, is held nowhere. On disk, what the state ``parent`` consists of is not written again.
 
         Raises:
             TypeError: it holds something else than tensors and plain scalars.
             UserError: the disk is full.
         """
         own = _copied(state)
-        manifest = self.disk.write(digest, own, self._shareable(parent)) if keep else None
-        self._remember(digest, own, manifest)
+        if not keep:
+            return own
+        self._remember(digest, own, self.disk.write(digest, own, self._shareable(parent)))
         return _copied(own)
 
     def drop(self, digests: Iterable[str]) -> None:

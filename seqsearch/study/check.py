@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from seqsearch.core.ending import ends_session
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.registry import located
 from seqsearch.core.types import MethodSpec, StateKey, Task
@@ -26,6 +27,7 @@ from seqsearch.methods.data import Batch
 from seqsearch.storage.files import cache_root
 from seqsearch.training.device import pin_threads
 from seqsearch.training.failures import line_of
+from seqsearch.training.guard import NotAsLent
 from seqsearch.training.scenario import checked_scores, scores_of
 from seqsearch.training.trainer import Trainer, learned
 from seqsearch.training.world import World
@@ -72,8 +74,23 @@ class _Subject:
             ("C3", "a score depends on its own image alone", self._per_image),
             ("C4", "a restored method goes on as if never interrupted", self._restored),
             ("C9", "finite scores for seen classes only", self._scores),
+            ("C10", "what is lent is left as it was", self._lent),
         ]
-        return [Finding(name, asks, _said(test)) for name, asks, test in tests]
+        return [Finding(name, asks, self._said(test, told=name == "C10")) for name, asks, test in tests]
+
+    def _said(self, test: Callable[[], str], told: bool) -> str:
+        """What a test finds, or a method raises. What it changes of what is shared is put back, and is a finding if ``told``."""
+        found = ""
+        try:
+            with self.trainer.guard.job(self.spec.target):
+                found = test()
+        except NotAsLent as error:
+            return str(error) if told else found
+        except BaseException as error:
+            if ends_session(error):
+                raise
+            return line_of(error)
+        return found
 
     def _key(self, *tasks: Task) -> StateKey:
         return StateKey(self.spec, 0, 0, tasks)
@@ -146,6 +163,13 @@ class _Subject:
                 return f"counters()[{name!r}] is {value}"
         return ""
 
+    def _lent(self) -> str:
+        method = self._learn(*self.tasks)
+        method.predict(self.batch)
+        method.features(self.batch)
+        method.counters()
+        return ""
+
 
 def another(parameter: dataclasses.Field[Any], value: Any) -> Any:
     """Another value than ``value`` that a parameter's declaration allows; rules between parameters may still refuse it."""
@@ -163,13 +187,6 @@ def _disturb(seed: int) -> None:
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
-
-
-def _said(test: Callable[[], str]) -> str:
-    try:
-        return test()
-    except (Exception, SystemExit) as error:  # whatever a method raises is a finding
-        return line_of(error)
 
 
 def _differ(a: dict[str, Any], b: dict[str, Any]) -> str:

@@ -19,14 +19,11 @@ from seqsearch.features.store import UnionFeatures
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.pools.base import PARTS, Part
+from seqsearch.training.room import Room
 from seqsearch.training.world import World
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
-
-CACHE_BYTES = 256 << 20
-"""Room for decoded images, per backbone and worker."""
-
 
 UNIT_ENDS = (8, 32, 128, *range(384, 1 << 20, 256))
 """Where the units of a part of a class end: few images where probes look, many at a time where training does."""
@@ -38,16 +35,23 @@ _Unit = tuple[int, ...]
 class PoolSource:
     """Pixels and features of a run's pools for one backbone (`seqsearch.methods.data.ImageSource`)."""
 
-    def __init__(self, world: World, backbone: Backbone, features: UnionFeatures, device: torch.device) -> None:
+    def __init__(
+        self,
+        world: World,
+        backbone: Backbone,
+        features: UnionFeatures,
+        device: torch.device,
+        room: Room = Room(),  # noqa: B008 - it is frozen
+    ) -> None:
         self.world, self.pools = world, world.images
         self.backbone, self.features, self.device = backbone, features, device
         self._units: dict[int, _Unit] = {}
         """By row, for classes that were asked for."""
         self._seen: LRUCache[tuple[str, _Unit], torch.Tensor] = LRUCache(
-            CACHE_BYTES, getsizeof=lambda seen: seen.nbytes
+            room.features, getsizeof=lambda seen: seen.nbytes
         )
         self._decoded: LRUCache[int, np.ndarray[Any, np.dtype[np.uint8]]] = LRUCache(
-            max(1, CACHE_BYTES // (3 * backbone.view.size**2))
+            max(1, room.images // (3 * backbone.view.size**2))
         )
 
     def images(self, rows: Rows) -> torch.Tensor:
@@ -56,7 +60,7 @@ class PoolSource:
         if missing:
             decoded = self.pools.images(np.array(missing), self.backbone.view)
             known.update(zip(missing, decoded, strict=True))
-            self._decoded.update(zip(missing, decoded, strict=True))
+            self._decoded.update((row, image.copy()) for row, image in zip(missing, decoded, strict=True))
         side = self.backbone.view.size
         found = np.empty((len(rows), 3, side, side), dtype=np.uint8)
         for place, row in enumerate(rows.tolist()):
@@ -83,11 +87,18 @@ class PoolSource:
         order = np.argsort(np.concatenate([*places.values()]))
         return torch.cat(picked)[torch.from_numpy(order).to(picked[0].device)]
 
+    def forget(self) -> None:
+        """Look again at all that was remembered."""
+        self._seen.clear()
+        self._decoded.clear()
+
     def _features_of(self, space: str, unit: _Unit, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
         """Of all rows of a unit ``[m, d]``."""
         seen = self._seen.get((space, unit))
         if seen is None:
-            seen = look(Batch(np.array(unit), self))
+            seen = (
+                look(Batch(np.array(unit), self)).detach().clone()
+            )  # it may be memory that the method writes to again
             with contextlib.suppress(ValueError):  # larger than all the room there is
                 self._seen[space, unit] = seen
         return seen
@@ -109,10 +120,10 @@ def _picked(unit: _Unit, features: torch.Tensor, wanted: Rows) -> torch.Tensor:
 
 
 class WorkerContext:
-    """What a worker lends a method (`seqsearch.methods.base.Context`)."""
+    """What a worker lends a method (`seqsearch.methods.base.Context`), whose target is ``borrower``."""
 
-    def __init__(self, source: PoolSource, seed: int, replicate: int) -> None:
-        self._source, self.seed, self.replicate = source, seed, replicate
+    def __init__(self, source: PoolSource, seed: int, replicate: int, borrower: str = "") -> None:
+        self._source, self._borrower, self.seed, self.replicate = source, borrower, seed, replicate
         self.device, self.dim = source.device, source.backbone.dim
         self.backbone_id = source.features.space
         self.image_bytes = 3 * source.backbone.view.size**2
@@ -121,10 +132,10 @@ class WorkerContext:
         backbone = self._source.backbone
         if isinstance(backbone, FromScratch):
             return backbone.initialised(self.generator("backbone")).to(self.device).requires_grad_(True)
-        return copy.deepcopy(self.frozen_backbone()).requires_grad_(True)
+        return copy.deepcopy(self._source.features.network.module).requires_grad_(True)
 
     def frozen_backbone(self) -> torch.nn.Module:
-        return self._source.features.network.module
+        return self._source.features.network.lend(self._borrower)
 
     def generator(self, phase: str) -> torch.Generator:
         return torch.Generator().manual_seed(seed_of("context", self.seed, self.replicate, phase))

@@ -37,19 +37,30 @@ class StateView:
         state: gives the method in its state.
         source: of images and frozen features.
         space: names the feature space.
+        prepare: called before the method looks at images: what was looked at earlier decides nothing.
         remembered: features by (space, class or block, part), so that a class that stands in many candidate tasks is looked at
             once.
     """
 
     def __init__(
-        self, state: Callable[[], Method], source: PoolSource, space: str, remembered: LRUCache[tuple[str, int, str], Features]
+        self, state: Callable[[], Method], source: PoolSource, space: str, remembered: LRUCache[tuple[str, int, str], Features],
+        prepare: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         self._make, self._source, self._space, self._remembered = state, source, space, remembered
+        self._prepare = prepare
         self._stored = space == source.features.space  # on disk already: no need to keep them twice
 
-    @cached_property
+    @property
     def _method(self) -> Method:
-        return self._make()
+        if not self._stored:  # else nothing is remembered, and every answer looks at the same images in the same order
+            self._prepare()
+        return self._made
+
+    @cached_property
+    def _made(self) -> Method:
+        made = self._make()
+        self._prepare()
+        return made
 
     def features(self, about: int, part: str, rows: Rows) -> Features:
         """Features ``[n, d]`` of ``rows``, which are that ``part`` of a class, by its index, or a block of classes (negative)."""
@@ -135,5 +146,4 @@ def _checked_features(features: Any, n: int) -> Features:
         raise ValueError(f"features returned {shape}, must be ({n}, d)")
     if not bool(torch.isfinite(features).all()):
         raise ValueError("features are not finite")
-    found: Features = features.detach().float().cpu().numpy()
-    return found
+    return np.array(features.detach().float().cpu().numpy())  # a copy: a method may write there again

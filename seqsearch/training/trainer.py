@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
+from seqsearch.core.ending import ends_session
 from seqsearch.core.errors import UserError
 from seqsearch.core.outcomes import EdgeResult, ProbeResult
 from seqsearch.core.registry import load
@@ -21,9 +23,12 @@ from seqsearch.states.access import StateAccess
 from seqsearch.states.blocks import State
 from seqsearch.states.cache import StateCache
 from seqsearch.states.transfer import Offer, StateSource
-from seqsearch.training.context import CACHE_BYTES, PoolSource, WorkerContext
+from seqsearch.training.context import PoolSource, WorkerContext
 from seqsearch.training.device import Device
 from seqsearch.training.failures import line_of, status_of
+from seqsearch.training.guard import Guard
+from seqsearch.training.process import seed_generators
+from seqsearch.training.room import Room, room
 from seqsearch.training.scenario import Notes, Scenario
 from seqsearch.training.world import World
 
@@ -43,6 +48,7 @@ class Trainer:
         sources: where states that are not here may be brought from.
         store: where states are copied to.
         gpu_share: of the device's memory that it may use.
+        caches: how large they may be; by default as if it were alone here.
     """
 
     def __init__(
@@ -54,18 +60,20 @@ class Trainer:
         sources: Sequence[StateSource] = (),
         store: StateStore | None = None,
         gpu_share: float = 1.0,
+        caches: Room | None = None,
     ) -> None:
-        self.world, self.name = world, name
+        self.world, self.name, self._room = world, name, caches or room()
         self._own = Device(world.device, gpu_share)
         self.device = self._own.torch
-        self.states = StateAccess(cache or StateCache(Path(world.states)), sources, store)
+        self.states = StateAccess(cache or StateCache(Path(world.states), self._room.states), sources, store)
         self.scenario: Scenario = load("scenario", world.scenario)(world, self.source)
         self.since: float | None = None
         """When the training, evaluation or probe under way began (`time.monotonic`)."""
         self._sources: dict[str, PoolSource] = {}
         self._features: LRUCache[tuple[str, int, str], Features] = LRUCache(
-            CACHE_BYTES, getsizeof=lambda f: int(f.nbytes)
+            self._room.probes, getsizeof=lambda f: int(f.nbytes)
         )
+        self.guard = Guard(self._sources.values, self._features.clear)
         self._notes: Notes = ()
         """Of the training last done."""
 
@@ -98,16 +106,19 @@ class Trainer:
         try:
             start = time.perf_counter()
             origin = self.states.prepare(key)
-            method = self.state(key, trained, keep=edge.keep, keep_parent=True)
-            judged_at, self.since = time.perf_counter(), time.monotonic()
-            judged = self.scenario.judge(method, key, edge.judged)
-            counters = tuple((str(n), float(v)) for n, v in method.counters().items())
-            space = method.feature_space() or f"state:{key.digest}"
+            with self.guard.job(key.method.target):
+                method = self.state(key, trained, keep=edge.keep, keep_parent=True)
+                judged_at, self.since = time.perf_counter(), time.monotonic()
+                judged = self.scenario.judge(method, key, edge.judged)
+                counters = tuple((str(n), float(v)) for n, v in method.counters().items())
+                space = method.feature_space() or f"state:{key.digest}"
+                footprint = tuple(vars(method.memory_footprint()).items())
             origin = "trained" if key.parent.digest in trained else origin  # what lay there was damaged
-            footprint = tuple(vars(method.memory_footprint()).items())
         except UserError:
             raise
-        except (Exception, SystemExit) as error:  # whatever a method does wrong is a result: the driver decides
+        except BaseException as error:  # whatever a method does wrong is a result: the driver decides
+            if ends_session(error):
+                raise
             return EdgeResult(
                 edge.digest, key.digest, status_of(error), trained=tuple(trained), message=line_of(error),
                 worker=self.name, origin=origin,
@@ -130,12 +141,16 @@ class Trainer:
             self.since = time.monotonic()
             return self.state(probe.key, trained, keep=True)
 
-        view = StateView(state, self.source(probe.key.method.backbone), probe.feature_space, self._features)
+        source, seed = self.source(probe.key.method.backbone), partial(seed_generators, probe.key, "probe")
+        view = StateView(state, source, probe.feature_space, self._features, seed)
         try:
-            values = answer(probe, self.world, view)
+            with self.guard.job(probe.key.method.target):
+                values = answer(probe, self.world, view)
         except UserError:
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if ends_session(error):
+                raise
             raise UserError(
                 f"method {probe.key.method.label!r} failed in {'predict' if probe.kind == 'confusion' else 'features'}(): "
                 f"{line_of(error)}; mend it, then resume"
@@ -157,6 +172,7 @@ class Trainer:
         state is lost in every case alike, and cannot make results depend on which worker had trained what.
         """
         if not key.prefix:
+            seed_generators(key, "make")
             return self.fresh(key)
         state = self.states.get(key.digest)
         if state is None:
@@ -165,15 +181,17 @@ class Trainer:
             self.since = time.monotonic()
             self._notes = self._learned(method, key, trained)
             self.since = time.monotonic()
-            parent = start.digest if start.prefix else None
-            state = self.states.put(key.digest, learned(method), keep=keep, parent=parent)
+            parent, found = start.digest if start.prefix else None, learned(method)
+            self.guard.check()
+            state = self.states.put(key.digest, found, keep=keep, parent=parent)
+        seed_generators(key.after(0), "make")
         return self.restore(key, state)
 
     def fresh(self, key: StateKey) -> Method:
         """The method of a key, having seen nothing."""
         spec = key.method
         source, build = self.source(spec.backbone), load("method", spec.target)
-        context = WorkerContext(source, key.seed, key.replicate)
+        context = WorkerContext(source, key.seed, key.replicate, spec.target)
         method: Method = build(context, build_config(build, dict(spec.params), spec.backbone))
         return method
 
@@ -190,11 +208,13 @@ class Trainer:
         if backbone_name not in self._sources:
             backbone = self.world.backbone(backbone_name)
             features = UnionFeatures(Path(self.world.cache), self.world.images, backbone, self.device)
-            self._sources[backbone_name] = PoolSource(self.world, backbone, features, self.device)
+            features.network.check = self.guard.check
+            self._sources[backbone_name] = PoolSource(self.world, backbone, features, self.device, self._room)
         return self._sources[backbone_name]
 
     def _learned(self, method: Method, key: StateKey, trained: list[str]) -> Notes:
         """Let a live method learn the last experience of a key, or add what was learned of it before; what it noted."""
+        seed_generators(key.home, "learn")
         if not key.part:
             notes = self.scenario.learn(method, key)
             trained.append(key.digest)
@@ -208,6 +228,7 @@ class Trainer:
             found, report = method.learn(data)
             if report.status != "ok":
                 return report
+            self.guard.check()
             own = self.states.put(key.part, found, keep=True)
             return joined(report, method.absorb(own, data))
 

@@ -1,4 +1,4 @@
-"""The contracts C1-C9 of docs/methods.md, for every method there is: found by listing the folder, trained for real."""
+"""The contracts C1-C10 of docs/methods.md, for every method there is: found by listing the folder, trained for real."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from seqsearch.methods.data import TaskData
 from seqsearch.pools.base import Part
 from seqsearch.states.cache import StateCache
 from seqsearch.training.context import WorkerContext
+from seqsearch.training.guard import Guard
 from tests.conformance.lab import (
     EMBEDDED,
     EXAMPLE,
@@ -72,10 +73,11 @@ def test_c1_state_is_a_function_of_config_seed_and_prefix(lab: Lab, case: Case) 
         torch.manual_seed(noise)
         np.random.seed(noise)
         random.seed(noise)
-        method = lab.fresh(case)
-        before = torch.get_rng_state(), np.random.get_state()[1].tobytes(), random.getstate()
-        lab.fit(method, ONE, TWO)
-        after = torch.get_rng_state(), np.random.get_state()[1].tobytes(), random.getstate()
+        with Guard(lambda: [lab.source.inner]).job(""):  # C10
+            method = lab.fresh(case)
+            before = torch.get_rng_state(), np.random.get_state()[1].tobytes(), random.getstate()
+            lab.fit(method, ONE, TWO)
+            after = torch.get_rng_state(), np.random.get_state()[1].tobytes(), random.getstate()
         assert torch.equal(before[0], after[0]), "it drew from the global generator of torch"
         assert before[1:] == after[1:], "it drew from a global generator"
         states.append(method.state_dict())
@@ -218,6 +220,21 @@ def test_c9_scores_are_finite_for_all_seen_classes_and_no_other(lab: Lab, case: 
         assert scores.shape == (8 * len(ONE + OTHER), sum(map(len, TASKS[:n])))
         assert bool(torch.isfinite(scores).all())
         assert not scores.requires_grad
+
+
+@every_method
+def test_c10_what_is_lent_is_left_as_it_was(lab: Lab, case: Case) -> None:
+    """Learning is watched in the test of C1; this is all the rest."""
+    guard = Guard(lambda: [lab.source.inner])
+    with guard.job(""):
+        method, batch = lab.trained(case, ONE, TWO), lab.batch(ONE + TWO)
+        method.predict(batch)
+        method.classifiers(batch)
+        method.features(batch)
+        method.counters()
+        method.exemplars()
+        method.memory_footprint()
+    assert not guard.spoilt
 
 
 @each(cases())

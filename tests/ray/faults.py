@@ -60,6 +60,9 @@ class Bad(SimpleCIL):
         if os.fork() == 0:
             return  # the child goes on as if it were the worker
 
+    def meddles(self):
+        self.context.frozen_backbone().blocks[0].norm1.weight.data += 1
+
     def balloons(self):
         kept.append(np.ones(3 << 30, dtype=np.uint8))
 

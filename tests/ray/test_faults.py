@@ -75,7 +75,13 @@ def test_a_damaged_state_is_noticed_and_computed_again(two_nodes: Cluster, inlin
 
 
 @pytest.mark.parametrize(
-    "does", ["exits", pytest.param("vanishes", marks=pytest.mark.long), pytest.param("hangs", marks=pytest.mark.long)]
+    "does",
+    [
+        "exits",
+        "meddles",
+        pytest.param("vanishes", marks=pytest.mark.long),
+        pytest.param("hangs", marks=pytest.mark.long),
+    ],
 )
 def test_what_a_bad_method_does_is_its_result(
     two_nodes: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
@@ -88,12 +94,17 @@ def test_what_a_bad_method_does_is_its_result(
     found, fleet = run(tmp_path / "run", engine, methods=bad_method(tmp_path / "m", does), **small)
     assert found.found == raising.found
     status = {e["edge"]["status"] for e in found.journal.entries if "edge" in e}
-    assert status == {"ok", {"exits": "failed", "vanishes": "failed", "hangs": "timeout"}[does]}
+    assert status == {"ok", "timeout" if does == "hangs" else "failed"}
     messages = " ".join(e["edge"]["message"] for e in found.journal.entries if "edge" in e)
-    assert {"exits": "SystemExit", "vanishes": "killed its worker 3 times", "hangs": "--rollout-timeout 8 s"}[
-        does
-    ] in messages
+    says = {
+        "exits": "SystemExit",
+        "meddles": "the network lent of backbone 'glyph_vit'",
+        "vanishes": "killed its worker 3 times",
+        "hangs": "--rollout-timeout 8 s",
+    }
+    assert says[does] in messages
     assert (fleet.worker_set.replaced == 0) == (does == "exits")
+    assert ("retired: a method changed" in fleet.why()) == (does == "meddles")
 
 
 def test_a_child_process_does_not_answer_for_its_worker(two_nodes: Cluster, tmp_path: Path) -> None:

@@ -31,11 +31,14 @@ def test_a_kept_state_survives_the_process(tmp_path: Path) -> None:
     assert (back["b"].dtype, back["name"], back["steps"], back["lr"], back["on"]) == (torch.bool, "x", 3, 0.1, True)
 
 
-def test_a_leaf_lives_in_ram_only(tmp_path: Path) -> None:
+def test_a_leaf_is_held_nowhere(tmp_path: Path) -> None:
+    """Nothing extends it: it is judged once, from what `put` gives back."""
     cache = StateCache(tmp_path)
-    cache.put("a", state(), keep=False)
-    assert cache.get("a") is not None
-    assert StateCache(tmp_path).get("a") is None
+    back = cache.put("a", state(), keep=False)
+    assert torch.equal(back["w"], torch.arange(4, dtype=torch.float64))
+    assert cache.where("a") is None
+    assert cache._ram.currsize == 0
+    assert not list(tmp_path.iterdir())
 
 
 def test_ram_is_bounded_and_disk_stands_in(tmp_path: Path) -> None:
@@ -86,7 +89,7 @@ def test_only_tensors_and_scalars_are_stored(tmp_path: Path) -> None:
 def test_what_is_held_does_not_change_with_the_tensors_it_came_from_or_was_given_as(tmp_path: Path) -> None:
     """Plain torch style: a state_dict that is a view of the weights, trained in place afterwards."""
     cache, weights = StateCache(tmp_path), torch.zeros(3)
-    cache.put("a", {"w": weights}, keep=False)
+    cache.put("a", {"w": weights}, keep=True)
     weights += 1
     first = cache.get("a")
     assert first is not None

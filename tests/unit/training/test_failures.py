@@ -1,0 +1,155 @@
+"""Whatever a method raises, and wherever, is its result; what ends the session ends it."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from seqsearch.core.deadline import Struck, TimeIsUp
+from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import parse_item
+from seqsearch.core.types import Edge, Probe, StateKey
+from seqsearch.training.failures import line_of
+from seqsearch.training.trainer import Trainer
+from seqsearch.training.world import World
+
+RAISING = """
+import asyncio, sys
+from dataclasses import dataclass
+from seqsearch.methods.config import Config as BaseConfig, param
+from seqsearch.methods.simplecil import build as SimpleCIL
+
+class Own(BaseException):
+    pass
+
+class Mute(BaseException):
+    def __str__(self):
+        sys.exit(3)
+
+ERRORS = {"own": Own("said"), "mute": Mute(), "generator": GeneratorExit("said"), "interrupt": KeyboardInterrupt("said"),
+          "cancelled": asyncio.CancelledError("said"), "exit": SystemExit("said"), "stop": StopIteration("said")}
+
+class Raising(SimpleCIL):
+    @dataclass(frozen=True)
+    class Config(BaseConfig):
+        what: str = param("own", "what is raised")
+        where: str = param("fit_task", "in which call")
+
+    def __init__(self, context, config):
+        super().__init__(context, config)
+        self.raises("__init__")
+
+    def raises(self, where):
+        if self.config.where == where:
+            raise ERRORS[self.config.what]
+
+def raising(name):
+    def call(self, *given):
+        self.raises(name)
+        return getattr(SimpleCIL, name)(self, *given)
+    return call
+
+for name in ("fit_task", "predict", "features", "counters", "state_dict", "load_state_dict", "memory_footprint", "exemplars",
+             "feature_space", "classifiers"):
+    setattr(Raising, name, raising(name))
+"""
+
+
+class Lab:
+    """A trainer, and methods that raise."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "raising.py").write_text(RAISING)
+        self.folder = folder
+        self.world = World("glyphs:classes=4,train=8,reward=4,test=4", 0, str(folder / "cache"), str(folder / "states"))
+        self.trainer = Trainer(self.world)
+
+    def key(self, what: str, where: str) -> StateKey:
+        item = parse_item(f"{self.folder}/raising.py:Raising:what={what},where={where}", "method")
+        return StateKey(self.world.spec(item, "glyph_vit"), 0, 0, (self.world.task([0, 1]),))
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    return Lab(tmp_path_factory.mktemp("lab"))
+
+
+@pytest.fixture
+def handled() -> Iterator[None]:
+    """Ctrl-C is handled, as it is in a session: then a KeyboardInterrupt is nobody's but the method's."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("what", ["own", "mute", "generator", "interrupt", "cancelled", "exit", "stop"])
+def test_whatever_a_method_raises_is_its_result(lab: Lab, handled: None, what: str) -> None:
+    result = lab.trainer.train(Edge(lab.key(what, "fit_task"), keep=False))
+    assert result.status == "failed"
+    kind = {"own": "Own", "mute": "Mute", "generator": "GeneratorExit", "interrupt": "KeyboardInterrupt",
+            "cancelled": "CancelledError", "exit": "SystemExit", "stop": "StopIteration"}[what]  # fmt: skip
+    assert result.message.startswith(f"{kind}: {'' if what == 'mute' else 'said'}")
+    assert "(raising.py:" in result.message
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "__init__",
+        "predict",
+        "counters",
+        "state_dict",
+        "load_state_dict",
+        "memory_footprint",
+        "exemplars",
+        "classifiers",
+    ],
+)
+def test_wherever_it_is_raised(lab: Lab, where: str) -> None:
+    result = lab.trainer.train(Edge(lab.key("own", where), keep=False))
+    assert (result.status, result.message[:9]) == ("failed", "Own: said")
+
+
+@pytest.mark.parametrize(
+    ("kind", "where"), [("prototypes", "features"), ("confusion", "predict"), ("prototypes", "__init__")]
+)
+@pytest.mark.parametrize("what", ["own", "exit", "generator"])
+def test_in_a_probe_it_is_one_line(lab: Lab, kind: str, where: str, what: str) -> None:
+    key = lab.key(what, where)
+    probe = Probe(kind, key, f"state:{key.digest}", key.prefix[0].classes, options=(("images", 2),))  # type: ignore[arg-type, union-attr]
+    with pytest.raises(
+        UserError, match=r"method '.*raising.py:Raising.*' failed in \w+\(\): \w+: said \(raising.py:\d+\)"
+    ):
+        lab.trainer.probe(probe)
+
+
+def test_what_ends_the_session_ends_it(lab: Lab, handled: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    for error in (TimeIsUp(), Struck()):
+        monkeypatch.setattr(lab.trainer.scenario, "learn", _raiser(error))
+        with pytest.raises(type(error)):
+            lab.trainer.train(Edge(lab.key("own", "nowhere"), keep=False))
+    monkeypatch.setattr(lab.trainer.scenario, "learn", _raiser(KeyboardInterrupt()))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # nobody handles Ctrl-C: this may be one
+    with pytest.raises(KeyboardInterrupt):
+        lab.trainer.train(Edge(lab.key("own", "nowhere"), keep=False))
+
+
+def _raiser(error: BaseException) -> object:
+    def learn(*_: object) -> None:
+        raise error
+
+    return learn
+
+
+def test_a_deep_recursion_is_one_line() -> None:
+    def deep() -> None:
+        deep()
+
+    with pytest.raises(RecursionError) as caught:
+        deep()
+    line = line_of(caught.value)
+    assert line.startswith("RecursionError: maximum recursion depth exceeded")
+    assert "\n" not in line

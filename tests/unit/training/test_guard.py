@@ -1,0 +1,347 @@
+"""Methods beside each other: what one changes of what all share is noticed, put back, and its own failure (contract C10)."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import faiss
+import numpy as np
+import pytest
+import torch
+from threadpoolctl import threadpool_limits
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import parse_item
+from seqsearch.core.outcomes import EdgeResult
+from seqsearch.core.types import Edge, Probe, StateKey
+from seqsearch.training.process import settings
+from seqsearch.training.trainer import Trainer
+from seqsearch.training.world import World
+
+MEDDLER = """
+import os, random, sys
+from dataclasses import dataclass
+import numpy as np
+import torch
+from seqsearch.methods.config import Config as BaseConfig, param
+from seqsearch.methods.simplecil import build as SimpleCIL
+
+KEPT = []
+
+class Meddler(SimpleCIL):
+    @dataclass(frozen=True)
+    class Config(BaseConfig):
+        does: str = param("", "what it does wrong")
+        when: str = param("fit", "in which call")
+
+    def __init__(self, context, config):
+        super().__init__(context, config)
+        self.does("make")
+
+    def does(self, when):
+        if self.config.when == when and self.config.does:
+            getattr(self, self.config.does)()
+
+    def fit_task(self, task):
+        self.does("fit")
+        return super().fit_task(task)
+
+    def predict(self, batch):
+        self.does("predict")
+        return super().predict(batch)
+
+    def features(self, batch):
+        self.does("features")
+        return super().features(batch) if self.config.does != "network" else self.lent(batch.images)
+
+    def feature_space(self):
+        return None if self.config.when == "features" else super().feature_space()
+
+    @property
+    def lent(self):
+        return self.context.frozen_backbone()
+
+    def weight(self):
+        return self.lent.blocks[0].mlp.fc1.weight
+
+    def network(self):
+        with torch.no_grad():
+            self.weight().add_(0.1)
+
+    def data(self):
+        self.weight().data[3, 4] += 1e-3
+
+    def through_numpy(self):
+        self.weight().detach().numpy()[0, 0] += 1e-3
+
+    def buffer(self):
+        self.lent.register_buffer("mine", torch.zeros(1))
+
+    def hook(self):
+        self.lent.blocks[1].register_forward_hook(lambda module, inputs, outputs: outputs + 1)
+
+    def forward(self):
+        inner = self.lent.forward
+        self.lent.forward = lambda images: inner(images) + 1
+
+    def mode(self):
+        self.lent.train()
+
+    def gradients(self):
+        self.lent.requires_grad_(True)
+
+    def submodule(self):
+        self.lent.norm = torch.nn.Identity()
+
+    def keeps(self):
+        KEPT.append(self.lent)
+
+    def later(self):
+        with torch.no_grad():
+            KEPT[-1].blocks[0].mlp.fc1.weight.add_(0.1)
+
+    def dtype(self):
+        torch.set_default_dtype(torch.float64)
+
+    def device(self):
+        torch.set_default_device("meta")
+
+    def grad(self):
+        torch.set_grad_enabled(False)
+
+    def inference(self):
+        KEPT.append(torch.inference_mode())
+        KEPT[-1].__enter__()
+
+    def autocast(self):
+        torch.set_autocast_enabled("cpu", True)
+
+    def threads(self):
+        torch.set_num_threads(2)
+
+    def faiss(self):
+        import faiss
+        faiss.omp_set_num_threads(2)
+
+    def blas(self):
+        from threadpoolctl import threadpool_limits
+        threadpool_limits(2, user_api="blas")
+
+    def deterministic(self):
+        torch.use_deterministic_algorithms(True)
+
+    def precision(self):
+        torch.set_float32_matmul_precision("medium")
+
+    def newer_precision(self):
+        if hasattr(torch.backends, "fp32_precision"):
+            torch.backends.mkldnn.matmul.fp32_precision = "bf16"
+        else:
+            self.precision()
+
+    def attention(self):
+        torch.backends.cuda.enable_flash_sdp(False)
+
+    def denormal(self):
+        torch.set_flush_denormal(True)
+
+    def global_hook(self):
+        torch.nn.modules.module.register_module_forward_hook(lambda module, inputs, outputs: outputs)
+
+    def numpy_errors(self):
+        np.seterr(all="raise")
+
+    def folder(self):
+        os.chdir("/")
+
+    def environment(self):
+        os.environ["HOME"] = "/nowhere"
+
+    def removes(self):
+        os.environ.pop("HOME", None)
+
+    def adds(self):
+        os.environ["SEQSEARCH_TEST_NEW"] = "1"
+
+    def draws(self):
+        random.random(), np.random.rand(), torch.rand(1)
+        self.prototypes = self.prototypes + torch.rand(1) + random.random() + np.random.rand()
+"""
+NETWORK = ("network", "data", "through_numpy", "buffer", "hook", "forward", "mode", "gradients", "submodule")
+PROCESS = {
+    "dtype": "torch.set_default_dtype (torch.float32 became torch.float64)",
+    "device": "torch.set_default_device",
+    "grad": "torch.set_grad_enabled",
+    "inference": "torch.inference_mode",
+    "autocast": "torch.autocast",
+    "threads": "torch.set_num_threads",
+    "faiss": "faiss.omp_set_num_threads (1 became 2)",
+    "blas": "threads of BLAS and OpenMP",
+    "deterministic": "torch.use_deterministic_algorithms",
+    "precision": "torch's float32 precision",
+    "newer_precision": "torch's float32 precision",
+    "attention": "scaled_dot_product_attention's kernels",
+    "denormal": "torch.set_flush_denormal",
+    "global_hook": "global hooks of torch.nn.Module",
+    "numpy_errors": "numpy.seterr",
+    "folder": "the working directory",
+    "environment": "the environment variable HOME",
+    "removes": "the environment variable HOME",
+}
+
+
+class Lab:
+    """A trainer, and edges of methods on two tasks."""
+
+    def __init__(self, folder: Path, states: str = "states") -> None:
+        (folder / "meddler.py").write_text(MEDDLER)
+        self.folder = folder
+        cache = str(folder / "cache")
+        self.world = World("glyphs:classes=8,train=8,reward=4,test=4", 0, cache, str(folder / states))
+        self.trainer = Trainer(self.world)
+
+    def key(self, text: str) -> StateKey:
+        spec = self.world.spec(parse_item(text, "method"), "glyph_vit")
+        return StateKey(spec, 0, 0, (self.world.task([0, 1, 2]), self.world.task([3, 4])))
+
+    def meddler(self, does: str, when: str = "fit") -> StateKey:
+        return self.key(f"{self.folder}/meddler.py:Meddler:does={does},when={when}")
+
+    def train(self, key: StateKey, keep: bool = False) -> EdgeResult:
+        return self.trainer.train(Edge(key, keep=keep))
+
+    def network(self) -> torch.nn.Module:
+        return self.trainer.source("glyph_vit").features.network.module
+
+
+@pytest.fixture(scope="module")
+def common(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    return Lab(tmp_path_factory.mktemp("lab"))
+
+
+@pytest.fixture
+def lab(common: Lab, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    """The process as a worker has it, and afterwards as it was."""
+    common.trainer.guard.spoilt = ""
+    before = [s.read() for s in settings()]
+    torch.set_num_threads(1)
+    faiss.omp_set_num_threads(1)
+    threadpool_limits(1)
+    monkeypatch.setenv("HOME", "/home/me")
+    yield common
+    for setting, value in zip(settings(), before, strict=True):
+        setting.write(value)
+
+
+@pytest.mark.parametrize("does", NETWORK)
+def test_who_changes_the_lent_network_fails_and_nobody_else_does(lab: Lab, does: str) -> None:
+    result = lab.train(lab.meddler(does))
+    assert result.status == "failed"
+    assert "network lent of backbone 'glyph_vit'" in result.message
+    assert "self.context.fresh_backbone()" in result.message
+    assert "\n" not in result.message
+    assert "blocks.0.mlp.fc1.weight" in result.message or does not in NETWORK[:3]
+    images = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    pristine = lab.trainer.world.backbone("glyph_vit").module()
+    assert torch.equal(lab.network()(images), pristine(images)), "put back"
+    assert "network lent" in lab.trainer.guard.spoilt
+    assert lab.trainer.states.get(lab.meddler(does).digest) is None, "what it learned is not kept"
+
+
+@pytest.mark.parametrize("does", PROCESS)
+def test_who_changes_the_process_fails_and_it_is_put_back(lab: Lab, does: str) -> None:
+    before, folder, home = [s.read() for s in settings()], os.getcwd(), os.environ["HOME"]
+    result = lab.train(lab.meddler(does, "predict"))
+    assert result.status == "failed"
+    assert PROCESS[does] in result.message
+    assert "put it back where you change it" in result.message
+    assert [s.read() for s in settings()] == before
+    assert (os.getcwd(), os.environ["HOME"]) == (folder, home)
+    assert lab.train(lab.key("simplecil")).status == "ok"
+
+
+@pytest.mark.parametrize("when", ["make", "fit", "predict"])
+def test_a_victim_beside_an_offender_has_the_results_it_has_alone(lab: Lab, tmp_path: Path, when: str) -> None:
+    alone = Lab(tmp_path)
+    victim = f"l2p:epochs=1,lr=0.0{len(when)}"  # another each time: it is trained here and now
+    expected = alone.train(alone.key(victim), keep=True)
+    assert lab.train(lab.meddler("network", when)).status == "failed"
+    found = lab.train(lab.key(victim), keep=True)
+    assert found.trained
+    assert (found.status, found.classifiers, found.notes) == ("ok", expected.classifiers, expected.notes)
+    mine, theirs = lab.trainer.states.get(found.state), alone.trainer.states.get(found.state)
+    assert mine is not None
+    assert theirs is not None
+    assert all(torch.equal(mine[n], v) if isinstance(v, torch.Tensor) else mine[n] == v for n, v in theirs.items())
+
+
+def test_a_network_that_was_kept_from_an_earlier_job_is_looked_at_too(lab: Lab) -> None:
+    assert lab.train(lab.meddler("keeps")).status == "ok"
+    result = lab.train(lab.meddler("later"))
+    assert result.status == "failed"
+    assert "network lent" in result.message
+
+
+def test_a_changed_network_computes_no_features_for_the_store(lab: Lab, tmp_path: Path) -> None:
+    """Shards are for all later runs. The meddler changes the network, then reads features that nobody has computed yet."""
+    alone = Lab(tmp_path)
+    assert alone.train(alone.meddler("network")).status == "failed"
+    assert not [p for p in tmp_path.rglob("*.npy") if p.parent.name != "locks"]
+
+
+def test_a_probe_says_who_changed_what(lab: Lab) -> None:
+    key = lab.meddler("mode", "features")
+    probe = Probe("prototypes", key, f"state:{key.digest}", lab.world.class_ids([5, 6]), options=(("images", 2),))
+    with pytest.raises(
+        UserError, match=r"method '.*meddler.py.*' failed in features\(\): it changed what all jobs share"
+    ):
+        lab.trainer.probe(probe)
+    assert not lab.network().training
+
+
+def test_a_backbone_that_cannot_be_had_again_ends_the_run(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "from seqsearch.backbones.glyph_vit import build as glyphs\n\n"
+        "def build():\n    own = glyphs()\n    one = own.module()\n    own.module = lambda: one\n    return own\n"
+    )
+    alone = Lab(tmp_path)
+    key = alone.key(f"{tmp_path}/meddler.py:Meddler@{tmp_path}/own.py:build:does=network,when=fit")
+    with pytest.raises(UserError, match=r"cannot be had again: its module\(\) must give a fresh copy"):
+        alone.train(key)
+
+
+def test_new_variables_are_removed_and_generators_put_back_without_blame(lab: Lab) -> None:
+    random.seed(1)
+    np.random.seed(2)
+    torch.manual_seed(3)
+    before = random.getstate(), np.random.get_state()[1].tobytes(), torch.get_rng_state()
+    for does in ("adds", "draws"):
+        assert lab.train(lab.meddler(does)).status == "ok"
+    assert "SEQSEARCH_TEST_NEW" not in os.environ
+    assert before[:2] == (random.getstate(), np.random.get_state()[1].tobytes())
+    assert torch.equal(before[2], torch.get_rng_state())
+    assert lab.trainer.guard.spoilt == ""
+
+
+def test_what_draws_from_global_generators_is_a_function_of_its_key(lab: Lab, tmp_path: Path) -> None:
+    first = lab.train(lab.meddler("draws"), keep=True)
+    torch.rand(7)
+    other = Lab(tmp_path, "elsewhere")
+    other.train(other.key("simplecil"))
+    again = other.train(other.meddler("draws"), keep=True)
+    a, b = lab.trainer.states.get(first.state), other.trainer.states.get(again.state)
+    assert a is not None
+    assert b is not None
+    assert torch.equal(a["prototypes"], b["prototypes"])
+
+
+def test_what_is_remembered_is_not_the_memory_that_a_method_writes_to(lab: Lab) -> None:
+    source, buffer = lab.trainer.source("glyph_vit"), torch.zeros(8, 2)
+    rows = lab.world.split.rows(0, "train")
+    seen = source.remembered("mine", rows, lambda batch: buffer[: len(batch)])
+    buffer += 1
+    seen += 5
+    assert torch.equal(source.remembered("mine", rows, lambda batch: buffer), torch.zeros(len(rows), 2))
