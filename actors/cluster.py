@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from actors.authentication import JoinableCluster, check_joinable, refuse_open
 from actors.options import EngineOptions
+from seqsearch.core import stop
 from seqsearch.core.errors import UserError
 
 
@@ -27,8 +26,9 @@ def connect(address: str | None, workers: int, allow_unauthenticated: bool = Fal
 
     if ray.is_initialized():
         return
-    with _own_sigterm():
+    with _own_sigterm(), stop.interruptible():
         _connect(address, workers, allow_unauthenticated)
+    stop.check()
 
 
 def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> None:
@@ -58,14 +58,14 @@ def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> 
 
 @contextmanager
 def _own_sigterm() -> Iterator[None]:
-    """Ray takes over SIGTERM when it is started: give it back, so that a stopped run says how to go on."""
-    here = threading.current_thread() is threading.main_thread()
-    handler = signal.getsignal(signal.SIGTERM)
+    """Ray takes over SIGTERM when it is started, and exits without a word: keep it from that."""
+    from ray._private import utils
+
+    theirs, utils.set_sigterm_handler = utils.set_sigterm_handler, lambda _: None
     try:
         yield
     finally:
-        if here and handler is not None:
-            signal.signal(signal.SIGTERM, handler)
+        utils.set_sigterm_handler = theirs
 
 
 def _check_joined(door: JoinableCluster, allow_unauthenticated: bool) -> None:

@@ -16,6 +16,7 @@ from actors.run_states import RunStates
 from actors.state_index import StateIndex
 from actors.worker import Call, Setup
 from actors.worker_set import Events, WorkerSet
+from seqsearch.core import stop
 from seqsearch.core.digests import digest_of
 from seqsearch.engine.evaluator import A, B, Job, JobResult, Priority
 from seqsearch.features.store import Shard
@@ -77,6 +78,7 @@ class Fleet:
     def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         until = None if timeout is None else time.monotonic() + timeout
         while True:
+            stop.check()
             finished = self._collect()
             self._calls.dispatch()
             if finished or (until is not None and time.monotonic() >= until):
@@ -89,6 +91,7 @@ class Fleet:
         left = len(self._queue)
         self._calls.dispatch()
         while left:
+            stop.check()
             for _ in self._collect():
                 left -= 1
                 yield
@@ -105,6 +108,7 @@ class Fleet:
         for call in calls:
             self._queue.add(call, (0, 0))
         while len(results) < len(calls):
+            stop.check()
             self._calls.dispatch()
             results.update((job, result) for job, result in self._collect() if isinstance(job, Call))
         return [results[c] for c in calls]
@@ -150,6 +154,7 @@ class Fleet:
             UserError: none comes up for ``engine.start_timeout`` seconds, or they die while they start.
         """
         while sum(m.hello is not None for m in self.worker_set.handles) < count:
+            stop.check()
             ray.wait(self.worker_set.coming(), num_returns=1, timeout=1.0)
             self._welcome()
 

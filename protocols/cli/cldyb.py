@@ -16,6 +16,7 @@ from protocols.cli.command import run_options, start, workers_at_a_time
 from protocols.cli.options import given
 from protocols.cli.runtime_options import runtime_options
 from protocols.running.runtime import Runtime
+from seqsearch.core import stop
 from seqsearch.core.errors import UserError
 
 PROTOCOL = Cldyb()
@@ -49,6 +50,7 @@ def cldyb(
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--tasks", type=int, required=True, help="Tasks that a sequence is to have then.")
 @runtime_options
+@stop.deferred()
 def extend(run: Path, tasks: int, runtime: Runtime) -> None:
     """Continue a finished RUN with more tasks: what was found stays, the search goes on, everything is scored again.
 

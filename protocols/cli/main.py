@@ -12,13 +12,18 @@ from typing import Any
 
 import click
 
+from protocols.cli.ending import end
+from seqsearch.core import stop
 from seqsearch.core.errors import UserError
 
 _BRINGS = re.compile(r"^def commands\(", re.MULTILINE)
 
 
 class Main(click.Group):
-    """A group that finds its commands, and whose user errors are one line on stderr and exit code 2."""
+    """A group that finds its commands, and whose user errors are one line on stderr and exit code 2.
+
+    A command is left at once when a signal asks it to stop, unless it says otherwise.
+    """
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -27,10 +32,20 @@ class Main(click.Group):
             click.echo(f"seqsearch: {error}", err=True)
             sys.exit(2)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            with stop.interruptible():
+                return super().invoke(ctx)
+        except BaseException:  # what it was just doing may have made something else of it
+            if stop.requested():
+                end(stop.requested())
+            raise
+
     @cached_property
     def _found(self) -> dict[str, click.Command]:
         files = [f for f in sorted(Path(__file__).parent.glob("*.py")) if _BRINGS.search(f.read_text())]
-        made = [c for f in files for c in importlib.import_module(f"protocols.cli.{f.stem}").commands()]
+        with stop.expendable():
+            made = [c for f in files for c in importlib.import_module(f"protocols.cli.{f.stem}").commands()]
         return {c.name: c for c in made}
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -16,6 +16,7 @@ from protocols.running.protocol import Exported, Prepared, Protocol, ProtocolRun
 from protocols.running.runtime import Runtime
 from protocols.running.session import Session
 from protocols.running.snapshot import Display, NoDisplay
+from seqsearch.core import stop
 from seqsearch.core.deadline import TimeIsUp
 from seqsearch.core.errors import UserError
 from seqsearch.planners.step import NoValidTask
@@ -43,6 +44,7 @@ def run(
 
     Raises:
         UserError: a method fails on all candidates of a step, the disk is full, workers cannot be placed.
+        Stopped: a signal asked the process to stop.
     """
     _check_storage(runtime)
     changed = folder.identify(prepared.identity(), protocol.may_change, protocol.finished(folder.path))
@@ -61,7 +63,9 @@ def run(
             session.end()
             reached = None if finished else monitor.snapshot.phase
             monitor.exporting()
+            stop.check()
             exported = doing.export(reached)
+        stop.check()
         if finished and write_report is not None:
             write_report(folder.path, exported, prepared.images())
         copy_files(folder.path, runtime.engine.export)

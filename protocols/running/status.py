@@ -67,7 +67,7 @@ def status(run: Path) -> Status:
     silent = age(said.get("at"))
     journalled = 0 if said else _lines(run / "journal.jsonl")
     if silent is None and (run / "journal.jsonl").exists():
-        silent = time.time() - (run / "journal.jsonl").stat().st_mtime
+        silent = max(0.0, time.time() - (run / "journal.jsonl").stat().st_mtime)
     config = config if isinstance(config, dict) else {}
     name, protocol = config.get("run_id") or run.resolve().name, str(config.get("protocol"))
     return Status(run, str(name), _state(run, config.get("protocol"), said, silent), silent, journalled, protocol, said)
