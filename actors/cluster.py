@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from actors import health
 from actors.authentication import JoinableCluster, check_joinable, refuse_open
 from actors.options import EngineOptions
 from seqsearch.core import stop
@@ -20,7 +21,8 @@ def connect(address: str | None, workers: int, allow_unauthenticated: bool = Fal
     A cluster on other machines must ask for a token, unless ``allow_unauthenticated``.
 
     Raises:
-        UserError: there is no cluster at that address, or it must not or cannot be joined (see `check_joinable`).
+        UserError: there is no cluster at that address, or it must not or cannot be joined (see `check_joinable`), or Ray does
+            not start here.
     """
     import ray
 
@@ -29,6 +31,7 @@ def connect(address: str | None, workers: int, allow_unauthenticated: bool = Fal
     with _own_sigterm(), stop.interruptible():
         _connect(address, workers, allow_unauthenticated)
     stop.check()
+    health.watch()
 
 
 def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> None:
@@ -39,8 +42,12 @@ def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> 
     if address is None:
         try:
             ray.init("local", num_cpus=max(workers, os.cpu_count() or 1), include_dashboard=False, **quiet)
-        except (OSError, RayError) as error:  # it writes a token into the home folder
+        except OSError as error:  # it writes a token into the home folder
             raise UserError(f"Ray cannot start on this machine: {_line(error)}") from None
+        except Exception as error:  # it raises all kinds when a part of it dies, or is slow
+            raise UserError(
+                f"Ray could not start on this machine ({_line(error)}): try again when it is less busy, or with --workers 0"
+            ) from None
         return
     door = check_joinable(address, allow_unauthenticated)
     try:
@@ -87,14 +94,17 @@ def _check_joined(door: JoinableCluster, allow_unauthenticated: bool) -> None:
 def _line(error: Exception) -> str:
     """A line of it; of a traceback that came from elsewhere, the last."""
     text = str(error).strip()
-    return " ".join((text.splitlines()[-1] if "Traceback" in text else text).split())[:200]
+    return " ".join((text.splitlines()[-1] if "Traceback" in text else text).split())[:200].rstrip(".")
 
 
 def disconnect() -> None:
-    """Leave the cluster; a Ray that was started here stops."""
+    """Leave the cluster; a Ray that was started here stops. One that has died is not asked."""
     import ray
 
-    ray.shutdown()
+    if health.died():
+        health.abandon()
+    else:
+        ray.shutdown()
 
 
 def fitting_workers(gpus_per_worker: float) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 import ray
 
+from actors import health
 from actors.dispatch import Dispatcher
 from actors.options import EngineOptions
 from actors.queue import Queue
@@ -142,7 +143,8 @@ class Fleet:
 
     def close(self) -> None:
         """Stop the workers at once, leave nothing behind that is of no use."""
-        self.worker_set.dismiss()
+        if not health.died():
+            self.worker_set.dismiss()
         self._states.close()
 
     # ------------------------------------------------------------------------------------------------ workers
@@ -155,14 +157,24 @@ class Fleet:
         """
         while sum(m.hello is not None for m in self.worker_set.handles) < count:
             stop.check()
+            health.check()
             ray.wait(self.worker_set.coming(), num_returns=1, timeout=1.0)
             self._welcome()
 
     def _collect(self) -> list[tuple[Job, JobResult]]:
-        """What has ended since the last look, or ends within a second."""
-        self._welcome()
-        self._look_round()
-        return self._calls.collect()
+        """What has ended since the last look, or ends within a second.
+
+        Raises:
+            EngineDied: Ray has died.
+        """
+        health.check()
+        try:
+            self._welcome()
+            self._look_round()
+            return self._calls.collect()
+        except Exception:
+            health.check()  # whatever it makes of that
+            raise
 
     def _welcome(self) -> None:
         for worker in self.worker_set.welcome():

@@ -9,7 +9,10 @@ def run() -> None:
     stop.install(end)
     from protocols.cli.main import main
 
-    main()
+    try:
+        main()
+    finally:
+        stop.over()
 
 
 if __name__ == "__main__":

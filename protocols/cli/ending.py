@@ -17,10 +17,20 @@ def last_words(line: str) -> None:
 
 
 def end(number: int) -> NoReturn:
-    """Say it, and exit with 128 plus the number of the signal, past exit handlers that wait for a cluster."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError, RuntimeError):  # closed, gone, or in the middle of writing
-            stream.flush()
+    """Say it, and exit with 128 plus the number of the signal."""
+    _flush()
     with contextlib.suppress(OSError):
         os.write(2, f"\n{_line}\n".encode(errors="replace"))
     os._exit(128 + number)
+
+
+def leave(code: int) -> NoReturn:
+    """Exit past exit handlers, which would wait for a cluster."""
+    _flush()
+    os._exit(code)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, RuntimeError):  # closed, gone, or in the middle of writing
+            stream.flush()

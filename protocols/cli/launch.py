@@ -13,7 +13,7 @@ import click
 
 from protocols.cli.ending import last_words
 from seqsearch.core import stop
-from seqsearch.core.errors import UserError
+from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.core.text import shown
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def launch(
             folder, protocol, study, runtime, display=Progress(quiet=runtime.silent),
             write_report=getattr(report, "write_report", None),
         )  # fmt: skip
-    except UserError:
-        if folder.created and not stop.requested():
+    except UserError as error:
+        if folder.created and not stop.requested() and not isinstance(error, EngineDied):
             folder.discard_if_empty()
         raise
     finally:

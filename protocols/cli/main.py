@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
-from protocols.cli.ending import end
+from protocols.cli.ending import end, leave
 from seqsearch.core import stop
-from seqsearch.core.errors import UserError
+from seqsearch.core.errors import EngineDied, UserError
 
 _BRINGS = re.compile(r"^def commands\(", re.MULTILINE)
 
@@ -30,6 +30,8 @@ class Main(click.Group):
             return super().main(*args, **kwargs)
         except UserError as error:
             click.echo(f"seqsearch: {error}", err=True)
+            if isinstance(error, EngineDied):
+                leave(2)
             sys.exit(2)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -18,7 +18,7 @@ from protocols.running.session import Session
 from protocols.running.snapshot import Display, NoDisplay
 from seqsearch.core import stop
 from seqsearch.core.deadline import TimeIsUp
-from seqsearch.core.errors import UserError
+from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.planners.step import NoValidTask
 from seqsearch.storage.remote import export_target, open_remote, usable
 
@@ -98,6 +98,8 @@ def _to_its_end(doing: ProtocolRun, protocol: Protocol[Any, Any], folder: RunFol
 def _say_what_failed(protocol: Protocol[Any, Any], path: Path) -> Iterator[None]:
     try:
         yield
+    except EngineDied as error:
+        raise EngineDied(f"{error}; nothing is lost. Continue with: {protocol.resume_command(path)}") from None
     except NoValidTask as error:
         if error.diverged:
             raise UserError(f"{error}. Give it other parameters in a new run; {path} keeps what was trained") from None

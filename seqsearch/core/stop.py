@@ -49,6 +49,13 @@ def install(end: Callable[[int], object]) -> None:
             signal.signal(number, _handle)
 
 
+def over() -> None:
+    """The process is about to exit with what it has come to: a signal changes nothing any more."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is _handle:
+            signal.signal(number, signal.SIG_IGN)
+
+
 def requested() -> int:
     """The number of the signal that asked this process to stop; 0: none did."""
     return _requested

@@ -112,6 +112,15 @@ def test_a_forked_child_dies_of_it_and_what_is_ignored_stays_ignored() -> None:
     assert ignoring.stdout == "goes on\n"
 
 
+def test_what_is_done_is_done() -> None:
+    said = process("""
+        import atexit
+        atexit.register(lambda: (send(), send(signal.SIGINT), print("exits")))
+        stop.over()
+    """)
+    assert (said.stdout, said.returncode) == ("exits\n", 0)
+
+
 def test_a_closed_terminal_can_be_written_to(tmp_path: Path) -> None:
     """Its last words go nowhere; to write them raises nothing."""
     child, terminal = pty.fork()
