@@ -37,7 +37,7 @@ def launch(
         UserError: bad input, before anything is computed.
         Stopped: a signal asked the process to stop; what is to be said then has been settled.
     """
-    last_words(f"stopped; nothing is lost. Continue with: {protocol.resume_command(folder.path)}")
+    last_words(shown(f"stopped; nothing is lost. Continue with: {protocol.resume_command(folder.path)}"))
     with stop.expendable():
         from protocols.report.progress import Progress
         from protocols.running.run import run
