@@ -2,8 +2,8 @@
 
     python -m benchmarks.chaos --faults 200 --seed 1
 
-A small study is run once undisturbed. Then it is run again and again, and each of its sessions meets one to three faults at
-moments drawn at random: signals to the driver, to all its processes, to a worker or to parts of Ray; states that are deleted or
+A small study is run once undisturbed. Then it is run again and again, and each of its sessions meets some faults at moments
+drawn at random: signals to the driver, to all its processes, to a worker or to parts of Ray; states that are deleted or
 garbled; a clock that is set; a disk that is full; a second driver; a folder that is moved. A run goes on (``--resume``) until
 it has met its share, and then to its end. Counted are runs that differ (sequences, results, trace, bit for bit), results that are
 journalled twice, states trained twice in runs whose states nobody harmed, files and processes that are left, and ends of sessions
@@ -142,6 +142,8 @@ RAY_FAULTS: dict[str, Callable[[Session], bool]] = {
     "raylet killed": functools.partial(kill_part, name="raylet"),
 }
 HARMS = ("states deleted", "states garbled")
+ENDS = ("driver killed", "driver and all it started killed", "driver terminated", "disk full")
+RAY_ENDS = ("GCS killed", "raylet killed")
 AT_START, MOVED = ("clock set", "disk full"), "folder moved"
 
 
@@ -184,9 +186,7 @@ class Storm:
         run, met, harmed = self.scratch / f"run-{self.runs}", 0, self.draw.random() < 0.3
         while met < most and not (run / "report.html").exists():
             workers = 2 if self.draw.random() < ON_RAY else 0
-            kinds = [n for n in FAULTS if harmed or n not in HARMS]
-            kinds += [*RAY_FAULTS, *RAY_FAULTS] if workers else AT_START
-            struck = self._session(run, self.draw.sample(kinds, min(most - met, self.draw.randint(1, 3))), workers)
+            struck = self._session(run, self._faults(harmed, workers)[-(most - met) :], workers)
             if self.draw.random() < 0.2 and (run / "config.json").exists():
                 run, cache = run.rename(run.with_name(run.name + "-moved")), run.with_suffix(".cache")
                 if cache.exists():
@@ -197,6 +197,14 @@ class Storm:
         if not (run / "report.html").exists():
             self._session(run, [], 0)
         self._judge(run, harmed)
+
+    def _faults(self, harmed: bool, workers: int) -> list[str]:
+        """What a session is to meet: some that it goes on after, and mostly one that ends it."""
+        passing = ["driver paused", "second driver", *(HARMS if harmed else ())]
+        passing += ["worker killed", "worker killed"] if workers else ["clock set"]
+        ends = [*ENDS, *RAY_ENDS, *RAY_ENDS] if workers else list(ENDS)
+        chosen = self.draw.sample(passing, self.draw.randint(1, len(passing)))
+        return chosen + self.draw.sample(ends, int(self.draw.random() < 0.8))
 
     def _session(self, run: Path, faults: list[str], workers: int) -> list[str]:
         """Start or continue a run; which faults it met."""
@@ -229,7 +237,7 @@ class Storm:
 
     def _strike(self, session: Session, faults: list[str]) -> list[str]:
         struck: list[str] = []
-        waiting = [(f, self._moment(session.run)) for f in faults if f not in AT_START]
+        waiting = [(f, self._moment(session.run, f in (*ENDS, *RAY_ENDS))) for f in faults if f not in AT_START]
         end = time.monotonic() + PATIENCE
         while session.process.poll() is None:
             for pid in family(session.process.pid):
@@ -244,12 +252,12 @@ class Storm:
             time.sleep(0.02)
         return struck
 
-    def _moment(self, run: Path) -> Callable[[], bool]:
-        """After some seconds, or when some more lines are journalled."""
-        at = time.monotonic() + self.draw.uniform(0, self.seconds)
+    def _moment(self, run: Path, late: bool) -> Callable[[], bool]:
+        """After some seconds, or when some more lines are journalled; what comes ``late`` lets others come before it."""
+        at = time.monotonic() + self.draw.uniform(0.3 * late, 1) * self.seconds
         if self.draw.random() < 0.4:
             return lambda: time.monotonic() > at
-        lines = _lines(run) + self.draw.randint(1, 25)
+        lines = _lines(run) + self.draw.randint(1, 8) * (1 + 2 * late)
         return lambda: _lines(run) >= lines
 
     def _room(self, run: Path) -> int:
@@ -310,9 +318,10 @@ def storm(seed: int, faults: int, scratch: Path) -> dict[str, Any]:
     seconds = time.monotonic() - begin
     return {
         "seed": seed, "faults": made.faults.total(), "by_kind": dict(made.faults.most_common()), "runs": made.runs,
-        "sessions": made.sessions, "seconds": round(seconds), "differences": made.differences,
-        "results_journalled_twice": made.twice["results"], "states_trained_twice": made.twice["states"],
-        "leaked_files": made.leaked, "leaked_processes": len(made.left_processes()), "unclean_ends": made.unclean,
+        "sessions": made.sessions, "seconds": round(seconds), "seconds_undisturbed": round(made.seconds, 1),
+        "differences": made.differences, "results_journalled_twice": made.twice["results"],
+        "states_trained_twice": made.twice["states"], "leaked_files": made.leaked,
+        "leaked_processes": len(made.left_processes()), "unclean_ends": made.unclean,
     }  # fmt: skip
 
 
