@@ -74,10 +74,10 @@ def kill(session: Session, number: int = signal.SIGKILL) -> bool:
     return True
 
 
-def kill_all(session: Session) -> bool:
+def kill_all(session: Session, number: int = signal.SIGKILL) -> bool:
     """The driver and whatever it started, as the end of a job does."""
     for pid in family(session.process.pid):
-        _send(pid, signal.SIGKILL)
+        _send(pid, number)
     return True
 
 
@@ -138,12 +138,13 @@ FAULTS: dict[str, Callable[[Session], bool]] = {
 """What strikes a session that goes on; true if it found something to strike."""
 RAY_FAULTS: dict[str, Callable[[Session], bool]] = {
     "worker killed": functools.partial(kill_part, name="ray::Worker"),
+    "all it started terminated": functools.partial(kill_all, number=signal.SIGTERM),
     "GCS killed": functools.partial(kill_part, name="gcs_server"),
     "raylet killed": functools.partial(kill_part, name="raylet"),
 }
 HARMS = ("states deleted", "states garbled")
 ENDS = ("driver killed", "driver and all it started killed", "driver terminated", "disk full")
-RAY_ENDS = ("GCS killed", "raylet killed")
+RAY_ENDS = ("GCS killed", "raylet killed", "all it started terminated")
 AT_START, MOVED = ("clock set", "disk full"), "folder moved"
 
 
@@ -202,7 +203,7 @@ class Storm:
         """What a session is to meet: some that it goes on after, and mostly one that ends it."""
         passing = ["driver paused", "second driver", *(HARMS if harmed else ())]
         passing += ["worker killed", "worker killed"] if workers else ["clock set"]
-        ends = [*ENDS, *RAY_ENDS, *RAY_ENDS] if workers else list(ENDS)
+        ends = [*ENDS, *RAY_ENDS] if workers else list(ENDS)
         chosen = self.draw.sample(passing, self.draw.randint(1, len(passing)))
         return chosen + self.draw.sample(ends, int(self.draw.random() < 0.8))
 

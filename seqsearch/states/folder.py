@@ -124,7 +124,9 @@ class StateFolder:
         used = frozenset[str]().union(*self._refresh().values())
         for path in self.pack_files():
             with contextlib.suppress(OSError):  # another process was faster
-                if path.stem not in used and time.time() - path.stat().st_mtime >= grace:
+                if (
+                    path.stem not in used and abs(time.time() - path.stat().st_mtime) >= grace
+                ):  # it may have been set back
                     path.unlink()
         for folder in (self.packs, self.path):
             with contextlib.suppress(OSError):  # not empty

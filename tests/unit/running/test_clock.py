@@ -34,6 +34,7 @@ def test_a_clock_that_is_set_changes_no_duration(tmp_path: Path, monkeypatch: py
     folder.close()
     assert looks > 1
     assert 0 < json.loads((tmp_path / "run" / "stats.json").read_text())["wall_seconds"] < DAY
+    assert not list((tmp_path / "run" / "states").rglob("*.safetensors"))
 
 
 def test_a_sign_of_life_from_the_future_is_one_of_now(tmp_path: Path) -> None:
