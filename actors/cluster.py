@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+import signal
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -64,15 +66,26 @@ def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> 
 
 
 @contextmanager
-def _own_sigterm() -> Iterator[None]:
-    """Ray takes over SIGTERM when it is started, and exits without a word: keep it from that."""
+def _own_sigterm() -> Iterator[Callable[[], object]]:
+    """Ray takes over SIGTERM when it is started, and exits without a word: keep it from that.
+
+    Its compiled part takes it over as well, to print a stack trace and abort, and leaves it to the system when Ray is shut down:
+    it is taken back after the block, and where it is asked for in it.
+    """
     from ray._private import utils
 
+    here, handler = threading.current_thread() is threading.main_thread(), signal.getsignal(signal.SIGTERM)
     theirs, utils.set_sigterm_handler = utils.set_sigterm_handler, lambda _: None
+
+    def take_back() -> None:
+        if here and handler is not None:
+            signal.signal(signal.SIGTERM, handler)
+
     try:
-        yield
+        yield take_back
     finally:
         utils.set_sigterm_handler = theirs
+        take_back()
 
 
 def _check_joined(door: JoinableCluster, allow_unauthenticated: bool) -> None:
@@ -103,7 +116,11 @@ def disconnect() -> None:
 
     if health.died():
         health.abandon()
-    else:
+        return
+    node = health.ray_node()
+    with _own_sigterm() as take_back:
+        if node is not None:  # it waits a second for its processes
+            node.kill_all_processes = lambda end=node.kill_all_processes, **how: (take_back(), end(**how))
         ray.shutdown()
 
 

@@ -33,14 +33,14 @@ def watch() -> None:
 
 def died() -> str:
     """What of Ray has died, in words; empty if it is well."""
-    node: Any = _node()
-    if node is None:
+    here = ray_node()
+    if here is None:
         return ""  # not connected, or as a client, which Ray tells of it
-    if node.is_head():
-        gone = [NAMES[kind] for kind, _ in node.dead_processes() if kind in NAMES]
+    if here.is_head():
+        gone = [NAMES[kind] for kind, _ in here.dead_processes() if kind in NAMES]
         return f"{gone[0]} has died (killed, or out of memory)" if gone else ""
-    if not _in_reach(node.gcs_address):
-        return f"the Ray cluster at {node.gcs_address} has been out of reach for {GIVEN_UP_AFTER:.0f} s"
+    if not _in_reach(here.gcs_address):
+        return f"the Ray cluster at {here.gcs_address} has been out of reach for {GIVEN_UP_AFTER:.0f} s"
     return ""
 
 
@@ -55,17 +55,18 @@ def check() -> None:
 
 def abandon() -> None:
     """End what was started here of a Ray that has died, and what that started; it is not asked."""
-    node = _node()
-    if node is None:
+    here = ray_node()
+    if here is None:
         return
-    started = [pid for _, process in node.live_processes() for pid in family(process.pid)]
-    node.kill_all_processes(check_alive=False, allow_graceful=False)
+    started = [pid for _, process in here.live_processes() for pid in family(process.pid)]
+    here.kill_all_processes(check_alive=False, allow_graceful=False)
     for pid in started:
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGKILL)
 
 
-def _node() -> Any:
+def ray_node() -> Any:
+    """What Ray keeps of its processes that this one started or joined; None: nothing."""
     from ray._private import worker
 
     return worker._global_node
