@@ -6,14 +6,16 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from actors import health
 from actors.authentication import JoinableCluster, check_joinable, refuse_open
 from actors.local import LocalFolder, on_loopback
 from actors.options import EngineOptions
 from actors.token import keep_private
+from seqsearch.core import stop
 from seqsearch.core.errors import UserError
 
 
@@ -23,14 +25,17 @@ def connect(address: str | None, workers: int, allow_unauthenticated: bool = Fal
     A cluster on other machines must ask for a token, unless ``allow_unauthenticated``.
 
     Raises:
-        UserError: there is no cluster at that address, or it must not or cannot be joined (see `check_joinable`).
+        UserError: there is no cluster at that address, or it must not or cannot be joined (see `check_joinable`), or Ray does
+            not start here.
     """
     import ray
 
     if ray.is_initialized():
         return
-    with _own_sigterm():
+    with _own_sigterm(), stop.interruptible():
         _connect(address, workers, allow_unauthenticated)
+    stop.check()
+    health.watch()
 
 
 def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> None:
@@ -42,8 +47,14 @@ def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> 
         try:
             keep_private(create=True)
             _start(workers, quiet)
-        except (OSError, RayError) as error:  # a token is written into the home folder
+        except UserError:
+            raise
+        except OSError as error:  # a token is written into the home folder
             raise UserError(f"Ray cannot start on this machine: {_line(error)}") from None
+        except Exception as error:  # it raises all kinds when a part of it dies, or is slow
+            raise UserError(
+                f"Ray could not start on this machine ({_line(error)}): try again when it is less busy, or with --workers 0"
+            ) from None
         return
     keep_private(create=False)
     door = check_joinable(address, allow_unauthenticated)
@@ -84,15 +95,26 @@ def _start(workers: int, quiet: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _own_sigterm() -> Iterator[None]:
-    """Ray takes over SIGTERM when it is started: give it back, so that a stopped run says how to go on."""
-    here = threading.current_thread() is threading.main_thread()
-    handler = signal.getsignal(signal.SIGTERM)
-    try:
-        yield
-    finally:
+def _own_sigterm() -> Iterator[Callable[[], object]]:
+    """Ray takes over SIGTERM when it is started, and exits without a word: keep it from that.
+
+    Its compiled part takes it over as well, to print a stack trace and abort, and leaves it to the system when Ray is shut down:
+    it is taken back after the block, and where it is asked for in it.
+    """
+    from ray._private import utils
+
+    here, handler = threading.current_thread() is threading.main_thread(), signal.getsignal(signal.SIGTERM)
+    theirs, utils.set_sigterm_handler = utils.set_sigterm_handler, lambda _: None
+
+    def take_back() -> None:
         if here and handler is not None:
             signal.signal(signal.SIGTERM, handler)
+
+    try:
+        yield take_back
+    finally:
+        utils.set_sigterm_handler = theirs
+        take_back()
 
 
 def _check_joined(door: JoinableCluster, allow_unauthenticated: bool) -> None:
@@ -114,16 +136,25 @@ def _check_joined(door: JoinableCluster, allow_unauthenticated: bool) -> None:
 def _line(error: Exception) -> str:
     """A line of it; of a traceback that came from elsewhere, the last."""
     text = str(error).strip()
-    return " ".join((text.splitlines()[-1] if "Traceback" in text else text).split())[:200]
+    return " ".join((text.splitlines()[-1] if "Traceback" in text else text).split())[:200].rstrip(".")
 
 
 def disconnect() -> None:
-    """Leave the cluster; a Ray that was started here stops."""
+    """Leave the cluster; a Ray that was started here stops. One that has died is not asked."""
     import ray
 
-    ray.shutdown()
-    while _started:
-        _started.pop().close()
+    try:
+        if health.died():
+            health.abandon()
+            return
+        node = health.ray_node()
+        with _own_sigterm() as take_back:
+            if node is not None:  # it waits a second for its processes
+                node.kill_all_processes = lambda end=node.kill_all_processes, **how: (take_back(), end(**how))
+            ray.shutdown()
+    finally:
+        while _started:
+            _started.pop().close()
 
 
 def fitting_workers(gpus_per_worker: float) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 import ray
 
+from actors import health
 from actors.dispatch import Dispatcher
 from actors.options import EngineOptions
 from actors.queue import Queue
@@ -16,6 +17,7 @@ from actors.run_states import RunStates
 from actors.state_index import StateIndex
 from actors.worker import Call, Setup
 from actors.worker_set import Events, WorkerSet
+from seqsearch.core import stop
 from seqsearch.core.digests import digest_of
 from seqsearch.engine.evaluator import A, B, Job, JobResult, Priority
 from seqsearch.features.store import Shard
@@ -77,6 +79,7 @@ class Fleet:
     def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         until = None if timeout is None else time.monotonic() + timeout
         while True:
+            stop.check()
             finished = self._collect()
             self._calls.dispatch()
             if finished or (until is not None and time.monotonic() >= until):
@@ -89,6 +92,7 @@ class Fleet:
         left = len(self._queue)
         self._calls.dispatch()
         while left:
+            stop.check()
             for _ in self._collect():
                 left -= 1
                 yield
@@ -105,6 +109,7 @@ class Fleet:
         for call in calls:
             self._queue.add(call, (0, 0))
         while len(results) < len(calls):
+            stop.check()
             self._calls.dispatch()
             results.update((job, result) for job, result in self._collect() if isinstance(job, Call))
         return [results[c] for c in calls]
@@ -138,7 +143,8 @@ class Fleet:
 
     def close(self) -> None:
         """Stop the workers at once, leave nothing behind that is of no use."""
-        self.worker_set.dismiss()
+        if not health.died():
+            self.worker_set.dismiss()
         self._states.close()
 
     # ------------------------------------------------------------------------------------------------ workers
@@ -150,14 +156,25 @@ class Fleet:
             UserError: none comes up for ``engine.start_timeout`` seconds, or they die while they start.
         """
         while sum(m.hello is not None for m in self.worker_set.handles) < count:
+            stop.check()
+            health.check()
             ray.wait(self.worker_set.coming(), num_returns=1, timeout=1.0)
             self._welcome()
 
     def _collect(self) -> list[tuple[Job, JobResult]]:
-        """What has ended since the last look, or ends within a second."""
-        self._welcome()
-        self._look_round()
-        return self._calls.collect()
+        """What has ended since the last look, or ends within a second.
+
+        Raises:
+            EngineDied: Ray has died.
+        """
+        health.check()
+        try:
+            self._welcome()
+            self._look_round()
+            return self._calls.collect()
+        except Exception:
+            health.check()  # whatever it makes of that
+            raise
 
     def _welcome(self) -> None:
         for worker in self.worker_set.welcome():

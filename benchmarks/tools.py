@@ -11,6 +11,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from actors.node import family
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -61,18 +63,6 @@ class Memory:
     def _watch(self) -> None:
         while not self._stop.wait(self._every):
             self.peak = max(self.peak, sum(map(_proportional, family(os.getpid()))))
-
-
-def family(pid: int) -> list[int]:
-    """A process and all its descendants."""
-    found = [pid]
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = task.read_text().split()
-        except OSError:
-            continue
-        found += [p for child in children for p in family(int(child))]
-    return found
 
 
 def _proportional(pid: int) -> int:

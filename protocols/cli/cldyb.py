@@ -17,6 +17,7 @@ from protocols.cli.options import given
 from protocols.cli.runtime_options import runtime_options
 from protocols.cli.types import Whole
 from protocols.running.runtime import Runtime
+from seqsearch.core import stop
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_TASKS
 
@@ -51,6 +52,7 @@ def cldyb(
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--tasks", type=Whole(1, MOST_TASKS), required=True, help="Tasks that a sequence is to have then.")
 @runtime_options
+@stop.deferred()
 def extend(run: Path, tasks: int, runtime: Runtime) -> None:
     """Continue a finished RUN with more tasks: what was found stays, the search goes on, everything is scored again.
 

@@ -12,6 +12,7 @@ import click
 
 from protocols.cli.options import given, read_yaml, settings_options
 from protocols.cli.runtime_options import runtime_options
+from seqsearch.core import stop
 from seqsearch.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def run_options(protocol: Protocol[Any, Any]) -> Callable[[Command], Command]:
     return decorate
 
 
+@stop.deferred()
 def start(
     context: click.Context, protocol: Protocol[Any, Any], values: dict[str, Any], *, out: Path | None,
     resume: Path | None, dry_run: bool, runtime: Runtime, print_costs: PrintCosts, also_given: frozenset[str] = frozenset(),
@@ -61,8 +63,9 @@ def start(
     Raises:
         UserError: bad input.
     """
-    from protocols.cli.launch import launch
-    from protocols.running.folder import RunFolder
+    with stop.expendable():
+        from protocols.cli.launch import launch
+        from protocols.running.folder import RunFolder
 
     fields = {f.name for f in dataclasses.fields(protocol.settings)}
     folder = None
@@ -76,7 +79,8 @@ def start(
     if dry_run:
         if folder is not None:
             folder.close()
-        print_costs(settings, runtime)
+        with stop.interruptible():
+            print_costs(settings, runtime)
         return
     launch(folder or RunFolder.create(out, settings), protocol, settings, runtime)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqsearch.core.errors import UserError
+from protocols.cli.ending import last_words
+from seqsearch.core import stop
+from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.core.text import shown
 
 if TYPE_CHECKING:
@@ -35,16 +35,20 @@ def launch(
 
     Raises:
         UserError: bad input, before anything is computed.
+        Stopped: a signal asked the process to stop; what is to be said then has been settled.
     """
-    from protocols.report.progress import Progress
-    from protocols.running.run import run
+    last_words(shown(f"stopped; nothing is lost. Continue with: {protocol.resume_command(folder.path)}"))
+    with stop.expendable():
+        from protocols.report.progress import Progress
+        from protocols.running.run import run
 
-    signal.signal(signal.SIGTERM, _interrupt)
-    report = presentation(protocol)
+        report = presentation(protocol)
     try:
-        device = device_of(runtime.engine.gpus_per_worker, here=runtime.engine.workers == 0)
-        directory = Path(folder.config.get("directory") or ".")
-        study = protocol.prepare(settings, folder.path / "states", device, directory)
+        with stop.interruptible():
+            device = device_of(runtime.engine.gpus_per_worker, here=runtime.engine.workers == 0)
+            directory = Path(folder.config.get("directory") or ".")
+            study = protocol.prepare(settings, folder.path / "states", device, directory)
+        stop.check()
         prepared(study)
         if not runtime.silent:
             click.echo(shown(f"run {folder.path}"), err=True)
@@ -52,15 +56,10 @@ def launch(
             folder, protocol, study, runtime, display=Progress(quiet=runtime.silent),
             write_report=getattr(report, "write_report", None),
         )  # fmt: skip
-    except UserError:
-        if folder.created:
+    except UserError as error:
+        if folder.created and not stop.requested() and not isinstance(error, EngineDied):
             folder.discard_if_empty()
         raise
-    except KeyboardInterrupt:
-        resume = protocol.resume_command(folder.path)
-        click.echo(f"\nstopped; nothing is lost. Continue with: {shown(resume)}", err=True)
-        sys.stderr.flush()
-        os._exit(130)  # not through atexit handlers that wait for a cluster
     finally:
         folder.close()
     exported = ended.exported or protocol.read(folder.path)
@@ -123,7 +122,3 @@ def print_exported(report: Any, summary: Any, as_json: bool) -> None:
         from rich.console import Console
 
         Console(width=None if sys.stdout.isatty() else 120).print(report.render(summary))
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt

@@ -13,7 +13,9 @@ from typing import Any
 
 import click
 
-from seqsearch.core.errors import UserError
+from protocols.cli.ending import end, leave
+from seqsearch.core import stop
+from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.core.text import cut, shown
 from seqsearch.core.typed import brief
 
@@ -21,13 +23,18 @@ _BRINGS = re.compile(r"^def commands\(", re.MULTILINE)
 
 
 class Main(click.Group):
-    """A group that finds its commands, and whose user errors are one line on stderr and exit code 2."""
+    """A group that finds its commands, and whose user errors are one line on stderr and exit code 2.
+
+    A command is left at once when a signal asks it to stop, unless it says otherwise.
+    """
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         try:
             return super().main(*args, **kwargs)
         except UserError as error:
             click.echo(f"seqsearch: {error}", err=True)
+            if isinstance(error, EngineDied):
+                leave(2)
             sys.exit(2)
         except OSError as error:
             if error.errno != errno.ENAMETOOLONG:
@@ -37,14 +44,20 @@ class Main(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
-        except click.UsageError as error:
-            raise click.UsageError(cut(shown(error.format_message())), error.ctx) from None
+            with stop.interruptible():
+                return super().invoke(ctx)
+        except BaseException as error:  # what it was just doing may have made something else of it
+            if stop.requested():
+                end(stop.requested())
+            if isinstance(error, click.UsageError):
+                raise click.UsageError(cut(shown(error.format_message())), error.ctx) from None
+            raise
 
     @cached_property
     def _found(self) -> dict[str, click.Command]:
         files = [f for f in sorted(Path(__file__).parent.glob("*.py")) if _BRINGS.search(f.read_text())]
-        made = [c for f in files for c in importlib.import_module(f"protocols.cli.{f.stem}").commands()]
+        with stop.expendable():
+            made = [c for f in files for c in importlib.import_module(f"protocols.cli.{f.stem}").commands()]
         return {c.name: c for c in made}
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from protocols.cli.ending import last_words
 from protocols.cli.types import Whole
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import leads_somewhere
@@ -55,15 +56,13 @@ def build(
     seqsearch pool build photos/ photos.parquet
     seqsearch pool build food=foods/ birds=birds.parquet pool.parquet --min-images 45
     """
-    import signal
-
     from protocols.report.pools import build_lines
     from seqsearch.backbones.open import build_backbone
     from seqsearch.building.aliases import by_looks
     from seqsearch.building.pool import Options, build_parquet
     from seqsearch.pools import parquet
 
-    signal.signal(signal.SIGTERM, _interrupt)  # so that nothing half-made stays behind
+    last_words("stopped; nothing half-made is left")
     _check_out(out, force, details)
     looks = build_backbone(backbone) if backbone else None
     named = _opened(sources, out)
@@ -80,10 +79,6 @@ def build(
         click.echo(json.dumps(record))
     else:
         click.echo("\n".join(build_lines(report, record, out, written)))
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 def _cpus() -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from protocols.running.event_log import EventLog, now
 from protocols.running.heartbeat import Heartbeat
 from protocols.running.snapshot import Display, Expected, Snapshot
+from seqsearch.core import stop
 from seqsearch.core.types import Task
 from seqsearch.engine.search import Counts
 from seqsearch.planners.base import Planner, PlannerProgress
@@ -72,7 +73,7 @@ class Monitor:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         self._display.stop()
         if error is not None:
-            interrupted = isinstance(error, KeyboardInterrupt)
+            interrupted = stop.requested() or isinstance(error, KeyboardInterrupt)
             self.end("stopped", "interrupted" if interrupted else str(error) or type(error).__name__)
         self._heart.close()
         self.log.write("session-end", state=self._state, reason=self._reason, trained=self.snapshot.trained)

@@ -16,8 +16,9 @@ from protocols.running.protocol import Exported, Prepared, Protocol, ProtocolRun
 from protocols.running.runtime import Runtime
 from protocols.running.session import Session
 from protocols.running.snapshot import Display, NoDisplay
+from seqsearch.core import stop
 from seqsearch.core.deadline import TimeIsUp
-from seqsearch.core.errors import UserError
+from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.core.text import shown
 from seqsearch.planners.step import NoValidTask
 from seqsearch.storage.remote import export_target, open_remote, usable
@@ -44,6 +45,7 @@ def run(
 
     Raises:
         UserError: a method fails on all candidates of a step, the disk is full, workers cannot be placed.
+        Stopped: a signal asked the process to stop.
     """
     _check_storage(runtime)
     finished = protocol.finished(folder.path)
@@ -68,7 +70,9 @@ def run(
             session.end()
             reached = None if finished else monitor.snapshot.phase
             monitor.exporting()
+            stop.check()
             exported = doing.export(reached)
+        stop.check()
         if finished and write_report is not None:
             folder.check()
             write_report(folder.path, exported, prepared.images())
@@ -102,6 +106,8 @@ def _to_its_end(doing: ProtocolRun, protocol: Protocol[Any, Any], folder: RunFol
 def _say_what_failed(protocol: Protocol[Any, Any], path: Path) -> Iterator[None]:
     try:
         yield
+    except EngineDied as error:
+        raise EngineDied(f"{error}; nothing is lost. Continue with: {protocol.resume_command(path)}") from None
     except NoValidTask as error:
         if error.diverged:
             raise UserError(f"{error}. Give it other parameters in a new run; {path} keeps what was trained") from None

@@ -35,7 +35,7 @@ class Session:
         self, folder: RunFolder, runtime: Runtime, monitor: Monitor, pools: list[dict[str, Any]], changed: list[str]
     ) -> None:
         self.folder, self.runtime, self.monitor, self.deadline = folder, runtime, monitor, runtime.deadline
-        self._pools, self._begin = pools, time.time()
+        self._pools, self._at, self._begin = pools, time.time(), time.monotonic()
         self._open = contextlib.ExitStack()
         self._workers = contextlib.ExitStack()
         self._busy_share: float | None = None
@@ -52,7 +52,7 @@ class Session:
         """Of this run, opened."""
         journal = self._open.enter_context(contextlib.closing(Journal(self.folder.path, self.folder.check)))
         journal.note(
-            session="begin", at=self._begin, workers=self.runtime.engine.workers, pools=self._pools, config=self.folder.saved()
+            session="begin", at=self._at, workers=self.runtime.engine.workers, pools=self._pools, config=self.folder.saved()
         )  # fmt: skip
         self.monitor.log.write("journal-opened", replayed=journal.replayed)
         return journal
@@ -102,8 +102,8 @@ class Session:
     def end(self) -> None:
         """The session's time is known; what is written after it is not counted."""
         if "journal" in self.__dict__:
-            now = time.time()
-            self.journal.note(session="end", at=now, wall_seconds=now - self._begin, busy_share=self._busy_share)
+            seconds = time.monotonic() - self._begin  # the clock may be set meanwhile
+            self.journal.note(session="end", at=time.time(), wall_seconds=seconds, busy_share=self._busy_share)
 
     def close(self) -> None:
         """Leave nothing open."""

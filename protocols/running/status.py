@@ -70,7 +70,7 @@ def status(run: Path) -> Status:
     silent = age(said.get("at"))
     journalled = 0 if said else _lines(here)
     if silent is None and (journal := here.stat("journal.jsonl")):
-        silent = time.time() - journal.st_mtime
+        silent = max(0.0, time.time() - journal.st_mtime)
     config = config if isinstance(config, dict) else {}
     name, protocol = _named(config.get("run_id")) or id_of(run), str(_named(config.get("protocol")))
     return Status(run, name, _state(run, config.get("protocol"), said, silent), silent, journalled, protocol, said)

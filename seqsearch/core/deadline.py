@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from seqsearch.core import stop
+
 
 class TimeIsUp(Exception):
     """The deadline has passed and there is more to do."""
@@ -31,18 +33,24 @@ class Deadline:
 
     @contextmanager
     def interrupting(self) -> Iterator[None]:
-        """Interrupt this block, and nothing outside of it, when the deadline passes.
+        """Interrupt this block, and nothing outside of it, when the deadline passes, or a signal asks the process to stop.
 
         What waits or computes in it is left at once, as Ctrl-C would do it: Ray and methods that catch every ``Exception``
         let only a KeyboardInterrupt through. In another thread than the main one, only the beginning of the block is checked.
 
         Raises:
             TimeIsUp: it passed before the block ended.
+            Stopped: a signal came.
         """
+        stop.check()
         if self.left() <= 0:
             raise TimeIsUp
-        if self._at == math.inf or threading.current_thread() is not threading.main_thread():
+        if threading.current_thread() is not threading.main_thread():
             yield
+            return
+        if self._at == math.inf:
+            with stop.interruptible():
+                yield
             return
         armed, struck = True, False
 
@@ -56,9 +64,10 @@ class Deadline:
         # again every second: a clock may be slow, and a method may swallow the first interrupt
         timer = signal.setitimer(signal.ITIMER_REAL, max(self.left(), 1e-3), 1.0)
         try:
-            yield
+            with stop.interruptible():
+                yield
         except KeyboardInterrupt:
-            if struck:
+            if struck and not stop.requested():
                 raise TimeIsUp from None
             raise
         finally:

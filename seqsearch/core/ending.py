@@ -6,10 +6,11 @@ import signal
 import threading
 
 from seqsearch.core.deadline import Struck, TimeIsUp
+from seqsearch.core.stop import Stopped
 
 
 def ends_session(error: BaseException) -> bool:
-    """Whether an exception is how a session ends (its time is up, Ctrl-C), not what a method raised by itself."""
+    """Whether an exception is how a session ends (its time is up, a signal), not what a method raised by itself."""
     if not isinstance(error, KeyboardInterrupt) or threading.current_thread() is not threading.main_thread():
         return isinstance(error, TimeIsUp)  # nowhere but in the main thread do signals arrive
-    return isinstance(error, Struck) or signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    return isinstance(error, (Struck, Stopped)) or signal.getsignal(signal.SIGINT) is signal.default_int_handler

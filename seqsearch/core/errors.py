@@ -13,5 +13,9 @@ class UserError(Exception):
         return cut(shown(super().__str__()))
 
 
+class EngineDied(UserError):
+    """What computes for this process has died, and with it what a process that exits in order would wait for."""
+
+
 class AccessError(RuntimeError):
     """Data was asked for that class-incremental learning does not let a method see, or be judged on."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from seqsearch.core import stop
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.outcomes import EdgeResult, Outcome, ProbeResult
 from seqsearch.core.types import Edge, Probe, Request, Rollout
@@ -81,9 +82,11 @@ class Search:
         Raises:
             TimeIsUp: the ``deadline`` passed while something was missing that the journal does not know. What was under way is
                 given up; all that arrived is journalled, and every planner has gone as far as it allows.
+            Stopped: a signal asked the process to stop.
         """
         deadline = deadline or Deadline()
         while True:
+            stop.check()
             asked = self._ask(planners)
             if not asked and not self._in_flight():
                 break

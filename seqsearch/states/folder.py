@@ -116,7 +116,8 @@ class StateFolder:
         used = frozenset[str]().union(*self._refresh().values())
         for name in self._packs.names(PACK):
             found = self._packs.stat(name)
-            if found and _stem(name) not in used and time.time() - found.st_mtime >= grace:
+            # its time may lie ahead: the clock may have been set back
+            if found and _stem(name) not in used and abs(time.time() - found.st_mtime) >= grace:
                 self._packs.remove(name)
         for folder in (self._packs, self._here):
             folder.remove_if_empty()

@@ -1,0 +1,386 @@
+"""Random faults: runs that are killed, paused, starved and damaged until they finish all the same, and with the same result.
+
+    python -m benchmarks.chaos --faults 200 --seed 1
+
+A small study is run once undisturbed. Then it is run again and again, and each of its sessions meets some faults at moments
+drawn at random: signals to the driver, to all its processes, to a worker or to parts of Ray; states that are deleted or
+garbled; a clock that is set; a disk that is full; a second driver; a folder that is moved. A run goes on (``--resume``) until
+it has met its share, and then to its end. Counted are runs that differ (sequences, results, trace, bit for bit), results that are
+journalled twice, states trained twice in runs whose states nobody harmed, files and processes that are left, and ends of sessions
+that were not clean: a traceback, or an exit code that says nothing. The exit status is 1 if there are any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from actors.node import family
+from benchmarks.same_results import FILES, compare, read
+from benchmarks.tools import write_result
+
+FLAGS = {
+    "--methods": "simplecil,ranpac:M=32", "--pool": "glyphs:classes=48,train=8,reward=4,test=4", "--tasks": "3",
+    "--classes-per-task": "3", "--candidates": "6", "--condensed": "3", "--clusters": "2", "--simulations": "3",
+    "--score-seeds": "1", "--random-sequences": "5",
+}  # fmt: skip
+COMMAND = ("-m", "protocols.cli", "cldyb")
+PER_RUN = 8
+"""Faults that a run meets."""
+ON_RAY = 0.12
+"""Share of sessions with two workers; they take several times as long."""
+PATIENCE = 300.0
+"""Seconds after which a session counts as one that hangs."""
+CLEAN = (0, 2, 128 + signal.SIGTERM, -signal.SIGKILL)
+"""Exit codes: done, one line, stopped, and killed by us."""
+SET_CLOCK = """
+import runpy, sys, time
+right, began = time.time, time.monotonic()
+time.time = lambda: right() + {days} * 86400 * (time.monotonic() - began > {after})
+sys.argv[0] = "seqsearch"
+runpy.run_module("protocols.cli", run_name="__main__", alter_sys=True)
+"""
+
+
+@dataclass
+class Session:
+    """One start of a run, while it goes on."""
+
+    process: subprocess.Popen[bytes]
+    run: Path
+    draw: random.Random
+
+
+# ------------------------------------------------------------------------------------------------ faults
+
+
+def kill(session: Session, number: int = signal.SIGKILL) -> bool:
+    session.process.send_signal(number)
+    return True
+
+
+def kill_all(session: Session, number: int = signal.SIGKILL) -> bool:
+    """The driver and whatever it started, as the end of a job does."""
+    for pid in family(session.process.pid):
+        _send(pid, number)
+    return True
+
+
+def pause(session: Session) -> bool:
+    session.process.send_signal(signal.SIGSTOP)
+    time.sleep(session.draw.uniform(0.1, 1))
+    session.process.send_signal(signal.SIGCONT)
+    return True
+
+
+def kill_part(session: Session, name: str) -> bool:
+    """A process of the driver's Ray, by the end of its name."""
+    found = [pid for pid in family(session.process.pid) if _name(pid).endswith(name)]
+    return bool(found) and _send(session.draw.choice(found), signal.SIGKILL)
+
+
+def harm_states(session: Session, how: Callable[[Path], object]) -> bool:
+    files = [p for p in sorted((session.run / "states").rglob("*")) if p.is_file()]
+    chosen = session.draw.sample(files, min(len(files), session.draw.randint(1, 3)))
+    for path in chosen:
+        try:
+            how(path)
+        except OSError:  # it has gone meanwhile
+            return False
+    return bool(chosen)
+
+
+def garble(path: Path) -> None:
+    """Other bytes in the middle of a file that is there."""
+    with open(path, "r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        file.write(b"garbled")
+
+
+def second_driver(session: Session) -> bool:
+    """Another process wants to continue the same run: it must be refused."""
+    if not (session.run / "config.json").exists():
+        return False
+    said = subprocess.run(
+        [sys.executable, *COMMAND, "--resume", str(session.run), "--workers", "0"], capture_output=True, text=True
+    )
+    if said.returncode == 0 and session.process.poll() is not None:  # the first was at its end
+        return False
+    if said.returncode != 2 or "in use by another process" not in said.stderr:
+        raise AssertionError(f"a second driver was let in: {said.returncode} {said.stderr[-300:]}")
+    return True
+
+
+FAULTS: dict[str, Callable[[Session], bool]] = {
+    "driver killed": kill,
+    "driver and all it started killed": kill_all,
+    "driver terminated": functools.partial(kill, number=signal.SIGTERM),
+    "driver paused": pause,
+    "second driver": second_driver,
+    "states deleted": functools.partial(harm_states, how=Path.unlink),
+    "states garbled": functools.partial(harm_states, how=garble),
+}
+"""What strikes a session that goes on; true if it found something to strike."""
+RAY_FAULTS: dict[str, Callable[[Session], bool]] = {
+    "worker killed": functools.partial(kill_part, name="ray::Worker"),
+    "all it started terminated": functools.partial(kill_all, number=signal.SIGTERM),
+    "GCS killed": functools.partial(kill_part, name="gcs_server"),
+    "raylet killed": functools.partial(kill_part, name="raylet"),
+}
+HARMS = ("states deleted", "states garbled")
+ENDS = ("driver killed", "driver and all it started killed", "driver terminated", "disk full")
+RAY_ENDS = ("GCS killed", "raylet killed", "all it started terminated")
+AT_START, MOVED = ("clock set", "disk full"), "folder moved"
+
+
+# ------------------------------------------------------------------------------------------------ runs
+
+
+@dataclass
+class Storm:
+    """What was done, and what came of it."""
+
+    scratch: Path
+    draw: random.Random
+    seconds: float = 0.0
+    """Of the undisturbed run."""
+    files: frozenset[str] = frozenset()
+    """That it leaves."""
+    faults: Counter[str] = field(default_factory=Counter)
+    runs: int = 0
+    sessions: int = 0
+    differences: list[str] = field(default_factory=list)
+    twice: Counter[str] = field(default_factory=Counter)
+    leaked: list[str] = field(default_factory=list)
+    unclean: list[str] = field(default_factory=list)
+    processes: dict[int, str] = field(default_factory=dict)
+    """When each that was seen began."""
+
+    def undisturbed(self) -> None:
+        begin = time.monotonic()
+        self._session(self.whole, [], 0)
+        self.seconds = time.monotonic() - begin
+        self.files = left_by(self.whole)
+
+    @property
+    def whole(self) -> Path:
+        return self.scratch / "whole"
+
+    def run(self, most: int) -> None:
+        """A run that meets up to ``most`` faults, and is then looked at."""
+        self.runs += 1
+        run, met, harmed = self.scratch / f"run-{self.runs}", 0, self.draw.random() < 0.3
+        while met < most and not (run / "report.html").exists():
+            workers = 2 if self.draw.random() < ON_RAY else 0
+            struck = self._session(run, self._faults(harmed, workers)[-(most - met) :], workers)
+            if self.draw.random() < 0.2 and (run / "config.json").exists():
+                run, cache = run.rename(run.with_name(run.name + "-moved")), run.with_suffix(".cache")
+                if cache.exists():
+                    cache.rename(run.with_suffix(".cache"))
+                struck.append(MOVED)
+            met += len(struck)
+            self.faults.update(struck)
+        if not (run / "report.html").exists():
+            self._session(run, [], 0)
+        self._judge(run, harmed)
+
+    def _faults(self, harmed: bool, workers: int) -> list[str]:
+        """What a session is to meet: some that it goes on after, and mostly one that ends it."""
+        passing = ["driver paused", "second driver", *(HARMS if harmed else ())]
+        passing += ["worker killed", "worker killed"] if workers else ["clock set"]
+        ends = [*ENDS, *RAY_ENDS] if workers else list(ENDS)
+        chosen = self.draw.sample(passing, self.draw.randint(1, len(passing)))
+        return chosen + self.draw.sample(ends, int(self.draw.random() < 0.8))
+
+    def _session(self, run: Path, faults: list[str], workers: int) -> list[str]:
+        """Start or continue a run; which faults it met."""
+        self.sessions += 1
+        resumed = (run / "config.json").exists()
+        arguments = ["--resume", str(run)] if resumed else [p for pair in FLAGS.items() for p in pair]
+        arguments += ["--workers", str(workers), "--quiet", *(() if resumed else ("--out", str(run)))]
+        entry, limit, after, begin = COMMAND, None, 0.0, time.monotonic()
+        if "clock set" in faults:
+            days, after = self.draw.choice([-30, -1, 1, 30]), self.draw.uniform(0, self.seconds)
+            entry = ("-c", SET_CLOCK.format(days=days, after=after), "cldyb")
+        if "disk full" in faults:
+            limit = self._room(run)
+        with tempfile.TemporaryFile() as said:
+            process = subprocess.Popen(
+                [sys.executable, *entry, *arguments], stdout=subprocess.DEVNULL, stderr=said,
+                env={**os.environ, "SEQSEARCH_CACHE": str(run.with_suffix(".cache")), "RAY_USAGE_STATS_ENABLED": "0"},
+                preexec_fn=functools.partial(_limit_files, limit),
+            )  # fmt: skip
+            struck = self._strike(Session(process, run, self.draw), faults)
+            said.seek(0)
+            text = said.read().decode(errors="replace")
+        if "clock set" in faults and time.monotonic() - begin > after:
+            struck.append("clock set")
+        if "disk full" in faults and process.returncode == 2:
+            struck.append("disk full")
+        if process.returncode not in CLEAN or "Traceback" in text or (not faults and process.returncode):
+            self.unclean.append(f"{run.name} after {faults}: exit code {process.returncode}, {text[-600:]!r}")
+        return struck
+
+    def _strike(self, session: Session, faults: list[str]) -> list[str]:
+        struck: list[str] = []
+        waiting = [(f, self._moment(session.run, f in (*ENDS, *RAY_ENDS))) for f in faults if f not in AT_START]
+        end = time.monotonic() + PATIENCE
+        while session.process.poll() is None:
+            for pid in family(session.process.pid):
+                self.processes.setdefault(pid, _began(pid))
+            for name, due in list(waiting):
+                if due() and session.process.poll() is None:
+                    waiting.remove((name, due))
+                    struck += [name] * {**FAULTS, **RAY_FAULTS}[name](session)
+            if time.monotonic() > end:
+                self.unclean.append(f"{session.run.name} after {struck}: hangs")
+                kill_all(session)
+            time.sleep(0.02)
+        return struck
+
+    def _moment(self, run: Path, late: bool) -> Callable[[], bool]:
+        """After some seconds, or when some more lines are journalled; what comes ``late`` lets others come before it."""
+        at = time.monotonic() + self.draw.uniform(0.3 * late, 1) * self.seconds
+        if self.draw.random() < 0.4:
+            return lambda: time.monotonic() > at
+        lines = _lines(run) + self.draw.randint(1, 8) * (1 + 2 * late)
+        return lambda: _lines(run) >= lines
+
+    def _room(self, run: Path) -> int:
+        """Bytes that a file may have: what the run has already, and not all that it will have."""
+        have = max((p.stat().st_size for p in (run / "journal.jsonl", run / "log.jsonl") if p.exists()), default=0)
+        return have + self.draw.randint(2000, (self.whole / "report.html").stat().st_size)
+
+    def _judge(self, run: Path, harmed: bool) -> None:
+        try:
+            for file in FILES[:3]:
+                same, words = compare(file, read(file, self.whole / file.name), read(file, run / file.name))
+                self.differences += [] if same else [f"{run.name}/{file.name}: {words}"]
+        except SystemExit as error:
+            self.differences.append(str(error))
+        results, states = journalled(run)
+        self.twice["results"] += len(results) - len(set(results))
+        self.twice["states"] += 0 if harmed else len(states) - len(set(states))
+        self.leaked += [f"{run.name}: {name}" for name in sorted(left_by(run) - self.files)]
+        shutil.rmtree(run, ignore_errors=True)
+        shutil.rmtree(run.with_suffix(".cache"), ignore_errors=True)
+
+    def left_processes(self, patience: float = 90.0) -> list[int]:
+        """Of all that were seen; Ray's agents take a while to see that what they serve is gone."""
+        end = time.monotonic() + patience
+        while True:
+            left = [pid for pid, began in self.processes.items() if began and _began(pid) == began]
+            if not left or time.monotonic() > end:
+                return left
+            time.sleep(0.5)
+
+
+def left_by(run: Path) -> frozenset[str]:
+    """Files of a run, and of its cache."""
+    return frozenset(
+        str(p.relative_to(root)) for root in (run, run.with_suffix(".cache")) for p in root.rglob("*") if p.is_file()
+    )
+
+
+def journalled(run: Path) -> tuple[list[str], list[str]]:
+    """Digests of the results in a journal, and of the states that were trained for them."""
+    results, states = [], []
+    for line in (run / "journal.jsonl").read_text().splitlines():
+        entry = json.loads(line)
+        found = entry.get("edge") or entry.get("probe")
+        if found:
+            results.append(found["digest"])
+            states += found["trained"]
+    return results, states
+
+
+def storm(seed: int, faults: int, scratch: Path) -> dict[str, Any]:
+    """Runs that meet ``faults`` in all, and what came of it."""
+    begin, made = time.monotonic(), Storm(scratch, random.Random(seed))
+    made.undisturbed()
+    while (left := faults - made.faults.total()) > 0:
+        made.run(min(PER_RUN, left))
+        print(f"{made.faults.total()} faults, {made.runs} runs, {time.monotonic() - begin:.0f} s", file=sys.stderr)
+    seconds = time.monotonic() - begin
+    return {
+        "seed": seed, "faults": made.faults.total(), "by_kind": dict(made.faults.most_common()), "runs": made.runs,
+        "sessions": made.sessions, "seconds": round(seconds), "seconds_undisturbed": round(made.seconds, 1),
+        "differences": made.differences, "results_journalled_twice": made.twice["results"],
+        "states_trained_twice": made.twice["states"], "leaked_files": made.leaked,
+        "leaked_processes": len(made.left_processes()), "unclean_ends": made.unclean,
+    }  # fmt: skip
+
+
+def bad(result: dict[str, Any]) -> list[str]:
+    """What is there and should not be."""
+    twice = ("results_journalled_twice", "states_trained_twice")
+    return [k for k in ("differences", *twice, "leaked_files", "leaked_processes", "unclean_ends") if result[k]]
+
+
+def _lines(run: Path) -> int:
+    try:
+        return (run / "journal.jsonl").read_bytes().count(b"\n")
+    except OSError:
+        return 0
+
+
+def _limit_files(size: int | None) -> None:
+    if size is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def _send(pid: int, number: int) -> bool:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")[0]
+    except OSError:
+        return ""
+
+
+def _began(pid: int) -> str:
+    """When a process began (Linux), which tells it from another of its number; empty if it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in "ZX" else fields[19]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--faults", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--no-result", action="store_true", help="write no benchmarks/results/chaos.json")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="seqsearch-chaos-") as scratch:
+        result = storm(given.seed, given.faults, Path(scratch))
+    print(json.dumps(result, indent=2))
+    if not given.no_result:
+        write_result("chaos", result)
+    sys.exit(bool(bad(result)))
+
+
+if __name__ == "__main__":
+    main()
