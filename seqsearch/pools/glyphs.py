@@ -20,7 +20,7 @@ from seqsearch.pools.parts.decode import fitted
 from seqsearch.pools.parts.glyph_atlas import Atlas, load_atlas
 
 SIZES = (32, 64, 224)
-MOST_IMAGES = 100_000
+MOST_IMAGES = 1_000_000
 """Of a class, for each of training, reward and test."""
 PARTS = ("pool", "pretrain")
 MAX_STRENGTH = 2.5
