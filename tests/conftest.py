@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,13 @@ settings.load_profile("repeatable")
 """`make test` draws the same examples every time; `make test-long` draws new ones (``--hypothesis-profile=fresh``)."""
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+
+for _number in (
+    signal.SIGINT,
+    signal.SIGHUP,
+):  # shells ignore them in background jobs, and so would all that tests start
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session", autouse=True)

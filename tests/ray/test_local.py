@@ -44,7 +44,6 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
         [sys.executable, "-m", "protocols.cli", "cldyb", *ARGUMENTS, "--workers", "1", "--out", str(run)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**{k: v for k, v in os.environ.items() if not k.startswith("RAY_AUTH_")}, "HOME": str(home)},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # shells ignore it in background jobs
     )  # fmt: skip
     try:
         until = time.monotonic() + 120

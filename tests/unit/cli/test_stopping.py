@@ -27,7 +27,6 @@ def start(*arguments: object) -> subprocess.Popen[str]:
     """The command, as soon as it handles signals."""
     process = subprocess.Popen(
         [*COMMAND, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # shells ignore it in background jobs
     )  # fmt: skip
     wait(lambda: handles(process.pid, signal.SIGHUP))
     return process
