@@ -56,7 +56,10 @@ def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> 
                 f"Ray could not start on this machine ({_line(error)}): try again when it is less busy, or with --workers 0"
             ) from None
         return
-    keep_private(create=False)
+    try:
+        keep_private(create=False)
+    except OSError as error:
+        raise UserError(f"the token of Ray clusters cannot be made private: {_line(error)}") from None
     door = check_joinable(address, allow_unauthenticated)
     try:
         ray.init(address=address, **quiet)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,8 @@ from typing import IO
 from seqsearch.storage.locks import is_locked, lock
 
 PREFIX = "sq-"
+UNLOCKED_SECONDS = 3600.0
+"""After which a folder without a lock counts as left behind: it gets one when it is made."""
 LONGEST_ROOT = 24
 """Bytes of a folder's path in which Ray's sockets still have names of at most 103 bytes (macOS; Linux: 107)."""
 
@@ -64,11 +68,17 @@ def on_loopback() -> Iterator[None]:
 
 
 def _root() -> Path:
-    """The folder that Ray would take, unless sockets in it would have too long names."""
+    """The folder that Ray would take; ``/tmp``, with a line on stderr, where sockets in it would have too long names."""
     from ray._common.utils import get_default_system_temp_dir
 
     root = Path(get_default_system_temp_dir()).absolute()
-    return root if len(os.fsencode(root)) <= LONGEST_ROOT else Path("/tmp")
+    if len(os.fsencode(root)) <= LONGEST_ROOT:
+        return root
+    print(
+        f"{root} is too long a path for Ray's sockets ({LONGEST_ROOT} bytes): its files of this run go to /tmp",
+        file=sys.stderr,
+    )
+    return Path("/tmp")
 
 
 def _is_left(path: Path) -> bool:
@@ -78,4 +88,6 @@ def _is_left(path: Path) -> bool:
     except OSError:
         return False
     own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
-    return own and (path / "lock").exists() and not is_locked(path / "lock")
+    if own and not (path / "lock").exists():  # killed before it had one
+        return time.time() - found.st_mtime > UNLOCKED_SECONDS
+    return own and not is_locked(path / "lock")

@@ -30,7 +30,10 @@ def keep_private(create: bool) -> None:
         return
     if os.environ.get("RAY_AUTH_MODE", "token").lower() != "token":
         return
-    path = DEFAULT_TOKEN.expanduser()
+    try:
+        path = DEFAULT_TOKEN.expanduser()
+    except RuntimeError:  # no home
+        return
     if create:
         path.parent.mkdir(mode=0o700, exist_ok=True)
     if not path.parent.is_dir():

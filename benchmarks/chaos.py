@@ -31,6 +31,19 @@ from pathlib import Path
 from typing import Any
 
 from actors.node import family
+from benchmarks.chaos_faults import (
+    AT_START,
+    COMMAND,
+    ENDS,
+    FAULTS,
+    HARMS,
+    MOVED,
+    RAY_ENDS,
+    RAY_FAULTS,
+    Session,
+    Unclean,
+    kill_all,
+)  # fmt: skip
 from benchmarks.same_results import FILES, compare, read
 from benchmarks.tools import write_result
 
@@ -39,15 +52,17 @@ FLAGS = {
     "--classes-per-task": "3", "--candidates": "6", "--condensed": "3", "--clusters": "2", "--simulations": "3",
     "--score-seeds": "1", "--random-sequences": "5",
 }  # fmt: skip
-COMMAND = ("-m", "protocols.cli", "cldyb")
 PER_RUN = 8
 """Faults that a run meets."""
 ON_RAY = 0.12
 """Share of sessions with two workers; they take several times as long."""
 PATIENCE = 300.0
 """Seconds after which a session counts as one that hangs."""
-CLEAN = (0, 2, 128 + signal.SIGTERM, -signal.SIGKILL)
-"""Exit codes: done, one line, stopped, and killed by us."""
+CLEAN = {
+    2: ("disk full", "GCS killed", "raylet killed"), 128 + signal.SIGTERM: ("driver terminated", "all it started terminated"),
+    -signal.SIGKILL: ("driver killed", "driver and all it started killed"),
+}  # fmt: skip
+"""Exit codes, and the faults that may lead to them; 0 always may."""
 SET_CLOCK = """
 import runpy, sys, time
 right, began = time.time, time.monotonic()
@@ -55,97 +70,6 @@ time.time = lambda: right() + {days} * 86400 * (time.monotonic() - began > {afte
 sys.argv[0] = "seqsearch"
 runpy.run_module("protocols.cli", run_name="__main__", alter_sys=True)
 """
-
-
-@dataclass
-class Session:
-    """One start of a run, while it goes on."""
-
-    process: subprocess.Popen[bytes]
-    run: Path
-    draw: random.Random
-
-
-# ------------------------------------------------------------------------------------------------ faults
-
-
-def kill(session: Session, number: int = signal.SIGKILL) -> bool:
-    session.process.send_signal(number)
-    return True
-
-
-def kill_all(session: Session, number: int = signal.SIGKILL) -> bool:
-    """The driver and whatever it started, as the end of a job does."""
-    for pid in family(session.process.pid):
-        _send(pid, number)
-    return True
-
-
-def pause(session: Session) -> bool:
-    session.process.send_signal(signal.SIGSTOP)
-    time.sleep(session.draw.uniform(0.1, 1))
-    session.process.send_signal(signal.SIGCONT)
-    return True
-
-
-def kill_part(session: Session, name: str) -> bool:
-    """A process of the driver's Ray, by the end of its name."""
-    found = [pid for pid in family(session.process.pid) if _name(pid).endswith(name)]
-    return bool(found) and _send(session.draw.choice(found), signal.SIGKILL)
-
-
-def harm_states(session: Session, how: Callable[[Path], object]) -> bool:
-    files = [p for p in sorted((session.run / "states").rglob("*")) if p.is_file()]
-    chosen = session.draw.sample(files, min(len(files), session.draw.randint(1, 3)))
-    for path in chosen:
-        try:
-            how(path)
-        except OSError:  # it has gone meanwhile
-            return False
-    return bool(chosen)
-
-
-def garble(path: Path) -> None:
-    """Other bytes in the middle of a file that is there."""
-    with open(path, "r+b") as file:
-        file.seek(path.stat().st_size // 2)
-        file.write(b"garbled")
-
-
-def second_driver(session: Session) -> bool:
-    """Another process wants to continue the same run: it must be refused."""
-    if not (session.run / "config.json").exists():
-        return False
-    said = subprocess.run(
-        [sys.executable, *COMMAND, "--resume", str(session.run), "--workers", "0"], capture_output=True, text=True
-    )
-    if said.returncode == 0 and session.process.poll() is not None:  # the first was at its end
-        return False
-    if said.returncode != 2 or "in use by another process" not in said.stderr:
-        raise AssertionError(f"a second driver was let in: {said.returncode} {said.stderr[-300:]}")
-    return True
-
-
-FAULTS: dict[str, Callable[[Session], bool]] = {
-    "driver killed": kill,
-    "driver and all it started killed": kill_all,
-    "driver terminated": functools.partial(kill, number=signal.SIGTERM),
-    "driver paused": pause,
-    "second driver": second_driver,
-    "states deleted": functools.partial(harm_states, how=Path.unlink),
-    "states garbled": functools.partial(harm_states, how=garble),
-}
-"""What strikes a session that goes on; true if it found something to strike."""
-RAY_FAULTS: dict[str, Callable[[Session], bool]] = {
-    "worker killed": functools.partial(kill_part, name="ray::Worker"),
-    "all it started terminated": functools.partial(kill_all, number=signal.SIGTERM),
-    "GCS killed": functools.partial(kill_part, name="gcs_server"),
-    "raylet killed": functools.partial(kill_part, name="raylet"),
-}
-HARMS = ("states deleted", "states garbled")
-ENDS = ("driver killed", "driver and all it started killed", "driver terminated", "disk full")
-RAY_ENDS = ("GCS killed", "raylet killed", "all it started terminated")
-AT_START, MOVED = ("clock set", "disk full"), "folder moved"
 
 
 # ------------------------------------------------------------------------------------------------ runs
@@ -199,6 +123,13 @@ class Storm:
             self._session(run, [], 0)
         self._judge(run, harmed)
 
+    def run_on_ray(self) -> None:
+        """A run on Ray that meets nothing: it removes what the Rays of killed ones left behind."""
+        self.runs += 1
+        run = self.scratch / f"run-{self.runs}"
+        self._session(run, [], 2)
+        self._judge(run, False)
+
     def _faults(self, harmed: bool, workers: int) -> list[str]:
         """What a session is to meet: some that it goes on after, and mostly one that ends it."""
         passing = ["driver paused", "second driver", *(HARMS if harmed else ())]
@@ -232,7 +163,8 @@ class Storm:
             struck.append("clock set")
         if "disk full" in faults and process.returncode == 2:
             struck.append("disk full")
-        if process.returncode not in CLEAN or "Traceback" in text or (not faults and process.returncode):
+        met = {*struck, *faults} & set(CLEAN.get(process.returncode, ()))
+        if "Traceback" in text or (process.returncode and not met):
             self.unclean.append(f"{run.name} after {faults}: exit code {process.returncode}, {text[-600:]!r}")
         return struck
 
@@ -246,7 +178,10 @@ class Storm:
             for name, due in list(waiting):
                 if due() and session.process.poll() is None:
                     waiting.remove((name, due))
-                    struck += [name] * {**FAULTS, **RAY_FAULTS}[name](session)
+                    try:
+                        struck += [name] * {**FAULTS, **RAY_FAULTS}[name](session)
+                    except Unclean as error:
+                        self.unclean.append(f"{session.run.name}: {error}")
             if time.monotonic() > end:
                 self.unclean.append(f"{session.run.name} after {struck}: hangs")
                 kill_all(session)
@@ -290,6 +225,11 @@ class Storm:
             time.sleep(0.5)
 
 
+def left_folders() -> set[str]:
+    """Of this user's Rays that were started here, as they lie in the temporary folder."""
+    return {str(p) for p in Path(tempfile.gettempdir()).glob("sq-*") if p.lstat().st_uid == os.geteuid()}
+
+
 def left_by(run: Path) -> frozenset[str]:
     """Files of a run, and of its cache."""
     return frozenset(
@@ -311,11 +251,13 @@ def journalled(run: Path) -> tuple[list[str], list[str]]:
 
 def storm(seed: int, faults: int, scratch: Path) -> dict[str, Any]:
     """Runs that meet ``faults`` in all, and what came of it."""
-    begin, made = time.monotonic(), Storm(scratch, random.Random(seed))
+    begin, before, made = time.monotonic(), left_folders(), Storm(scratch, random.Random(seed))
     made.undisturbed()
     while (left := faults - made.faults.total()) > 0:
         made.run(min(PER_RUN, left))
         print(f"{made.faults.total()} faults, {made.runs} runs, {time.monotonic() - begin:.0f} s", file=sys.stderr)
+    made.run_on_ray()
+    made.leaked += sorted(left_folders() - before)
     seconds = time.monotonic() - begin
     return {
         "seed": seed, "faults": made.faults.total(), "by_kind": dict(made.faults.most_common()), "runs": made.runs,
@@ -342,21 +284,6 @@ def _lines(run: Path) -> int:
 def _limit_files(size: int | None) -> None:
     if size is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-
-def _send(pid: int, number: int) -> bool:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def _name(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")[0]
-    except OSError:
-        return ""
 
 
 def _began(pid: int) -> str:

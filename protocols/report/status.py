@@ -88,7 +88,7 @@ def _times(said: dict[str, Any], running: bool) -> list[str]:
     at, left = said.get("at"), said.get("left_seconds")
     since, stop = age(said.get("started"), at), age(at, said.get("stops_at"))
     times = [f"{duration(since)} in this session"] if since is not None else []
-    if running and isinstance(left, (int, float)):
+    if running and isinstance(left, (int, float)) and math.isfinite(left):
         times.append(f"about {duration(left)} left at most")
     if running and said.get("stops_at") and stop is not None:
         times.append(f"stops in {duration(stop)} (--time-budget)")

@@ -21,6 +21,8 @@ LARGEST = 16 << 20
 """Bytes of a file that is looked at."""
 SILENT = 60.0
 """Seconds without a sign of life after which a run on another machine, whose lock cannot be seen from here, counts as dead."""
+AHEAD = 60.0
+"""Seconds that clocks of two machines may be apart: a later time is no sign of life."""
 EVERY = 2.0
 """Seconds between looks with ``--watch``."""
 State = Literal["running", "stopped", "finished", "killed"]
@@ -67,7 +69,7 @@ def status(run: Path) -> Status:
     except (OSError, ValueError):
         config = {}
     said = _said(here)
-    silent = age(said.get("at"))
+    silent = _silent(said.get("at"))
     journalled = 0 if said else _lines(here)
     if silent is None and (journal := here.stat("journal.jsonl")):
         silent = max(0.0, time.time() - journal.st_mtime)
@@ -99,6 +101,16 @@ def _state(run: Path, protocol: object, said: dict[str, Any], silent: float | No
     ):
         return "running"
     return "killed" if said.get("state") == "running" else "stopped"
+
+
+def _silent(at: Any) -> float | None:
+    """Seconds since a sign of life; None if there was none, or it is of a time to come."""
+    since = age(at)
+    try:
+        ahead = (datetime.fromisoformat(at) - datetime.now(UTC)).total_seconds() if since == 0 else 0.0
+    except (TypeError, ValueError):
+        return None
+    return since if ahead <= AHEAD else None
 
 
 def _named(value: Any) -> str | None:

@@ -39,7 +39,7 @@ _end: Callable[[int], object] = os._exit
 def install(end: Callable[[int], object]) -> None:
     """Handle `SIGNALS` from now on, but for those that this process was started to ignore (``nohup``). Main thread only.
 
-    ``end`` gets the number of a signal, and ends the process: called for a second one of the same kind, and in `expendable`, as
+    ``end`` gets the number of a signal, and ends the process: called for a second one, and in `expendable`, as
     which everything counts until it says otherwise.
     """
     global _end, _process, _mode
@@ -50,10 +50,9 @@ def install(end: Callable[[int], object]) -> None:
 
 
 def over() -> None:
-    """The process is about to exit with what it has come to: a signal changes nothing any more."""
-    for number in SIGNALS:
-        if signal.getsignal(number) is _handle:
-            signal.signal(number, signal.SIG_IGN)
+    """The process is about to exit with what it has come to: a signal changes nothing any more, a second one ends a hang."""
+    global _mode, _requested
+    _mode, _requested = _Mode.WAIT, 0
 
 
 def requested() -> int:
@@ -121,7 +120,7 @@ def _handle(number: int, _: object) -> None:
     if number == signal.SIGHUP:
         _leave_terminal()
     if _requested:
-        if number == _requested and time.monotonic() - _since >= AGAIN_AFTER:
+        if time.monotonic() - _since >= AGAIN_AFTER:
             _end(number)
         return
     _requested, _since = number, time.monotonic()

@@ -49,8 +49,9 @@ def size(text: str | int) -> int:
 
 
 def _written(text: str | float) -> str:
-    """A quantity as it was written; of one of very many digits the first, which are too many already."""
+    """A quantity as it was written; what is too long for one is refused as too large."""
     try:
-        return str(text).strip().lower()[:DIGITS]
+        written = str(text).strip().lower()
     except ValueError:  # Python refuses to write it out
         return "9" * DIGITS
+    return written if len(written) <= DIGITS else "9" * DIGITS

@@ -95,7 +95,7 @@ def build(
     """The glyph pool.
 
     Args:
-        train: images per class to train on (a fifth of them validates), 2 to 100,000; also ``reward`` and ``test``, from 1.
+        train: images per class to train on, 2 to 1,000,000; also ``reward`` and ``test``, from 1.
         classes: keep this many classes, balanced over the Unicode blocks; all when None.
         size: side in pixels, one of 32, 64, 224.
         strength: how far the distortions go. Accuracy of nearest class means on random sequences of 5 x 10 classes, 10

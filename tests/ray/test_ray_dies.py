@@ -38,9 +38,15 @@ def part(driver: int, name: str) -> int:
     return 0
 
 
+def kill(pid: int) -> None:
+    assert pid > 1, "0 would be all of these tests"
+    os.kill(pid, signal.SIGKILL)
+
+
 def wait(until: Callable[[], object]) -> None:
     end = time.monotonic() + 120
-    while not until() and time.monotonic() < end:
+    while not until():
+        assert time.monotonic() < end
         time.sleep(0.02)
 
 
@@ -48,8 +54,7 @@ def last_line(driver: subprocess.Popen[str], processes: list[int], code: int) ->
     """What it says last; its processes are gone, though Ray's agents may take some seconds to see that their node manager is."""
     _, said = driver.communicate(timeout=90)
     assert (driver.returncode, "Traceback" in said) == (code, False), said
-    wait(lambda: not any(Path(f"/proc/{p}/cmdline").exists() and running(p) for p in processes))
-    assert not [p for p in processes if running(p)]
+    wait(lambda: not any(map(running, processes)))
     return (said.splitlines() or [""])[-1]
 
 
@@ -69,7 +74,7 @@ def test_a_run_whose_ray_dies_says_how_to_go_on(tmp_path: Path, name: str, who: 
     journal = run / "journal.jsonl"
     wait(lambda: journal.exists() and journal.read_bytes().count(b"\n") > 4)
     processes = family(driver.pid)
-    os.kill(part(driver.pid, name), signal.SIGKILL)
+    kill(part(driver.pid, name))
     said = last_line(driver, processes, 2)
     go_on = f"nothing is lost. Continue with: seqsearch cldyb --resume {run}"
     assert said == f"seqsearch: {who} has died (killed, or out of memory); {go_on}"
@@ -84,7 +89,7 @@ def test_a_ray_that_dies_at_its_start_is_one_line(tmp_path: Path, name: str) -> 
     driver = start(*SMALL, "--workers", 1, "--out", tmp_path / "run")
     wait(lambda: part(driver.pid, name))
     processes = family(driver.pid)
-    os.kill(part(driver.pid, name), signal.SIGKILL)
+    kill(part(driver.pid, name))
     said = last_line(driver, processes, 2)
     assert said.startswith("seqsearch: Ray could not start on this machine (")
     assert said.endswith("): try again when it is less busy, or with --workers 0")
@@ -96,13 +101,14 @@ def test_a_signal_is_never_left_to_the_system(tmp_path: Path) -> None:
     driver = start(*SMALL, "--workers", 1, "--out", tmp_path / "run")
     processes: list[int] = []
     wait(lambda: part(driver.pid, "raylet"))
-    unhandled = 0
+    unhandled, longest = 0, 0
     while driver.poll() is None:
         processes += [p for p in family(driver.pid) if p not in processes]
-        unhandled += not caught_or_ignored(driver.pid, signal.SIGTERM)
+        unhandled = 0 if caught_or_ignored(driver.pid, signal.SIGTERM) else unhandled + 1
+        longest = max(longest, unhandled)
         time.sleep(0.01)
     last_line(driver, processes, 0)
-    assert unhandled < 10, "hundredths of a second"
+    assert longest < 10, "looks in a row; Ray waits a second for its processes"
 
 
 def caught_or_ignored(pid: int, number: int) -> bool:

@@ -159,3 +159,10 @@ def test_workers_of_this_machine_are_bounded_and_those_of_a_cluster_more_so() ->
 
 def test_a_long_message_is_cut() -> None:
     assert len(str(UserError("a" * 10**6))) == 2000
+
+
+@pytest.mark.parametrize("text", ["0." + "3" * 70 + "h", "1" + " " * 70 + "GB", "1" * 70])
+def test_a_quantity_is_never_read_in_part(text: str) -> None:
+    for read in (duration, size):
+        with pytest.raises(UserError):
+            read(text)

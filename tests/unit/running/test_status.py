@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,22 @@ def test_states_of_runs_that_said_nothing(tmp_path: Path) -> None:
     assert status(path).run == "old"
     (path / "report.html").touch()
     assert status(path).state == "finished"
+
+
+@pytest.mark.parametrize("left", ["1e999", "NaN", "-1e999", '"soon"'])
+def test_times_that_cannot_be_are_no_sign_of_life(tmp_path: Path, left: str) -> None:
+    path = make(tmp_path / "planted")
+    said = (
+        '{"state": "running", "host": "elsewhere", "at": "2999-01-01T00:00:00+00:00", "total": 1, "left_seconds": %s}'
+        % left
+    )
+    (path / "status.json").write_text(said)
+    assert (status(path).state, status(path).silent_seconds) == ("killed", None)
+    assert call("status", path).exit_code == 0
+    now = datetime.now(UTC).isoformat()
+    (path / "status.json").write_text(said.replace("2999-01-01T00:00:00+00:00", now))
+    assert status(path).state == "running"
+    assert call("status", path).exit_code == 0
 
 
 def test_states_by_lock_and_last_words(tmp_path: Path) -> None:
