@@ -65,7 +65,9 @@ def status(run: Path) -> Status:
     try:
         config = parsed(here.read("config.json", LARGEST))
     except FileNotFoundError:
-        raise UserError(f"{run} is no run folder: it has no config.json") from None
+        if not here.has("journal.jsonl"):
+            raise UserError(f"{run} is no run folder: it has no config.json") from None
+        config = {}  # lost: it is in the journal, too
     except (OSError, ValueError):
         config = {}
     said = _said(here)

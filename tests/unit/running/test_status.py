@@ -111,6 +111,8 @@ def test_states_of_runs_that_said_nothing(tmp_path: Path) -> None:
     assert f"continue with: seqsearch cldyb --resume {path}" in text
     (path / "config.json").write_text("{")
     assert status(path).run == "old"
+    (path / "config.json").unlink()
+    assert "continue with: the command that made it, with --resume" in call("status", path).stdout
     (path / "report.html").touch()
     assert status(path).state == "finished"
 
@@ -118,7 +120,9 @@ def test_states_of_runs_that_said_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("left", ["1e999", "NaN", "-1e999", '"soon"'])
 def test_times_that_cannot_be_are_no_sign_of_life(tmp_path: Path, left: str) -> None:
     path = make(tmp_path / "planted")
-    said = '{"state": "running", "host": "elsewhere", "at": "2999-01-01T00:00:00+00:00", "total": 1, "left_seconds": LEFT}'
+    said = (
+        '{"state": "running", "host": "elsewhere", "at": "2999-01-01T00:00:00+00:00", "total": 1, "left_seconds": LEFT}'
+    )
     said = said.replace("LEFT", left)
     (path / "status.json").write_text(said)
     assert (status(path).state, status(path).silent_seconds) == ("killed", None)
