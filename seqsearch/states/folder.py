@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 MANIFEST, PACK = re.compile(r"[0-9a-f]{32}\.json"), re.compile(r"[0-9a-f]{32}\.safetensors")
 """The names of our files."""
-LARGEST = 1 << 28, 1 << 40
-"""Bytes of a manifest, and of a pack, that are read."""
+LARGEST = 1 << 28
+"""Bytes of a manifest that is read."""
 GRACE_SECONDS = 60.0
 """A pack that nothing refers to is left alone for so long: its manifest may be on the way."""
 SWEEP_AFTER = 32
@@ -53,7 +53,7 @@ class StateFolder:
     def manifest(self, digest: str) -> Manifest | None:
         """None if there is none, or it is damaged."""
         try:
-            return Manifest.from_json(self._here.read(f"{digest}.json", LARGEST[0]))
+            return Manifest.from_json(self._here.read(f"{digest}.json", LARGEST))
         except (OSError, Damaged):
             return None
 
@@ -71,12 +71,14 @@ class StateFolder:
             def block(b: Block) -> torch.Tensor:
                 if b.pack not in opened:
                     opened[b.pack] = stack.enter_context(safe_open(self._packs.checked(_pack(b.pack)), "pt"))
+                if opened[b.pack].get_slice(b.hash).get_shape() != [b.size]:
+                    raise Damaged(b.hash)
                 found: torch.Tensor = opened[b.pack].get_tensor(b.hash)
                 return found
 
             try:
                 state = assembled(manifest, block)
-            except (OSError, SafetensorError, Damaged, ValueError):
+            except (OSError, SafetensorError, Damaged, ValueError, RuntimeError, MemoryError):  # torch: no memory
                 state = None
         if state is None:
             self._discard(digest, manifest)
@@ -154,10 +156,11 @@ class StateFolder:
     def files(self, digest: str, have: Collection[str] = ()) -> Files | None:
         """What a state consists of, without the packs that somebody has; None if it is not there, or not whole."""
         try:
-            content = self._here.read(f"{digest}.json", LARGEST[0])
-            packs = Manifest.from_json(content).packs
-            return Files(content, {p: self._packs.read(_pack(p), LARGEST[1]) for p in sorted(packs.difference(have))})
-        except (OSError, Damaged):
+            content = self._here.read(f"{digest}.json", LARGEST)
+            manifest = Manifest.from_json(content)
+            wanted, most = sorted(manifest.packs.difference(have)), manifest.largest_pack
+            return Files(content, {p: self._packs.read(_pack(p), most) for p in wanted})
+        except (OSError, Damaged, MemoryError):
             return None
 
     def lacking(self, manifest: Manifest) -> list[str]:
@@ -189,7 +192,7 @@ class StateFolder:
         for name in manifest.packs:
             try:
                 check_pack(self._packs.checked(_pack(name)))
-            except (OSError, SafetensorError, Damaged, ValueError):
+            except (OSError, SafetensorError, Damaged, ValueError, RuntimeError, MemoryError):
                 self._packs.remove(_pack(name))
         self._here.remove(f"{digest}.json")
 

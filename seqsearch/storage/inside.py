@@ -62,8 +62,8 @@ class Inside:
                     below = os.open(part, FOLDER | os.O_NOFOLLOW, dir_fd=folder)
                 except OSError as error:
                     raise _told(error, folder, part, path) from None
-                os.close(folder)
-                folder = below
+                above, folder = folder, below  # each is closed once, whatever interrupts this
+                os.close(above)
             yield folder
         finally:
             os.close(folder)
@@ -74,7 +74,9 @@ class Inside:
             return
 
     def open(self, name: str, flags: int = os.O_RDONLY) -> int:
-        """Descriptor of a plain file."""
+        """Descriptor of a plain file, which is never emptied by this: it may turn out to be another's."""
+        if flags & os.O_TRUNC:
+            raise ValueError("a file is emptied after it was looked at: os.ftruncate")
         path = self.path / _plain(name)
         with self.opened() as folder:
             try:

@@ -56,6 +56,18 @@ def replacing(folder: int, name: str, *, durable: bool) -> Iterator[tuple[int, s
         os.close(file)
 
 
+def try_to_write(folder: Inside) -> None:
+    """Make a temporary file in a folder, which is made if need be, and remove it.
+
+    Raises:
+        OSError: that cannot be done.
+    """
+    with folder.opened(make=True) as opened:
+        file, temporary = _begun(opened, "trial")
+        os.close(file)
+        os.unlink(temporary, dir_fd=opened)
+
+
 def sweep(folder: Inside) -> int:
     """Remove temporary files and marks whose writers are dead; bytes of those that are left."""
     left = 0
