@@ -35,6 +35,7 @@ class Fleet:
         keeps: states that nothing extends stay on the disk, for other runs.
         events: told what happens to workers: name and details.
         trainer: makes a worker's trainer; None: the real one.
+        check: raises `UserError` where the run is another process' by now.
 
     Raises:
         UserError: Ray cannot place a single worker for ``engine.start_timeout`` seconds, now or later.
@@ -48,6 +49,7 @@ class Fleet:
         keeps: bool = False,
         events: Events = lambda _, __: None,
         trainer: Callable[[World, str], Any] | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         pin_threads()  # the planner's arithmetic (potentials, k-means) happens in this process
         self.world, self.engine, self.events = world, engine, events
@@ -58,7 +60,7 @@ class Fleet:
         )  # fmt: skip
         self._queue, self._index = Queue(), StateIndex()
         self._states = RunStates(
-            Path(world.states), token, engine, keeps=keeps, events=events, needed=self._index.states
+            Path(world.states), token, engine, keeps=keeps, events=events, needed=self._index.states, check=check
         )
         self._forget: list[str] = []
         self._looked = time.monotonic()

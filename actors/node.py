@@ -17,6 +17,7 @@ from typing import IO
 
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.locks import lock_in
+from seqsearch.storage.unfinished import host
 
 STALE_SECONDS = 7 * 24 * 3600
 """A folder of states on a node's own disk that no worker uses is removed after so long; until then a resumed run may use it."""
@@ -43,15 +44,22 @@ class NodeFolder:
             shutil.rmtree(self.path, ignore_errors=True)
 
 
-def marker(states: Path, token: str) -> Path:
-    """The file by which a node tells that it sees the driver's folder, which holds a shared lock on it (`storage.unfinished`)."""
-    return states / f".driver-{token}"
+def marker(token: str) -> str:
+    """The name of the file in its folder on which the driver on this machine holds a shared lock (`storage.unfinished`)."""
+    return f".driver-{host()}-{token}"
+
+
+def _is_seen(states: Path, token: str) -> bool:
+    """Whether this is the folder of the driver, on whatever machine that is."""
+    with contextlib.suppress(OSError):
+        return bool(Inside.below(states).names(re.compile(rf"\.driver-[0-9a-f]{{8}}-{re.escape(token)}")))
+    return False
 
 
 def node_folder(states: Path, token: str) -> NodeFolder:
     """``$SEQSEARCH_STATES`` where it is set on the node, the driver's folder where it is seen, else the temporary folder."""
     chosen = os.environ.get("SEQSEARCH_STATES")
-    if not chosen and Inside.below(states).has(marker(states, token).name):
+    if not chosen and _is_seen(states, token):
         return NodeFolder(states, "driver")
     root = Path(chosen or tempfile.gettempdir()) / f"seqsearch-states-{os.getuid()}"
     with contextlib.suppress(FileExistsError):

@@ -49,9 +49,14 @@ def connected(engine: EngineOptions) -> Iterator[None]:
 
 @contextmanager
 def open_evaluator(
-    world: World, engine: EngineOptions, events: Callable[[str, dict[str, Any]], None] = lambda _, __: None
+    world: World,
+    engine: EngineOptions,
+    events: Callable[[str, dict[str, Any]], None] = lambda _, __: None,
+    check: Callable[[], None] = lambda: None,
 ) -> Iterator[InlineEvaluator | Fleet]:
     """The evaluator that ``engine`` describes, inside `connected`; states go where it says.
+
+    ``check`` raises `UserError` where the run is another process' by now: states are then left to that one.
 
     Raises:
         UserError: no worker can be placed, or states cannot be written where it says.
@@ -60,12 +65,12 @@ def open_evaluator(
     if keeps:
         world = replace(world, states=str(local(engine.state_store, "--state-store").resolve()))
     if engine.workers == 0:
-        with _inline(world, engine, keeps) as inline:
+        with _inline(world, engine, keeps, check) as inline:
             yield inline
         return
     from actors.fleet import Fleet
 
-    fleet = Fleet(world, engine, keeps=keeps, events=events)
+    fleet = Fleet(world, engine, keeps=keeps, events=events, check=check)
     try:
         yield fleet
     finally:
@@ -73,7 +78,7 @@ def open_evaluator(
 
 
 @contextmanager
-def _inline(world: World, engine: EngineOptions, keeps: bool) -> Iterator[InlineEvaluator]:
+def _inline(world: World, engine: EngineOptions, keeps: bool, check: Callable[[], None]) -> Iterator[InlineEvaluator]:
     from seqsearch.states.cache import StateCache
     from seqsearch.states.shared import StateStore
     from seqsearch.training.room import room
@@ -81,7 +86,7 @@ def _inline(world: World, engine: EngineOptions, keeps: bool) -> Iterator[Inline
 
     store = StateStore(engine.state_store) if engine.remote_store else None
     caches = room()
-    cache = StateCache(Path(world.states), caches.states, clears=not keeps)
+    cache = StateCache(Path(world.states), caches.states, clears=not keeps, check=check)
     cache.disk.sweep_unfinished()
     sources = [store] if store else []
     inline = InlineEvaluator(world, Trainer(world, cache=cache, sources=sources, store=store, caches=caches))
@@ -91,5 +96,5 @@ def _inline(world: World, engine: EngineOptions, keeps: bool) -> Iterator[Inline
         inline.close()
         if store is not None:
             store.flush()
-        if keeps or store is not None:
+        if (keeps or store is not None) and cache.is_mine():
             (store or cache.disk).evict(engine.state_cache)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from protocols.cldyb.settings import CldybSettings
 from protocols.running.protocol import Exported, Protocol
+from seqsearch.results.schema import RESULTS, SEQUENCES, STATS, TRACE, TRAININGS, TRIALS
 
 if TYPE_CHECKING:
     from protocols.cldyb.run import CldybRun
@@ -21,6 +22,7 @@ class Cldyb(Protocol[CldybSettings, "CldybStudy"]):
     name = "cldyb"
     command = "cldyb"
     settings = CldybSettings
+    exports = (SEQUENCES.file, RESULTS.file, TRACE.file, TRAININGS.file, TRIALS.file, STATS)
 
     def prepare(self, settings: CldybSettings, states: Path, device: str, directory: Path) -> CldybStudy:
         from protocols.cldyb.study import prepare

@@ -15,6 +15,7 @@ from protocols.running.session import Session
 from seqsearch.core.types import Tasks
 from seqsearch.results.rows import SequenceKind, TaskSequence
 from seqsearch.results.run import assembled
+from seqsearch.results.schema import SIMILARITY
 from seqsearch.results.tables import write_estimates, write_results, write_sequences
 from seqsearch.similarity.files import write
 from seqsearch.similarity.matrix import Similarity
@@ -43,7 +44,7 @@ def export(
     write_sequences(file("sequences.parquet"), info, sequences)
     results = write_results(file("results.parquet"), info, rescored(study, journal, study.methods, trained))
     if similarities:
-        write(file("similarity.parquet"), similarities[0])
+        write(file(SIMILARITY), similarities[0])
     search = session.search(study.world)
     stats = write_costs(session.folder, info, journal, search, session.busy_share, reached)
     found = EdgeResults(

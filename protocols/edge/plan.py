@@ -17,10 +17,12 @@ from seqsearch.core.typed import fits
 from seqsearch.extremes.find import Extreme, find
 from seqsearch.extremes.objective import Objective, Problem, labels_of, random_labels, tasks_of
 from seqsearch.extremes.paper import PaperOptions
+from seqsearch.results.schema import PLANS
 from seqsearch.similarity.matrix import Similarity
 from seqsearch.storage.reading import json_object
 
-FILE = "plan.json"
+LARGEST = 1 << 28
+"""Bytes of ``plan.json``."""
 Classes = tuple[tuple[int, ...], ...]
 """Classes of each task, as positions among those in play."""
 Run = Callable[..., Any]
@@ -133,10 +135,10 @@ def read_plans(folder: Path) -> list[ExtremesPlan]:
     Raises:
         UserError: it is damaged.
     """
-    path = folder / FILE
+    path = folder / PLANS
     if not os.path.lexists(path) or not path.lstat().st_size:
         return []
-    said = json_object(path, most=1 << 30)
+    said = json_object(path, most=LARGEST)
     try:
         return [_plan(p) for p in said["plans"]]
     except (KeyError, TypeError, ValueError) as error:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from protocols.edge.settings import EdgePlanSettings
 from protocols.running.protocol import Exported, Protocol, ProtocolRun
+from seqsearch.results.schema import PLANS, SEQUENCES
+from seqsearch.storage.inside import Inside
 
 if TYPE_CHECKING:
     from protocols.edge.plan import Classes, ExtremesPlan
@@ -69,7 +71,7 @@ class EdgePlanRun(ProtocolRun):
             self.seconds = time.perf_counter() - start
 
     def export(self, reached: str | None) -> Exported:
-        from protocols.edge.plan import FILE, random_tasks, score, write_plans
+        from protocols.edge.plan import random_tasks, score, write_plans
         from protocols.running.export import run_info
         from seqsearch.results.tables import write_sequences
 
@@ -79,12 +81,12 @@ class EdgePlanRun(ProtocolRun):
         drawn = [random_tasks(t.sizes, t.settings.seed, i) for i in range(t.settings.random_sequences)]
         of = score(t.similarity, t.sizes, t.settings)
         values = tuple(of(tasks) for tasks in drawn)
-        write_plans(folder.file(FILE), [self.plan])
+        write_plans(folder.file(PLANS), [self.plan])
         named: list[tuple[str, str, Classes, float | None]] = []
         named += [(f"hard-{i}", "hard", e.tasks, e.value) for i, e in enumerate(self.plan.hard)]
         named += [(f"easy-{i}", "easy", e.tasks, e.value) for i, e in enumerate(self.plan.easy)]
         named += [(f"random-{i}", "random", d, v) for i, (d, v) in enumerate(zip(drawn, values, strict=True))]
-        write_sequences(folder.file("sequences.parquet"), run_info(folder, t.classes), map(self._sequence, named))
+        write_sequences(folder.file(SEQUENCES.file), run_info(folder, t.classes), map(self._sequence, named))
         return Exported((self.plan,), PlanSummary(self.plan, values, self.seconds))
 
     def _sequence(self, named: tuple[str, Any, Classes, float | None]) -> Any:
@@ -103,6 +105,8 @@ class EdgePlan(Protocol[EdgePlanSettings, PlanStudy]):
     name = "edge-plan"
     command = "edge"
     settings = EdgePlanSettings
+    exports = (SEQUENCES.file, PLANS)
+    again = "planned again"
 
     def prepare(self, settings: EdgePlanSettings, states: Path, device: str, directory: Path) -> PlanStudy:
         from protocols.edge.study import planned_on
@@ -121,20 +125,19 @@ class EdgePlan(Protocol[EdgePlanSettings, PlanStudy]):
         return EdgePlanRun(session, prepared)
 
     def read(self, run: Path) -> Exported:
-        from protocols.edge.plan import FILE, read_plans
+        from protocols.edge.plan import read_plans
         from seqsearch.core.errors import UserError
-        from seqsearch.results.schema import SEQUENCES
         from seqsearch.results.tables import read_rows
 
         plans = read_plans(run)
         if not plans:
-            raise UserError(f"{run} holds no {FILE}: plan again into another --out")
+            raise UserError(f"{run} holds no {PLANS}: plan again into another --out")
         of = {row["sequence_id"]: row["value"] for row in read_rows(run / SEQUENCES.file, SEQUENCES)}
         random = tuple(value for name, value in of.items() if name.startswith("random-"))
         return Exported(tuple(plans), PlanSummary(plans[0], random))
 
     def finished(self, run: Path) -> bool:
-        return (run / "plan.json").exists() and (run / "sequences.parquet").exists()
+        return all(map(Inside(run).has, self.exports))
 
 
 def build() -> EdgePlan:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from protocols.edge.settings import EdgeSettings
 from protocols.running.protocol import Exported, Protocol
+from seqsearch.results.schema import ESTIMATES, PLANS, RESULTS, SEQUENCES, SIMILARITY, STATS, TRAININGS
 
 if TYPE_CHECKING:
     from protocols.edge.run import EdgeRun
@@ -21,6 +22,9 @@ class Edge(Protocol[EdgeSettings, "EdgeStudy"]):
     name = "edge"
     command = "edge"
     settings = EdgeSettings
+    exports = (
+        SEQUENCES.file, RESULTS.file, ESTIMATES.file, TRAININGS.file, SIMILARITY, PLANS, STATS,
+    )  # fmt: skip
 
     def prepare(self, settings: EdgeSettings, states: Path, device: str, directory: Path) -> EdgeStudy:
         from protocols.edge.study import prepare

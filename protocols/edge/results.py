@@ -7,6 +7,7 @@ from pathlib import Path
 
 from protocols.edge.plan import ExtremesPlan, read_plans
 from seqsearch.results.run import RunResults, read_results
+from seqsearch.results.schema import SIMILARITY
 from seqsearch.similarity.files import read
 from seqsearch.similarity.matrix import Similarity
 from seqsearch.storage.inside import Inside
@@ -27,5 +28,5 @@ def read_edge_results(run: Path) -> EdgeResults:
     Raises:
         UserError: no run folder, a run that has exported nothing yet, or a damaged file.
     """
-    file = "similarity.parquet"
-    return EdgeResults(read_results(run), tuple(read_plans(run)), read(run / file) if Inside(run).has(file) else None)
+    similarity = read(run / SIMILARITY) if Inside(run).has(SIMILARITY) else None
+    return EdgeResults(read_results(run), tuple(read_plans(run)), similarity)

@@ -19,7 +19,6 @@ import numpy as np
 from protocols.edge.export import export
 from protocols.edge.groups import DIGITS
 from protocols.edge.plan import (
-    FILE,
     Classes,
     ExtremesPlan,
     plan,
@@ -46,6 +45,7 @@ from seqsearch.planners.all_classes import AllClassesPlanner
 from seqsearch.planners.given import GivenPlanner, GivenSequence, GrowingPlanner
 from seqsearch.planners.replicates import of_given, of_order, scoring
 from seqsearch.results.rows import SequenceKind
+from seqsearch.results.schema import PLANS
 from seqsearch.similarity.features import from_confusion, from_prototypes
 from seqsearch.similarity.matrix import Similarity
 
@@ -131,7 +131,7 @@ class EdgeRun(ProtocolRun):
                         lambda starts: s.evaluator(study.world).map(anneal_start, starts),
                     )
             plans.append(found)
-        write_plans(s.folder.file(FILE), plans)
+        write_plans(s.folder.file(PLANS), plans)
         return plans
 
     # -------------------------------------------------------------------------------------------- training

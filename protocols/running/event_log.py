@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from seqsearch.core.errors import UserError
 from seqsearch.core.text import json_line
 from seqsearch.storage.inside import Inside
 
@@ -20,15 +22,22 @@ def now() -> str:
 
 
 class EventLog:
-    """Appends to the ``log.jsonl`` of a run folder. A log that cannot be written is said once and stops nothing."""
+    """Appends to the ``log.jsonl`` of a run folder. A log that cannot be written is said once and stops nothing.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = Inside(folder)
+    ``check`` raises `UserError` where the log is another process' by now: nothing is appended then.
+    """
+
+    def __init__(self, folder: Path, check: Callable[[], None] = lambda: None) -> None:
+        self._folder, self._check = Inside(folder), check
         self._broken = False
         self._begin = b"\n" if self._torn() else b""
 
     def write(self, event: str, /, **fields: Any) -> None:
         """One line: ``time``, ``event`` and the fields; what JSON does not know is text, what does not show is escaped."""
+        try:
+            self._check()
+        except UserError:
+            return
         line = {"time": now(), "event": event, **fields}
         data = self._begin + json_line(line).encode() + b"\n"
         try:

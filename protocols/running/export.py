@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from protocols.running.folder import RunFolder, write_json
+from protocols.running.folder import CONFIG, RunFolder, write_json
 from protocols.running.protocol import MARK, Protocol
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
@@ -19,6 +19,7 @@ from seqsearch.core.types import ClassId, Edge, MethodSpec, Rollout, StateKey, T
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search, outcome
 from seqsearch.results.rows import JudgedRollout, RunInfo, SequenceKind, Training
+from seqsearch.results.schema import STATS, TRAININGS
 from seqsearch.results.tables import write_trainings
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile
@@ -26,6 +27,9 @@ from seqsearch.storage.reading import json_object
 from seqsearch.storage.store import copied
 from seqsearch.study.study import Study
 from seqsearch.training.world import World
+
+LARGEST = 1 << 28
+"""Bytes of a JSON file that is looked at."""
 
 
 def run_info(folder: RunFolder, classes: Mapping[ClassId, tuple[str, str]]) -> RunInfo:
@@ -40,31 +44,38 @@ def classes_of(world: World, indices: Iterable[int] | None = None) -> dict[Class
     return {i: (classes[n].name, classes[n].group) for i, n in zip(world.class_ids(chosen), chosen, strict=True)}
 
 
-def copy_files(folder: Path, target: str) -> None:
+def copy_files(protocol: Protocol[Any, Any], folder: Path, target: str) -> None:
     """Copy the files of a run that are worth taking along to ``--export``, if it is given; journal, states and locks stay."""
     if target:
-        names = Inside(folder).names(re.compile(r"[^.].*\.(parquet|html)|(config|plan|stats)\.json"))
-        copied([folder / name for name in names], target, "--export")
+        names = (*protocol.exports, CONFIG, MARK)
+        copied([folder / name for name in names if os.path.lexists(folder / name)], target, "--export")
 
 
 def torn(protocol: Protocol[Any, Any], run: Path) -> str:
     """What is wrong with the files of a finished run; empty if they can all be read."""
     here = Inside(run)
     try:
-        for name in here.names(re.compile(r"[^.].*\.parquet")):
+        for name in filter(here.has, protocol.exports):
+            if name.endswith(".json"):
+                json_object(run / name, LARGEST)
+                continue
             try:
-                ParquetFile(here.path / name)
+                ParquetFile(here.checked(name))
             except BadParquet as error:
                 return f"{run}/{name} is torn ({error})"
-        for name in here.names(re.compile(r"(plan|stats)\.json")):
-            json_object(here.path / name, most=1 << 30)
-        mark = here.stat(MARK)
-        if mark is not None and b"</html>" not in here.read(MARK, mark.st_size)[-64:]:
+        if here.has(MARK) and b"</html>" not in _end(here, MARK):
             return f"{run}/{MARK} is torn"
         protocol.read(run)
     except (OSError, UserError) as error:
         return str(error)
     return ""
+
+
+def _end(folder: Inside, name: str) -> bytes:
+    """The last bytes of a file, which may be of any size."""
+    with folder.reader(name) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - 64))
+        return file.read(64)
 
 
 def rescored(
@@ -123,7 +134,7 @@ def write_costs(
 ) -> dict[str, Any]:
     """``trainings.parquet`` and ``stats.json``, which is returned; ``reached`` says how far it came if it is not finished."""
     rows = trainings(journal, search.edges)
-    write_trainings(folder.file("trainings.parquet"), info, rows)
+    write_trainings(folder.file(TRAININGS.file), info, rows)
     notes = [e["note"] for e in journal.entries if "note" in e]
     ends = [n["wall_seconds"] for n in notes if n.get("session") == "end"]
     sessions = sum(n.get("session") == "begin" for n in notes)
@@ -137,5 +148,5 @@ def write_costs(
         "busy_share": busy_share if sessions == 1 else None,
         "sessions": sessions,
     }
-    write_json(folder.file("stats.json"), stats)
+    write_json(folder.file(STATS), stats)
     return stats

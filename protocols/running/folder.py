@@ -26,6 +26,7 @@ from seqsearch.core.typed import brief, fits
 from seqsearch.storage.files import atomic_path, sync_folder
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import json_object
+from seqsearch.storage.unfinished import UNFINISHED
 
 S = TypeVar("S", bound=Settings)
 CONFIG = "config.json"
@@ -60,15 +61,10 @@ class RunFolder:
         path = path or _free_name(settings.protocol)
         try:
             _make(path)
-            sweep_run(path)
-            if any(p.name != LOCK for p in path.iterdir()):  # killed before it had settings: as good as new
-                known = (path / "config.json").exists()
-                mend = (
-                    f"continue it with --resume {copyable(path)}, or choose another --out"
-                    if known
-                    else "choose another --out"
-                )
-                raise UserError(f"{path} is not empty and is never overwritten: {mend}")
+            others = [p for p in path.iterdir() if p.name != LOCK and not UNFINISHED.fullmatch(p.name)]
+            if others:  # else it was killed before it had settings: as good as new
+                mend = f"continue it with --resume {copyable(path)}, or " * (path / CONFIG).exists()
+                raise UserError(f"{path} is not empty and is never overwritten: {mend}choose another --out")
             run = cls(path)
         except OSError as error:
             raise UserError(f"cannot create the run folder {path}: {error.strerror}; choose another --out") from None

@@ -47,7 +47,7 @@ class Monitor:
         check: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         self.run, self._runtime = run, runtime
-        self.log = EventLog(folder)
+        self.log = EventLog(folder, check)
         self.snapshot = Snapshot(steps=expected.steps)
         self._display = display
         self._world: World | None = None

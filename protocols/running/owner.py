@@ -11,7 +11,7 @@ from typing import IO
 
 from seqsearch.core.errors import UserError
 from seqsearch.storage.files import cannot_write
-from seqsearch.storage.inside import Inside
+from seqsearch.storage.inside import ABSENT, Inside
 from seqsearch.storage.locks import lock_in
 
 NAME = "lock"
@@ -42,12 +42,15 @@ class Owner:
     def check(self) -> None:
         """
         Raises:
-            UserError: another process has taken the run over.
+            UserError: another process has taken the run over, or that cannot be told.
         """
         try:
             found = Inside(self._run).read(NAME, LONGEST)
-        except OSError:
-            found = b""
+        except OSError as error:
+            why = "is gone (was the run moved?)" if error.errno in ABSENT else f"cannot be read ({error.strerror})"
+            raise UserError(
+                f"{self._run / NAME} {why}: this one ends, and nothing is lost; mend it, and resume"
+            ) from None
         if found != self._token:
             raise UserError(
                 f"run {self._run} was taken over by another process while this one was paused: this one ends, and nothing "

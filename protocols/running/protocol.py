@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from seqsearch.core.settings import Settings
 from seqsearch.core.text import copyable
+from seqsearch.storage.inside import Inside
 
 if TYPE_CHECKING:
     from protocols.running.session import Session
@@ -82,6 +83,10 @@ class Protocol(ABC, Generic[S, P]):
     command: ClassVar[str]
     """What makes and resumes its runs: ``seqsearch COMMAND``."""
     settings: type[S]
+    exports: ClassVar[tuple[str, ...]]
+    """Files, beside ``config.json`` and the report, that its runs may have when they are finished."""
+    again: ClassVar[str] = "written again, from the journal"
+    """What becomes of exports that are torn."""
     may_change: ClassVar[frozenset[str]] = frozenset({"methods", "python"})
     """What of the identity may differ on resume. Methods may be mended: what they trained is trained again, the rest kept."""
 
@@ -111,7 +116,7 @@ class Protocol(ABC, Generic[S, P]):
 
     def finished(self, run: Path) -> bool:
         """Whether everything is exported; the report is what is written last."""
-        return (run / MARK).exists()
+        return Inside(run).has(MARK)
 
     def resume_command(self, run: Path) -> str:
         """What continues a run, to be copied into a shell."""

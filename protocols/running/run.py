@@ -52,10 +52,10 @@ def run(
     changed = folder.identify(prepared.identity(), protocol.may_change, finished)
     damage = torn(protocol, folder.path) if finished else ""
     if finished and not damage:
-        copy_files(folder.path, runtime.engine.export)
+        copy_files(protocol, folder.path, runtime.engine.export)
         return Ended(True, None)
     if damage and not runtime.quiet:
-        print(f"{damage}: written again, from the journal", file=sys.stderr)
+        print(f"{damage}: {protocol.again}", file=sys.stderr)
     if changed and not runtime.quiet:
         print(f"changed since the last session, hence trained again: {shown(', '.join(changed))}", file=sys.stderr)
     expected = protocol.expected(prepared)
@@ -76,7 +76,7 @@ def run(
         if finished and write_report is not None:
             folder.check()
             write_report(folder.path, exported, prepared.images())
-        copy_files(folder.path, runtime.engine.export)
+        copy_files(protocol, folder.path, runtime.engine.export)
         monitor.log.write("exported", complete=finished, reached=reached, trained=monitor.snapshot.trained)
         monitor.end(*(("finished", "", "finished") if finished else ("stopped", "time is up", reached)))
     return Ended(finished, exported)

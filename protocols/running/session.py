@@ -64,7 +64,9 @@ class Session:
                 connected(self.runtime.engine)
             )  # first: where it cannot be, no run is left behind
             _ = self.journal  # before workers are started: a damaged one is told at once
-            found = self._workers.enter_context(open_evaluator(world, self.runtime.engine, self.monitor.event))
+            found = self._workers.enter_context(
+                open_evaluator(world, self.runtime.engine, self.monitor.event, self.folder.check)
+            )
             self._workers.enter_context(self.monitor.watching(found))
             self._evaluator = found
         return self._evaluator

@@ -7,6 +7,7 @@ a missing or altered array is computed again, and is therefore not synced.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import os
@@ -117,14 +118,18 @@ class Journal:
                 left = left[os.write(self._file, left) :]
             os.fsync(self._file)
         except OSError as error:
-            os.ftruncate(self._file, self._size)
+            with contextlib.suppress(OSError):  # what is left of it is a torn last line
+                os.ftruncate(self._file, self._size)
             raise cannot_write(error, self.path) from error
         self._size = os.fstat(self._file).st_size
         self.entries += entries
 
     def _check_untouched(self) -> None:
         """Raises UserError: the file is not as this process left it, so that another one writes it, too."""
-        now, there = os.fstat(self._file), Inside(self.folder).stat(NAME)
+        try:
+            now, there = os.fstat(self._file), Inside(self.folder).stat(NAME)
+        except OSError as error:
+            raise UserError(f"{self.path} cannot be read ({error.strerror}): mend that, and resume") from None
         if now.st_size != self._size or there is None or there.st_ino != now.st_ino:
             raise UserError(
                 f"{self.path} was changed by another process while this one was running: this one ends; look which of them "

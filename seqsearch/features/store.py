@@ -1,8 +1,9 @@
 """Features of a frozen backbone: computed once per pool, content-addressed, memory-mapped, shared by all methods and workers.
 
 A pool's features are a folder of shards. A missing one is computed by whoever needs it first and renamed into place. Shards are
-fixed by the pool alone, hence so is every bit in them, however many workers there are and whatever was asked first. One is on the
-disk before it has its name: nothing would tell that a loss of power had torn it.
+fixed by the pool alone, hence so is every bit in them, however many workers there are and whatever was asked first. Each has a
+hash of itself, which a process checks when it maps it: what was torn, damaged or is none of ours is computed again. That tells no
+forgery: whoever can write into the cache can write a matching hash.
 
 The rows of a class are cut into slabs, each longer than the one before. A shard is one slab of a class, or the first of some:
 prototypes and nearest neighbours need the first images of very many classes, training needs all images of a few. So of a pool
@@ -21,8 +22,10 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of
+from seqsearch.core.errors import UserError
 from seqsearch.core.identity import versions
 from seqsearch.features.extraction import Network
+from seqsearch.features.shard import mapped_shard, write_shard
 from seqsearch.pools.base import row_offsets
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
@@ -111,6 +114,10 @@ class FeatureStore:
         return int(self._ends[slab][class_index + 1] - self._ends[slab][class_index])
 
     def _shard(self, shard: Shard) -> NDArray[np.float32]:
+        """
+        Raises:
+            UserError: an image cannot be read, the shard cannot be written, or is not as it was written right after that.
+        """
         found = self._open.get(shard)
         if found is None:
             found = self._mapped(shard)
@@ -119,17 +126,15 @@ class FeatureStore:
                     found = self._mapped(shard)
                     if found is None:
                         self._compute(shard)
-                        found = np.load(self._here.checked(_name(shard)), mmap_mode="r")
+                        found = self._mapped(shard)
+            if found is None:
+                raise UserError(f"{self.folder / _name(shard)} cannot be read as it was written: look after that disk")
             self._open[shard] = found
         return found
 
     def _mapped(self, shard: Shard) -> NDArray[np.float32] | None:
         """None if nobody has computed it yet, or the file is damaged, or none."""
-        try:
-            found: NDArray[np.float32] = np.load(self._here.checked(_name(shard)), mmap_mode="r")
-        except (OSError, ValueError, EOFError):
-            return None
-        return found
+        return mapped_shard(self._here, _name(shard), (self._rows_of(shard).size, self.backbone.dim))
 
     @contextlib.contextmanager
     def _alone(self, shard: Shard) -> Iterator[None]:
@@ -156,7 +161,7 @@ class FeatureStore:
         features = np.concatenate(list(self.network.features(self.pool, batches)))
         sweep(self._here)
         with atomic_file(self._here, _name(shard), durable=True) as file:
-            np.save(file, features)
+            write_shard(file, features)
 
 
 class UnionFeatures:

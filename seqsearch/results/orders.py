@@ -69,7 +69,7 @@ def read_orders(path: Path, names: Sequence[str], sizes: Sequence[int]) -> tuple
 def _sequences(path: Path) -> list[tuple[str, list[Any]]]:
     """Names of the classes of each sequence, task by task."""
     by_id: dict[str, dict[int, list[Any]]] = {}
-    for row in read_rows(path, SEQUENCES):
+    for row in read_rows(path, SEQUENCES, links=True):
         by_id.setdefault(row["sequence_id"], {}).setdefault(row["step"], []).append(row["class_name"])
     return [(name, [steps[step] for step in sorted(steps)]) for name, steps in by_id.items()]
 

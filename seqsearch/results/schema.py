@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 VERSION = 1
 """Raised when a column changes its meaning or goes; new columns do not raise it."""
+PLANS, SIMILARITY, STATS = "plan.json", "similarity.parquet", "stats.json"
+"""Files of a run that have no layout here: plans of EDGE, the matrix that they were made on, counts and times."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ that depends on time or workers: the same seed gives the same rows.
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterable
 from itertools import groupby
@@ -29,6 +30,7 @@ from seqsearch.results.rows import (
 )
 from seqsearch.results.schema import ESTIMATES, RESULTS, SEQUENCES, TRACE, TRAININGS, TRIALS, VERSION, Layout
 from seqsearch.storage.files import atomic_path
+from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import ROOM, BadParquet, ParquetFile, judged
 
 CELL, CELLS_PER_BYTE = 60, 8
@@ -125,16 +127,17 @@ def arrow_schema(layout: Layout, config_digest: str) -> Any:
 # ------------------------------------------------------------------------------------------------ reading
 
 
-def read_rows(path: Path, layout: Layout) -> list[Row]:
+def read_rows(path: Path, layout: Layout, *, links: bool = False) -> list[Row]:
     """The rows of a file, written by us or by others in the same columns (others' extra columns are left out).
 
+    With ``links``, it may be one: a file that the user names.
+
     Raises:
-        UserError: no such file, no Parquet, written by a later version, columns missing or of another type.
+        UserError: no such file, a link, no Parquet, written by a later version, columns missing or of another type.
     """
     import pyarrow as pa
 
-    if not path.is_file():
-        raise UserError(f"{path}: no such file")
+    _check_file(path, links)
     names = [c.name for c in layout.columns]
     rows: list[Row] = []
     try:
@@ -162,6 +165,17 @@ def read_rows(path: Path, layout: Layout) -> list[Row]:
         if hole is not None:
             raise UserError(f"{path}: a value of {name} in row {hole} is null: restore the file")
     return rows
+
+
+def _check_file(path: Path, links: bool) -> None:
+    try:
+        if not links:
+            Inside(path.parent).checked(path.name)
+        elif not path.is_file():
+            raise FileNotFoundError(errno.ENOENT, "no such file")
+    except OSError as error:
+        said = "no such file" if isinstance(error, FileNotFoundError) else f"{error.strerror}: restore the file"
+        raise UserError(f"{path}: {said}") from None
 
 
 def read_sequences(path: Path) -> list[TaskSequence]:

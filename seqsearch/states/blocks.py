@@ -22,6 +22,8 @@ State = dict[str, Any]
 """Flat: tensors and plain scalars."""
 
 
+PACK_ROOM = 64 << 20
+"""Bytes of a pack beside twice those of its state: its header, and blocks of ancestors."""
 _NAME = re.compile("[0-9a-f]{32}")
 
 
@@ -63,6 +65,11 @@ class Manifest:
     def size(self) -> int:
         """Bytes of all its blocks, those of its parent included."""
         return sum(b.size for e in self.tensors.values() for b in e.blocks)
+
+    @property
+    def largest_pack(self) -> int:
+        """Bytes of a pack that is read for it, at most: in it there may be blocks of an ancestor that it has not any more."""
+        return 2 * self.size + PACK_ROOM
 
     def to_json(self) -> str:
         """One line, with a checksum of itself."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from cachetools import LRUCache
 
+from seqsearch.core.errors import UserError
 from seqsearch.states.blocks import Manifest, State, tensors_and_scalars
 from seqsearch.states.folder import StateFolder
 
@@ -24,10 +25,13 @@ class StateCache:
         folder: where kept states are written; created on the first write.
         ram_bytes: states are dropped from RAM, least recently used first, beyond this size.
         clears: `drop` removes states from the folder, too; else somebody else does.
+        check: raises `UserError` where the folder is another process' by now: nothing is removed then.
     """
 
-    def __init__(self, folder: Path, ram_bytes: int = 256 << 20, *, clears: bool = True) -> None:
-        self.disk, self.clears = StateFolder(folder), clears
+    def __init__(
+        self, folder: Path, ram_bytes: int = 256 << 20, *, clears: bool = True, check: Callable[[], None] = lambda: None
+    ) -> None:
+        self.disk, self.clears, self._check = StateFolder(folder), clears, check
         self._ram: LRUCache[str, tuple[State, Manifest | None]] = LRUCache(ram_bytes, getsizeof=_bytes)
         self._lock = threading.Lock()  # a worker drops and lends states from another thread while a job runs
 
@@ -69,13 +73,20 @@ class StateCache:
         with self._lock:
             for digest in gone:
                 self._ram.pop(digest, None)
-        if self.clears:
+        if self.clears and self.is_mine():
             self.disk.remove(gone)
 
     def close(self) -> None:
         """Leave no packs behind that nobody refers to."""
-        if self.clears:
+        if self.clears and self.is_mine():
             self.disk.sweep(grace=0.0)
+
+    def is_mine(self) -> bool:
+        """Whether what is in the folder may be removed by this process, as far as it is asked to."""
+        with contextlib.suppress(UserError):
+            self._check()
+            return True
+        return False
 
     def manifest(self, digest: str) -> Manifest | None:
         """Of a state that is on disk."""

@@ -11,6 +11,7 @@ folder is reached through one, and only files with names of this form are remove
 from __future__ import annotations
 
 import contextlib
+import errno
 import re
 import time
 from collections import Counter
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from seqsearch.states.blocks import Block, Damaged, Manifest, State, assembled, divided
 from seqsearch.states.packs import Files, check_pack, write_pack
 from seqsearch.storage.files import atomic_file
-from seqsearch.storage.inside import Inside
+from seqsearch.storage.inside import ABSENT, Inside
 from seqsearch.storage.unfinished import sweep
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
 MANIFEST, PACK = re.compile(r"[0-9a-f]{32}\.json"), re.compile(r"[0-9a-f]{32}\.safetensors")
 """The names of our files."""
-LARGEST = 1 << 28, 1 << 40
-"""Bytes of a manifest, and of a pack, that are read."""
+LARGEST = 1 << 28
+"""Bytes of a manifest that is read."""
 GRACE_SECONDS = 60.0
 """A pack that nothing refers to is left alone for so long: its manifest may be on the way."""
 SWEEP_AFTER = 32
@@ -53,7 +54,7 @@ class StateFolder:
     def manifest(self, digest: str) -> Manifest | None:
         """None if there is none, or it is damaged."""
         try:
-            return Manifest.from_json(self._here.read(f"{digest}.json", LARGEST[0]))
+            return Manifest.from_json(self._here.read(f"{digest}.json", LARGEST))
         except (OSError, Damaged):
             return None
 
@@ -71,12 +72,14 @@ class StateFolder:
             def block(b: Block) -> torch.Tensor:
                 if b.pack not in opened:
                     opened[b.pack] = stack.enter_context(safe_open(self._packs.checked(_pack(b.pack)), "pt"))
+                if opened[b.pack].get_slice(b.hash).get_shape() != [b.size]:
+                    raise Damaged(b.hash)
                 found: torch.Tensor = opened[b.pack].get_tensor(b.hash)
                 return found
 
             try:
                 state = assembled(manifest, block)
-            except (OSError, SafetensorError, Damaged, ValueError):
+            except (OSError, SafetensorError, Damaged, ValueError, RuntimeError, MemoryError):  # torch: no memory
                 state = None
         if state is None:
             self._discard(digest, manifest)
@@ -110,15 +113,17 @@ class StateFolder:
             self.sweep()
 
     def sweep(self, grace: float = GRACE_SECONDS) -> None:
-        """Remove packs that no state refers to, and what writers that are dead left."""
+        """Remove packs that no state refers to, and what writers that are dead left; nothing where that cannot be told."""
         self._removed = 0
         self.sweep_unfinished()
-        used = frozenset[str]().union(*self._refresh().values())
-        for name in self._packs.names(PACK):
-            found = self._packs.stat(name)
-            # its time may lie ahead: the clock may have been set back
-            if found and _stem(name) not in used and abs(time.time() - found.st_mtime) >= grace:
-                self._packs.remove(name)
+        with contextlib.suppress(OSError):
+            packs = self._packs.names(PACK)
+            used = frozenset[str]().union(*self._refresh().values())
+            for name in packs:
+                found = self._packs.stat(name)
+                # its time may lie ahead: the clock may have been set back
+                if found and _stem(name) not in used and abs(time.time() - found.st_mtime) >= grace:
+                    self._packs.remove(name)
         for folder in (self._packs, self._here):
             folder.remove_if_empty()
 
@@ -129,8 +134,13 @@ class StateFolder:
     def evict(self, limit: int, needed: Collection[str] = ()) -> list[str]:
         """Remove the states used least recently, but no ``needed`` one, until all fit into ``limit`` bytes; which they were.
 
-        Packs that no state refers to (yet) and files that are being written count, too.
+        Packs that no state refers to (yet) and unfinished files count, too. Where that cannot be told, nothing is removed.
         """
+        with contextlib.suppress(OSError):
+            return self._evict(limit, needed)
+        return []
+
+    def _evict(self, limit: int, needed: Collection[str]) -> list[str]:
         unfinished = self.sweep_unfinished()
         sizes = {_stem(n): found.st_size for n in self._packs.names(PACK) if (found := self._packs.stat(n))}
         last_used = {d: found.st_mtime for d in self._refresh() if (found := self._here.stat(f"{d}.json"))}
@@ -154,10 +164,11 @@ class StateFolder:
     def files(self, digest: str, have: Collection[str] = ()) -> Files | None:
         """What a state consists of, without the packs that somebody has; None if it is not there, or not whole."""
         try:
-            content = self._here.read(f"{digest}.json", LARGEST[0])
-            packs = Manifest.from_json(content).packs
-            return Files(content, {p: self._packs.read(_pack(p), LARGEST[1]) for p in sorted(packs.difference(have))})
-        except (OSError, Damaged):
+            content = self._here.read(f"{digest}.json", LARGEST)
+            manifest = Manifest.from_json(content)
+            wanted, most = sorted(manifest.packs.difference(have)), manifest.largest_pack
+            return Files(content, {p: self._packs.read(_pack(p), most) for p in wanted})
+        except (OSError, Damaged, MemoryError):
             return None
 
     def lacking(self, manifest: Manifest) -> list[str]:
@@ -178,7 +189,9 @@ class StateFolder:
 
     def pack_names(self) -> list[str]:
         """Of the packs that are here."""
-        return [_stem(name) for name in self._packs.names(PACK)]
+        with contextlib.suppress(OSError):
+            return [_stem(name) for name in self._packs.names(PACK)]
+        return []
 
     # ------------------------------------------------------------------------------------------------ inside
 
@@ -189,18 +202,26 @@ class StateFolder:
         for name in manifest.packs:
             try:
                 check_pack(self._packs.checked(_pack(name)))
-            except (OSError, SafetensorError, Damaged, ValueError):
+            except (OSError, SafetensorError, Damaged, ValueError, RuntimeError, MemoryError):
                 self._packs.remove(_pack(name))
         self._here.remove(f"{digest}.json")
 
     def _refresh(self) -> dict[str, frozenset[str]]:
-        """Packs of every state in the folder; only manifests that are new are read."""
+        """Packs of every state in the folder; only manifests that are new are read.
+
+        Raises:
+            OSError: one could not be read, hence the packs that are needed are not known.
+        """
         there = {_stem(name) for name in self._here.names(MANIFEST)}
         self._known = {d: packs for d, packs in self._known.items() if d in there}
         for digest in there - self._known.keys():
-            manifest = self.manifest(digest)
-            if manifest is not None:
-                self._known[digest] = manifest.packs
+            try:
+                self._known[digest] = Manifest.from_json(self._here.read(f"{digest}.json", LARGEST)).packs
+            except Damaged:
+                continue
+            except OSError as error:
+                if error.errno not in (*ABSENT, errno.EFBIG):
+                    raise
         return self._known
 
 

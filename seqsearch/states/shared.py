@@ -16,7 +16,7 @@ from collections.abc import Collection
 
 from seqsearch.core.errors import UserError
 from seqsearch.states.blocks import Damaged, Manifest
-from seqsearch.states.folder import MANIFEST, PACK, StateFolder, to_evict
+from seqsearch.states.folder import LARGEST, MANIFEST, PACK, StateFolder, to_evict
 from seqsearch.states.transfer import Link, Offer
 from seqsearch.storage.store import Listed, open_store
 
@@ -53,10 +53,11 @@ class StateStore:
         """Bring a state into ``folder``: ``store``, or None if it is not there or not whole."""
         begin = time.perf_counter()
         try:
-            content = self._store.read(f"{digest}.json")
+            content = self._store.read(f"{digest}.json", LARGEST)
             manifest = Manifest.from_json(content)
-            packs = {name: self._store.read(f"packs/{name}.safetensors") for name in folder.lacking(manifest)}
-        except (OSError, Damaged):
+            most = manifest.largest_pack
+            packs = {name: self._store.read(f"packs/{name}.safetensors", most) for name in folder.lacking(manifest)}
+        except (OSError, Damaged, MemoryError):
             return None
         folder.adopt(digest, content, packs)
         self.link.saw(len(content) + sum(map(len, packs.values())), time.perf_counter() - begin)
@@ -101,7 +102,7 @@ class StateStore:
         manifests, packs = self._list("", MANIFEST), self._list("packs", PACK)
         for digest in manifests.keys() - self._packs.keys():
             try:
-                self._packs[digest] = Manifest.from_json(self._store.read(f"{digest}.json")).packs
+                self._packs[digest] = Manifest.from_json(self._store.read(f"{digest}.json", LARGEST)).packs
             except (OSError, Damaged):
                 continue
         self._packs = {d: p for d, p in self._packs.items() if d in manifests}

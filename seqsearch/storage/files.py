@@ -38,15 +38,26 @@ def atomic_file(folder: Inside, name: str, *, durable: bool = False) -> Iterator
         UserError: the disk is full, the folder cannot be written, or is reached through a link, or the file is one.
     """
     try:
-        with (
-            folder.opened(make=True) as opened,
-            replacing(opened, name, durable=durable) as (descriptor, _),
-            open(descriptor, "wb", closefd=False) as file,
-        ):
+        with contextlib.ExitStack() as stack, open(_begun(stack, folder, name, durable), "wb", closefd=False) as file:
             yield file
-            file.flush()
     except OSError as error:
         raise cannot_write(error, folder.path / name) from error
+
+
+def _begun(stack: contextlib.ExitStack, folder: Inside, name: str, durable: bool) -> int:
+    """Descriptor of a temporary file that becomes ``name`` when the stack is left well."""
+    for patient in (True, False):
+        with contextlib.ExitStack() as tried:
+            try:
+                opened = tried.enter_context(folder.opened(make=True))
+                descriptor, _ = tried.enter_context(replacing(opened, name, durable=durable))
+            except FileNotFoundError:  # removed, being empty, by another process, after this one made it
+                if not patient:
+                    raise
+                continue
+            stack.push(tried.pop_all())
+            return descriptor
+    raise AssertionError
 
 
 def cannot_write(error: OSError, path: Path) -> UserError:

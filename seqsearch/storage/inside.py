@@ -19,6 +19,8 @@ from typing import IO
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 WRITES = os.O_WRONLY | os.O_RDWR
+ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+"""Errors that say that a file is not there, or is a link; all others (no descriptors, a broken disk) say nothing of it."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,8 @@ class Inside:
                     below = os.open(part, FOLDER | os.O_NOFOLLOW, dir_fd=folder)
                 except OSError as error:
                     raise _told(error, folder, part, path) from None
-                os.close(folder)
-                folder = below
+                above, folder = folder, below  # each is closed once, whatever interrupts this
+                os.close(above)
             yield folder
         finally:
             os.close(folder)
@@ -74,7 +76,9 @@ class Inside:
             return
 
     def open(self, name: str, flags: int = os.O_RDONLY) -> int:
-        """Descriptor of a plain file."""
+        """Descriptor of a plain file, which is never emptied by this: it may turn out to be another's."""
+        if flags & os.O_TRUNC:
+            raise ValueError("a file is emptied after it was looked at: os.ftruncate")
         path = self.path / _plain(name)
         with self.opened() as folder:
             try:
@@ -101,15 +105,25 @@ class Inside:
             return file.readall()
 
     def stat(self, name: str) -> os.stat_result | None:
-        """Of a plain file; None if there is none of this name."""
-        with contextlib.suppress(OSError), self.opened() as folder:
-            found = os.stat(_plain(name), dir_fd=folder, follow_symlinks=False)
-            return found if stat.S_ISREG(found.st_mode) else None
+        """Of a plain file; None if there is none of this name.
+
+        Raises:
+            OSError: that could not be seen.
+        """
+        try:
+            with self.opened() as folder:
+                found = os.stat(_plain(name), dir_fd=folder, follow_symlinks=False)
+                return found if stat.S_ISREG(found.st_mode) else None
+        except OSError as error:
+            if error.errno not in ABSENT:
+                raise
         return None
 
     def has(self, name: str) -> bool:
-        """Whether there is a plain file of this name."""
-        return self.stat(name) is not None
+        """Whether a plain file of this name is seen."""
+        with contextlib.suppress(OSError):
+            return self.stat(name) is not None
+        return False
 
     def checked(self, name: str) -> Path:
         """The path of a plain file that no link leads to, for libraries that map a file by its path.
@@ -120,12 +134,18 @@ class Inside:
         return self.path / name
 
     def names(self, form: re.Pattern[str]) -> list[str]:
-        """Plain files whose whole names are of this form; none if there is no such folder."""
+        """Plain files whose whole names are of this form; none if there is no such folder.
+
+        Raises:
+            OSError: they could not be listed.
+        """
         try:
             with self.opened() as folder, os.scandir(folder) as entries:
                 return sorted(e.name for e in entries if form.fullmatch(e.name) and e.is_file(follow_symlinks=False))
-        except OSError:
-            return []
+        except OSError as error:
+            if error.errno not in ABSENT:
+                raise
+        return []
 
     def remove(self, name: str) -> bool:
         """Remove a file, or a link, never what it leads to; whether it was there and could be removed."""

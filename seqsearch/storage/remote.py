@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
+from seqsearch.storage.inside import Inside
+from seqsearch.storage.unfinished import try_to_write
 
 ANSWER_SECONDS = 45.0
-"""Within which a file system on the network must answer when it is open_remote."""
+"""Within which a file system on the network must answer when it is opened."""
 
 
 def open_remote(location: str, flag: str) -> tuple[Any, str]:
@@ -72,9 +73,8 @@ def usable(location: str, flag: str) -> Path:
     """
     folder = local(location, flag).resolve()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, prefix="."):
-            return folder
+        try_to_write(Inside(folder))
+        return folder
     except OSError as error:
         raise UserError(f"{flag} {location}: {error.strerror}; name a folder that can be written") from None
 

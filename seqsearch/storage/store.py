@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import io
 import re
 import shutil
@@ -16,8 +18,8 @@ from seqsearch.storage.inside import Inside
 from seqsearch.storage.remote import export_target, open_remote
 from seqsearch.storage.unfinished import sweep
 
-LARGEST, PIECE = 1 << 40, 8 << 20
-"""Bytes of a file that is read, and of a piece that is copied."""
+PIECE = 8 << 20
+"""Bytes that are read or copied at a time."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,8 @@ class Listed:
 class Store(Protocol):
     """Files below a folder; names may have a folder in front, as ``packs/x``. All raise ``OSError``."""
 
-    def read(self, name: str) -> bytes:
-        """The content of a file."""
+    def read(self, name: str, most: int) -> bytes:
+        """The content of a file of at most ``most`` bytes."""
         ...
 
     def write(self, name: str, content: bytes) -> None:
@@ -59,9 +61,9 @@ class LocalStore:
         self._root = Inside(root)
         sweep(self._root)
 
-    def read(self, name: str) -> bytes:
+    def read(self, name: str, most: int) -> bytes:
         folder, own = self._at(name)
-        return folder.read(own, LARGEST)
+        return folder.read(own, most)
 
     def write(self, name: str, content: bytes) -> None:
         self.copy(name, io.BytesIO(content))
@@ -92,10 +94,15 @@ class RemoteStore:
     def __init__(self, system: Any, root: str) -> None:
         self._fs, self._root = system, root
 
-    def read(self, name: str) -> bytes:
+    def read(self, name: str, most: int) -> bytes:
+        pieces, size = [], 0
         with self._fs.open_input_stream(f"{self._root}/{name}") as stream:
-            content: bytes = stream.read()
-        return content
+            while piece := stream.read(min(PIECE, most + 1 - size)):
+                pieces.append(piece)
+                size += len(piece)
+                if size > most:
+                    raise OSError(errno.EFBIG, f"it has more than {most >> 20} MB", name)
+        return b"".join(pieces)
 
     def write(self, name: str, content: bytes) -> None:
         path = f"{self._root}/{name}"
@@ -105,9 +112,14 @@ class RemoteStore:
 
     def copy(self, name: str, source: IO[bytes]) -> None:
         path, part = f"{self._root}/{name}", f"{self._root}/.{name}.part"
-        with self._fs.open_output_stream(part) as target:
-            shutil.copyfileobj(source, target, PIECE)
-        self._fs.move(part, path)
+        try:
+            with self._fs.open_output_stream(part) as target:
+                shutil.copyfileobj(source, target, PIECE)
+            self._fs.move(part, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self._fs.delete_file(part)
+            raise
 
     def remove(self, name: str) -> None:
         self._fs.delete_file(f"{self._root}/{name}")

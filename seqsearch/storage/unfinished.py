@@ -1,7 +1,7 @@
 """Temporary files, and marks that end with their process: whose writer was killed is told by its lock, and swept.
 
 A writer holds a lock on what it writes until it has its name. Where several machines share a folder whose locks they do not
-share, the name says the machine: another's file is taken for dead only when it has not been written for an hour.
+share, the name says the machine: another's file is taken for dead only when it has not been written, or touched, for an hour.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ import time
 import uuid
 from collections.abc import Iterator
 from functools import cache
+from typing import IO
 
 from seqsearch.storage.inside import Inside
+from seqsearch.storage.locks import lock_in
 
 UNFINISHED = re.compile(r"\..+\.(?P<host>[0-9a-f]{8})-[0-9a-f]{12}\.part")
 """The form of the name of a file that is being written."""
-MARK = re.compile(r"\.driver-[0-9a-f]{32}")
+MARK = re.compile(r"\.driver-(?P<host>[0-9a-f]{8})-[0-9a-f]{32}")
 """The form of the name of a mark: its owner holds a shared lock on it."""
-ELSEWHERE_SECONDS = 3600.0
+ELSEWHERE_SECONDS, TRIES = 3600.0, 100
 
 
 @contextlib.contextmanager
@@ -56,14 +58,39 @@ def replacing(folder: int, name: str, *, durable: bool) -> Iterator[tuple[int, s
         os.close(file)
 
 
+def try_to_write(folder: Inside) -> None:
+    """Make a temporary file in a folder, which is made if need be, and remove it.
+
+    Raises:
+        OSError: that cannot be done.
+    """
+    with folder.opened(make=True) as opened:
+        file, temporary = _begun(opened, "trial")
+        os.close(file)
+        os.unlink(temporary, dir_fd=opened)
+
+
 def sweep(folder: Inside) -> int:
     """Remove temporary files and marks whose writers are dead; bytes of those that are left."""
-    left = 0
-    for form in (UNFINISHED, MARK):
-        for name in folder.names(form):
-            size = _removed_if_dead(folder, name)
-            left += size
-    return left
+    with contextlib.suppress(OSError):  # it cannot be listed now: the next look will do
+        return sum(_removed_if_dead(folder, name) for form in (UNFINISHED, MARK) for name in folder.names(form))
+    return 0
+
+
+def held_mark(folder: Inside, name: str) -> IO[bytes] | None:
+    """A mark, made if need be, that is held with others until it is closed; None if somebody is about to remove it for long.
+
+    Raises:
+        OSError: it cannot be made, or locked.
+    """
+    for _ in range(TRIES):
+        mark = lock_in(folder, name, shared=True)
+        if mark is not None:
+            if os.fstat(mark.fileno()).st_nlink:  # else it was swept before it had its lock
+                return mark
+            mark.close()
+        time.sleep(0.01)
+    return None
 
 
 def _removed_if_dead(folder: Inside, name: str) -> int:
@@ -74,8 +101,8 @@ def _removed_if_dead(folder: Inside, name: str) -> int:
         return 0
     try:
         found = os.fstat(file)
-        mine = UNFINISHED.fullmatch(name)
-        if mine and mine["host"] != host() and time.time() - found.st_mtime < ELSEWHERE_SECONDS:
+        form = UNFINISHED.fullmatch(name) or MARK.fullmatch(name)
+        if form and form["host"] != host() and time.time() - found.st_mtime < ELSEWHERE_SECONDS:
             return found.st_size
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return 0 if folder.remove(name) else found.st_size

@@ -20,7 +20,7 @@ def test_the_drivers_folder_is_used_where_it_is_seen(tmp_path: Path, monkeypatch
     elsewhere = node_folder(states, "run")
     assert elsewhere.own
     assert elsewhere.path.is_relative_to(tmp_path / "tmp")
-    marker(states, "run").touch()
+    (states / marker("run")).touch()
     assert node_folder(states, "run").path == states
     assert not node_folder(states, "run").own
     monkeypatch.setenv("SEQSEARCH_STATES", str(tmp_path / "mine"))

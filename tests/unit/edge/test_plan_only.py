@@ -14,10 +14,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
-from protocols.edge.plan import FILE, plan, read_plans, write_plans
+from protocols.edge.plan import plan, read_plans, write_plans
 from protocols.edge.settings import EdgePlanSettings
 from protocols.report.edge_plan import way
 from seqsearch.core.errors import UserError
+from seqsearch.results.schema import PLANS
 from seqsearch.similarity.files import write
 from seqsearch.similarity.matrix import Similarity, checked
 
@@ -64,13 +65,15 @@ def s_of(tasks: dict[int, list[int]], values: np.ndarray) -> float:
     return float(np.mean([np.mean([[values[a, b] for b in y] for a in x]) for x, y in pairwise(ordered)]))
 
 
-@pytest.mark.parametrize("name", [FILE, "sequences.parquet"])
+@pytest.mark.parametrize("name", [PLANS, "sequences.parquet"])
 def test_an_empty_file_of_a_plan_is_written_again(planned: tuple[Path, str], tmp_path: Path, name: str) -> None:
     run = Path(shutil.copytree(planned[0], tmp_path / "run"))
     (run / name).write_bytes(b"")
     said = seqsearch("edge", "--resume", run)
     assert said.exit_code == 0, said.stderr
     assert f"{run}/{name}" in said.stderr
+    assert said.stderr.count(": planned again\n") == 1
+    assert "journal" not in said.stderr
     assert [p.digest for p in read_plans(run)] == [p.digest for p in read_plans(planned[0])]
     assert sequences(run) == sequences(planned[0])
 
@@ -169,7 +172,7 @@ def test_of_all_sequences_the_extreme_is_optimal_also_without_a_bound() -> None:
 
 def test_plans_are_read_again_as_they_were_written(tmp_path: Path) -> None:
     made = plan("s", some(8), (3, 3, 2), EdgePlanSettings(moves=300, extremes=2))
-    write_plans(tmp_path / FILE, [made])
+    write_plans(tmp_path / PLANS, [made])
     assert read_plans(tmp_path) == [made]
     assert read_plans(tmp_path / "elsewhere") == []
 
@@ -184,10 +187,10 @@ DAMAGE: list[Any] = [
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_plans_are_one_line(tmp_path: Path, damage: Any) -> None:
-    write_plans(tmp_path / FILE, [plan("s", some(6), (2, 2, 2), EdgePlanSettings(planner="exact"))])
-    said = json.loads((tmp_path / FILE).read_text())
+    write_plans(tmp_path / PLANS, [plan("s", some(6), (2, 2, 2), EdgePlanSettings(planner="exact"))])
+    said = json.loads((tmp_path / PLANS).read_text())
     damage(said["plans"][0])
-    (tmp_path / FILE).write_text(json.dumps(said))
+    (tmp_path / PLANS).write_text(json.dumps(said))
     with pytest.raises(UserError, match="remove it to have it planned again"):
         read_plans(tmp_path)
 

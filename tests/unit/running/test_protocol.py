@@ -99,6 +99,7 @@ class Pairs(Protocol[PairsSettings, Study]):
     name = "pairs"
     command = "pairs"
     settings = PairsSettings
+    exports = ("sequences.parquet", "results.parquet", "trainings.parquet", "stats.json")
 
     def prepare(self, settings: PairsSettings, states: Path, device: str, directory: Path) -> Study:
         world, methods, tags = resolved(settings, states, device, directory, settings.pairs)

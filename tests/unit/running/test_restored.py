@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
+from protocols.cldyb.protocol import Cldyb
 from protocols.cldyb.settings import CldybSettings
+from protocols.running.export import torn
 from protocols.running.folder import RunFolder
 from tests.studies import execute
 from tests.unit.running.baits import call
@@ -46,6 +49,22 @@ def test_a_torn_file_of_a_finished_run_is_written_again(finished: Path, run: Pat
     assert json.loads((run / "stats.json").read_text())["complete"]
     again = call("cldyb", "--resume", run, "--workers", 0)
     assert "written again" not in again.stderr
+
+
+@pytest.mark.parametrize("name", ["foreign.parquet", "foreign.html", "similarity.parquet"])
+def test_files_of_others_in_a_finished_run_are_neither_looked_at_nor_exported(
+    finished: Path, run: Path, tmp_path: Path, name: str
+) -> None:
+    (run / name).write_bytes(b"theirs")
+    said = call("cldyb", "--resume", run, "--workers", 0, "--export", tmp_path / "out")
+    assert said.exit_code == 0
+    assert "again" not in said.stderr
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {*EXPORTS, "config.json"}
+
+
+def test_a_sparse_report_takes_no_memory(run: Path) -> None:
+    os.truncate(run / "report.html", 40 << 30)
+    assert torn(Cldyb(), run) == f"{run}/report.html is torn"
 
 
 @pytest.mark.parametrize("left", [None, "", '{"protocol": "cl'])

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
+from actors.options import EngineOptions
+from actors.run_states import RunStates
 from protocols.cldyb.settings import CldybSettings
+from protocols.running.event_log import EventLog
 from protocols.running.folder import RunFolder, write_json
 from protocols.running.heartbeat import Heartbeat
 from seqsearch.core.errors import UserError
 from seqsearch.engine.journal import Journal
+from seqsearch.states.cache import StateCache
+from seqsearch.states.folder import StateFolder
+from seqsearch.storage.inside import Inside
 from tests.studies import execute
 from tests.unit.engine.test_journal import edge
 from tests.unit.running.test_power_loss import ROOT, TINY, found
@@ -114,3 +125,77 @@ def test_a_process_that_slept_while_another_finished_its_run_ends_with_a_line(tm
     assert execute(folder, CldybSettings(**LONGER))
     folder.close()
     assert found(run) == found(alone)
+
+
+@pytest.fixture
+def no_descriptors() -> Callable[[], contextlib.AbstractContextManager[None]]:
+    """Within it no file can be opened."""
+
+    @contextlib.contextmanager
+    def none() -> Iterator[None]:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    return none
+
+
+def test_what_cannot_be_read_is_not_taken_for_taken_over(tmp_path: Path, no_descriptors: Any) -> None:
+    run = RunFolder.create(tmp_path / "run", CldybSettings(**TINY))
+    journal = Journal(run.path)
+    for act in (run.check, lambda: journal.add(edge("a"))):
+        with no_descriptors(), pytest.raises(UserError, match=r"cannot be read \(Too many open files\)"):
+            act()
+    journal.add(edge("a"))
+    run.path.rename(tmp_path / "moved")
+    with pytest.raises(UserError, match=r"lock is gone \(was the run moved\?\): this one ends, and nothing is lost"):
+        run.check()
+
+
+def test_states_are_not_swept_when_they_cannot_be_read(tmp_path: Path, no_descriptors: Any) -> None:
+    folder, other = StateFolder(tmp_path / "states"), StateFolder(tmp_path / "states")
+    folder.write("a" * 32, {"w": torch.ones(9)})
+    with no_descriptors():
+        other.sweep(grace=0.0)
+        assert other.evict(0) == []
+    assert folder.read("a" * 32) is not None
+    real = Inside.read
+
+    def broken(self: Inside, name: str, most: int) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Inside, "read", broken)
+        other.sweep(grace=0.0)
+    assert Inside.read is real
+    assert other.read("a" * 32) is not None
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_who_lost_a_run_removes_no_states_and_logs_nothing(tmp_path: Path, keeps: bool) -> None:
+    run = tmp_path / "run"
+    first = RunFolder.create(run, CldybSettings(**TINY))
+    engine = EngineOptions(workers=1, state_store=str(run / "states") if keeps else "", state_cache=1)
+    begun: dict[str, Any] = {"keeps": keeps, "events": lambda *_: None, "needed": list, "check": first.check}
+    states = RunStates(run / "states", "1" * 32, engine, **begun)
+    cache = StateCache(run / "states", check=first.check)
+    log = EventLog(run, first.check)
+    log.write("mine")
+    (run / "lock").unlink()
+    second, _ = RunFolder.resume(run, CldybSettings, {})
+    theirs = StateFolder(run / "states")
+    theirs.write("a" * 32, {"w": torch.ones(9)})
+    (run / "states" / f"{'a' * 32}.json").rename(run / "manifest")  # which is not written yet
+    theirs.write("b" * 32, {"w": torch.zeros(9)})
+    log.write("not mine")
+    for left in (states, cache):
+        left.drop(["b" * 32])
+        left.close()
+    assert (run / "log.jsonl").read_bytes().count(b"\n") == 1
+    (run / "manifest").rename(run / "states" / f"{'a' * 32}.json")
+    assert all(theirs.read(digest * 32) is not None for digest in "ab")
+    second.close()
+    first.close()

@@ -10,17 +10,20 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
-from actors.node import marker
+from actors.node import marker, node_folder
 from actors.options import EngineOptions
 from actors.run_states import RunStates
 from protocols.running.folder import RunFolder
+from seqsearch.core.errors import UserError
 from seqsearch.states.folder import StateFolder
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
+from seqsearch.storage.remote import usable
 from seqsearch.storage.unfinished import ELSEWHERE_SECONDS, UNFINISHED, host, sweep
 from tests.studies import small_settings
 
@@ -31,12 +34,13 @@ from contextlib import ExitStack
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.locks import lock_in
+from seqsearch.storage.unfinished import host
 with ExitStack() as stack:
     for folder in sys.argv[1:]:
         file = stack.enter_context(atomic_file(Inside(Path(folder)), "a.json"))
         file.write(b"x" * 1000)
         file.flush()
-        stack.enter_context(lock_in(Inside(Path(folder)), ".driver-" + "0" * 32, shared=True))
+        stack.enter_context(lock_in(Inside(Path(folder)), f".driver-{host()}-" + "0" * 32, shared=True))
     print("writing", flush=True)
     time.sleep(600)
 """
@@ -155,14 +159,95 @@ def test_a_file_that_is_swept_before_it_is_locked_is_begun_again(
 def test_the_mark_of_a_driver_is_swept_unless_another_has_it(tmp_path: Path) -> None:
     states, old, token = tmp_path / "states", "1" * 32, "2" * 32
     states.mkdir()
-    marker(states, old).touch()
+    (states / marker(old)).touch()
     with ExitStack() as stack:
         both = [
             RunStates(states, token, EngineOptions(workers=1), keeps=True, events=lambda *_: None, needed=list)
             for _ in range(2)
         ]
         stack.callback(both[1].close)
-        assert [marker(states, t).exists() for t in (old, token)] == [False, True]
+        assert [(states / marker(t)).exists() for t in (old, token)] == [False, True]
         both[0].close()
-        assert marker(states, token).exists()
+        assert (states / marker(token)).exists()
     assert not states.exists() or not list(states.iterdir())
+
+
+def test_a_mark_that_is_swept_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    real, swept = fcntl.flock, []
+
+    def late(file: Any, how: int) -> None:
+        if not swept and how & fcntl.LOCK_SH:
+            swept.append(sweep(Inside(tmp_path)))
+        real(file, how)
+
+    monkeypatch.setattr("fcntl.flock", late)
+    states = RunStates(tmp_path, "2" * 32, EngineOptions(workers=1), keeps=True, events=lambda *_: None, needed=list)
+    assert swept == [0]
+    assert (tmp_path / marker("2" * 32)).exists()
+    states.close()
+    assert not (tmp_path / marker("2" * 32)).exists()
+
+
+def test_the_mark_of_another_machine_is_left_for_an_hour_after_it_was_touched(tmp_path: Path) -> None:
+    mark = tmp_path / f".driver-{'0' * 8}-{'2' * 32}"
+    mark.touch()
+    sweep(Inside(tmp_path))
+    assert mark.exists()
+    assert node_folder(tmp_path, "2" * 32).path == tmp_path
+    os.utime(mark, (0, time.time() - ELSEWHERE_SECONDS - 60))
+    sweep(Inside(tmp_path))
+    assert not mark.exists()
+
+
+def test_a_driver_touches_its_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    states = RunStates(tmp_path, "2" * 32, EngineOptions(workers=1), keeps=True, events=lambda *_: None, needed=list)
+    os.utime(tmp_path / marker("2" * 32), (0, 0))
+    monkeypatch.setattr("actors.run_states.ROOM_EVERY", 0.0)
+    states.make_room()
+    assert (tmp_path / marker("2" * 32)).stat().st_mtime > 0
+    states.close()
+
+
+def test_a_folder_that_is_removed_while_a_file_is_begun_in_it_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, real, removed = Inside(tmp_path).at("packs"), os.open, []
+
+    def late(path: Any, flags: int, *rest: Any, **more: Any) -> int:
+        if not removed and str(path).endswith(".part"):
+            removed.append(folder.remove_if_empty())
+        return real(path, flags, *rest, **more)
+
+    monkeypatch.setattr("os.open", late)
+    with atomic_file(folder, "x") as file:
+        file.write(b"x")
+    assert removed
+    assert (tmp_path / "packs" / "x").read_bytes() == b"x"
+
+
+def test_what_a_look_at_a_store_leaves_when_it_is_killed_is_swept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("os.unlink", lambda *_, **__: None)  # killed before that
+        assert usable(str(tmp_path), "--state-store") == tmp_path
+    assert len(list(tmp_path.iterdir())) == 1
+    assert sweep(Inside(tmp_path)) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_run_sweeps_nothing_before_it_holds_the_lock(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    first = RunFolder(tmp_path / "run")
+    part = tmp_path / "run" / f".config.json.{host()}-{'1' * 12}.part"
+    part.touch()
+    with pytest.raises(UserError, match="is in use by another process"):
+        RunFolder.create(tmp_path / "run", small_settings())
+    assert part.exists()
+    first.close()
+    RunFolder.create(tmp_path / "run", small_settings()).close()
+    assert not part.exists()
