@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqsearch.core.ending import ends_session
+from seqsearch.core.deadline import ends_session
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.registry import located
 from seqsearch.core.types import MethodSpec, StateKey, Task
