@@ -209,7 +209,7 @@ class Trainer:
         if backbone_name not in self._sources:
             backbone = self.world.backbone(backbone_name)
             features = UnionFeatures(Path(self.world.cache), self.world.images, backbone, self.device)
-            features.network.check = self.guard.check
+            features.network.check = partial(self.guard.check, between_calls=False)
             self._sources[backbone_name] = PoolSource(self.world, backbone, features, self.device, self._room)
         return self._sources[backbone_name]
 
