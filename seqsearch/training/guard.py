@@ -96,8 +96,7 @@ class _Job:
         found = _words(networks, changed)
         for setting, value in changed:
             setting.write(value)
-        found += _variables(self.variables())
-        restore_environment(self._environment)
+        found += _variables(restore_environment(self._environment))
         self._guard.end(found, [source for source, _ in networks])
         if found and error is None:
             raise NotAsLent(_blame(found))
@@ -108,7 +107,7 @@ class _Job:
         return [(s, value) for s, value in asked if s.read() != value]
 
     def variables(self) -> list[str]:
-        """Names of variables of the environment that are not as they were."""
+        """Names of variables of the environment that are changed or gone."""
         return changed_variables(self._environment)
 
     def networks(self) -> list[tuple[PoolSource, str]]:

@@ -78,11 +78,17 @@ def changed_variables(before: Mapping[Any, Any]) -> list[str]:
     return [os.fsdecode(name) for name, value in before.items() if now.get(name) != value] if now != before else []
 
 
-def restore_environment(before: Mapping[Any, Any]) -> None:
-    for name in environment().keys() - before.keys():
+def restore_environment(before: Mapping[Any, Any]) -> list[str]:
+    """Put the environment back; names of `changed_variables`."""
+    now = environment()
+    if now == before:
+        return []
+    changed = changed_variables(before)
+    for name in now.keys() - before.keys():
         del os.environ[os.fsdecode(name)]
-    for variable in changed_variables(before):
+    for variable in changed:
         os.environ[variable] = os.fsdecode(before[os.fsencode(variable)])
+    return changed
 
 
 def own_generators() -> tuple[Any, ...]:
