@@ -72,19 +72,15 @@ def environment() -> dict[Any, Any]:
 
 
 def changed_variables(before: Mapping[Any, Any]) -> list[str]:
-    """Names of variables of the environment that were changed or removed. New ones do not count: libraries set some when they are
-    imported."""
+    """Names of variables of the environment that were changed or removed; not of new ones: libraries set some when imported."""
     now = environment()
     return [os.fsdecode(name) for name, value in before.items() if now.get(name) != value] if now != before else []
 
 
 def restore_environment(before: Mapping[Any, Any]) -> list[str]:
     """Put the environment back; names of `changed_variables`."""
-    now = environment()
-    if now == before:
-        return []
     changed = changed_variables(before)
-    for name in now.keys() - before.keys():
+    for name in environment().keys() - before.keys():
         del os.environ[os.fsdecode(name)]
     for variable in changed:
         os.environ[variable] = os.fsdecode(before[os.fsencode(variable)])
