@@ -4,7 +4,8 @@
 
 The method is SimpleCIL with 4 MB of further state, as a small network has; of a move's 25 trainings one is extended, the others
 are leaves, and what was extended is dropped at the next move. ``held`` is a cache of 2 GiB that holds leaves as well, as every
-worker had until it was bounded; ``bounded`` is what workers have. Each runs in a process of its own.
+worker had until it was bounded; ``bounded`` is what workers have; ``filled`` is that of a worker with 512 MiB of free memory, and
+all states are kept, those of the last three moves on disk: more than it has room for. Each runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from seqsearch.states.cache import StateCache
 
 MOVE = 25
 """Trainings of a move."""
+FREE = 512 << 20
+"""Bytes of memory that the machine of ``filled`` has left."""
 METHOD = """
 import torch
 from seqsearch.methods.simplecil import build as SimpleCIL
@@ -64,28 +67,32 @@ def measured(cache: str, trainings: int, folder: str) -> dict[str, Any]:
     (Path(folder) / "ballast.py").write_text(METHOD)
     world, caches = (
         World("glyphs:classes=400,train=6,reward=2,test=2", 0, f"{folder}/cache", f"{folder}/states"),
-        room(),
+        room(free=FREE if cache == "filled" else None),
     )
     states = Held(Path(world.states), 2 << 30) if cache == "held" else StateCache(Path(world.states), caches.states)
     trainer, spec = (
         Trainer(world, cache=states, caches=caches),
         world.spec(parse_item(f"{folder}/ballast.py:Ballast", "method"), "glyph_vit"),
     )
-    used, start, key = {}, time.perf_counter(), StateKey(spec, 0, 0, ())
+    used, kept, start = {}, dict[int, list[str]](), time.perf_counter()
     for number in range(trainings):
         move, place = divmod(number, MOVE)
         first = world.task([move % 200, 200 + move // 200])
         key = StateKey(spec, 0, move, (first,) if place == 0 else (first, world.task([399 - place])))
-        result = trainer.train(Edge(key, keep=place == 0))
+        keep = place == 0 or cache == "filled"
+        result = trainer.train(Edge(key, keep=keep))
         assert result.status == "ok", result.message
+        if keep:
+            kept.setdefault(move, []).append(key.digest)
         if place == MOVE - 1:
-            trainer.cache.drop([key.parent.digest])
+            trainer.cache.drop(kept.pop(move - 2 if cache == "filled" else move, []))
         if (number + 1) % max(1, trainings // 10) == 0:
             used[number + 1] = round(resident_bytes() / 1e6, 1)
     seconds = (time.perf_counter() - start) / trainings
     return {
         "cache": cache,
         "room_mb": round((2 << 30 if cache == "held" else caches.states) / 1e6),
+        "held_mb": round(trainer.cache._ram.currsize / 1e6),
         "seconds_each": seconds,
         "resident_mb": used,
     }
@@ -102,7 +109,7 @@ def main() -> None:
             print(json.dumps(measured(arguments.cache, arguments.trainings, folder)))
             return
     rows = []
-    for cache in ("held", "bounded"):
+    for cache in ("held", "bounded", "filled"):
         command = [
             sys.executable,
             "-m",
@@ -113,9 +120,14 @@ def main() -> None:
             str(arguments.trainings),
         ]
         rows.append(json.loads(subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout))
-        print(cache, " ".join(f"{n}: {mb:.0f} MB" for n, mb in rows[-1]["resident_mb"].items()), flush=True)
+        used = " ".join(f"{n}: {mb:.0f} MB" for n, mb in rows[-1]["resident_mb"].items())
+        print(
+            f"{cache}, {1e3 * rows[-1]['seconds_each']:.1f} ms a training, room {rows[-1]['room_mb']} MB:",
+            used,
+            flush=True,
+        )
     growth = [max(row["resident_mb"].values()) / next(iter(row["resident_mb"].values())) for row in rows]
-    print(f"largest over first tenth: held {growth[0]:.2f}, bounded {growth[1]:.2f}")
+    print("largest over first tenth:", ", ".join(f"{r['cache']} {g:.2f}" for r, g in zip(rows, growth, strict=True)))
     if arguments.write:
         write_result("resident", {"trainings": arguments.trainings, "caches": rows, "growth": growth})
 

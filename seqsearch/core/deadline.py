@@ -1,4 +1,5 @@
-"""The moment by which a run must stop. The clock is given from outside, so that tests need not wait."""
+"""The moment by which a run must stop, and who ended it: the user and the clock, or a method's own code. The clock is given from
+outside, so that tests need not wait."""
 
 from __future__ import annotations
 
@@ -20,6 +21,31 @@ class Struck(KeyboardInterrupt):
     """What interrupts a block at its deadline."""
 
 
+_struck = False
+"""Whether the block under way was interrupted, whatever the code in it has made of that."""
+
+
+def check() -> None:
+    """Before anything is kept: what was interrupted may have swallowed that, and be half done.
+
+    Raises:
+        TimeIsUp: the block under way was interrupted at its deadline.
+        Stopped: a signal asked the process to stop.
+    """
+    stop.check()
+    if _struck:
+        raise TimeIsUp
+
+
+def ends_session(error: BaseException) -> bool:
+    """Whether an exception is how a session ends (its time is up, a signal), not what a method raised by itself."""
+    if stop.requested() or _struck:  # whatever the job that it interrupted has made of it
+        return True
+    if not isinstance(error, KeyboardInterrupt) or threading.current_thread() is not threading.main_thread():
+        return isinstance(error, TimeIsUp)  # nowhere but in the main thread do signals arrive
+    return isinstance(error, (Struck, stop.Stopped)) or signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 class Deadline:
     """``seconds`` from now on by ``clock`` (s); infinite: never."""
 
@@ -36,12 +62,14 @@ class Deadline:
         """Interrupt this block, and nothing outside of it, when the deadline passes, or a signal asks the process to stop.
 
         What waits or computes in it is left at once, as Ctrl-C would do it: Ray and methods that catch every ``Exception``
-        let only a KeyboardInterrupt through. In another thread than the main one, only the beginning of the block is checked.
+        let only a KeyboardInterrupt through. What the block makes of it does not count, whether it raises something else or ends
+        as if nothing had been. In another thread than the main one, only the beginning of the block is checked.
 
         Raises:
             TimeIsUp: it passed before the block ended.
             Stopped: a signal came.
         """
+        global _struck
         stop.check()
         if self.left() <= 0:
             raise TimeIsUp
@@ -49,28 +77,36 @@ class Deadline:
             yield
             return
         if self._at == math.inf:
-            with stop.interruptible():
+            with _interruptible():
                 yield
             return
-        armed, struck = True, False
+        armed, around = True, _struck
 
         def strike(*_: object) -> None:
-            nonlocal struck
+            global _struck
             if armed and self.left() <= 0:
-                struck = True
+                _struck = True
                 raise Struck
 
         handler = signal.signal(signal.SIGALRM, strike)
         # again every second: a clock may be slow, and a method may swallow the first interrupt
         timer = signal.setitimer(signal.ITIMER_REAL, max(self.left(), 1e-3), 1.0)
         try:
-            with stop.interruptible():
+            with _interruptible():
                 yield
-        except KeyboardInterrupt:
-            if struck and not stop.requested():
-                raise TimeIsUp from None
-            raise
         finally:
-            armed = False
+            armed, _struck = False, around
             signal.setitimer(signal.ITIMER_REAL, *timer)
             signal.signal(signal.SIGALRM, handler or signal.SIG_DFL)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """As `stop.interruptible`; once it is interrupted, nothing else comes of the block."""
+    try:
+        with stop.interruptible():
+            yield
+    except BaseException:
+        if not (stop.requested() or _struck):
+            raise
+    check()

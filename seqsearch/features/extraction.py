@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +29,8 @@ AHEAD = 3
 """Batches under way at a time beside a GPU: one that it computes, one that waits, one that is being decoded."""
 PIECE = 16
 """Images that one thread decodes at a time: small, so that the first batch of a shard comes soon."""
+ANYBODY = ""
+"""To whom a network is lent that was not asked for by `Network.lend`."""
 DECODERS = 8
 """Decoding threads beside a GPU, at most."""
 
@@ -37,7 +41,7 @@ class Network:
     """The pre-trained network of a backbone, built when it is first needed.
 
     Attributes:
-        lent_to: who was given it, and may have kept it.
+        lent_to: who was given it, and may have kept it; `ANYBODY` if it was taken.
         check: called before features are computed, or the network is built, on which all later jobs rely: raises if anything is
             changed that these rest on.
     """
@@ -47,26 +51,44 @@ class Network:
         self.lent_to: set[str] = set()
         self.check: Callable[[], None] = lambda: None
         self._lent: Fingerprint = {}
+        self._versions: list[tuple[str, torch.Tensor, int]] = []
+
+    @property
+    def module(self) -> torch.nn.Module:
+        """On the device, in eval mode, without gradients. Whoever reads it here may change it, in this job or a later one."""
+        return self.lend(ANYBODY)
 
     @cached_property
-    def module(self) -> torch.nn.Module:
-        """On the device, in eval mode, without gradients."""
+    def _module(self) -> torch.nn.Module:
         import torch
 
         self.check()
         # an ordinary module, also if who asks first is predicting; what its construction draws is nobody's business
         with torch.inference_mode(False), torch.random.fork_rng(devices=[]):
-            return self.backbone.module().to(self.device).eval().requires_grad_(False)
+            module = self.backbone.module().to(self.device).eval().requires_grad_(False)
+        tensors = chain(module.named_parameters(), module.named_buffers())
+        self._versions = [(name, t, t._version) for name, t in tensors if not t.is_inference()]
+        return module
 
     def lend(self, to: str) -> torch.nn.Module:
         """The module itself, for somebody who must not change it."""
-        self._lent = self._lent or fingerprint(self.module)
+        module = self._module
+        if not self._lent and not self._written():
+            self._lent = fingerprint(module)
         self.lent_to.add(to)
-        return self.module
+        return module
+
+    def copy(self) -> torch.nn.Module:
+        """A module of one's own."""
+        return copy.deepcopy(self._module)
 
     def changed(self) -> str:
-        """What is not as it was when the module was first lent; empty if all is."""
-        return differs(self._lent, fingerprint(self.module)) if self._lent else ""
+        """What is not as it was when the module was first lent; empty if all is. While it is lent to nobody: what was written to,
+        as far as torch counts that, which costs next to nothing."""
+        return differs(self._lent, fingerprint(self._module)) if self._lent else self._written()
+
+    def _written(self) -> str:
+        return next((name for name, tensor, version in self._versions if tensor._version != version), "")
 
     def renew(self) -> None:
         """Build the module again.
@@ -74,8 +96,8 @@ class Network:
         Raises:
             UserError: the backbone does not give another one, but that which was changed.
         """
-        del self.__dict__["module"]
-        if self.changed():
+        before = self.__dict__.pop("_module")
+        if self._module is before or self.changed():
             raise UserError(
                 f"backbone {self.backbone.name!r} was changed by a method and cannot be had again: "
                 "its module() must give a fresh copy each time; mend both, then resume"
@@ -96,7 +118,7 @@ class Network:
         """On a CPU: the next batch is decoded while the network runs; more threads would take its cores."""
         import torch
 
-        module = self.module
+        module = self._module
 
         def prepared(rows: Rows) -> torch.Tensor:
             return self.backbone.preprocess(pool.images(rows, self.backbone.view))
@@ -142,7 +164,7 @@ class _Overlapped:
         import torch
 
         self._pool, self._batches, self._decoders = pool, batches, decoders
-        self._backbone, self._device, self._module = network.backbone, network.device, network.module
+        self._backbone, self._device, self._module = network.backbone, network.device, network._module
         self._view, self._on_gpu = network.backbone.view, network.device.type == "cuda"
         table = byte_table(network.backbone)
         self._table = None if table is None else table.to(self._device)

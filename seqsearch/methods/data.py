@@ -56,7 +56,7 @@ class Batch:
     """Images by row, decoded when first read; ``labels`` are head columns, present in training only."""
 
     indices: Rows
-    source: ImageSource = field(repr=False)
+    _source: ImageSource = field(repr=False)
     labels: torch.Tensor | None = None
 
     def __len__(self) -> int:
@@ -65,29 +65,29 @@ class Batch:
     @cached_property
     def images(self) -> torch.Tensor:
         """Preprocessed images ``[n, 3, s, s]``."""
-        return self.source.images(self.indices)
+        return self._source.images(self.indices)
 
     @cached_property
     def inputs(self) -> torch.Tensor | dict[str, torch.Tensor]:
         """What the backbone reads: `images`, or for one that reads texts too a mapping of tensors ``[n, ...]`` by name."""
-        tokens = self.source.tokens(self.indices)
+        tokens = self._source.tokens(self.indices)
         return {"images": self.images, **tokens} if tokens else self.images
 
     @property
     def texts(self) -> list[str]:
         """The text of each image ``[n]``."""
-        return self.source.texts(self.indices)
+        return self._source.texts(self.indices)
 
     def augmented(self, policy: Policy, generator: torch.Generator) -> Batch:
         """The same batch with other images: what ``policy`` makes of them with the random numbers of ``generator`` alone."""
-        part = Batch(self.indices, self.source, self.labels)
+        part = Batch(self.indices, self._source, self.labels)
         part.__dict__["images"] = policy(self.images, generator)
         return part
 
     @cached_property
     def frozen(self) -> torch.Tensor:
         """Frozen-backbone features ``[n, d]``."""
-        return self.source.frozen(self.indices)
+        return self._source.frozen(self.indices)
 
     def decoded(self, size: int) -> Iterator[Batch]:
         """Its parts of ``size`` consecutive images, each decoded while the one before is used."""
@@ -105,7 +105,7 @@ class Batch:
         ``space`` must name the network's weights: two that differ must have two names. ``look`` is given fixed groups of images
         (of one class and part), whatever this batch is, so that the bits do not depend on what was asked for before.
         """
-        return self.source.remembered(space, self.indices, look)
+        return self._source.remembered(space, self.indices, look)
 
     @property
     def targets(self) -> torch.Tensor:
@@ -123,7 +123,7 @@ class Batch:
         import torch
 
         at = torch.as_tensor(positions, dtype=torch.int64)
-        part = Batch(self.indices[at.numpy()], self.source, None if self.labels is None else self.labels[at])
+        part = Batch(self.indices[at.numpy()], self._source, None if self.labels is None else self.labels[at])
         for name in ("images", "inputs", "frozen"):
             if name in self.__dict__:
                 part.__dict__[name] = _selected(self.__dict__[name], at)
@@ -173,4 +173,4 @@ class TaskData:
         strange = [int(r) for r in np.asarray(rows) if int(r) not in self.readable]
         if strange:
             raise AccessError(f"image {strange[0]} is neither of this task nor a stored exemplar")
-        return Batch(np.asarray(rows, dtype=np.int64), self.train.source, labels)
+        return Batch(np.asarray(rows, dtype=np.int64), self.train._source, labels)

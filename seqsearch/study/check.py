@@ -11,14 +11,14 @@ import dataclasses
 import random
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from seqsearch.core.ending import ends_session
+from seqsearch.core.deadline import ends_session
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.registry import located
 from seqsearch.core.types import MethodSpec, StateKey, Task
@@ -37,11 +37,12 @@ POOL = "glyphs:classes=32"
 
 @dataclass(frozen=True)
 class Finding:
-    """One contract: what it asks, and what is wrong (empty if nothing is)."""
+    """One contract: what it asks, and what is wrong (empty if nothing is); ``tested`` is False if that could not be found out."""
 
     contract: str
     asks: str
     wrong: str
+    tested: bool = True
 
 
 def check(text: str, backbone: str, weights: Mapping[str, str] | None = None) -> list[Finding]:
@@ -65,6 +66,8 @@ class _Subject:
         self.tasks = world.task(range(4)), world.task(range(4, 7))
         rows, _ = world.rows(self.tasks[0].classes, "reward")
         self.batch = Batch(rows, self.trainer.source(spec.backbone))
+        self.not_as_lent = ""
+        """What the first test changed that changed something of what is shared."""
 
     def findings(self) -> list[Finding]:
         tests: list[tuple[str, str, Callable[[], str]]] = [
@@ -74,23 +77,26 @@ class _Subject:
             ("C3", "a score depends on its own image alone", self._per_image),
             ("C4", "a restored method goes on as if never interrupted", self._restored),
             ("C9", "finite scores for seen classes only", self._scores),
-            ("C10", "what is lent is left as it was", self._lent),
+            ("C10", "what is lent is left as it was", self._lent),  # the last: what any test found is told with it
         ]
-        return [Finding(name, asks, self._said(test, told=name == "C10")) for name, asks, test in tests]
+        found = [self._found(*test) for test in tests]
+        *others, last = found
+        return [*others, replace(last, wrong=self.not_as_lent or last.wrong, tested=True)]
 
-    def _said(self, test: Callable[[], str], told: bool) -> str:
-        """What a test finds, or a method raises. What it changes of what is shared is put back, and is a finding if ``told``."""
-        found = ""
+    def _found(self, contract: str, asks: str, test: Callable[[], str]) -> Finding:
+        """What a test finds, or a method raises. What changes of what is shared is put back, and is a finding of C10, whichever
+        test it was; one that was ended by that has not tested its own contract."""
+        found, tested = "not tested: it changed what all jobs share, see C10", False
         try:
             with self.trainer.guard.job(self.spec.target):
-                found = test()
+                found, tested = test(), True
         except NotAsLent as error:
-            return str(error) if told else found
+            self.not_as_lent = self.not_as_lent or str(error)
         except BaseException as error:
             if ends_session(error):
                 raise
-            return line_of(error)
-        return found
+            found, tested = line_of(error), True
+        return Finding(contract, asks, found, tested)
 
     def _key(self, *tasks: Task) -> StateKey:
         return StateKey(self.spec, 0, 0, tasks)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +131,7 @@ class WorkerContext:
         backbone = self._source.backbone
         if isinstance(backbone, FromScratch):
             return backbone.initialised(self.generator("backbone")).to(self.device).requires_grad_(True)
-        return copy.deepcopy(self._source.features.network.module).requires_grad_(True)
+        return self._source.features.network.copy().requires_grad_(True)
 
     def frozen_backbone(self) -> torch.nn.Module:
         return self._source.features.network.lend(self._borrower)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from seqsearch.core.ending import ends_session
+from seqsearch.core.deadline import ends_session
 from seqsearch.core.outcomes import Status
 from seqsearch.training.guard import NotAsLent
 

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from seqsearch.features.extraction import ANYBODY
 from seqsearch.training.process import (
     Setting,
+    changed_variables,
     environment,
     own_generators,
     restore_environment,
@@ -34,7 +36,7 @@ class Guard:
         forget: called when a network was changed, for what is remembered elsewhere than in its source.
 
     Attributes:
-        spoilt: what jobs have changed, in words; empty if nothing. All of it was put back.
+        spoilt: what the last job has changed, in words; empty if nothing. All of it was put back.
     """
 
     def __init__(self, sources: Callable[[], Iterable[PoolSource]], forget: Callable[[], None] = lambda: None) -> None:
@@ -48,24 +50,29 @@ class Guard:
         Raises:
             NotAsLent: at its end, if something was changed; not in place of an exception of the block itself.
         """
-        self._job = _Job(self, self._sources, borrower)
+        self.spoilt, self._job = "", _Job(self, self._sources, borrower)
         return self._job
 
-    def check(self) -> None:
-        """In the middle of a job, before anything is kept that later jobs build on.
+    def check(self, between_calls: bool = True) -> None:
+        """In the middle of a job, before anything is kept that later jobs build on: a job that is done again builds on it, too.
+
+        ``between_calls``: no code of the borrower's is under way, which may have changed something for the length of a block.
 
         Raises:
             NotAsLent: something is changed.
         """
         if self._job is None:
             return
-        if found := _words(self._job.networks(), self._job.changed(scoped=False)):
+        found = _words(self._job.networks(), self._job.changed(between_calls))
+        if between_calls:
+            found += _variables(self._job.variables())
+        if found:
             raise NotAsLent(_blame(found))
 
     def end(self, found: list[str], changed: list[PoolSource]) -> None:
         """A job is over. Networks that it changed are built again, and what was computed meanwhile is forgotten."""
         self._job = None
-        self.spoilt = "; ".join(filter(None, [self.spoilt, *found]))
+        self.spoilt = "; ".join(found)
         for source in changed:
             self._forget()
             source.forget()
@@ -89,8 +96,7 @@ class _Job:
         found = _words(networks, changed)
         for setting, value in changed:
             setting.write(value)
-        for name in restore_environment(self._environment):
-            found.append(f"the environment variable {name}: put it back where you change it")
+        found += _variables(restore_environment(self._environment))
         self._guard.end(found, [source for source, _ in networks])
         if found and error is None:
             raise NotAsLent(_blame(found))
@@ -100,10 +106,18 @@ class _Job:
         asked = [(s, v) for s, v in zip(settings(), self._settings, strict=True) if scoped or not s.scoped]
         return [(s, value) for s, value in asked if s.read() != value]
 
+    def variables(self) -> list[str]:
+        """Names of variables of the environment that are changed or gone."""
+        return changed_variables(self._environment)
+
     def networks(self) -> list[tuple[PoolSource, str]]:
-        """Sources whose network is changed, and where. Asked of those that the borrower was given: it may have kept one."""
-        lent = [s for s in self._sources() if self._borrower in s.features.network.lent_to]
-        return [(s, wrong) for s in lent if (wrong := s.features.network.changed())]
+        """Sources whose network is changed, and where. Not asked of those that only others were given, who may have kept one."""
+        asked = [s for s in self._sources() if _had(s.features.network.lent_to, self._borrower)]
+        return [(s, wrong) for s in asked if (wrong := s.features.network.changed())]
+
+
+def _had(lent_to: set[str], borrower: str) -> bool:
+    return not lent_to or not lent_to.isdisjoint((borrower, ANYBODY))
 
 
 def _words(networks: Iterable[tuple[PoolSource, str]], changed: Iterable[tuple[Setting, Any]]) -> list[str]:
@@ -117,6 +131,10 @@ def _words(networks: Iterable[tuple[PoolSource, str]], changed: Iterable[tuple[S
         for setting, value in changed
     ]
     return lent + shared
+
+
+def _variables(names: Iterable[str]) -> list[str]:
+    return [f"the environment variable {name}: put it back where you change it" for name in names]
 
 
 def _blame(found: list[str]) -> str:

@@ -71,18 +71,20 @@ def environment() -> dict[Any, Any]:
     return dict(vars(os.environ)["_data"])
 
 
-def restore_environment(before: Mapping[Any, Any]) -> list[str]:
-    """Put the environment back; names of variables that were changed or removed. New ones do not count: libraries set some when
-    they are imported."""
+def changed_variables(before: Mapping[Any, Any]) -> list[str]:
+    """Names of variables of the environment that were changed or removed; not of new ones: libraries set some when imported."""
     now = environment()
-    if now == before:
-        return []
-    for name in now.keys() - before.keys():
+    return [os.fsdecode(name) for name, value in before.items() if now.get(name) != value] if now != before else []
+
+
+def restore_environment(before: Mapping[Any, Any]) -> list[str]:
+    """Put the environment back; names of `changed_variables`."""
+    changed = changed_variables(before)
+    for name in environment().keys() - before.keys():
         del os.environ[os.fsdecode(name)]
-    changed = [name for name, value in before.items() if now.get(name) != value]
-    for name in changed:
-        os.environ[os.fsdecode(name)] = os.fsdecode(before[name])
-    return [os.fsdecode(name) for name in changed]
+    for variable in changed:
+        os.environ[variable] = os.fsdecode(before[os.fsencode(variable)])
+    return changed
 
 
 def own_generators() -> tuple[Any, ...]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
-from seqsearch.core.ending import ends_session
+from seqsearch.core import deadline
+from seqsearch.core.deadline import ends_session
 from seqsearch.core.errors import UserError
 from seqsearch.core.outcomes import EdgeResult, ProbeResult
 from seqsearch.core.registry import load
@@ -182,7 +183,7 @@ class Trainer:
             self._notes = self._learned(method, key, trained)
             self.since = time.monotonic()
             parent, found = start.digest if start.prefix else None, learned(method)
-            self.guard.check()
+            _check(self.guard)
             state = self.states.put(key.digest, found, keep=keep, parent=parent)
         seed_generators(key.after(0), "make")
         return self.restore(key, state)
@@ -208,7 +209,7 @@ class Trainer:
         if backbone_name not in self._sources:
             backbone = self.world.backbone(backbone_name)
             features = UnionFeatures(Path(self.world.cache), self.world.images, backbone, self.device)
-            features.network.check = self.guard.check
+            features.network.check = partial(self.guard.check, between_calls=False)
             self._sources[backbone_name] = PoolSource(self.world, backbone, features, self.device, self._room)
         return self._sources[backbone_name]
 
@@ -228,13 +229,19 @@ class Trainer:
             found, report = method.learn(data)
             if report.status != "ok":
                 return report
-            self.guard.check()
+            _check(self.guard)
             own = self.states.put(key.part, found, keep=True)
             return joined(report, method.absorb(own, data))
 
         notes = self.scenario.learn(method, key, learn)
         trained.append(key.home.digest)
         return notes
+
+
+def _check(guard: Guard) -> None:
+    """Before a state is stored: no method has swallowed what ends the session, and what all jobs share is as it was."""
+    deadline.check()
+    guard.check()
 
 
 def learned(method: Method) -> State:

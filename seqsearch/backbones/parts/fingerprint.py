@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 Fingerprint = Mapping[str, Any]
 """By the name of a parameter, buffer or attribute."""
 
+SHORT = 16
+"""Entries of a list or mapping that are compared one by one; of a longer one only how many there are."""
 _TENSORS = ("_parameters", "_buffers", "_modules")
 """Where a module keeps what is gone through by name."""
 
 
 def fingerprint(network: nn.Module) -> Fingerprint:
     """Of all that a network computes with: bytes of parameters and buffers (also such as were written through ``.data`` or numpy,
-    which version counters miss), what asks for gradients or has some, submodules, hooks, modes, and other plain attributes."""
+    which version counters miss) and of tensors that are plain attributes, what asks for gradients or has some, submodules, hooks,
+    modes, plain values and short lists of them; of other attributes the kind, and how many are in them."""
     found: dict[str, Any] = {}
     for name, module in network.named_modules():
         found[name] = type(module).__qualname__
@@ -60,7 +63,18 @@ def summed(flat: torch.Tensor) -> int:
 
 
 def _plain(value: Any) -> Any:
-    """What is compared of an attribute: plain values as they are, of hooks and the like how many, of others the kind."""
+    """What is compared of an attribute: tensors and plain values as they are, also in lists and mappings of at most `SHORT`; of
+    longer ones how many, of others the kind."""
+    import torch
+
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    return len(value) if isinstance(value, (Mapping, tuple, list, set)) else type(value).__qualname__
+    if isinstance(value, torch.Tensor) and value.layout == torch.strided:
+        return checksum(value), value.shape, value.dtype
+    if not isinstance(value, (Mapping, tuple, list, set)):
+        return type(value).__qualname__
+    if not 0 < len(value) <= SHORT:
+        return len(value)
+    if isinstance(value, Mapping):
+        return [(_plain(k), _plain(v)) for k, v in value.items()]
+    return len(value) if isinstance(value, set) else [_plain(v) for v in value]

@@ -55,6 +55,42 @@ def test_a_counter_that_is_no_number_is_named(tmp_path: Path) -> None:
     assert "counters()['drift'] is nan" in result.stdout
 
 
+def test_what_a_change_of_what_is_lent_ended_is_not_said_to_be_kept(tmp_path: Path) -> None:
+    """Its first look at features is refused, since the network is changed: no contract but C10 is tested."""
+    body = (
+        "    def fit_task(self, task):\n        torch.set_default_dtype(torch.float64)\n"
+        "        self.context._source.features.network.check()\n        return super().fit_task(task)"
+    )
+    (tmp_path / "mine.py").write_text(METHOD.format(body=body))
+    result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
+    assert result.exit_code == 2
+    lines = result.stdout.splitlines()
+    assert not [line for line in lines if line.endswith(": ok")]
+    assert [line.split()[0] for line in lines if "not tested: it changed" in line] == [
+        "C1",
+        "C1",
+        "C2",
+        "C3",
+        "C4",
+        "C9",
+    ]
+    assert "torch.set_default_dtype" in lines[-1]
+    assert "breaks C10 (docs" in result.stderr
+
+
+def test_a_change_of_what_is_lent_is_told_whichever_test_finds_it(tmp_path: Path) -> None:
+    """It sees one image at a time only where C3 is tested."""
+    body = (
+        "    def predict(self, batch):\n        torch.set_num_threads(2 if len(batch) == 1 else torch.get_num_threads())\n"
+        "        return super().predict(batch)"
+    )
+    (tmp_path / "mine.py").write_text(METHOD.format(body=body))
+    result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
+    assert result.exit_code == 2
+    assert "torch.set_num_threads (1 became 2)" in result.stdout.splitlines()[-1]
+    assert "breaks C10 (docs" in result.stderr
+
+
 def test_a_parameter_that_acts_at_once_is_not_said_to_act_later(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("""
 from dataclasses import dataclass

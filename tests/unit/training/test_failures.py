@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from seqsearch.core.deadline import Struck, TimeIsUp
+from seqsearch.core.deadline import Deadline, Struck, TimeIsUp
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.types import Edge, Probe, StateKey
@@ -135,6 +135,51 @@ def test_what_ends_the_session_ends_it(lab: Lab, handled: None, monkeypatch: pyt
     signal.signal(signal.SIGINT, signal.default_int_handler)  # nobody handles Ctrl-C: this may be one
     with pytest.raises(KeyboardInterrupt):
         lab.trainer.train(Edge(lab.key("own", "nowhere"), keep=False))
+
+
+INTERRUPTED = """
+import time
+from dataclasses import dataclass
+from seqsearch.methods.config import Config as BaseConfig, param
+from seqsearch.methods.simplecil import build as SimpleCIL
+
+class Slow(SimpleCIL):
+    @dataclass(frozen=True)
+    class Config(BaseConfig):
+        then: str = param("raise", "what becomes of an interrupt")
+        where: str = param("fit_task", "in which call")
+
+    def waits(self, where):
+        if self.config.where != where:
+            return
+        try:
+            time.sleep(100)
+        except BaseException:
+            if self.config.then == "raise":
+                raise ValueError("broken") from None
+
+    def fit_task(self, task):
+        self.waits("fit_task")
+        return super().fit_task(task)
+
+    def predict(self, batch):
+        self.waits("predict")
+        return super().predict(batch)
+"""
+
+
+@pytest.mark.parametrize("where", ["fit_task", "predict"])
+@pytest.mark.parametrize("then", ["raise", "go on"])
+def test_what_a_method_makes_of_the_deadline_is_no_result(lab: Lab, tmp_path: Path, then: str, where: str) -> None:
+    (tmp_path / "slow.py").write_text(INTERRUPTED)
+    item = parse_item(f"{tmp_path}/slow.py:Slow:then={then},where={where}", "method")
+    key = StateKey(lab.world.spec(item, "glyph_vit"), 0, 0, (lab.world.task([0, 1]),))
+    results = []
+    with pytest.raises(TimeIsUp), Deadline(0.5).interrupting():
+        results.append(lab.trainer.train(Edge(key, keep=True)))
+    assert not results or (then, where) == ("go on", "predict"), "that one nobody is told: the block raises"
+    if where == "fit_task":
+        assert lab.trainer.states.get(key.digest) is None, "half of a training"
 
 
 def _raiser(error: BaseException) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.types import Edge, Probe, StateKey
+from seqsearch.methods.data import Batch
 from seqsearch.training.process import settings
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
@@ -46,6 +48,7 @@ class Meddler(SimpleCIL):
             getattr(self, self.config.does)()
 
     def fit_task(self, task):
+        self.batch = task.train
         self.does("fit")
         return super().fit_task(task)
 
@@ -102,6 +105,23 @@ class Meddler(SimpleCIL):
     def later(self):
         with torch.no_grad():
             KEPT[-1].blocks[0].mlp.fc1.weight.add_(0.1)
+
+    def of_network(self, network):
+        with torch.no_grad():
+            network.blocks[0].mlp.fc1.weight.add_(0.1)
+
+    def through_a_batch(self):
+        self.of_network(self.batch._source.features.network.module)
+
+    def through_the_context(self):
+        self.of_network(self.context._source.features.network.module)
+
+    def out_of_the_network(self):
+        network = self.context._source.features.network
+        self.of_network(next(v for v in vars(network).values() if isinstance(v, torch.nn.Module)))
+
+    def takes(self):
+        KEPT.append(self.context._source.features.network.module)
 
     def dtype(self):
         torch.set_default_dtype(torch.float64)
@@ -170,7 +190,17 @@ class Meddler(SimpleCIL):
         random.random(), np.random.rand(), torch.rand(1)
         self.prototypes = self.prototypes + torch.rand(1) + random.random() + np.random.rand()
 """
+PARTS = """
+import torch
+from seqsearch.methods.simplecil import build as SimpleCIL
+
+class Parts(SimpleCIL):
+    def learn(self, task):
+        torch.set_autocast_enabled("cpu", True)
+        return super().learn(task)
+"""
 NETWORK = ("network", "data", "through_numpy", "buffer", "hook", "forward", "mode", "gradients", "submodule")
+TAKEN = ("through_a_batch", "through_the_context", "out_of_the_network")
 PROCESS = {
     "dtype": "torch.set_default_dtype (torch.float32 became torch.float64)",
     "device": "torch.set_default_device",
@@ -263,6 +293,37 @@ def test_who_changes_the_process_fails_and_it_is_put_back(lab: Lab, does: str) -
     assert lab.train(lab.key("simplecil")).status == "ok"
 
 
+@pytest.mark.parametrize("does", [*PROCESS, "network"])
+def test_who_fails_fails_again(lab: Lab, does: str) -> None:
+    """What an offender learned is not kept: it would be found, and the offence would not be done again."""
+    for _ in range(2):
+        assert lab.train(lab.meddler(does), keep=True).status == "failed"
+
+
+def test_a_part_of_an_offender_is_not_kept(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "parts.py").write_text(PARTS)
+    for _ in range(2):
+        result = lab.train(lab.key(f"{tmp_path}/parts.py:Parts"), keep=True)
+        assert result.status == "failed"
+        assert "torch.autocast" in result.message
+
+
+@pytest.mark.parametrize("does", TAKEN)
+def test_who_changes_a_network_that_was_not_lent_fails_too(lab: Lab, tmp_path: Path, does: str) -> None:
+    alone = Lab(tmp_path)
+    assert alone.train(alone.key("simplecil")).status == "ok", "the network is built for its features"
+    for _ in range(2):
+        result = alone.train(alone.meddler(does), keep=True)
+        assert result.status == "failed"
+        assert "network lent of backbone 'glyph_vit' (blocks.0.mlp.fc1.weight)" in result.message
+    images = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(alone.network()(images), alone.world.backbone("glyph_vit").module()(images)), "put back"
+
+
+def test_a_batch_has_no_public_way_to_the_network() -> None:
+    assert not [name for name in vars(Batch) | Batch.__dataclass_fields__ if "source" in name and name[0] != "_"]
+
+
 @pytest.mark.parametrize("when", ["make", "fit", "predict"])
 def test_a_victim_beside_an_offender_has_the_results_it_has_alone(lab: Lab, tmp_path: Path, when: str) -> None:
     alone = Lab(tmp_path)
@@ -283,6 +344,32 @@ def test_a_network_that_was_kept_from_an_earlier_job_is_looked_at_too(lab: Lab) 
     result = lab.train(lab.meddler("later"))
     assert result.status == "failed"
     assert "network lent" in result.message
+
+
+def test_a_network_that_was_taken_is_looked_at_after_every_job(lab: Lab, tmp_path: Path) -> None:
+    """Whoever took it may have given it to anybody, and write to it where torch does not count."""
+    alone = Lab(tmp_path)
+    assert alone.train(alone.meddler("takes")).status == "ok"
+    taken = sys.modules[type(alone.trainer.fresh(alone.meddler("takes"))).__module__].KEPT[-1]
+    (tmp_path / "other.py").write_text(
+        "from seqsearch.methods.simplecil import build as SimpleCIL\n\nTAKEN = []\n\n"
+        "class Other(SimpleCIL):\n    def predict(self, batch):\n"
+        "        TAKEN[-1].blocks[0].mlp.fc1.weight.data[0, 0] += 1\n        return super().predict(batch)\n"
+    )
+    key = alone.key(f"{tmp_path}/other.py:Other")
+    sys.modules[type(alone.trainer.fresh(key)).__module__].TAKEN.append(taken)
+    result = alone.train(key)
+    assert result.status == "failed"
+    assert "network lent" in result.message
+
+
+def test_what_was_spoilt_is_told_of_the_last_job_alone(lab: Lab) -> None:
+    lab.train(lab.meddler("threads", "predict"))
+    first = lab.trainer.guard.spoilt
+    lab.train(lab.meddler("threads", "predict"))
+    assert lab.trainer.guard.spoilt == first
+    assert lab.train(lab.key("simplecil")).status == "ok"
+    assert lab.trainer.guard.spoilt == ""
 
 
 def test_a_changed_network_computes_no_features_for_the_store(lab: Lab, tmp_path: Path) -> None:

@@ -1,0 +1,85 @@
+"""What a block makes of being interrupted at the deadline does not count."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from seqsearch.core import deadline
+from seqsearch.core.deadline import Deadline, TimeIsUp, ends_session
+
+
+def waits() -> None:
+    time.sleep(100)
+
+
+def turns_it_into_another() -> None:
+    try:
+        waits()
+    except BaseException:
+        raise ValueError("caught") from None
+
+
+def swallows_it() -> None:
+    try:
+        waits()
+    except BaseException:
+        return
+
+
+def leaves_the_process() -> None:
+    try:
+        waits()
+    finally:
+        raise SystemExit(3)
+
+
+@pytest.mark.parametrize("block", [waits, turns_it_into_another, swallows_it, leaves_the_process])
+def test_its_time_is_up_whatever_the_block_makes_of_that(block: Callable[[], None]) -> None:
+    with pytest.raises(TimeIsUp), Deadline(0.05).interrupting():
+        block()
+    assert not ends_session(ValueError())
+    deadline.check()
+
+
+def test_meanwhile_all_that_is_raised_ends_the_session() -> None:
+    def block() -> None:
+        assert not ends_session(ValueError())
+        swallows_it()
+        assert ends_session(ValueError())
+        with pytest.raises(TimeIsUp):
+            deadline.check()
+        passed.append(True)
+
+    passed: list[bool] = []
+    with pytest.raises(TimeIsUp), Deadline(0.05).interrupting():
+        block()
+    assert passed
+
+
+def test_an_inner_block_ends_alone() -> None:
+    with Deadline(100).interrupting():
+        with pytest.raises(TimeIsUp), Deadline(0.05).interrupting():
+            swallows_it()
+        deadline.check()
+    with pytest.raises(ValueError, match="its own"), Deadline(100).interrupting():
+        raise ValueError("its own")
+
+
+def test_what_is_raised_in_time_is_passed_on_in_another_thread_too() -> None:
+    found: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with Deadline(100).interrupting():
+                raise ValueError("its own")
+        except ValueError as error:
+            found.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert len(found) == 1
