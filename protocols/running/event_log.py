@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import json_line
+from seqsearch.core.text import json_line, shown
 from seqsearch.storage.inside import Inside
 
 NAME = "log.jsonl"
@@ -49,10 +49,8 @@ class EventLog:
             self._begin = b""
         except OSError as error:
             if not self._broken:
-                print(
-                    f"seqsearch: cannot write {self._folder.path / NAME} ({error.strerror}); the run goes on",
-                    file=sys.stderr,
-                )
+                said = f"seqsearch: cannot write {self._folder.path / NAME} ({error.strerror}); the run goes on"
+                print(shown(said), file=sys.stderr)
             self._broken = True
 
     def _torn(self) -> bool:

@@ -21,7 +21,7 @@ from protocols.running.owner import NAME as LOCK
 from protocols.running.owner import Owner
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import Settings, flag
-from seqsearch.core.text import copyable
+from seqsearch.core.text import copyable, shown
 from seqsearch.core.typed import brief, fits
 from seqsearch.storage.files import atomic_path, sync_folder
 from seqsearch.storage.inside import Inside
@@ -108,7 +108,7 @@ class RunFolder:
                 raise
             self.config = known
             self.save()
-            print(f"{self.path}/{CONFIG} was not there, or torn: restored from the journal", file=sys.stderr)
+            print(shown(f"{self.path}/{CONFIG} was not there, or torn: restored from the journal"), file=sys.stderr)
 
     def _own_settings(self, kind: type[S], given: Mapping[str, Any]) -> S:
         file = self.path / CONFIG

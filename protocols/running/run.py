@@ -55,7 +55,7 @@ def run(
         copy_files(protocol, folder.path, runtime.engine.export)
         return Ended(True, None)
     if damage and not runtime.quiet:
-        print(f"{damage}: {protocol.again}", file=sys.stderr)
+        print(shown(f"{damage}: {protocol.again}"), file=sys.stderr)
     if changed and not runtime.quiet:
         print(f"changed since the last session, hence trained again: {shown(', '.join(changed))}", file=sys.stderr)
     expected = protocol.expected(prepared)

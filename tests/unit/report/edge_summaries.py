@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from protocols.edge.plan import FILE, plan, write_plans
+from protocols.edge.plan import plan, write_plans
 from protocols.edge.protocol import Edge
 from protocols.edge.settings import EdgePlanSettings
 from protocols.edge.summary import EdgeSummary
 from seqsearch.core.outcomes import Outcome
 from seqsearch.planners.replicates import of_given, of_order, scoring
+from seqsearch.results.schema import PLANS
 from seqsearch.similarity.matrix import checked
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 
@@ -47,7 +48,7 @@ def summary(
     run = write_run(tmp_path / "run", pool, list(made.values()), judged, ["er"])
     x = np.random.default_rng(0).normal(size=(6, 3))
     similarity = checked(x @ x.T, [f"c{i}" for i in range(6)], "x", "made up")
-    write_plans(run / FILE, [plan("names", similarity, (2, 2, 2), EdgePlanSettings(planner="exact", **settings))])
+    write_plans(run / PLANS, [plan("names", similarity, (2, 2, 2), EdgePlanSettings(planner="exact", **settings))])
     return Edge().read(run).summary
 
 

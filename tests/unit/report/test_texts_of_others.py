@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +115,16 @@ def test_pools_and_matrices_show_names(pool: Path, tmp_path: Path) -> None:
     assert refused.exit_code == 2
     assert "holds characters that do not show: write .parquet instead" in refused.stderr
     assert not (tmp_path / "m.csv").exists()
+
+
+def test_a_run_with_a_name_that_does_harm(run: tuple[Path, Result], tmp_path: Path) -> None:
+    """What is said of a run that was damaged names its files."""
+    path = Path(shutil.copytree(run[0], tmp_path / "x\x1b[31m\u202e"))
+    (path / "stats.json").write_text("")
+    command = "edge" if (path / "plan.json").exists() else "cldyb"
+    again = call(command, "--resume", path, "--workers", 0)
+    assert (again.exit_code, "written again" in again.stderr) == (0, True)
+    (path / "config.json").write_text("")
+    restored = call(command, "--resume", path, "--workers", 0)
+    assert "restored from the journal" in restored.stderr
+    assert shows(again.stdout + again.stderr + restored.stdout + restored.stderr)
