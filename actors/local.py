@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import sys
@@ -16,6 +17,8 @@ from typing import IO
 from seqsearch.storage.locks import is_locked, lock
 
 PREFIX = "sq-"
+FORM, WITHIN = re.compile(PREFIX + "[a-z0-9_]{8}"), {"lock", "new", "r"}
+"""Of the name of such a folder, and what is in it at most."""
 UNLOCKED_SECONDS = 3600.0
 """After which a folder without a lock counts as left behind: it gets one when it is made."""
 LONGEST_ROOT = 24
@@ -87,7 +90,8 @@ def _is_left(path: Path) -> bool:
         found = path.lstat()
     except OSError:
         return False
-    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) == 0o700
+    own = own and FORM.fullmatch(path.name) is not None and set(os.listdir(path)) <= WITHIN
     if own and not (path / "lock").exists():  # killed before it had one
         return time.time() - found.st_mtime > UNLOCKED_SECONDS
     return own and not is_locked(path / "lock")

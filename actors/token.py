@@ -11,8 +11,10 @@ import tempfile
 from pathlib import Path
 
 from seqsearch.core.errors import UserError
+from seqsearch.core.typed import brief
 
 DEFAULT_TOKEN = Path("~/.ray/auth_token")
+MODES = ("token", "disabled")
 
 
 def keep_private(create: bool) -> None:
@@ -23,12 +25,16 @@ def keep_private(create: bool) -> None:
     file is not used.
 
     Raises:
-        UserError: it, or its folder, is somebody else's, or it is no regular file.
+        UserError: it, or its folder, is somebody else's, or it is no regular file; ``RAY_AUTH_MODE`` is none that Ray knows.
         OSError: it cannot be made.
     """
-    if os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH"):
+    mode = os.environ.get("RAY_AUTH_MODE", "token")
+    if mode.lower() not in MODES:  # Ray would take it for disabled
+        raise UserError(f"RAY_AUTH_MODE={brief(mode)}: must be {' or '.join(MODES)}: mend it, or unset it")
+    if mode.lower() == "disabled":
+        print("RAY_AUTH_MODE=disabled: whoever reaches the ports of this Ray can run code as you", file=sys.stderr)
         return
-    if os.environ.get("RAY_AUTH_MODE", "token").lower() != "token":
+    if os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH"):
         return
     try:
         path = DEFAULT_TOKEN.expanduser()

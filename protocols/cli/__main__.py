@@ -1,11 +1,15 @@
 """The command line: ``seqsearch``, and ``python -m protocols.cli`` where no console script is installed."""
 
+import os
+import sys
+
 from protocols.cli.ending import end
 from seqsearch.core import stop
 
 
 def run() -> None:
     """Signals are handled before anything that takes time is imported."""
+    _open_missing_streams()
     stop.install(end)
     from protocols.cli.main import main
 
@@ -13,6 +17,17 @@ def run() -> None:
         main()
     finally:
         stop.over()
+
+
+def _open_missing_streams() -> None:
+    """A process that is started without standard streams would give their numbers to files of its own."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
 
 
 if __name__ == "__main__":

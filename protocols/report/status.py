@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from protocols.report.text import count, duration, percent
 from protocols.running.protocol import MARK, resume_command
 from protocols.running.status import Status, age, status, watch
 from seqsearch.core.text import copyable, shown
+from seqsearch.core.typed import sensible
 
 
 def show(run: Path, *, as_json: bool, again: bool) -> None:
@@ -64,7 +64,7 @@ def _figures(said: dict[str, Any], running: bool) -> list[str]:
 
     def n(name: str) -> int:
         value = said.get(name)
-        return int(value) if isinstance(value, (int, float)) and math.isfinite(value) else 0
+        return int(value) if isinstance(value, (int, float)) and sensible(value) else 0
 
     if not n("total"):  # nothing has begun yet
         return [f"  {', '.join([str(said.get('phase', 'starting')), *_times(said, running)])}"]
@@ -88,7 +88,7 @@ def _times(said: dict[str, Any], running: bool) -> list[str]:
     at, left = said.get("at"), said.get("left_seconds")
     since, stop = age(said.get("started"), at), age(at, said.get("stops_at"))
     times = [f"{duration(since)} in this session"] if since is not None else []
-    if running and isinstance(left, (int, float)) and math.isfinite(left):
+    if running and isinstance(left, (int, float)) and sensible(left):
         times.append(f"about {duration(left)} left at most")
     if running and said.get("stops_at") and stop is not None:
         times.append(f"stops in {duration(stop)} (--time-budget)")

@@ -21,7 +21,7 @@ from protocols.running.owner import NAME as LOCK
 from protocols.running.owner import Owner
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import Settings, flag
-from seqsearch.core.text import copyable, shown
+from seqsearch.core.text import copyable, printable, shown
 from seqsearch.core.typed import brief, fits
 from seqsearch.storage.files import atomic_path, sync_folder
 from seqsearch.storage.inside import Inside
@@ -59,6 +59,8 @@ class RunFolder:
             UserError: the folder exists and is not empty, or cannot be written.
         """
         path = path or _free_name(settings.protocol)
+        if printable(str(path)) != str(path):  # Arrow could not write its files
+            raise UserError(f"--out {path}: its name is no UTF-8: choose another")
         try:
             _make(path)
             others = [p for p in path.iterdir() if p.name != LOCK and not UNFINISHED.fullmatch(p.name)]

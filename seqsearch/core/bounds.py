@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import field
 from typing import Any
 
@@ -62,6 +63,10 @@ def wrong_text(value: str) -> str:
     """
     if len(value) > LONGEST:
         return f"must be at most {LONGEST} characters long"
+    try:
+        os.fsencode(value)
+    except UnicodeEncodeError:
+        return "must not hold half of a character (a lone surrogate)"
     return "must not hold a null character" if "\0" in value else ""
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from pathlib import Path
 from typing import Any
 
 _DOUBTFUL = re.compile(r"[^\n -~]")
-"""What `str.isprintable` must be asked of."""
+"""What must be asked whether it shows."""
+_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+"""Characters that Unicode calls printable, or that are ignored by default, and that show nothing."""
 
 
 def printable(name: str) -> str:
@@ -31,9 +34,18 @@ def shown(text: str) -> str:
     >>> print(shown("a\nb \x1b[31m\udcff"))
     a\nb \x1b[31m\xff
     """
-    if text.isprintable():
+    if shows(text):
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in printable(text))
+    return "".join(c if shows(c) else c.encode("unicode_escape").decode() for c in printable(text))
+
+
+def shows(text: str) -> bool:
+    """Whether every character of it shows: none moves a cursor, turns the direction of writing, or is nothing to look at.
+
+    >>> shows("caf\u00e9 x"), shows("\u202ex"), shows("\u3164")
+    (True, False, False)
+    """
+    return text.isprintable() and not _BLANK.search(text)
 
 
 def shown_lines(text: str) -> str:
@@ -53,17 +65,25 @@ def json_line(value: Any) -> str:
     {"class": "\u7aef \u007f\u202e"}
     """
     text = json.dumps(value, default=str, ensure_ascii=False)
-    return _DOUBTFUL.sub(lambda found: found[0] if found[0].isprintable() else _escape(found[0]), text)
+    return _DOUBTFUL.sub(lambda found: found[0] if shows(found[0]) else _escape(found[0]), text)
 
 
 def copyable(path: Path | str) -> str:
-    """A path as one word of a shell's command line, also where it begins with a dash or holds what a shell would act on.
+    r"""A path as one word of a shell's command line, also where it begins with a dash or holds what a shell would act on.
 
-    >>> print(copyable("runs/my run"), copyable("-x"))
-    'runs/my run' ./-x
+    >>> print(copyable("runs/my run"), copyable("-x"), copyable("a\nb"))
+    'runs/my run' ./-x $'a\x0ab'
     """
     text = str(path)
-    return shlex.quote(f"./{text}" if text.startswith("-") else text)
+    text = f"./{text}" if text.startswith("-") else text
+    if shows(text):
+        return shlex.quote(text)
+    return "$'" + "".join(c if shows(c) and c not in "'\\" else _bytes(c) for c in text) + "'"
+
+
+def _bytes(character: str) -> str:
+    r"""As in a shell's ``$'...'``: ``\x`` and two digits for each byte."""
+    return "".join(f"\\x{byte:02x}" for byte in os.fsencode(character))
 
 
 def _escape(character: str) -> str:

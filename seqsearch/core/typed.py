@@ -94,9 +94,11 @@ def in_words(kind: Any) -> str:
 
 
 def sensible(value: Any) -> bool:
-    """Whether all numbers in lists and dictionaries are finite and none is negative."""
+    """Whether all numbers in lists and dictionaries are finite (whole ones of 63 bits) and none is negative."""
     if isinstance(value, dict):
         return all(map(sensible, value.values()))
     if isinstance(value, (list, tuple)):
-        return min(value) >= 0 if set(map(type, value)) == {int} else all(map(sensible, value))
-    return not isinstance(value, (int, float)) or (math.isfinite(value) and value >= 0)
+        return 0 <= min(value) <= max(value) <= LARGEST if set(map(type, value)) == {int} else all(map(sensible, value))
+    if isinstance(value, int):
+        return 0 <= value <= LARGEST
+    return not isinstance(value, float) or (math.isfinite(value) and value >= 0)

@@ -14,6 +14,7 @@ from typing import IO
 import numpy as np
 
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import shows
 from seqsearch.similarity.matrix import MOST_CLASSES, Float64, Similarity, checked, quoted
 from seqsearch.storage.files import atomic_path
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
@@ -88,7 +89,7 @@ def write(path: Path | str, similarity: Similarity) -> None:
     check_target(path, "the matrix", tuple(_READERS))
     if path.suffix.lower() == ".parquet" and CORNER in similarity.names:
         raise UserError(f"{path}: a class is called {CORNER!r}, as is the column of names: write .csv instead")
-    if path.suffix.lower() == ".csv" and (hidden := next((n for n in similarity.names if not n.isprintable()), None)):
+    if path.suffix.lower() == ".csv" and (hidden := next((n for n in similarity.names if not shows(n)), None)):
         raise UserError(f"{path}: class {quoted(hidden)} holds characters that do not show: write .parquet instead")
     with atomic_path(path, durable=True) as temporary:
         _WRITERS[_kind(path)](temporary, similarity)
@@ -201,10 +202,10 @@ def _from_text(cell: str) -> str:
 
 def _write_csv(path: Path, similarity: Similarity) -> None:
     with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)  # a name may hold what some take for the end of a cell
         writer.writerow([CORNER, *map(_as_text, similarity.names)])
         for name, row in zip(similarity.names, similarity.values, strict=True):
-            writer.writerow([_as_text(name), *map(repr, row.tolist())])
+            writer.writerow([_as_text(name), *row.tolist()])
 
 
 # ------------------------------------------------------------------------------------------------ parquet

@@ -59,3 +59,13 @@ def test_those_of_killed_processes_go_and_no_others(root: Path) -> None:
     assert {p.name for p in root.iterdir()} == {"sq-other", "sq-link", first.path.name, second.path.name}
     first.close()
     second.close()
+
+
+def test_a_folder_of_the_user_is_left_alone_whatever_its_name(root: Path) -> None:
+    for name in ("sq-thesis", "sq-abcdefgh"):  # the second has the form of ours, and more in it
+        own = root / name
+        own.mkdir(mode=0o700)
+        (own / "lock").touch()
+        (own / "chapter.tex").write_text("precious")
+    LocalFolder().close()
+    assert {p.parent.name for p in root.rglob("chapter.tex")} == {"sq-thesis", "sq-abcdefgh"}

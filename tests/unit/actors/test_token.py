@@ -117,3 +117,19 @@ def test_a_file_that_is_not_used_is_left_alone(
     monkeypatch.setenv(name, value)
     keep_private(create=True)
     assert not token.parent.exists()
+
+
+@pytest.mark.parametrize("value", ["", "tokens", " token", "on"])
+def test_what_ray_would_take_for_disabled_is_refused(token: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("RAY_AUTH_MODE", value)
+    with pytest.raises(UserError, match="must be token or disabled: mend it, or unset it"):
+        keep_private(create=True)
+    assert not token.exists()
+
+
+def test_without_a_token_a_line_says_who_may_come_in(
+    token: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    keep_private(create=True)
+    assert "whoever reaches the ports of this Ray can run code as you" in capsys.readouterr().err

@@ -87,3 +87,9 @@ def test_stopped_at_any_moment_it_goes_on_to_the_same_result(tmp_path: Path) -> 
         for file in FILES[:3]:
             assert compare(file, read(file, tmp_path / "whole" / file.name), read(file, run / file.name))[0]
     assert len(said) > 2
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_not_there_are_no_trouble(closed: str) -> None:
+    command = f"exec {sys.executable} -m protocols.cli methods {closed}"
+    assert subprocess.run(["sh", "-c", command], capture_output=True, timeout=120).returncode == 0

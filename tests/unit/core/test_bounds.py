@@ -166,3 +166,8 @@ def test_a_quantity_is_never_read_in_part(text: str) -> None:
     for read in (duration, size):
         with pytest.raises(UserError):
             read(text)
+
+
+def test_half_a_character_is_no_text() -> None:
+    assert "lone surrogate" in bounds.wrong_text("\ud800.py:X")
+    assert not bounds.wrong_text("caf\udce9.py:X")  # a byte of a file name

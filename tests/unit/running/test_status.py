@@ -117,7 +117,7 @@ def test_states_of_runs_that_said_nothing(tmp_path: Path) -> None:
     assert status(path).state == "finished"
 
 
-@pytest.mark.parametrize("left", ["1e999", "NaN", "-1e999", '"soon"'])
+@pytest.mark.parametrize("left", ["1e999", "NaN", "-1e999", '"soon"', "9" * 400])
 def test_times_that_cannot_be_are_no_sign_of_life(tmp_path: Path, left: str) -> None:
     path = make(tmp_path / "planted")
     said = (
@@ -126,6 +126,8 @@ def test_times_that_cannot_be_are_no_sign_of_life(tmp_path: Path, left: str) -> 
     said = said.replace("LEFT", left)
     (path / "status.json").write_text(said)
     assert (status(path).state, status(path).silent_seconds) == ("killed", None)
+    assert call("status", path).exit_code == 0
+    (path / "status.json").write_text(said.replace('"total": 1', '"total": ' + "9" * 400))
     assert call("status", path).exit_code == 0
     now = datetime.now(UTC).isoformat()
     (path / "status.json").write_text(said.replace("2999-01-01T00:00:00+00:00", now))
