@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.backbones.parts.code import Code, classes_of
 from seqsearch.backbones.parts.fingerprint import Fingerprint, differs, fingerprint
 from seqsearch.core.errors import UserError
 from seqsearch.pools.loader import prefetched
@@ -52,6 +53,7 @@ class Network:
         self.check: Callable[[], None] = lambda: None
         self._lent: Fingerprint = {}
         self._versions: list[tuple[str, torch.Tensor, int]] = []
+        self._code = Code([])
 
     @property
     def module(self) -> torch.nn.Module:
@@ -68,6 +70,7 @@ class Network:
             module = self.backbone.module().to(self.device).eval().requires_grad_(False)
         tensors = chain(module.named_parameters(), module.named_buffers())
         self._versions = [(name, t, t._version) for name, t in tensors if not t.is_inference()]
+        self._code = Code(classes_of(module))
         return module
 
     def lend(self, to: str) -> torch.nn.Module:
@@ -87,15 +90,21 @@ class Network:
         as far as torch counts that, which costs next to nothing."""
         return differs(self._lent, fingerprint(self._module)) if self._lent else self._written()
 
+    def patched(self) -> str:
+        """Functions of its classes that are not those with which it was built; empty if all are. All networks of these classes,
+        copies included, compute by them."""
+        return ", ".join(self._code.changed()[:2])
+
     def _written(self) -> str:
         return next((name for name, tensor, version in self._versions if tensor._version != version), "")
 
     def renew(self) -> None:
-        """Build the module again.
+        """Build the module again, of classes as they were.
 
         Raises:
             UserError: the backbone does not give another one, but that which was changed.
         """
+        self._code.restore()
         before = self.__dict__.pop("_module")
         if self._module is before or self.changed():
             raise UserError(

@@ -102,8 +102,10 @@ class Batch:
     def through(self, space: str, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
         """Features ``[n, d]`` by a network that will not change any more, computed once per image and worker.
 
-        ``space`` must name the network's weights: two that differ must have two names. ``look`` is given fixed groups of images
-        (of one class and part), whatever this batch is, so that the bits do not depend on what was asked for before.
+        They are remembered for this method with this setting of its parameters alone. ``space`` must name the
+        network's weights: two that differ must have two names, also where only seed, tasks or replicate differ; other
+        methods and settings may use the same names. ``look`` is given fixed groups of images (of one class and part),
+        whatever this batch is, so that the bits do not depend on what was asked for before.
         """
         return self._source.remembered(space, self.indices, look)
 

@@ -44,9 +44,12 @@ class PoolSource:
     ) -> None:
         self.world, self.pools = world, world.images
         self.backbone, self.features, self.device = backbone, features, device
+        self.asker = ""
+        """For whom the next features are (`MethodSpec.digest`): what is remembered is of one method with one setting of its
+        parameters, whatever names others give theirs."""
         self._units: dict[int, _Unit] = {}
         """By row, for classes that were asked for."""
-        self._seen: LRUCache[tuple[str, _Unit], torch.Tensor] = LRUCache(
+        self._seen: LRUCache[tuple[str, str, _Unit], torch.Tensor] = LRUCache(
             room.features, getsizeof=lambda seen: seen.nbytes
         )
         self._decoded: LRUCache[int, np.ndarray[Any, np.dtype[np.uint8]]] = LRUCache(
@@ -93,13 +96,14 @@ class PoolSource:
 
     def _features_of(self, space: str, unit: _Unit, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
         """Of all rows of a unit ``[m, d]``."""
-        seen = self._seen.get((space, unit))
+        known = (self.asker, space, unit)
+        seen = self._seen.get(known)
         if seen is None:
             seen = (
                 look(Batch(np.array(unit), self)).detach().clone()
             )  # it may be memory that the method writes to again
             with contextlib.suppress(ValueError):  # larger than all the room there is
-                self._seen[space, unit] = seen
+                self._seen[known] = seen
         return seen
 
     def _unit(self, row: int) -> _Unit:

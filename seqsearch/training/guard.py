@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from seqsearch.features.extraction import ANYBODY
+from seqsearch.features.extraction import ANYBODY, Network
 from seqsearch.training.process import (
     Setting,
     changed_variables,
@@ -111,19 +111,20 @@ class _Job:
         return changed_variables(self._environment)
 
     def networks(self) -> list[tuple[PoolSource, str]]:
-        """Sources whose network is changed, and where. Not asked of those that only others were given, who may have kept one."""
-        asked = [s for s in self._sources() if _had(s.features.network.lent_to, self._borrower)]
-        return [(s, wrong) for s in asked if (wrong := s.features.network.changed())]
+        """Sources whose network is changed, and where."""
+        return [(s, wrong) for s in self._sources() if (wrong := _wrong(s.features.network, self._borrower))]
 
 
-def _had(lent_to: set[str], borrower: str) -> bool:
-    return not lent_to or not lent_to.isdisjoint((borrower, ANYBODY))
+def _wrong(network: Network, borrower: str) -> str:
+    """Classes can be had without a network; a network that only others were given, who may have kept it, is not asked."""
+    had = not network.lent_to or not network.lent_to.isdisjoint((borrower, ANYBODY))
+    return network.patched() or (network.changed() if had else "")
 
 
 def _words(networks: Iterable[tuple[PoolSource, str]], changed: Iterable[tuple[Setting, Any]]) -> list[str]:
     lent = [
         f"the network lent of backbone {source.backbone.name!r} ({wrong}): "
-        "train a copy of it, self.context.fresh_backbone()"
+        "change a copy of it, self.context.fresh_backbone()"
         for source, wrong in networks
     ]
     shared = [

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 import random
+import signal
+import sys
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import torch
-from torch.nn.modules import module as modules
 
+from seqsearch.backbones.parts.code import Code
+from seqsearch.core import stop
 from seqsearch.core.digests import depth_seed
 from seqsearch.core.types import StateKey
+from seqsearch.training import modes
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ def settings() -> tuple[Setting, ...]:
     from threadpoolctl import ThreadpoolController
 
     pools = ThreadpoolController().lib_controllers
+    functions = Code([torch.nn.functional])
 
     def pool_threads(counts: list[int]) -> None:
         for pool, count in zip(pools, counts, strict=True):
@@ -48,21 +53,27 @@ def settings() -> tuple[Setting, ...]:
 
     return (
         Setting("torch.set_default_dtype", torch.get_default_dtype, torch.set_default_dtype),
-        Setting("torch.set_default_device", torch.get_default_device, _default_device, scoped=True),
-        Setting("torch's float32 precision", _precision, _set_precision),
-        Setting("torch.use_deterministic_algorithms", _deterministic, _set_deterministic),
-        Setting("torch.backends.cudnn", _cudnn, _set_cudnn),
-        Setting("scaled_dot_product_attention's kernels", _attention, _set_attention, scoped=True),
-        Setting("torch.set_flush_denormal", _flushes, torch.set_flush_denormal),
-        Setting("torch.inference_mode", torch.is_inference_mode_enabled, _enter_inference_mode, scoped=True),
+        Setting("torch.set_default_device", torch.get_default_device, modes.default_device, scoped=True),
+        Setting("torch's float32 precision", modes.precision, modes.set_precision),
+        Setting("torch.use_deterministic_algorithms", modes.deterministic, modes.set_deterministic),
+        Setting("torch.backends.cudnn", modes.cudnn, modes.set_cudnn),
+        Setting("scaled_dot_product_attention's kernels", modes.attention, modes.set_attention, scoped=True),
+        Setting("torch.backends.mkldnn", modes.onednn, modes.set_onednn, scoped=True),
+        Setting("torch.backends.opt_einsum", modes.opt_einsum, modes.set_opt_einsum, scoped=True),
+        Setting("torch.backends.mha", torch.backends.mha.get_fastpath_enabled, torch.backends.mha.set_fastpath_enabled),
+        Setting("torch.set_flush_denormal", modes.flushes, torch.set_flush_denormal),
+        Setting("torch.inference_mode", torch.is_inference_mode_enabled, modes.enter_inference_mode, scoped=True),
         Setting("torch.set_grad_enabled", torch.is_grad_enabled, torch.set_grad_enabled, scoped=True),
-        Setting("torch.autocast", _autocast, _set_autocast, scoped=True),
+        Setting("torch.autocast", modes.autocast, modes.set_autocast, scoped=True),
         Setting("torch.set_num_threads", torch.get_num_threads, torch.set_num_threads),
         Setting("faiss.omp_set_num_threads", faiss.omp_get_max_threads, faiss.omp_set_num_threads),
         Setting("threads of BLAS and OpenMP", lambda: [p.get_num_threads() for p in pools], pool_threads),
-        Setting("global hooks of torch.nn.Module", _global_hooks, _keep_global_hooks),
+        Setting("global hooks of torch.nn.Module", modes.global_hooks, modes.keep_global_hooks),
+        Setting("torch's functions", functions.changed, lambda _: functions.restore()),
         Setting("numpy.seterr", np.geterr, lambda known: np.seterr(**known), scoped=True),
         Setting("the working directory", _folder, _enter_folder),
+        Setting("sys.setrecursionlimit", sys.getrecursionlimit, sys.setrecursionlimit),
+        Setting("handlers of signals", _handlers, _handle),
     )  # fmt: skip
 
 
@@ -128,117 +139,6 @@ def _on_gpu() -> bool:
     return bool(torch.cuda.is_initialized())  # type: ignore[no-untyped-call]  # torch 2 does not annotate it
 
 
-def _default_device(device: torch.device) -> None:
-    torch.set_default_device(None if device.type == "cpu" else device)
-
-
-def _deterministic() -> tuple[bool, bool]:
-    return torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
-
-
-def _set_deterministic(values: tuple[bool, bool]) -> None:
-    torch.use_deterministic_algorithms(values[0], warn_only=values[1])
-
-
-def _cudnn() -> tuple[bool, bool, bool]:
-    cudnn = torch.backends.cudnn
-    return cudnn.enabled, cudnn.benchmark, cudnn.deterministic
-
-
-def _set_cudnn(values: tuple[bool, bool, bool]) -> None:
-    cudnn = torch.backends.cudnn
-    cudnn.enabled, cudnn.benchmark, cudnn.deterministic = values
-
-
-_PRECISE = ("mkldnn.conv", "mkldnn.rnn", "mkldnn", "mkldnn.matmul", "cudnn", "cudnn.conv", "cudnn.rnn", "cuda.matmul")
-"""Parts of ``torch.backends`` with an ``fp32_precision`` of their own, where torch has that; asking in the old way does not
-notice a change of the first two."""
-_KNOWN: dict[tuple[Any, ...], list[tuple[Any, str]]] = {}
-"""By what is read quickly, the parts of ``torch.backends`` and the precision of each."""
-
-
-def _precision() -> tuple[Any, ...]:
-    """As it is set in the old way (None: in the new way, so that the old one refuses to answer), and of parts in the new way."""
-    old: list[Any] = [None, None]
-    with suppress(RuntimeError):
-        old[0] = torch.get_float32_matmul_precision()
-    with suppress(RuntimeError):
-        old[1] = torch.backends.cudnn.allow_tf32
-    parts = _precise_parts()
-    quick = (*old, *(part.fp32_precision for part in parts[:2]))
-    if quick not in _KNOWN:
-        _KNOWN[quick] = [(part, part.fp32_precision) for part in [*parts[2:], *parts[:2]]]
-    return quick
-
-
-@lru_cache(maxsize=1)
-def _precise_parts() -> list[Any]:
-    backends = torch.backends
-    return [*(attrgetter(n)(backends) for n in _PRECISE), backends] if hasattr(backends, "fp32_precision") else []
-
-
-def _set_precision(values: tuple[Any, ...]) -> None:
-    if values[0] is not None:
-        torch.set_float32_matmul_precision(values[0])
-    if values[1] is not None:
-        torch.backends.cudnn.allow_tf32 = values[1]
-    for part, value in _KNOWN[values]:  # after the old way, which sets some of them, too
-        part.fp32_precision = value
-
-
-def _attention() -> tuple[bool, bool, bool]:
-    cuda: Any = torch.backends.cuda  # torch 2 annotates none of these
-    return cuda.flash_sdp_enabled(), cuda.mem_efficient_sdp_enabled(), cuda.math_sdp_enabled()
-
-
-def _set_attention(values: tuple[bool, bool, bool]) -> None:
-    cuda = torch.backends.cuda
-    cuda.enable_flash_sdp(values[0])
-    cuda.enable_mem_efficient_sdp(values[1])
-    cuda.enable_math_sdp(values[2])
-
-
-def _flushes() -> bool:
-    """Whether numbers below 2.2e-308 become zero: torch can only be told so, not asked."""
-    return _DENORMAL * _ONE == 0.0
-
-
-_DENORMAL, _ONE = 1e-310, 1.0
-
-
-_ENTERED: list[Any] = []
-"""Kept: a mode that is entered ends with the object that entered it."""
-
-
-def _enter_inference_mode(on: bool) -> None:
-    _ENTERED.append(torch.inference_mode(on))
-    _ENTERED[-1].__enter__()
-
-
-def _autocast() -> tuple[bool, bool]:
-    return torch.is_autocast_enabled("cpu"), torch.is_autocast_enabled("cuda")
-
-
-def _set_autocast(values: tuple[bool, bool]) -> None:
-    torch.set_autocast_enabled("cpu", values[0])
-    torch.set_autocast_enabled("cuda", values[1])
-
-
-@lru_cache(maxsize=1)
-def _hook_tables() -> list[dict[int, Any]]:
-    return [table for name, table in vars(modules).items() if name.startswith("_global_") and isinstance(table, dict)]
-
-
-def _global_hooks() -> list[list[int]]:
-    return [list(table) for table in _hook_tables()]
-
-
-def _keep_global_hooks(known: list[list[int]]) -> None:
-    for table, keys in zip(_hook_tables(), known, strict=True):
-        for key in set(table) - set(keys):
-            del table[key]
-
-
 def _folder() -> str:
     with suppress(FileNotFoundError):
         return os.getcwd()
@@ -248,3 +148,19 @@ def _folder() -> str:
 def _enter_folder(path: str) -> None:
     with suppress(OSError):  # it is gone
         os.chdir(path)
+
+
+_SIGNALS = tuple(map(int, stop.SIGNALS))
+_handler: Callable[[int], Any] = vars(signal)["_signal"].getsignal
+"""`signal.getsignal` without its enumerations: twenty times as fast."""
+
+
+def _handlers() -> tuple[Any, ...]:
+    """Of what stops a run. In other threads nobody can change them, and the main thread may do so meanwhile."""
+    return tuple(map(_handler, _SIGNALS)) if threading.current_thread() is threading.main_thread() else ()
+
+
+def _handle(handlers: tuple[Any, ...]) -> None:
+    for number, handler in zip(_SIGNALS, handlers, strict=False):
+        if handler is not None:  # otherwise not Python's
+            signal.signal(number, handler)

@@ -192,6 +192,7 @@ class Trainer:
         """The method of a key, having seen nothing."""
         spec = key.method
         source, build = self.source(spec.backbone), load("method", spec.target)
+        source.asker = spec.digest
         context = WorkerContext(source, key.seed, key.replicate, spec.target)
         method: Method = build(context, build_config(build, dict(spec.params), spec.backbone))
         return method

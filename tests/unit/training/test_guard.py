@@ -14,6 +14,7 @@ import pytest
 import torch
 from threadpoolctl import threadpool_limits
 
+from seqsearch.backbones.parts.code import Code
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.outcomes import EdgeResult
@@ -24,7 +25,7 @@ from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
 MEDDLER = """
-import os, random, sys
+import os, random, signal, sys
 from dataclasses import dataclass
 import numpy as np
 import torch
@@ -89,6 +90,18 @@ class Meddler(SimpleCIL):
     def forward(self):
         inner = self.lent.forward
         self.lent.forward = lambda images: inner(images) + 1
+
+    def class_forward(self):
+        kind = type(self.lent)
+        inner = kind.forward
+        kind.forward = lambda network, images: inner(network, images) + 1
+
+    def class_call(self):
+        inner = torch.nn.Module.__call__
+        type(self.lent).__call__ = lambda network, *given: inner(network, *given) + 1
+
+    def class_within(self):
+        type(self.lent.blocks[0]).forward = lambda block, values: values
 
     def mode(self):
         self.lent.train()
@@ -165,6 +178,25 @@ class Meddler(SimpleCIL):
     def attention(self):
         torch.backends.cuda.enable_flash_sdp(False)
 
+    def onednn(self):
+        torch.backends.mkldnn.set_flags(False)
+
+    def einsum(self):
+        torch.backends.opt_einsum.strategy = "optimal"
+
+    def fastpath(self):
+        torch.backends.mha.set_fastpath_enabled(False)
+
+    def function(self):
+        inner = torch.nn.functional.linear
+        torch.nn.functional.linear = lambda *given: inner(*given) * 2
+
+    def recursion(self):
+        sys.setrecursionlimit(sys.getrecursionlimit() + 1)
+
+    def deaf(self):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
     def denormal(self):
         torch.set_flush_denormal(True)
 
@@ -199,7 +231,8 @@ class Parts(SimpleCIL):
         torch.set_autocast_enabled("cpu", True)
         return super().learn(task)
 """
-NETWORK = ("network", "data", "through_numpy", "buffer", "hook", "forward", "mode", "gradients", "submodule")
+NETWORK = ("network", "data", "through_numpy", "buffer", "hook", "forward", "mode", "gradients", "submodule",
+           "class_forward", "class_call", "class_within")  # fmt: skip
 TAKEN = ("through_a_batch", "through_the_context", "out_of_the_network")
 PROCESS = {
     "dtype": "torch.set_default_dtype (torch.float32 became torch.float64)",
@@ -214,6 +247,12 @@ PROCESS = {
     "precision": "torch's float32 precision",
     "newer_precision": "torch's float32 precision",
     "attention": "scaled_dot_product_attention's kernels",
+    "onednn": "torch.backends.mkldnn",
+    "einsum": "torch.backends.opt_einsum",
+    "fastpath": "torch.backends.mha",
+    "function": "torch's functions ([] became ['torch.nn.functional.linear'])",
+    "recursion": "sys.setrecursionlimit",
+    "deaf": "handlers of signals",
     "denormal": "torch.set_flush_denormal",
     "global_hook": "global hooks of torch.nn.Module",
     "numpy_errors": "numpy.seterr",
@@ -361,6 +400,39 @@ def test_a_network_that_was_taken_is_looked_at_after_every_job(lab: Lab, tmp_pat
     result = alone.train(key)
     assert result.status == "failed"
     assert "network lent" in result.message
+
+
+def test_a_class_is_looked_at_after_jobs_of_those_too_who_were_lent_no_network(lab: Lab, tmp_path: Path) -> None:
+    assert lab.train(lab.key("l2p:epochs=1")).status == "ok"
+    (tmp_path / "other.py").write_text(
+        "import timm\nfrom seqsearch.methods.simplecil import build as SimpleCIL\n\n"
+        "class Other(SimpleCIL):\n    def predict(self, batch):\n"
+        "        timm.models.vision_transformer.Block.forward = lambda block, values: values\n"
+        "        return super().predict(batch)\n"
+    )
+    result = lab.train(lab.key(f"{tmp_path}/other.py:Other"))
+    assert result.status == "failed"
+    assert "(Block.forward)" in result.message
+
+
+def test_a_class_may_gain_what_hides_nothing_and_hold_what_knows_no_single_answer() -> None:
+    class Plain:
+        values = np.zeros(2)
+
+        def look(self) -> int:
+            return 0
+
+    class Derived(Plain):
+        pass
+
+    code = Code([Plain, Derived])
+    Plain.values = np.ones(2)
+    Plain.__init__ = Derived.mine = lambda self: None  # type: ignore[attr-defined,method-assign,misc,assignment]
+    assert code.changed() == []
+    Derived.look = lambda self: 1  # type: ignore[method-assign,assignment]
+    assert code.changed() == ["Derived.look"]
+    code.restore()
+    assert (Derived().look(), code.changed()) == (0, [])
 
 
 def test_what_was_spoilt_is_told_of_the_last_job_alone(lab: Lab) -> None:
