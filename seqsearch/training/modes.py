@@ -10,8 +10,16 @@ from typing import Any
 import torch
 from torch.nn.modules import module as modules
 
+_CPU = torch.device("cpu")
 
-def default_device(device: torch.device) -> None:
+
+def default_device() -> torch.device:
+    """Any other is a mode of torch's functions; to ask where there is none takes ten times as long."""
+    modes: int = torch._C._len_torch_function_stack()
+    return torch.get_default_device() if modes else _CPU
+
+
+def set_default_device(device: torch.device) -> None:
     torch.set_default_device(None if device.type == "cpu" else device)
 
 

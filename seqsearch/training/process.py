@@ -53,7 +53,7 @@ def settings() -> tuple[Setting, ...]:
 
     return (
         Setting("torch.set_default_dtype", torch.get_default_dtype, torch.set_default_dtype),
-        Setting("torch.set_default_device", torch.get_default_device, modes.default_device, scoped=True),
+        Setting("torch.set_default_device", modes.default_device, modes.set_default_device, scoped=True),
         Setting("torch's float32 precision", modes.precision, modes.set_precision),
         Setting("torch.use_deterministic_algorithms", modes.deterministic, modes.set_deterministic),
         Setting("torch.backends.cudnn", modes.cudnn, modes.set_cudnn),
@@ -90,6 +90,8 @@ def changed_variables(before: Mapping[Any, Any]) -> list[str]:
 
 def restore_environment(before: Mapping[Any, Any]) -> list[str]:
     """Put the environment back; names of `changed_variables`."""
+    if vars(os.environ)["_data"] == before:
+        return []
     changed = changed_variables(before)
     for name in environment().keys() - before.keys():
         del os.environ[os.fsdecode(name)]
