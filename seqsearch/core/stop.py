@@ -7,6 +7,7 @@ that a handler raises there is swallowed, or taken for a missing library.
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import time
@@ -47,12 +48,19 @@ def install(end: Callable[[int], object]) -> None:
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _handle)
+    atexit.register(_ignore)  # the last of all: then Python gives its signals back to the system, which would end the process
 
 
 def over() -> None:
     """The process is about to exit with what it has come to: a signal changes nothing any more, a second one ends a hang."""
     global _mode, _requested
     _mode, _requested = _Mode.WAIT, 0
+
+
+def _ignore() -> None:
+    for number in SIGNALS:
+        if signal.getsignal(number) is _handle:
+            signal.signal(number, signal.SIG_IGN)
 
 
 def requested() -> int:
