@@ -48,7 +48,8 @@ def install(end: Callable[[int], object]) -> None:
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _handle)
-    atexit.register(_ignore)  # the last of all: then Python gives its signals back to the system, which would end the process
+    # the last of all, before Python gives its signals back to the system, which would end the process
+    atexit.register(_ignore)
 
 
 def over() -> None:
