@@ -38,7 +38,7 @@ class Number(click.FloatRange):
         return float(_checked(value, float, "a number", self, param))
 
 
-class Measured(click.ParamType):  # type: ignore[type-arg]  # plain in older versions of click
+class Measured(click.ParamType):  # type: ignore[type-arg]  # to subscript it raises in click 8.1, which is supported, too
     """A quantity with a unit, as `seqsearch.core.units` reads it."""
 
     name = "quantity"

@@ -18,7 +18,7 @@ from seqsearch.features.store import UnionFeatures
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.pools.base import PARTS, Part
-from seqsearch.training.room import Room
+from seqsearch.training.room import MOST, Room
 from seqsearch.training.world import World
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class PoolSource:
         backbone: Backbone,
         features: UnionFeatures,
         device: torch.device,
-        room: Room = Room(),  # noqa: B008 - it is frozen
+        room: Room = MOST,
     ) -> None:
         self.world, self.pools = world, world.images
         self.backbone, self.features, self.device = backbone, features, device

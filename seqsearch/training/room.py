@@ -32,13 +32,17 @@ class Room:
         return sum(vars(self).values())
 
 
+MOST = Room()
+"""What they may take where there is plenty."""
+
+
 def room(workers: int = 1, limit: int | None = None, free: int | None = None) -> Room:
     """The caches of one of ``workers`` on this machine: together a quarter of its part of the memory that is ``free`` (bytes;
-    None: as the system says), or of its own ``limit`` if that is less; at most `Room`."""
+    None: as the system says), or of its own ``limit`` if that is less; at most `MOST`."""
     part = (free_memory() if free is None else free) // max(1, workers)
     budget = SHARE * min(part, limit or part)
-    scale = min(1.0, budget / Room().total)
-    return Room(**{name: int(scale * most) for name, most in vars(Room()).items()})
+    scale = min(1.0, budget / MOST.total)
+    return Room(**{name: int(scale * most) for name, most in vars(MOST).items()})
 
 
 def free_memory(root: Path = Path("/")) -> int:

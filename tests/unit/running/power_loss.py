@@ -11,7 +11,7 @@ import random
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -40,7 +40,7 @@ class Call:
     flags: str = ""
 
 
-def traced(command: list[str], log: Path, **options: object) -> None:
+def traced(command: list[str], log: Path, cwd: Path, env: Mapping[str, str]) -> None:
     """Run a command, and record its calls."""
     strace = [
         "strace",
@@ -56,7 +56,7 @@ def traced(command: list[str], log: Path, **options: object) -> None:
         "-o",
         str(log),
     ]
-    subprocess.run([*strace, *command], check=True, timeout=600, **options)  # type: ignore[call-overload]
+    subprocess.run([*strace, *command], check=True, timeout=600, cwd=cwd, env=env)
 
 
 def calls(log: Path, below: Path) -> Iterator[Call]:

@@ -47,6 +47,14 @@ def shared(tmp_path: Path) -> Path:
     return path
 
 
+def make_sparse(store: Path, what: str) -> None:
+    """The manifest of state A, or its pack."""
+    manifest = StateFolder(store).manifest(A)
+    assert manifest is not None
+    [pack] = manifest.packs
+    sparse(store / f"{A}.json" if what == "manifest" else store / "packs" / f"{pack}.safetensors")
+
+
 def store_at(path: Path, behind_a_url: bool) -> StateStore:
     store = StateStore(str(path))
     if behind_a_url:
@@ -59,8 +67,8 @@ def store_at(path: Path, behind_a_url: bool) -> StateStore:
 def test_a_store_with_a_sparse_file_serves_what_else_it_holds(
     shared: Path, tmp_path: Path, little_memory: None, what: str, behind_a_url: bool
 ) -> None:
-    here, packs = StateFolder(tmp_path / "here"), StateFolder(shared).manifest(A).packs  # type: ignore[union-attr]
-    sparse(shared / f"{A}.json" if what == "manifest" else shared / "packs" / f"{next(iter(packs))}.safetensors")
+    here = StateFolder(tmp_path / "here")
+    make_sparse(shared, what)
     store = store_at(shared, behind_a_url)
     assert [store.fetch(d, Offer(), here) for d in (A, B)] == [None, "store"]
     assert set(store.evict(0)) == ({B} if what == "manifest" else {A, B})
@@ -69,8 +77,7 @@ def test_a_store_with_a_sparse_file_serves_what_else_it_holds(
 @pytest.mark.parametrize("what", ["manifest", "pack"])
 def test_a_folder_with_a_sparse_file_serves_what_else_it_holds(shared: Path, little_memory: None, what: str) -> None:
     folder = StateFolder(shared)
-    packs = folder.manifest(A).packs  # type: ignore[union-attr]
-    sparse(shared / f"{A}.json" if what == "manifest" else shared / "packs" / f"{next(iter(packs))}.safetensors")
+    make_sparse(shared, what)
     assert [folder.files(d) is None for d in (A, B)] == [True, False]
     assert [folder.read(d) is None for d in (A, B)] == [True, False]
 
