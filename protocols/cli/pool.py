@@ -13,7 +13,6 @@ import click
 from protocols.cli.ending import last_words
 from protocols.cli.types import Whole
 from seqsearch.core.errors import UserError
-from seqsearch.core.paths import leads_somewhere
 
 if TYPE_CHECKING:
     from seqsearch.building.pool import Report
@@ -112,11 +111,11 @@ def _opened(sources: Sequence[str], out: Path) -> list[tuple[str, Pool]]:
     found: list[tuple[str, Pool]] = []
     for text in sources:
         name, equals, source = text.partition("=")
-        if not equals or ":" in name or "/" in name or leads_somewhere(text):  # glyphs:classes=3 is no name
+        if not equals or ":" in name or "/" in name or os.path.exists(text):  # glyphs:classes=3 is no name
             name, source = "", text
         opened = build_pool(source)
-        target = source if leads_somewhere(source) else parse_item(source, "pool").target
-        name = name or (Path(target).resolve() if leads_somewhere(target) else Path(target)).stem
+        target = source if os.path.exists(source) else parse_item(source, "pool").target
+        name = name or (Path(target).resolve() if os.path.exists(target) else Path(target)).stem
         if twin := next((n for n, p in found if p.digest == opened.digest), None):
             raise UserError(f"sources {twin!r} and {name!r} are the same: name it once")
         if name in dict(found):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from protocols.edge.settings import EdgePlanSettings, EdgeSettings, ExtremesSett
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.paths import at_home, leads_somewhere
+from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located, located_text
 from seqsearch.core.types import ClassId, MethodSpec
 from seqsearch.distribution.sampling import number_of_sequences
@@ -177,7 +178,7 @@ def _others(s: EdgeSettings, names: Sequence[str], directory: Path) -> tuple[Sim
     found: dict[str, SimilaritySource] = {}
     for text in filter(None, map(str.strip, s.encoders.split(","))):
         path = directory / at_home(text)
-        label = path.name if leads_somewhere(path) else text
+        label = path.name if os.path.exists(path) else text
         if label in found:
             raise UserError(f"--encoders {s.encoders[:80]}: two are called {label!r}: leave one out, or rename it")
         if text in ("prototypes", "confusion"):

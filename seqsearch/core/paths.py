@@ -13,12 +13,3 @@ def at_home(text: str | Path) -> Path:
     PosixPath('~nobody-of-this-name/x')
     """
     return Path(os.path.expanduser(text))
-
-
-def leads_somewhere(path: str | Path) -> bool:
-    """Whether there is such a file or folder; not if its name is too long for one, or holds what no name may.
-
-    >>> leads_somewhere("/"), leads_somewhere("a" * 10**5), leads_somewhere("a\\0b")
-    (True, False, False)
-    """
-    return os.path.exists(path)

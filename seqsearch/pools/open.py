@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item, parse_items
-from seqsearch.core.paths import at_home, leads_somewhere
+from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located_text, made, names
 from seqsearch.pools.base import Pool
 
@@ -24,12 +25,12 @@ def build_pool(text: str) -> Pool:
     Raises:
         UserError: unknown pool or option.
     """
-    item = Item(text, text, None, ()) if leads_somewhere(at_home(text)) else parse_item(text, "pool")
-    if item.target in names("pool") or (":" in item.target and not leads_somewhere(at_home(item.target))):
+    item = Item(text, text, None, ()) if os.path.exists(at_home(text)) else parse_item(text, "pool")
+    if item.target in names("pool") or (":" in item.target and not os.path.exists(at_home(item.target))):
         pool: Pool = made("pool", item, MEMBERS)
         return pool
     path = at_home(item.target)
-    if not leads_somewhere(path):
+    if not os.path.exists(path):
         raise UserError(
             f"pool {item.target!r} does not exist: name a folder of images, a .parquet file, or one of "
             f"{', '.join(n for n in names('pool') if n not in PATH_KINDS)}"
@@ -41,13 +42,13 @@ def build_pool(text: str) -> Pool:
 
 def pool_texts(text: str, directory: Path | None = None) -> list[str]:
     """The items of ``--pool``; a path that is there is one item, whatever is in its name."""
-    there = leads_somewhere((directory or Path()) / at_home(text))
+    there = os.path.exists((directory or Path()) / at_home(text))
     return [text] if there and text.strip() else [i.text for i in parse_items(text, "pool")]
 
 
 def located_pool(text: str, directory: Path) -> str:
     """A pool item as workers find it: paths in it made absolute."""
-    if leads_somewhere(path := directory / at_home(text)) and text not in names("pool"):
+    if os.path.exists(path := directory / at_home(text)) and text not in names("pool"):
         return str(path.absolute())
     item = parse_item(text, "pool")
     if ":" in item.target or item.target in names("pool"):
