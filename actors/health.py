@@ -13,7 +13,7 @@ import socket
 import time
 from typing import Any
 
-from actors.node import family
+from actors.processes import family
 from seqsearch.core.errors import EngineDied
 
 NAMES = {"gcs_server": "Ray's control service (GCS)", "raylet": "Ray's node manager (raylet)"}

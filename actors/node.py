@@ -111,18 +111,6 @@ def resident_bytes() -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def family(pid: int) -> list[int]:
-    """A process and all its descendants (Linux)."""
-    found = [pid]
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = task.read_text().split()
-        except OSError:
-            continue
-        found += [p for child in children for p in family(int(child))]
-    return found
-
-
 def _lock(folder: Path, shared: bool) -> IO[bytes] | None:
     """A lock on a folder; None if others hold it, or there can be none."""
     with contextlib.suppress(OSError):

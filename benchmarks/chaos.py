@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from actors.node import family
+from actors.processes import family
 from benchmarks.chaos_faults import (
     AT_START,
     COMMAND,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.node import family
+from actors.processes import family
 
 COMMAND = ("-m", "protocols.cli", "cldyb")
 

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from actors.node import family
+from actors.processes import family
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from actors.processes import family
 from tests.ray.test_runs import ARGUMENTS
 
 LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F")
@@ -49,10 +50,10 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
         until = time.monotonic() + 120
         while time.monotonic() < until and not (journal.exists() and journal.read_bytes().count(b"\n") > 8):
             time.sleep(0.05)
-        family = descendants(driver.pid)
-        [folder] = {Path(p) for pid in family for p in open_folders(pid)}
+        started = programs(driver.pid)
+        [folder] = {Path(p) for pid in started for p in open_folders(pid)}
         modes = {f"{p.parent.name}/{p.name}": mode(p) for p in (token.parent, token, folder)}
-        listening = listeners(family)
+        listening = listeners(started)
         driver.send_signal(signal.SIGINT)
         _, said = driver.communicate(timeout=60)
     finally:
@@ -82,20 +83,9 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def descendants(root: int) -> dict[int, str]:
-    """Ids of a process and of those that it started, with the names of their programs."""
-    parents: dict[int, tuple[int, str]] = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, _, rest = entry.read_text().partition("(")[2].rpartition(")")
-        except OSError:
-            continue
-        parents[int(entry.parent.name)] = (int(rest.split()[1]), name)
-    found, added = {root: "driver"}, True
-    while added:
-        more = {pid: name for pid, (parent, name) in parents.items() if parent in found and pid not in found}
-        found, added = {**found, **more}, bool(more)
-    return found
+def programs(root: int) -> dict[int, str]:
+    """A process and those that it started, with the names of their programs."""
+    return {pid: "driver" if pid == root else Path(f"/proc/{pid}/comm").read_text().strip() for pid in family(root)}
 
 
 def open_files(pid: int) -> set[str]:
@@ -113,9 +103,11 @@ def open_folders(pid: int) -> set[str]:
     return {re.split(r"(?:/r)?/session_", name)[0] for name in open_files(pid) if "/session_" in name}
 
 
-def listeners(family: dict[int, str]) -> dict[str, set[str]]:
+def listeners(started: dict[int, str]) -> dict[str, set[str]]:
     """Addresses that each program listens on, as the kernel writes them."""
-    owner = {name: program for pid, program in family.items() for name in open_files(pid) if name.startswith("socket:")}
+    owner = {
+        name: program for pid, program in started.items() for name in open_files(pid) if name.startswith("socket:")
+    }
     found: dict[str, set[str]] = {}
     for table in ("tcp", "tcp6"):
         for line in Path("/proc/net", table).read_text().splitlines()[1:]:

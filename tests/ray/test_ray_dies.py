@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.node import family
+from actors.processes import family
 from tests.ray.test_runs import ARGUMENTS, seqsearch, sequences
 
 pytestmark = pytest.mark.long
