@@ -46,7 +46,14 @@ def export(
 def _sequences(study: CldybStudy, plans: Plans) -> list[TaskSequence]:
     seed, labels = study.settings.seed, tuple(m.label for m in study.methods)
     found = [
-        TaskSequence(p.name, "searched", tuple(m.label for m in p.methods), seed, tuple(p.sequence), _values(p))
+        TaskSequence(
+            p.name,
+            "searched",
+            labels if study.surrogates else tuple(m.label for m in p.methods),
+            seed,
+            tuple(p.sequence),
+            _values(p),
+        )
         for p in plans.searches
     ]
     drawn = [

@@ -142,18 +142,22 @@ class RunFolder:
     def identify(self, identity: dict[str, Any], may_change: frozenset[str], finished: bool) -> list[str]:
         """Record what the names in the settings stand for, or make sure that on resume they still stand for the same.
 
-        All but ``may_change`` must. Returns the labels of methods that changed, if they may: what they trained is trained again;
-        of a ``finished`` run they may not.
+        All but ``may_change`` must. Returns the labels of methods that changed, of those parts that may and are by label: what
+        they trained is trained again; of a ``finished`` run they may not.
 
         Raises:
             UserError: something else changed, as pool, backbone weights, library versions or device.
         """
         before, changed = self.config.get("identity"), []
         if before is not None:
-            if not (isinstance(before, dict) and isinstance(before.get("methods", {}), dict)):
+            if not isinstance(before, dict):
                 raise UserError(f"{self.path}/config.json: identity is {brief(before)}: restore it")
-            known = before.get("methods", {})
-            changed = [m for m in identity.get("methods", {}) if identity["methods"][m] != known.get(m)]
+            for part in sorted(may_change):
+                own, known = identity.get(part), before.get(part, {})
+                if isinstance(own, dict):
+                    if not isinstance(known, dict):
+                        raise UserError(f"{self.path}/config.json: identity is {brief(before)}: restore it")
+                    changed += [m for m in own if own[m] != known.get(m) and m not in changed]
             now = json.loads(json.dumps(identity))  # as the file has it: lists, not tuples
             for name in sorted((before.keys() | now.keys()) - may_change):
                 if before.get(name) != now.get(name):

@@ -6,6 +6,7 @@ what the paper leaves open is decided in ``docs/cldyb.md``.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, deque
 from collections.abc import Generator, Sequence
 from typing import Any
@@ -26,6 +27,7 @@ from seqsearch.planners.base import (
 )
 from seqsearch.planners.proposals import Proposals
 from seqsearch.planners.rewards import image_variance, joints_by_step
+from seqsearch.planners.screening import Screening
 from seqsearch.planners.settings import SearchSettings
 from seqsearch.planners.step import Arm, Geometry, Judgement, NoValidTask, PoolView, first_problem
 
@@ -66,6 +68,7 @@ class CldybPlanner(CoroutinePlanner):
         """Of the sequence so far, one per method."""
         self._stored: set[Tasks] = set()
         self._proposals = Proposals(self.methods, pool, settings, seed, replicate, self.forget)
+        self._screening = Screening(settings.screen_to, self._proposals.positions)
 
     # -------------------------------------------------------------------------------------------- Algorithm 3
 
@@ -82,7 +85,10 @@ class CldybPlanner(CoroutinePlanner):
             arms = yield from self._proposals.condense(prefix, proposals, t, self._spaces)
             if s.selector != "mcts":
                 arms = [arms[self._pick(arms, geometry, t)]]
-            yield from self._simulate(prefix, arms, geometry, t)
+            judged = self._screening.to_judge(arms, geometry)
+            budget = math.ceil(s.simulations * len(judged) / len(arms))
+            yield from self._simulate(prefix, judged, geometry, t, budget)
+            self._screening.learn(judged)
             yield from self._move(prefix, arms, t)
 
     def _move(self, prefix: Tasks, arms: list[Arm], t: int) -> Steps:
@@ -96,12 +102,13 @@ class CldybPlanner(CoroutinePlanner):
             chance = contenders(self.settings.allocation, [a.visits for a in valid], [a.mean for a in valid])
             valid = [a for a, contends in zip(valid, chance, strict=True) if contends]
         chosen = valid[choose([a.mean for a in valid], self.settings.temperature, self._proposals.rng(t, "choose"))]
+        ahead = self._ahead([a for a in arms if not a.spared], t)
         for arm in arms:
             self.trace.append(
                 Judgement(
                     t, arm.task, arm.mean if arm.visits else np.nan, float(np.mean(arm.rewards)) if arm.rewards else np.nan,
-                    arm.noise(self._ahead(arms, t) > 0), arm.visits, arm.nll, arm.train_seconds, arm.invalid or "ok",
-                    arm is chosen,
+                    arm.noise(ahead > 0), arm.visits, arm.nll, arm.train_seconds, arm.invalid or "ok",
+                    arm is chosen, arm.predicted, arm.spared,
                 )
             )  # fmt: skip
         self.sequence.append(chosen.task)
@@ -117,7 +124,7 @@ class CldybPlanner(CoroutinePlanner):
 
     # -------------------------------------------------------------------------------------------- simulation
 
-    def _simulate(self, prefix: Tasks, arms: list[Arm], geometry: Geometry | None, t: int) -> Steps:
+    def _simulate(self, prefix: Tasks, arms: list[Arm], geometry: Geometry | None, t: int, budget: int) -> Steps:
         """Spend the budget on the arms, with a fixed number of simulations in flight, told in the order asked."""
         s = self.settings
         window: deque[tuple[Arm, Tasks, list[Rollout], list[Rollout]]] = deque()
@@ -130,7 +137,7 @@ class CldybPlanner(CoroutinePlanner):
                     visits=[a.visits for a in arms],
                     in_flight=[a.asked - a.visits for a in arms],
                     means=[a.mean for a in arms],
-                    budget=s.simulations,
+                    budget=budget,
                     max_visits_per_arm=most,
                 )
                 if index is None or isinstance(index, Wait):

@@ -133,6 +133,20 @@ TRACE = Layout(
         Column("train_seconds", "float64", "s", "training time behind its simulations"),
         Column("status", "string", "-", "ok, or the first trouble in one line"),
         Column("chosen", "bool", "-", "whether the search moved there"),
+        Column(
+            "predicted",
+            "float64?",
+            "sd of the step",
+            "own reward within the step as a fit to the search's trace predicted it before training (--screen-to); else null",
+            added=True,
+        ),
+        Column(
+            "spared",
+            "bool?",
+            "-",
+            "whether it was not trained, since others were predicted to be harder",
+            added=True,
+        ),
     ),
 )
 
