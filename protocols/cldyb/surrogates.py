@@ -24,10 +24,12 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Surrogates:
-    """Their labels, and agreements with the methods: of those surrogates that are among the methods themselves."""
+    """Their labels, and agreements with the methods: of those surrogates that are among the methods themselves, with the settings
+    that they searched with: not where methods were ``tuned``."""
 
     labels: tuple[str, ...]
     agreements: tuple[Agreement, ...]
+    tuned: bool = False
 
 
 def surrogates_of(data: RunResults) -> Surrogates | None:
@@ -36,8 +38,9 @@ def surrogates_of(data: RunResults) -> Surrogates | None:
     said = identity.get("surrogates") if isinstance(identity, dict) else None
     if not isinstance(said, dict) or not said:
         return None
-    found = [_agreement(data, s, m) for s in said if s in data.methods for m in data.methods if m not in said]
-    return Surrogates(tuple(map(str, said)), tuple(a for a in found if a is not None))
+    tuned, both = bool(data.config.get("tuned")), [s for s in said if s in data.methods]
+    found = [] if tuned else [_agreement(data, s, m) for s in both for m in data.methods if m not in said]
+    return Surrogates(tuple(map(str, said)), tuple(a for a in found if a is not None), tuned)
 
 
 def _agreement(data: RunResults, surrogate: str, method: str) -> Agreement | None:

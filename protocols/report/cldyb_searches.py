@@ -31,7 +31,9 @@ def about_searches(summary: Summary) -> list[str]:
 
 def _surrogates(s: Surrogates) -> list[str]:
     """Who searched, and how much that tells of the methods."""
-    head = f"Searched with {', '.join(s.labels)} instead of the methods, which were trained on what was found only."
+    head = f"Searched with {', '.join(s.labels)}: the methods were trained only on what was found, and on random sequences."
+    if s.tuned:
+        return [f"{head} Hyperparameters of the methods were tuned, those of the surrogates were not."]
     if not s.agreements:
         return [f"{head} How the accuracies of both go together is not known: name a surrogate in --methods, too."]
     return [head, *(_agreement(a) for a in s.agreements)]

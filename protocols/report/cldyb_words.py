@@ -72,7 +72,7 @@ def notes(summary: Summary) -> list[str]:
     if not summary.random_sequences:
         about = ["No random sequences in this run: nothing to compare the found ones with (--random-sequences)."]
     else:
-        about = [covered(drops[0]), widest(drops[0])] if drops else []
+        about = [covered(drops[0], _one_search_each(summary)), widest(drops[0])] if drops else []
     said = (
         *about,
         trained_on(summary),
@@ -93,8 +93,17 @@ def _progress(p: Progress) -> list[str]:
     return [*decided, done, f"Go on with: {p.resume}"]
 
 
-def covered(drop: Drop) -> str:
-    """Over what the intervals of the drop hold, and what they are conditional on; else what is lacking, if anything."""
+def _one_search_each(summary: Summary) -> int:
+    """Sequences that the headline speaks of where a method has one: one of each where each has its own."""
+    own = summary.separate or any(m.searched for m in summary.methods)
+    return len(summary.methods) if own else 1
+
+
+def covered(drop: Drop, sequences: int = 1) -> str:
+    """Over what the intervals of the drop hold, and what they are conditional on; else what is lacking, if anything.
+
+    ``sequences``: found ones, where there is one search for each method, or for all.
+    """
     if drop.nothing_differs:
         return ""
     if drop.lacking:
@@ -102,7 +111,8 @@ def covered(drop: Drop) -> str:
     over = [count(drop.random_sequences, "random sequence")]
     given = ["the first task", "the split of the images"]
     if drop.one_search:
-        given.append("this one found sequence: another search may find less (--searches)")
+        found = "this one found sequence" if sequences == 1 else f"these {sequences} found sequences, one for a method"
+        given.append(f"{found}: another search may find less (--searches)")
     else:
         over.insert(0, f"{drop.found_sequences} independent searches")
     if drop.seeds > 1:
