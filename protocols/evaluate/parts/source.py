@@ -103,6 +103,8 @@ def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str]
         UserError: the source is no run or file, or its ``config.json`` is not as it was written.
     """
     path = at_home(Path(values["source"]))
+    if not path.exists():
+        raise UserError(f"{path}: no such run folder or file")
     said = run_settings(path) if path.is_dir() else {}
     hints = typing.get_type_hints(kind)
     fields = {f.name for f in dataclasses.fields(kind)} - {"source", *(() if methods else ("methods",))}
