@@ -135,7 +135,7 @@ def summarise(run: Path, data: RunResults) -> Summary:
         return _unfinished(run, name, data, origin)
     troubles = _unjudged(data)
     one_out = data.setting("leave_one_out") is True and len(data.methods) >= FEWEST
-    pairs = [pair(data, m, data.without(m) if one_out else data.found(m), troubles) for m in data.methods]
+    pairs = [pair(data, m, troubles, data.without(m) if one_out else None) for m in data.methods]
     separate = not one_out and len({s.method_ids for m in data.methods for s in data.found(m)}) > 1
     rows = tuple(_method(data, m, p, separate) for m, p in zip(data.methods, pairs, strict=True))
     mean = _mean(rows, pairs) if len(rows) > 1 else None
@@ -198,7 +198,7 @@ def _unfinished(run: Path, name: str, data: RunResults, origin: Provenance) -> S
 def _method(data: RunResults, method: str, compared: Pair, separate: bool) -> MethodSummary:
     sizes = [s.footprint for s in compared.found.flat or compared.random.flat if s.footprint is not None]
     footprint = float(np.mean(sizes)) / 1e6 if sizes else None
-    sides = [_side(side, gap_to_joint(data, method, side)) for side in (compared.found, compared.random)]
+    sides = [side_of(side, gap_to_joint(data, method, side)) for side in (compared.found, compared.random)]
     elsewhere = _elsewhere(data, method) if separate else ()
     return MethodSummary(method, sides[0], sides[1], drop_of([compared]), footprint, elsewhere)
 
@@ -214,7 +214,8 @@ def _elsewhere(data: RunResults, method: str) -> tuple[tuple[str, float], ...]:
     return tuple(found)
 
 
-def _side(side: Judged, gap: float | None) -> Side | None:
+def side_of(side: Judged, gap: float | None = None) -> Side | None:
+    """The figures of a side; None without rollouts."""
     if not side.rollouts:
         return None
     flat = side.flat
