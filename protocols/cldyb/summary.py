@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from protocols.cldyb.compared import Judged, Pair, drop_of, gap_to_joint, judged, pair
+from protocols.cldyb.images import Images, images_of
 from protocols.cldyb.left_out import Searched, left_out
 from protocols.cldyb.screened import Screened, screened_of
 from protocols.cldyb.steps import Steps, steps_of
 from protocols.cldyb.surrogates import Surrogates, surrogates_of
 from protocols.running.protocol import resume_command
 from protocols.running.provenance import Provenance, provenance
-from seqsearch.core.typed import fits, sensible
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.held_out import FEWEST, HeldOut
 from seqsearch.metrics import accuracy as metrics
@@ -73,15 +73,6 @@ class MethodSummary:
 
 
 @dataclass(frozen=True)
-class Images:
-    """Images of a class: what the figures were trained on, what the search learned from, and what was tested."""
-
-    trained: float
-    searched: float
-    test: float
-
-
-@dataclass(frozen=True)
 class Progress:
     """How far an unfinished run came: tasks decided of each search, of ``tasks``, rollouts scored; ``resume`` continues it."""
 
@@ -99,8 +90,7 @@ class Summary:
     ``separate``: each method was searched alone, so that ``found.acc`` is its robustness. ``mean`` is the mean over
     methods, None if there is one only. ``stats`` are the counts of ``stats.json``. ``troubles`` say what is missing, or biased.
     Nothing is claimed of a run that is not finished, so that its methods have no figures: ``unfinished`` says how far it came.
-    ``steps``: how well searches told candidates apart; ``screened``: what they did not train. ``surrogates``: methods that
-    searched instead. ``held_out``: what being searched for costs a method (``--leave-one-out``).
+    ``steps``: how searches told candidates apart. ``held_out``: what being searched for costs a method (``--leave-one-out``).
     """
 
     run: str
@@ -147,23 +137,14 @@ def summarise(run: Path, data: RunResults) -> Summary:
         troubles.append("No drop of the mean over methods: they were not all scored on as many sequences and seeds.")
     if data.setting("reward_split") == "test":
         troubles.append(
-            "The search was rewarded on the test images that it is scored on (--reward-split test): biased."
+            "The search was rewarded on the test images that it is scored on: biased (--reward-split test)."
         )
     return Summary(
         name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin,
-        steps=steps_of(data.trace), images=_images(data), surrogates=surrogates_of(data),
+        steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),
         screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
         held_out=costs.held_out if costs else None,
     )  # fmt: skip
-
-
-def _images(data: RunResults) -> Images | None:
-    """From ``config.json``, where it says so."""
-    identity = data.config.get("identity")
-    said = identity.get("images") if isinstance(identity, dict) else None
-    numbers = [said.get(name) for name in ("trained", "searched", "test")] if isinstance(said, dict) else [None]
-    whole = [float(n) for n in numbers if n is not None and fits(n, float) and sensible(n)]
-    return Images(*whole) if len(whole) == 3 else None
 
 
 def _unjudged(data: RunResults) -> list[str]:

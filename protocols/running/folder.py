@@ -114,8 +114,7 @@ class RunFolder:
 
     def _own_settings(self, kind: type[S], given: Mapping[str, Any]) -> S:
         file = self.path / CONFIG
-        said = self.config.get("protocol")
-        if isinstance(said, str) and said != kind.protocol:
+        if isinstance(said := self.config.get("protocol"), str) and said != kind.protocol:
             raise UserError(f"{self.path} is a run of {brief(said)}, not of {kind.protocol!r}")
         try:
             settings = kind(**self.config["settings"])
@@ -142,22 +141,19 @@ class RunFolder:
     def identify(self, identity: dict[str, Any], may_change: frozenset[str], finished: bool) -> list[str]:
         """Record what the names in the settings stand for, or make sure that on resume they still stand for the same.
 
-        All but ``may_change`` must. Returns the labels of methods that changed, of those parts that may and are by label: what
-        they trained is trained again; of a ``finished`` run they may not.
+        All but ``may_change`` must. Returns the labels of methods that changed, if they may: what they trained is trained again;
+        of a ``finished`` run they may not.
 
         Raises:
             UserError: something else changed, as pool, backbone weights, library versions or device.
         """
-        before, changed = self.config.get("identity"), []
+        before, changed = self.config.get("identity"), list[str]()
         if before is not None:
-            if not isinstance(before, dict):
+            by_label = {part: own for part in sorted(may_change) if isinstance(own := identity.get(part), dict)}
+            if not (isinstance(before, dict) and all(isinstance(before.get(part, {}), dict) for part in by_label)):
                 raise UserError(f"{self.path}/config.json: identity is {brief(before)}: restore it")
-            for part in sorted(may_change):
-                own, known = identity.get(part), before.get(part, {})
-                if isinstance(own, dict):
-                    if not isinstance(known, dict):
-                        raise UserError(f"{self.path}/config.json: identity is {brief(before)}: restore it")
-                    changed += [m for m in own if own[m] != known.get(m) and m not in changed]
+            now_other = (m for part, own in by_label.items() for m in own if own[m] != before.get(part, {}).get(m))
+            changed = list(dict.fromkeys(now_other))
             now = json.loads(json.dumps(identity))  # as the file has it: lists, not tuples
             for name in sorted((before.keys() | now.keys()) - may_change):
                 if before.get(name) != now.get(name):
@@ -251,5 +247,4 @@ def _revision() -> str | None:
 
 
 def _brief(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text := json.dumps(value)) <= 60 else text[:57] + "..."
