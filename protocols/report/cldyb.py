@@ -157,7 +157,8 @@ def _trace(trace: Sequence[Row]) -> str:
         return ""
     steps: dict[tuple[str, int], list[Row]] = defaultdict(list)
     for row in trace:
-        steps[row["search_id"], row["step"]].append(row)
+        if not row.get("spared"):
+            steps[row["search_id"], row["step"]].append(row)
     values = [r["value"] for r in trace if r["value"] is not None]
     axis = (min(values), max(values)) if values else (0.0, 1.0)
     body = "".join(_trace_row(search, step, rows, axis) for (search, step), rows in steps.items())

@@ -202,7 +202,7 @@ class CldybPlanner(CoroutinePlanner):
     # -------------------------------------------------------------------------------------------- helpers
 
     def progress(self) -> PlannerProgress:
-        judged_at = Counter(j.step for j in self.trace)
+        judged_at = Counter(j.step for j in self.trace if not j.spared)
         chosen = [j for j in self.trace if j.chosen]
         decisions = tuple(Decision(j.step, j.task, j.value, j.visits, judged_at[j.step]) for j in chosen)
         return PlannerProgress(len(self.sequence) + (not self.done), self.judged, decisions)
