@@ -113,8 +113,8 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
     troubles: list[str] = []
     if len(whole.random()) > len(data.random()) > 0:
         troubles.append(
-            f"Drops are from {len(data.random())} of {len(whole.random())} random sequences: those that were trained with the found "
-            "ones' seeds."
+            f"Drops are from {len(data.random())} of {len(whole.random())} random sequences: those that were trained with the "
+            "found ones' seeds."
         )
     pairs = {m: _pairs(data, m, troubles) for m in labels}
     rows = tuple(_method(whole, m, pairs[m], origin) for m in labels)
