@@ -4,9 +4,9 @@
 
 Accuracies of made-up studies: a level of each method, a difficulty of each sequence, what both have together (``interaction``),
 noise of training, all normal, skewed (exponential) or with ties, and the cost of being searched for, which the interval is of.
-With one search of each group it is asked to hold for the sequences at hand. ``images``: right and wrong images of three sequences of
-one class each, drawn around each method's share; training turns 2 % of them over. ``--write`` stores
-benchmarks/results/coverage_held_out.json.
+With one search of each group it is asked to hold for the sequences at hand. ``images``: right and wrong images of three sequences
+of one class each, drawn around each method's share; training turns 2 % of them over.
+``--write`` stores benchmarks/results/coverage_held_out.json.
 """
 
 from __future__ import annotations
