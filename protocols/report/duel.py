@@ -45,7 +45,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
 
 def to_json(s: DuelSummary) -> dict[str, Any]:
     """Plain values; what is not a finite number is None."""
-    said = {
+    said: dict[str, Any] = {
         "run": s.run, "reached": s.unfinished[0] if s.unfinished else "", "headline": words.headline(s),
         "findings": [] if s.unfinished else words.findings(s), "notes": words.notes(s), "stats": s.stats,
         "a": s.methods[0], "b": s.methods[1], "on_most": s.on_most,
