@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seqsearch.core.bounds import wrong_text
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
@@ -97,12 +98,14 @@ def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str]
 
     Args:
         kind: the settings that they are for.
-        methods: whether methods that are not named are those of the run; else they have to be named.
+        methods: whether those of the run come beside the methods that were named; else some have to be named.
 
     Raises:
         UserError: the source is no run or file, or its ``config.json`` is not as it was written.
     """
     path = at_home(Path(values["source"]))
+    if not path.exists():
+        raise UserError(f"{path}: no such run folder or file")
     said = run_settings(path) if path.is_dir() else {}
     hints = typing.get_type_hints(kind)
     fields = {f.name for f in dataclasses.fields(kind)} - {"source", *(() if methods else ("methods",))}
@@ -111,6 +114,8 @@ def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str]
         if not fits(value, hints[name]):
             raise UserError(f"{path}/config.json: {name} is {brief(value)}: restore it")
     found = {**values, **taken}
+    if methods and "methods" in named:
+        found["methods"] = _together(values["methods"], said.get("methods", ""))
     if "weights" in taken:
         found["weights"] = _used(found)
     return found
@@ -126,6 +131,9 @@ def run_settings(run: Path) -> dict[str, Any]:
     said, directory = config.get("settings"), config.get("directory")
     if not isinstance(said, dict) or not fits(directory, str | None):
         raise UserError(f"{run}/config.json does not say how the run was made: restore it")
+    for name, value in ({"directory": directory} | said).items():
+        if wrong := next((w for v in (value if isinstance(value, list) else [value]) if (w := _wrong(v))), ""):
+            raise UserError(f"{run}/config.json: {brief(name)} {wrong}: restore it")
     base = Path(directory or ".")
     found = {n: said[n] for n in ("seed", "precision", "exclude_groups", "references") if n in said}
     for name in ("pool", "heldout_pool"):
@@ -143,6 +151,18 @@ def run_settings(run: Path) -> dict[str, Any]:
         parts = [text.partition("=") for text in weights]
         found["weights"] = tuple(f"{b.strip()}={(base / at_home(f.strip())).absolute()}" for b, _, f in parts)
     return found
+
+
+def _wrong(value: Any) -> str:
+    return wrong_text(value) if isinstance(value, str) else ""
+
+
+def _together(named: str, of_run: str) -> str:
+    """Methods that were named, and those of the run that were not."""
+    items = parse_items(named, "method")
+    known = {i.text for i in items}
+    rest = [i.text for i in parse_items(of_run, "method") if i.text not in known] if of_run else []
+    return ",".join([i.text for i in items] + rest)
 
 
 def _used(values: Mapping[str, Any]) -> tuple[str, ...]:
