@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special, stats
 
 from seqsearch.distribution.interval import AGREE, Float64, Interval, accuracies, tail
 from seqsearch.distribution.mean import FEWEST
@@ -113,8 +113,10 @@ def paired(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Paired:
 
 def share(count: int, n: int, level: float = 0.95) -> Interval:
     """A share of ``n`` independent draws, with the bounds of Clopper and Pearson (1934): at least ``level``."""
-    bounds = stats.binomtest(count, n).proportion_ci(level, method="exact")
-    return Interval(count / n, float(bounds.low), float(bounds.high))
+    beyond = tail(level)
+    low = float(special.betaincinv(count, n - count + 1, beyond)) if count else 0.0
+    high = float(special.betainccinv(count + 1, n - count, beyond)) if count < n else 1.0
+    return Interval(count / n, low, high)
 
 
 def sign_p(above: int, below: int) -> float:
