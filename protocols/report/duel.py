@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from protocols.evaluate.duel.summary import Again, DuelSummary
 from protocols.report import duel_words as words
+from protocols.report.duel_needed import of
 from protocols.report.duel_plots import against, gaps
 from protocols.report.edge_cells import interval, signed
 from protocols.report.edge_truth import p_text
@@ -117,7 +118,7 @@ def tables(s: DuelSummary) -> list[Cells]:
 
 def _row(s: DuelSummary, w: Again) -> tuple[str, ...]:
     return (
-        w.sequence, words.of(s, w.side) if w.side else "", percent(w.a), percent(w.b),
+        w.sequence, of(s, w.side) if w.side else "", percent(w.a), percent(w.b),
         "" if w.seen is None else f"{100 * w.seen:+.1f}", signed(w.gap), interval(w.place) if w.place else "",
     )  # fmt: skip
 
@@ -129,11 +130,11 @@ def _charts(s: DuelSummary) -> str:
     groups = [g for g in groups if g.points]
     if not groups:
         return ""
-    a, b = (escape(m) for m in s.methods)
-    drawn = [f"<div><h3>Each sequence</h3>{against(groups, s.methods, f'final accuracy of {a} and {b}')}</div>"]
+    (a, b), names = (escape(m) for m in s.methods), " and ".join(s.methods)
+    drawn = [f"<div><h3>Each sequence</h3>{against(groups, s.methods, f'final accuracy of {names}')}</div>"]
     if len(s.pairs):
         marks = [(CSS[w.side], w.gap.value) for w in again]
-        drawn.append(f"<div><h3>{a} minus {b}</h3>{gaps(s.pairs.gaps.tolist(), marks, f'gaps of {a} and {b}')}</div>")
+        drawn.append(f"<div><h3>{a} minus {b}</h3>{gaps(s.pairs.gaps.tolist(), marks, f'gaps of {names}')}</div>")
     keys = '<span class="key random">random</span>'
     keys += f'<span class="key hard">worst for {a}</span><span class="key easy">worst for {b}</span>'
     legend = (

@@ -13,6 +13,7 @@ from scipy import stats
 
 from seqsearch.distribution.interval import Interval, tail
 from seqsearch.distribution.mean import FEWEST
+from seqsearch.distribution.paired import Paired
 
 POWERS = (0.8, 0.9)
 MOST = 100_000
@@ -29,6 +30,13 @@ class Needed:
 
     estimated: tuple[int | None, ...]
     least: tuple[int | None, ...]
+
+
+def needed_for_claims(p: Paired) -> tuple[Needed, Needed]:
+    """On most sequences, and on average: for the method that is above the other on more of them, A where as many."""
+    if p.counts[0] >= p.counts[2]:
+        return needed_on_most(p.above), needed_on_average(p.mean, p.sd)
+    return needed_on_most(p.below), needed_on_average(Interval(-p.mean.value, -p.mean.high, -p.mean.low), p.sd)
 
 
 def needed_on_most(share: Interval) -> Needed:

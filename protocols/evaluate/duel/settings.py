@@ -39,7 +39,10 @@ class DuelSettings(SearchSettings, StudySettings):
     )  # fmt: skip
     fixed_first: bool = setting(False, "All random sequences begin with the same random task.")
     score_seeds: int = setting(
-        3, "Fresh training seeds of the worst, the found and given sequences.", minimum=1, maximum=1000
+        5,
+        "Fresh training seeds of the worst, the found and given sequences; an interval takes 4.",
+        minimum=1,
+        maximum=1000,
     )
     crossed_orders: int = setting(
         4, "Random sequences trained with the --score-seeds, too: they part training noise from order.", minimum=0,

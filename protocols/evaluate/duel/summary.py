@@ -22,7 +22,7 @@ from seqsearch.distribution.interval import AGREE, Interval
 from seqsearch.distribution.order_test import ExtremesTest, extremes_test
 from seqsearch.distribution.paired import Paired, Side, paired, seeds_gap
 from seqsearch.distribution.percentile import percentile
-from seqsearch.distribution.sample_size import Needed, needed_on_average, needed_on_most
+from seqsearch.distribution.sample_size import Needed, needed_for_claims
 from seqsearch.results.run import RunResults
 
 
@@ -153,9 +153,10 @@ def summarise(run: Path, data: RunResults) -> DuelSummary:
     if every and data.setting("until") == "verdict":
         above, _, below = (running_share(n, every.L) for n in every.counts)
         running = Running(every.L, above, below)
+    most, average = needed_for_claims(sample) if sample else (None, None)
     found, given = (_judged(data, labels, kind, asked, troubles) for kind in ("searched", "given"))
     return DuelSummary(
-        name, labels, pairs, sample, running, *_needed(sample), _spread(data, labels, pairs),
+        name, labels, pairs, sample, running, most, average, _spread(data, labels, pairs),
         _worst(data, labels, pairs, every, troubles), tuple(a for a, _ in found), tuple(a for a, _ in given),
         _test(found, asked), facts, data.stats, tuple(troubles), origin,
     )  # fmt: skip
@@ -172,19 +173,6 @@ def _facts(data: RunResults) -> Facts:
     asked, drawn, source = data.setting("sequences"), len(data.random()), str(data.setting("on") or "")
     whole = asked if isinstance(asked, int) and not source else drawn
     return Facts(whole, drawn, bool(data.setting("fixed_first")), source)
-
-
-def flipped(i: Interval) -> Interval:
-    """Of the difference the other way round."""
-    return Interval(-i.value, -i.high, -i.low)
-
-
-def _needed(p: Paired | None) -> tuple[Needed | None, Needed | None]:
-    if p is None:
-        return None, None
-    a_leads = p.counts[0] >= p.counts[2]
-    mean = p.mean if a_leads else flipped(p.mean)
-    return needed_on_most(p.above if a_leads else p.below), needed_on_average(mean, p.sd)
 
 
 def _spread(data: RunResults, labels: tuple[str, str], pairs: Pairs) -> Spread | None:

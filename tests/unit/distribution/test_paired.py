@@ -75,11 +75,13 @@ def test_what_does_not_pair_is_refused() -> None:
 
 
 def test_one_sequence_has_an_interval_over_its_seeds() -> None:
-    i = seeds_gap([0.1, 0.2, 0.3])
-    reach = stats.t.isf(0.025, 2) * 0.1 / math.sqrt(3)
-    assert (i.value, i.half_width) == (pytest.approx(0.2), pytest.approx(reach))
-    assert math.isnan(seeds_gap([0.1]).low)
-    assert math.isnan(seeds_gap([0.1, 0.1]).low)
+    i = seeds_gap([0.1, 0.2, 0.3, 0.4])  # not skewed: Student's t
+    reach = stats.t.isf(0.025, 3) * np.std([1, 2, 3, 4], ddof=1) / 10 / 2
+    assert (i.value, i.half_width) == (pytest.approx(0.25), pytest.approx(reach))
+    skewed = seeds_gap([0.1, 0.1, 0.1, 0.4])
+    assert skewed.high - skewed.value > skewed.value - skewed.low
+    assert math.isnan(seeds_gap([0.1, 0.2, 0.3]).low)
+    assert math.isnan(seeds_gap([0.1] * 5).low)
 
 
 @pytest.mark.parametrize("p", [0.6, 0.75, 0.9, 1.0])
