@@ -75,12 +75,12 @@ def test_what_does_not_pair_is_refused() -> None:
 
 
 def test_one_sequence_has_an_interval_over_its_seeds() -> None:
-    i = seeds_gap([0.1, 0.2, 0.3, 0.4])  # not skewed: Student's t
-    reach = stats.t.isf(0.025, 3) * np.std([1, 2, 3, 4], ddof=1) / 10 / 2
-    assert (i.value, i.half_width) == (pytest.approx(0.25), pytest.approx(reach))
-    skewed = seeds_gap([0.1, 0.1, 0.1, 0.4])
+    i = seeds_gap([0.1, 0.2, 0.3, 0.4, 0.5])  # not skewed: Student's t
+    reach = stats.t.isf(0.025, 4) * np.std([1, 2, 3, 4, 5], ddof=1) / 10 / math.sqrt(5)
+    assert (i.value, i.half_width) == (pytest.approx(0.3), pytest.approx(reach))
+    skewed = seeds_gap([0.1, 0.1, 0.1, 0.1, 0.4])
     assert skewed.high - skewed.value > skewed.value - skewed.low
-    assert math.isnan(seeds_gap([0.1, 0.2, 0.3]).low)
+    assert math.isnan(seeds_gap([0.1, 0.2, 0.3, 0.4]).low)
     assert math.isnan(seeds_gap([0.1] * 5).low)
 
 
