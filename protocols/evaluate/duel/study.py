@@ -108,6 +108,10 @@ def _source(settings: DuelSettings, directory: Path) -> Source | None:
         return None
     source = read_source(directory / at_home(settings.on))
     kept = tuple(s for s in source.sequences if s.kind != "heldout")
+    if not kept and not source.named:
+        raise UserError(
+            f"--on {settings.on}: holds no sequence to pair methods on but those of pools that no search saw"
+        )
     if len({len(s.tasks) for s in kept}) > 1:
         raise UserError(f"--on {settings.on}: its sequences are not all of one length")
     return replace(source, sequences=kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +207,16 @@ def test_bad_input_is_one_line(tmp_path: Path, arguments: tuple[Any, ...], says:
     assert (result.exit_code, result.output.count("\n")) == (2, 1), result.output
     assert says in result.output
     assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_somebody_changed_is_refused_in_one_line(run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run, tmp_path / "run")
+    config = json.loads((tmp_path / "run/config.json").read_text())
+    config["settings"]["score_seeds"] = "three"
+    (tmp_path / "run/config.json").write_text(json.dumps(config))
+    result = CliRunner().invoke(main, ["show", str(tmp_path / "run")])
+    assert (result.exit_code, result.output.count("\n")) == (2, 1)
+    assert "score_seeds" in result.output
 
 
 @pytest.mark.long
