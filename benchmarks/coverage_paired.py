@@ -1,6 +1,6 @@
 """How often what `seqsearch duel` prints of two methods holds, by drawing gaps whose truth is known.
 
-    python -m benchmarks.coverage_paired [--repeats 1000] [--workers 2] [--write]
+    python -m benchmarks.coverage_paired [--repeats 1000] [--workers 2] [--write] | --table
 
 No training. Shapes of the gap between A and B over sequences and seeds: ``normal``; ``skew -2`` (a reversed exponential);
 ``10 % far`` (one sequence in ten lies 5 sd lower); ``half ties`` (the methods agree on every other sequence); ``10 images`` (one
@@ -12,6 +12,7 @@ how often one was made at all (``said``). ``floor`` is what the row must reach, 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -20,7 +21,7 @@ from functools import cache
 import numpy as np
 
 from benchmarks.coverage_distribution import FLOOR, Case, Floats, Held, Row, measured, print_rows
-from benchmarks.tools import write_rows
+from benchmarks.tools import RESULTS, write_rows
 from seqsearch.distribution.always_valid import running_share
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.paired import paired, seeds_gap, share
@@ -160,16 +161,59 @@ def cases() -> Iterator[Case]:
     yield from (power_case(p, power) for p in (0.6, 0.7, 0.9) for power in (0.8, 0.9))
 
 
+TABLE = (
+    ("shares above, alike, below; 6 sequences or more", ("above", "ties", "below"), {}),
+    ("median, 10 % and 90 % quantile", ("median", "low", "high"), {}),
+    ("mean, from 30 sequences on", ("mean",), {}),
+    (
+        "gap of the worst sequence on 5 or 10 fresh seeds, noise of training normal",
+        ("worst again",), {"shape": "normal noise 0.5 sd"},
+    ),
+    ("the same, noise skewed as an exponential is", ("worst again",), {"shape": "skewed noise 0.5 sd"}),
+    ("shares of `--until`, at each of 300 looks together", ("running share",), {}),
+    ("likewise the bounds for one look (not used there)", ("fixed share, each time",), {}),
+    (
+        "false claims where there is no difference: on most, sign test, on average",
+        ("false: on_most", "false: more_often", "false: on_average"), {},
+    ),
+    ("claims with the sequences planned for 80 % power", ("planned: on most", "planned: on average"), {"power": 0.8}),
+    ("claims with the sequences planned for 90 % power", ("planned: on most", "planned: on average"), {"power": 0.9}),
+    (
+        "the lowest of 10 or 50 gaps as it was seen is too low (training noise half the sd of sequences)",
+        ("worst as seen: too far",), {},
+    ),
+)  # fmt: skip
+"""Lines of docs/duel.md: words, statements, corners."""
+
+
+def print_table(rows: list[Row]) -> None:
+    """The table of docs/duel.md: the least and the largest share over the corners of each line."""
+    print("\n| statement | held in % of repeats |\n|---|---|")
+    for words, names, corner in TABLE:
+        shares = [
+            r["share"] for r in rows
+            if r["what"] in names and r["share"] is not None and all(r.get(k) == v for k, v in corner.items())
+        ]  # fmt: skip
+        print(f"| {words} | {100 * min(shares):.1f} to {100 * max(shares):.1f} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write benchmarks/results/coverage_paired.json")
+    parser.add_argument(
+        "--table", action="store_true", help="print the table of docs/duel.md from that file, draw nothing"
+    )
     a = parser.parse_args()
+    if a.table:
+        print_table(json.loads((RESULTS / "coverage_paired.json").read_text())["paired"])
+        return
     start, numbers = time.perf_counter(), range(len(list(cases())))
     with ProcessPoolExecutor(a.workers, initializer=pin_threads) as pool:
         found = [row for rows in pool.map(_measured, numbers, [a.repeats] * len(numbers)) for row in rows]
     print_rows(found)
+    print_table(found)
     if a.write:
         minutes = round((time.perf_counter() - start) / 60)
         write_rows("coverage_paired", {"repeats": a.repeats, "minutes": minutes, "paired": found})
