@@ -164,7 +164,7 @@ def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
         conditions, classes, truth = drawn(noise, F, D, R, rng)
         found = effects(conditions, classes)
         true: dict[str, float] = {e: truth[a] - truth[b] for e, (a, b) in EFFECTS.items()}
-        true.update(truth)
+        true |= {str(n): m for n, m in truth.items()}
         for n, c in (*found.effects.items(), *found.means.items()):
             lacking = lacking or c.lacking
             if not c.lacking:

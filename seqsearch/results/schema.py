@@ -217,4 +217,47 @@ ESTIMATES = Layout(
     ),
 )
 
-LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS, ESTIMATES)
+EFFECTS = Layout(
+    "effects.parquet",
+    ("run_id", "method_id", "measure", "figure"),
+    (
+        _RUN,
+        Column("method_id", "string", "-", "label of the method, or mean: over methods"),
+        Column(
+            "measure",
+            "string",
+            "-",
+            "accuracy: final Acc; masked: the same with scores restricted to the task's own classes; confusion: accuracy minus "
+            "masked; gap: accuracy minus that of joint training",
+        ),
+        Column(
+            "figure",
+            "string",
+            "-",
+            "mean of a condition (random, regrouped, reordered, found), or effect: content, grouping, order (docs/explain.md)",
+        ),
+        Column(
+            "value",
+            "float64",
+            "fraction",
+            "the mean, or the difference of means: positive means that found sequences lose",
+        ),
+        Column("low", "float64?", "fraction", "lower end of its 95 % interval, by itself; null where there is none"),
+        Column("high", "float64?", "fraction", "upper end"),
+        Column(
+            "low_together",
+            "float64?",
+            "fraction",
+            "the same at the level at which the effects of a measure hold together",
+        ),
+        Column("high_together", "float64?", "fraction", "upper end"),
+        Column("over", "list<string>", "-", "what the interval is over; it is conditional on everything else"),
+        Column("lacking", "string", "-", "what there is too little of for an interval; else empty"),
+        Column(
+            "found_sequences", "int64", "sequences", "found sequences behind it; below 3 it is conditional on these"
+        ),
+        Column("seeds", "int64", "-", "training seeds behind it"),
+    ),
+)
+
+LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS, ESTIMATES, EFFECTS)
