@@ -96,9 +96,8 @@ def prepare(settings: ExplainSettings, states: Path, device: str, directory: Pat
     base = prepared(settings, states, device, directory)
     found = [s for s in base.sequences if s.kind in EXPLAINED]
     _check(settings.source, found, base)
-    default = base.methods[0].backbone
     bounds = {
-        b: base.world.spec(Item(JOINT if b == default else f"{JOINT}@{b}", JOINT, b, ()), b)
+        b: base.world.spec(Item(f"{JOINT}@{b}", JOINT, b, ()), b)
         for b in (dict.fromkeys(m.backbone for m in base.methods) if settings.bound else ())
     }
     fields = {f.name: getattr(base, f.name) for f in dataclasses.fields(base)}

@@ -12,6 +12,7 @@ import numpy as np
 from protocols.evaluate.explain.common import Common
 from protocols.evaluate.explain.conditions import Compared, compared
 from protocols.evaluate.explain.figures import MEASURES, Measure, averaged, conditions, image_index
+from protocols.evaluate.explain.study import EXPLAINED
 from protocols.running.protocol import resume_command
 from protocols.running.provenance import Provenance, provenance
 from seqsearch.distribution.effects import Effects, effects
@@ -93,7 +94,7 @@ def summarise(run: Path, explained: Explained) -> Summary:
         resume = resume_command(run, data.config.get("protocol"))
         return Summary(name, source, (), None, explained.common, data.stats, (), origin, reached, resume)
     troubles: list[str] = []
-    labels = [m for m in data.methods if any(m in s.method_ids for s in data.sequences if s.kind != "joint")]
+    labels = [m for m in data.methods if any(m in s.method_ids for s in data.sequences if s.kind in EXPLAINED)]
     sides = [side for m in labels if (side := compared(data, m, troubles))]
     methods = tuple(MethodEffects(side.method, _effects(data, [side]), _ranks(data, side)) for side in sides)
     mean = None
