@@ -11,7 +11,7 @@ from seqsearch.distribution.effects import CONDITIONS, EFFECTS
 from seqsearch.distribution.interval import Interval
 
 GROUPS = 12
-"""Groups listed: the most frequent ones among the found classes, by p-value."""
+"""Groups listed, by p-value: those with two found classes or more."""
 
 
 def tables(s: Summary) -> list[Cells]:
@@ -53,7 +53,7 @@ def _turned(i: Interval, turn: int) -> Interval:
 
 
 def _groups(common: Common) -> Cells:
-    chosen = sorted(common.groups, key=lambda g: (g.p, -g.found))[:GROUPS]
+    chosen = sorted((g for g in common.groups if g.found > 1), key=lambda g: (g.p, -g.found))[:GROUPS]
     rows = tuple(
         (g.sequence, g.group, f"{g.found} of {g.classes}", f"{g.in_pool} of {g.pool}", f"{g.p:.3g}") for g in chosen
     )

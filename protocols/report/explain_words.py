@@ -131,7 +131,7 @@ def _masked(m: MethodEffects) -> str:
 
 def _bound(m: MethodEffects) -> str:
     if "gap" not in m.measures:
-        return "No upper bound: joint training was left out (--bound), or did not end well."
+        return "No upper bound: joint training was left out (--no-bound), or did not end well."
     return (
         "Gap to joint: accuracy of joint training on the same classes (best of three learners by validation images, the same "
         "seeds) minus that of the method; effects say by how much it grows."

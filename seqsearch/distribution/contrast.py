@@ -43,6 +43,7 @@ class Stratum:
         population: how many there are, of which these were drawn without putting back; infinity for draws without end, n where
             these are all that are meant.
         same_images: they all hold the same classes, so that their images are not drawn anew with each.
+        identical: that they score alike is no coincidence: a method that does not mind the order of tasks.
     """
 
     kind: str
@@ -50,6 +51,7 @@ class Stratum:
     images: NDArray[np.floating] | None = None
     population: float = math.inf
     same_images: bool = False
+    identical: bool = False
 
     @property
     def undrawn(self) -> float:
@@ -141,16 +143,11 @@ def _lacking(terms: Terms) -> str:
             return "too few training seeds, 1 more needed"
         if s.undrawn > 0 and n < min(FEWEST_DRAWN, s.population):
             return f"too few {s.kind}, {FEWEST_DRAWN - n} more needed"
-        if s.undrawn > 0 and not _same_answers(s) and alike(s.values.mean(axis=1)):
+        if s.undrawn > 0 and not s.identical and alike(s.values.mean(axis=1)):
             return f"the {s.kind} score alike, so that what they differ by is not known: more of them, or test images, needed"
         if s.same_images and s.images is not None and _rarer(s) < FEWEST - 0.5:
             return f"fewer than {FEWEST} images of the found classes are wrong, or right: more test images needed"
     return ""
-
-
-def _same_answers(s: Stratum) -> bool:
-    """Several seeds say that its sequences do not differ, as where a method does not mind the order of tasks."""
-    return s.values.shape[1] > 1 and all(alike(column) for column in s.values.T)
 
 
 def _rarer(s: Stratum) -> float:

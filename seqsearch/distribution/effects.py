@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.distribution.contrast import Contrast, Stratum, Terms, contrast
-from seqsearch.distribution.interval import Float64
+from seqsearch.distribution.interval import Float64, Interval
 from seqsearch.distribution.parts import extreme
 
 FEWEST_SEARCHES = 3
@@ -50,11 +50,13 @@ class Condition:
             all; as found, D is 1).
         images: ``[D, R, I]`` likewise: what each test image adds to it; None where unknown.
         populations: how many regroupings (reorderings) of each found sequence there are, besides the one found.
+        identical: of each found sequence, whether it is known that these do not differ, see `Stratum`.
     """
 
     values: tuple[Float64, ...]
     images: tuple[NDArray[np.floating], ...] | None = None
     populations: tuple[float, ...] = ()
+    identical: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def effects(
     there = {e: pair for e, pair in EFFECTS.items() if all(n in conditions for n in pair)}
     return Effects(
         means={
-            n: contrast(_terms(n, conditions[n], 1.0), classes, level, lacking=lacking[n])
+            n: _mean(contrast(_terms(n, conditions[n], 1.0), classes, level, lacking=lacking[n]), cut=accuracies)
             for n in CONDITIONS if n in conditions
         },
         effects={
@@ -115,6 +117,13 @@ def effects(
             if c.populations and all(len(v) == p for v, p in zip(c.values, c.populations, strict=True))
         ),
     )  # fmt: skip
+
+
+def _mean(c: Contrast, cut: bool) -> Contrast:
+    """The mean of a condition; of accuracies the interval is cut at 0 and 1."""
+    i = c.interval
+    bounded = Interval(i.value, max(0.0, i.low), min(1.0, i.high)) if cut and math.isfinite(i.low) else i
+    return replace(c, interval=bounded, together=bounded)
 
 
 def _all_right(condition: Condition) -> str:
@@ -141,8 +150,8 @@ def _terms(name: ConditionName, c: Condition, sign: float) -> Terms:
         images = None if c.images is None else np.stack([i.mean(axis=0) for i in c.images])
         return [(sign, Stratum(KINDS["found"], np.stack([v.mean(axis=0) for v in c.values]), images))]
     populations = (1.0,) * F if name == "found" else c.populations or (math.inf,) * F
-    images_of = c.images or (None,) * F
+    images_of, identical = c.images or (None,) * F, c.identical or (False,) * F
     return [
-        (sign / F, Stratum(KINDS[name], v, i, p, same_images=True))
-        for v, i, p in zip(c.values, images_of, populations, strict=True)
+        (sign / F, Stratum(KINDS[name], v, i, p, same_images=True, identical=same))
+        for v, i, p, same in zip(c.values, images_of, populations, identical, strict=True)
     ]

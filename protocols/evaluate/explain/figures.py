@@ -99,7 +99,11 @@ def bound_of(data: RunResults, method: str) -> str:
 
 
 def conditions(data: RunResults, side: Compared, measure: Measure, index: ImageIndex | None) -> Conditions | None:
-    """The figures of one method; None for the gap where joint training is not known."""
+    """The figures of one method; None for the gap where joint training is not known.
+
+    Sequences of which the very same images are right are known to be identical; where scores are masked, only reorderings are,
+    since these have the same tasks.
+    """
     joint = joint_images(data, side, index) if measure == "gap" else {}
     if joint is None:
         return None
@@ -108,9 +112,12 @@ def conditions(data: RunResults, side: Compared, measure: Measure, index: ImageI
         values = tuple(
             np.array([[_figure(data, side, s, r, measure, joint) for r in side.seeds] for s in part]) for part in parts
         )
-        known = index is not None and measure in ("accuracy", "gap")
-        images = tuple(_images(data, side, part, index, joint) for part in parts) if known and index else None
-        made[name] = Condition(values, images, _populations(name, side.found))
+        images = tuple(_images(data, side, part, index, joint) for part in parts) if index else None
+        known = images is not None and measure in ("accuracy", "gap")
+        made[name] = Condition(
+            values, images if known else None, _populations(name, side.found),
+            tuple(not np.ptp(i, axis=0).any() for i in images) if images and (known or name == "reordered") else (),
+        )  # fmt: skip
     return made
 
 
@@ -120,6 +127,7 @@ def averaged(methods: Sequence[Conditions]) -> Conditions:
         name: Condition(
             tuple(np.mean(v, axis=0) for v in zip(*(m[name].values for m in methods), strict=True)),
             _mean_images([m[name].images for m in methods]), methods[0][name].populations,
+            tuple(map(all, zip(*(m[name].identical for m in methods), strict=True))),
         )
         for name in methods[0]
     }  # fmt: skip

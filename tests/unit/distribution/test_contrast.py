@@ -51,7 +51,8 @@ def test_of_a_population_only_what_was_not_drawn_varies():
         ([[0.5]], 1, "too few training seeds, 1 more needed"),
         ([[0.5, 0.6], [0.6, 0.6]], math.inf, "too few x, 1 more needed"),
         ([[0.5, 0.6], [0.6, 0.5], [0.4, 0.7]], math.inf, "the x score alike"),
-        ([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]], math.inf, "nothing varies on either side"),
+        ([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]], math.inf, "the x score alike"),
+        ([[0.5, 0.5], [0.5, 0.5]], 2, "nothing varies on either side"),
         ([[0.5, 0.6], [0.6, 0.6]], 2, ""),
     ],
 )
@@ -62,8 +63,16 @@ def test_what_is_lacking_is_said_and_has_no_interval(values, population, lacking
     assert math.isnan(c.interval.low) == math.isnan(c.together.low) == bool(lacking)
 
 
+def test_sequences_that_are_known_to_be_identical_do_not_vary():
+    values = np.array([[0.5, 0.6]] * 3)
+    assert contrast([(1.0, Stratum("x", values))]).lacking
+    c = contrast([(1.0, Stratum("x", values, identical=True))])
+    assert not c.lacking
+    assert c.variances == pytest.approx({"x": 0.0, "training seeds": 0.01 / 4})
+
+
 def test_nothing_differs_only_if_every_seed_says_so():
-    same = Stratum("x", np.array([[0.5, 0.6]] * 3))
+    same = Stratum("x", np.array([[0.5, 0.6]] * 3), identical=True)
     assert difference(same, Stratum("y", np.array([[0.5, 0.6]]), population=1)).nothing_differs
     swapped = difference(same, Stratum("y", np.array([[0.6, 0.5]]), population=1))
     assert not swapped.nothing_differs
