@@ -1,6 +1,6 @@
 """How often the intervals of `seqsearch explain` hold: drawn accuracies with known effects of content, grouping and order.
 
-    python -m benchmarks.coverage_effects [--repeats 200] [--workers 2] [--write]
+    python -m benchmarks.coverage_effects [--repeats 400] [--workers 2] [--write]
 
 A pool of 30 classes with so many test images each; a sequence holds 10 of them, 2 of which (the first task) all share;
 regroupings and reorderings of a found sequence hold its classes. The accuracy of an image in a sequence with a training seed
@@ -167,9 +167,9 @@ def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
         true |= {str(n): m for n, m in truth.items()}
         for n, c in (*found.effects.items(), *found.means.items()):
             lacking = lacking or c.lacking
-            if not c.lacking:
+            if math.isfinite(c.interval.low):
                 held[n].append(c.interval.low <= true[n] <= c.interval.high)
-        said = {n: c for n, c in found.effects.items() if not c.lacking}
+        said = {n: c for n, c in found.effects.items() if math.isfinite(c.interval.low)}
         together.append(all(c.together.low <= true[n] <= c.together.high for n, c in said.items()))
         widths += [2 * c.interval.half_width for c in said.values()]
     corner: Row = {"noise": name, "searches": F, "draws": D, "seeds": R}
@@ -205,7 +205,7 @@ def print_rows(found: list[Row]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=200)
+    parser.add_argument("--repeats", type=int, default=400)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write benchmarks/results/coverage_effects.json")
     a = parser.parse_args()

@@ -82,7 +82,11 @@ def _about(m: MethodEffects) -> list[str]:
         "(Bonferroni).",
         *_exhausted(e),
         *(f"No interval of {name}: {c.lacking}." for name, c in e.effects.items() if c.lacking),
-        *(f"{name.capitalize()}: exactly none, with every seed." for name, c in e.effects.items() if c.nothing_differs),
+        *(
+            f"{name.capitalize()}: no difference between any of the sequences measured, with any seed."
+            for name, c in e.effects.items()
+            if c.nothing_differs
+        ),
         _masked(m),
         _bound(m),
         "" if "random" in e.means else "No random sequences in the source: nothing is said of content.",
