@@ -109,11 +109,11 @@ def prepare(settings: ExplainSettings, states: Path, device: str, directory: Pat
 
 
 def _check(source: str, found: Sequence[TaskSequence], study: EvaluateStudy) -> None:
-    if not found:
-        kinds = ", ".join(sorted({s.kind for s in study.sequences}))
+    kinds = sorted({s.kind for s in study.sequences})
+    if not found or {"hard", "easy"} & set(kinds):
         raise UserError(
-            f"{source}: has no sequence that was searched class by class ({kinds} only): explain a run of seqsearch cldyb, or a "
-            "file of sequences"
+            f"{source}: has no sequence that was searched task by task ({', '.join(kinds)} only): explain a run of "
+            "seqsearch cldyb, or a file of sequences"
         )
     for s in found:
         if len(s.tasks) < 3 or not reorderings(s.tasks) or not regroupings(s.tasks):

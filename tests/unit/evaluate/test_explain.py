@@ -183,3 +183,13 @@ def test_the_gap_to_joint_training_grows_by_what_accuracy_loses_and_the_bound_do
     assert bound["regrouped"] == pytest.approx(bound["found"])
     content = {m: measures[m]["effects"]["content"]["interval"]["value"] for m in ("accuracy", "gap")}
     assert content["accuracy"] - content["gap"] == pytest.approx(bound["random"] - bound["regrouped"])
+
+
+@pytest.mark.long
+def test_orders_of_all_classes_have_no_content_to_explain(tmp_path: Path) -> None:
+    pool = "glyphs:classes=12,train=8,reward=4,test=4"
+    made = ["edge", "--methods", "simplecil", "--pool", pool, "--tasks", "3", "--workers", "0", "--quiet"]
+    assert CliRunner().invoke(main, [*made, "--out", str(tmp_path / "edge")]).exit_code == 0
+    result = explain(tmp_path / "edge", "--out", tmp_path / "o")
+    assert result.exit_code == 2
+    assert "no sequence that was searched task by task" in result.stderr
