@@ -223,39 +223,18 @@ EFFECTS = Layout(
     (
         _RUN,
         Column("method_id", "string", "-", "label of the method, or mean: over methods"),
-        Column(
-            "measure",
-            "string",
-            "-",
-            "accuracy: final Acc; masked: the same with scores restricted to the task's own classes; confusion: accuracy minus "
-            "masked; gap: accuracy minus that of joint training",
-        ),
-        Column(
-            "figure",
-            "string",
-            "-",
-            "mean of a condition (random, regrouped, reordered, found), or effect: content, grouping, order (docs/explain.md)",
-        ),
-        Column(
-            "value",
-            "float64",
-            "fraction",
-            "the mean, or the difference of means: positive means that found sequences lose",
-        ),
-        Column("low", "float64?", "fraction", "lower end of its 95 % interval, by itself; null where there is none"),
+        Column("measure", "string", "-", "accuracy, masked, confusion (accuracy - masked) or gap (accuracy - joint)"),
+        Column("figure", "string", "-", "a condition (random, regrouped, ...): its mean; an effect (content, ...)"),
+        Column("value", "float64", "fraction", "the mean, or the effect: positive where found sequences lose"),
+        Column("low", "float64?", "fraction", "lower end of its 95 % interval, by itself; null if it has none"),
         Column("high", "float64?", "fraction", "upper end"),
         Column(
-            "low_together",
-            "float64?",
-            "fraction",
-            "the same at the level at which the effects of a measure hold together",
+            "low_together", "float64?", "fraction", "the same at the level at which a measure's effects hold together"
         ),
         Column("high_together", "float64?", "fraction", "upper end"),
         Column("over", "list<string>", "-", "what the interval is over; it is conditional on everything else"),
         Column("lacking", "string", "-", "what there is too little of for an interval; else empty"),
-        Column(
-            "found_sequences", "int64", "sequences", "found sequences behind it; below 3 it is conditional on these"
-        ),
+        Column("found_sequences", "int64", "sequences", "found ones; below 3 the interval is conditional on these"),
         Column("seeds", "int64", "-", "training seeds behind it"),
     ),
 )
