@@ -50,7 +50,7 @@ def verdict(e: Effects) -> str:
 
 
 WHICH = {
-    "content": "their classes", "grouping": "how these are grouped into tasks", "order": "the order of the tasks",
+    "content": "the choice of classes", "grouping": "their grouping into tasks", "order": "the order of tasks",
 }  # fmt: skip
 
 

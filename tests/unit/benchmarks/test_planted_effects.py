@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks.planted_effects import PLANTS, World, explained, recovered
+from protocols.report.explain_words import headline, notes
 from seqsearch.distribution.effects import EFFECTS
 
 
@@ -24,6 +25,19 @@ def test_what_was_planted_is_told_and_nothing_else(plant):
     [rank] = method.ranks
     assert (rank.beats == 10 and rank.p == pytest.approx(1 / 11)) == (plant != "none")
     assert not summary.troubles
+    said = {"content": "the choice of classes", "grouping": "their grouping into tasks", "order": "the order of tasks"}
+    known = f"The found sequence is harder by {said[plant]}; random" if plant in said else "cannot be told yet; random"
+    assert known in headline(summary)
+    [conditional] = [note for note in notes(summary) if note.startswith("95 % intervals")]
+    for part in (
+        "10 random sequences",
+        "8 regroupings",
+        "3 training seeds",
+        "test images; conditional on",
+        "this found sequence",
+    ):
+        assert part in conditional
+    assert "All other orders that there are were run." in notes(summary)
 
 
 @pytest.mark.long

@@ -110,6 +110,7 @@ def test_what_classes_share_and_ranks_are_told_and_shown_again(out: Path) -> Non
     assert "data:image/png" in page
 
 
+@pytest.mark.long
 def test_the_same_again_gives_the_same_rows(run: Path, out: Path, tmp_path: Path) -> None:
     result = explain(run, "--draws", 4, "--no-bound", "--out", tmp_path / "again")
     assert result.exit_code == 0, result.output
