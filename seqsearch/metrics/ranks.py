@@ -41,8 +41,7 @@ def rank_correlations(x: ArrayLike, y: ArrayLike) -> RankCorrelations:
     from scipy import stats
 
     a, b = _paired(x, y)
-    n = len(a)
-    srcc, krcc = (float(c[0]) for c in _coefficients(a[None], b[None]))
+    n, (srcc, krcc) = len(a), rank_coefficients(a, b)
     if np.isnan(srcc):
         return RankCorrelations(np.nan, np.nan, np.nan, np.nan, n, n <= _EXACT)
     if n > _EXACT:
@@ -53,6 +52,17 @@ def rank_correlations(x: ArrayLike, y: ArrayLike) -> RankCorrelations:
     as_strong = 1 - 1e-9  # equal coefficients differ in their last bits
     srcc_p, krcc_p = (srcc_P >= as_strong * abs(srcc)).mean(), (krcc_P >= as_strong * abs(krcc)).mean()
     return RankCorrelations(srcc, float(srcc_p), krcc, float(krcc_p), n, True)
+
+
+def rank_coefficients(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
+    """Spearman's and Kendall's correlation alone, without the orders that p-values take; NaN where one side is constant.
+
+    Raises:
+        ValueError: as `rank_correlations`.
+    """
+    a, b = _paired(x, y)
+    srcc, krcc = (float(c[0]) for c in _coefficients(a[None], b[None]))
+    return srcc, krcc
 
 
 def _paired(x: ArrayLike, y: ArrayLike) -> tuple[Float64, Float64]:
