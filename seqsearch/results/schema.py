@@ -39,7 +39,8 @@ _KIND = Column(
     "kind",
     "string",
     "-",
-    "how the sequence came about: searched, random, hard, easy, given, enumerated, or joint: all classes of another as one task",
+    "how the sequence came about: searched, random, hard, easy, given, enumerated, heldout (random, of a pool that no search "
+    "saw), regrouped or reordered (a found one), or joint: all classes of another as one task",
 )
 
 SEQUENCES = Layout(
