@@ -203,18 +203,12 @@ def _covariances(f: Float64, r: Float64, images: ImageShares) -> _Covariances:
     if not np.allclose(shares.sum(axis=2), np.concatenate([f, r]), atol=1e-6):
         raise ValueError("images do not add up to the accuracies")
     _, classes, sizes = np.unique(images.classes, return_inverse=True, return_counts=True)
-    (S, R, n), F = shares.shape, len(f)
+    n, F = shares.shape[2], len(f)
     held = sizes[np.unique(classes[shares[0].any(axis=0)])].sum()
     rarer = float(min(f.sum(), (1 - f).sum()) * held) if F == 1 else math.inf
     if sizes.min() < 2:
         return _Covariances(0.0, 0.0, 0.0, 0, rarer)
-    flat = shares.reshape(S * R, n)[:, np.argsort(classes, kind="stable")]
-    means = np.add.reduceat(flat, np.concatenate([[0], np.cumsum(sizes)[:-1]]), axis=1) / sizes
-    centred = (flat - np.repeat(means, sizes, axis=1)) * np.sqrt(np.repeat(sizes / (sizes - 1), sizes))
-    gram = (centred @ centred.T).reshape(S, R, S, R).transpose(0, 2, 1, 3)
-    between = gram.sum(axis=(2, 3))
-    if R > 1:
-        between = (between - np.einsum("stii->st", gram)) / (R * (R - 1))
+    between = between_sequences(shares, images.classes)
     return _Covariances(
         random=_off_diagonal(between[F:, F:]),
         found=_off_diagonal(between[:F, :F]) if F > 1 else float(between[0, 0]),
@@ -222,6 +216,23 @@ def _covariances(f: Float64, r: Float64, images: ImageShares) -> _Covariances:
         degrees=n - len(sizes),
         rarer=rarer,
     )
+
+
+def between_sequences(shares: Float64, image_classes: NDArray[np.integer]) -> Float64:
+    """Covariance ``[S, S]`` of the accuracies of two sequences by the draw of their test images, from ``shares [S, R, I]``.
+
+    Means over different seeds (over the one there is): no noise of training is in it. Every class has two images or more.
+    """
+    S, R, n = shares.shape
+    _, classes, sizes = np.unique(image_classes, return_inverse=True, return_counts=True)
+    flat = shares.reshape(S * R, n)[:, np.argsort(classes, kind="stable")]
+    means = np.add.reduceat(flat, np.concatenate([[0], np.cumsum(sizes)[:-1]]), axis=1) / sizes
+    centred = (flat - np.repeat(means, sizes, axis=1)) * np.sqrt(np.repeat(sizes / (sizes - 1), sizes))
+    gram = (centred @ centred.T).reshape(S, R, S, R).transpose(0, 2, 1, 3)
+    between: Float64 = gram.sum(axis=(2, 3))
+    if R > 1:
+        between = (between - np.einsum("stii->st", gram)) / (R * (R - 1))
+    return between
 
 
 def _off_diagonal(square: Float64) -> float:

@@ -37,17 +37,17 @@ def rank_difference(first: ArrayLike, second: ArrayLike, reference: ArrayLike, l
 
     Each correlation has an interval of its own at level 1 - (1 - ``level``) / 2, by Fisher's z with the variance
     (1 + r^2 / 2) / (n - 3) for Spearman's and .437 / (n - 4) for Kendall's ("Sample Size Requirements for Estimating Pearson,
-    Kendall and Spearman Correlations", Bonett and Wright, 2000; "Tests for Rank Correlation Coefficients. I", Fieller, Hartley and
-    Pearson, 1957). Both hold at once with probability ``level`` whatever their dependence (Bonferroni), and then the difference
-    lies between the lower bound of one minus the upper of the other, and the reverse. Estimating the dependence, as Meng,
-    Rosenthal and Rubin (1992) and Zou (2007) do, is narrower and covers far less with so few methods, and least where both
+    Kendall and Spearman Correlations", Bonett and Wright, 2000; "Tests for Rank Correlation Coefficients. I", Fieller, Hartley
+    and Pearson, 1957). Both hold at once with probability ``level`` whatever their dependence (Bonferroni), and then the
+    difference lies between the lower bound of one minus the upper of the other, and the reverse. Estimating the dependence, as
+    Meng, Rosenthal and Rubin (1992) and Zou (2007) do, is narrower and covers far less with so few methods, and least where both
     columns agree well with the reference (docs/compare.md).
 
     n is the number of different values in the column that has fewest: what is tied counts once. A correlation of 1 is taken as
     half a swap of neighbours below 1 for its lower bound.
 
-    The interval takes the methods as independent draws from all methods that might have been compared; the noise of the accuracies
-    themselves is part of what is correlated.
+    The interval takes the methods as independent draws from all methods that might have been compared; the noise of the
+    accuracies themselves is part of what is correlated.
 
     Raises:
         ValueError: lists of different length, fewer than two methods, missing values.
