@@ -97,7 +97,7 @@ def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str]
 
     Args:
         kind: the settings that they are for.
-        methods: whether methods that are not named are those of the run; else they have to be named.
+        methods: whether those of the run come beside the methods that were named; else some have to be named.
 
     Raises:
         UserError: the source is no run or file, or its ``config.json`` is not as it was written.
@@ -111,6 +111,8 @@ def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str]
         if not fits(value, hints[name]):
             raise UserError(f"{path}/config.json: {name} is {brief(value)}: restore it")
     found = {**values, **taken}
+    if methods and "methods" in named:
+        found["methods"] = _together(values["methods"], said.get("methods", ""))
     if "weights" in taken:
         found["weights"] = _used(found)
     return found
@@ -143,6 +145,14 @@ def run_settings(run: Path) -> dict[str, Any]:
         parts = [text.partition("=") for text in weights]
         found["weights"] = tuple(f"{b.strip()}={(base / at_home(f.strip())).absolute()}" for b, _, f in parts)
     return found
+
+
+def _together(named: str, of_run: str) -> str:
+    """Methods that were named, and those of the run that were not."""
+    items = parse_items(named, "method")
+    known = {i.text for i in items}
+    rest = [i.text for i in parse_items(of_run, "method") if i.text not in known] if of_run else []
+    return ",".join([i.text for i in items] + rest)
 
 
 def _used(values: Mapping[str, Any]) -> tuple[str, ...]:
