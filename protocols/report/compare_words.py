@@ -65,8 +65,9 @@ def pairs(ranks: Agreement) -> Cells | None:
         return None
     rows = [(f"{p.first} minus {p.second}", *_difference(p)) for p in ranks.pairs]
     lead = (
-        "Difference of their correlations with the reference and its 95 % interval (conservative), each by itself. Conditional on "
-        "the methods being a sample of those that might have been compared. Where 0 is inside, it is not known which agrees better."
+        "Difference of their correlations with the reference and its 95 % interval (conservative), each by itself. Conditional "
+        "on the methods being a sample of those that might have been compared. Where 0 is inside, it is not known which agrees "
+        "better."
     )
     return Cells("Which column agrees better", lead, ("Columns", "SRCC", "KRCC", ""), tuple(rows))
 
@@ -79,8 +80,8 @@ def means(c: Comparison) -> Cells | None:
     names = tuple(n for n in NAMES if n in sides[0].values)
     rows = [(f"{s.run}, {s.side}", s.method or _of(c), *(_figure(s, n) for n in names)) for s in sides]
     lead = (
-        f"Percent. {_conditional([s.estimates['acc'] for s in sides])} AvgAcc: mean of Acc after each task. AR, ALA and AvgAcc have "
-        "no interval: which images were right before the last step is not kept."
+        f"Percent. {_conditional([s.estimates['acc'] for s in sides])} AvgAcc: mean of Acc after each task. AR, ALA and AvgAcc "
+        "have no interval: which images were right before the last step is not kept."
     )
     if c.start is not None:
         lead += f" Upcoming Acc: final accuracy on the tasks from step {c.start} on, when the first pool grew."
@@ -109,8 +110,8 @@ def growth(c: Comparison) -> Cells | None:
         return None
     rows = [(f"{n.run}, task {n.step}", f"{n.taken} of {n.classes}", percent(n.share), percent(n.left)) for n in c.new]
     lead = (
-        "Classes of the found tasks that had come with --grow, beside their share among the classes that were left to take, which "
-        "a random choice has on average. Counts of these searches; there is no interval."
+        "Classes of the found tasks that had come with --grow, beside their share among the classes that were left to take, "
+        "which a random choice has on average. Counts of these searches; there is no interval."
     )
     return Cells("Taken from the grown pool", lead, ("Run", "Classes", "Share, %", "Left, %"), tuple(rows))
 
@@ -125,9 +126,9 @@ def groups(c: Comparison) -> Cells | None:
             of_steps = f"{100 * g.lowest:+.1f} to {100 * g.highest:+.1f} ({g.steps})"
             rows.append((run, g.group, str(g.candidates), f"{100 * g.reward:.1f}", f"{100 * g.above:+.1f}", of_steps))
     lead = (
-        f"Mean reward of the judged candidates, in points, each counting with its share of classes of the group; the {GROUPS_SHOWN} "
-        "most rewarding of a run. Above: the mean of all candidates of the same step. Descriptive: candidates of a step share a "
-        "state and were not drawn at random, so that the range over steps is no confidence interval."
+        f"Mean reward of the judged candidates, in points, each counting with its share of classes of the group; the "
+        f"{GROUPS_SHOWN} most rewarding of a run. Above: the mean of all candidates of the same step. Descriptive: candidates of a "
+        "step share a state and were not drawn at random, so that the range over steps is no confidence interval."
     )
     heads = ("Run", "Group", "Candidates", "Reward", "Above", "By step (steps)")
     return Cells("Reward by group of classes", lead, heads, tuple(rows))
@@ -159,8 +160,8 @@ def notes(c: Comparison) -> list[str]:
         said.append("All runs have the same random sequences, so that they differ in the found ones alone.")
     if c.ranks is None:
         said.append(
-            "No column of held-out accuracy (seqsearch score RUN --heldout-pool POOL makes one): name another one with --reference "
-            "for rank correlations."
+            "No column of held-out accuracy (seqsearch score RUN --heldout-pool POOL makes one): name another one with "
+            "--reference for rank correlations."
         )
     if not c.shared and len(c.runs) > 1:
         said.append("The runs share no method that was judged on every side: no mean and no difference is given.")
