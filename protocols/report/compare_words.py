@@ -127,8 +127,8 @@ def groups(c: Comparison) -> Cells | None:
             rows.append((run, g.group, str(g.candidates), f"{100 * g.reward:.1f}", f"{100 * g.above:+.1f}", of_steps))
     lead = (
         f"Mean reward of the judged candidates, in points, each counting with its share of classes of the group; the "
-        f"{GROUPS_SHOWN} most rewarding of a run. Above: the mean of all candidates of the same step. Descriptive: candidates of a "
-        "step share a state and were not drawn at random, so that the range over steps is no confidence interval."
+        f"{GROUPS_SHOWN} most rewarding of a run. Above: the mean of all candidates of the same step. Descriptive: candidates of "
+        "a step share a state and were not drawn at random, so that the range over steps is no confidence interval."
     )
     heads = ("Run", "Group", "Candidates", "Reward", "Above", "By step (steps)")
     return Cells("Reward by group of classes", lead, heads, tuple(rows))

@@ -36,6 +36,9 @@ from seqsearch.core.errors import UserError
         ({"lags": "a"}, "--lags a: must be weights"),
         ({"lags": "0,0"}, "--lags 0,0: must be finite weights, not all 0"),
         ({"paper_granularities": "0"}, "must be numbers of clusters from 1"),
+        ({"classes": "first:0"}, "--classes 'first:0': write a number of classes to draw, or first:N"),
+        ({"classes": "last:3"}, "--classes 'last:3': write a number"),
+        ({"classes": -1}, "--classes -1: must be at least 0"),
         ({"planner": "magic"}, "--planner 'magic': must be anneal or paper or exact"),
     ],
 )
@@ -44,6 +47,10 @@ def test_what_cannot_be_is_refused(wrong: dict[str, Any], said: str) -> None:
         EdgeSettings(**{"methods": "er", **wrong})
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_classes_are_a_number_or_the_first_ones() -> None:
+    assert [EdgeSettings(methods="er", classes=c).first_classes() for c in (0, 6, "first:6")] == [None, None, 6]
 
 
 def test_lists_are_read() -> None:
