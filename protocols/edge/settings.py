@@ -111,11 +111,7 @@ class ExtremesSettings(TaskSettings, PoolSettings):
         self.first_classes()
 
     def first_classes(self) -> int | None:
-        """N of ``--classes first:N``; None where classes are drawn, or all are in play.
-
-        Raises:
-            UserError: another text.
-        """
+        """N of ``--classes first:N``; None where classes are drawn, or all are in play. Raises UserError: another text."""
         if isinstance(self.classes, int):
             return None
         found = re.fullmatch(r"\s*first\s*:\s*(\d{1,9})\s*", self.classes, re.ASCII)
