@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seqsearch.core.bounds import wrong_text
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
@@ -103,6 +104,8 @@ def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str]
         UserError: the source is no run or file, or its ``config.json`` is not as it was written.
     """
     path = at_home(Path(values["source"]))
+    if not path.exists():
+        raise UserError(f"{path}: no such run folder or file")
     said = run_settings(path) if path.is_dir() else {}
     hints = typing.get_type_hints(kind)
     fields = {f.name for f in dataclasses.fields(kind)} - {"source", *(() if methods else ("methods",))}
@@ -128,6 +131,9 @@ def run_settings(run: Path) -> dict[str, Any]:
     said, directory = config.get("settings"), config.get("directory")
     if not isinstance(said, dict) or not fits(directory, str | None):
         raise UserError(f"{run}/config.json does not say how the run was made: restore it")
+    for name, value in ({"directory": directory} | said).items():
+        if wrong := next((w for v in (value if isinstance(value, list) else [value]) if (w := _wrong(v))), ""):
+            raise UserError(f"{run}/config.json: {brief(name)} {wrong}: restore it")
     base = Path(directory or ".")
     found = {n: said[n] for n in ("seed", "precision", "exclude_groups", "references") if n in said}
     for name in ("pool", "heldout_pool"):
@@ -145,6 +151,10 @@ def run_settings(run: Path) -> dict[str, Any]:
         parts = [text.partition("=") for text in weights]
         found["weights"] = tuple(f"{b.strip()}={(base / at_home(f.strip())).absolute()}" for b, _, f in parts)
     return found
+
+
+def _wrong(value: Any) -> str:
+    return wrong_text(value) if isinstance(value, str) else ""
 
 
 def _together(named: str, of_run: str) -> str:
