@@ -64,7 +64,7 @@ def _table(path: Path, reference: str, as_json: bool) -> None:
     from protocols.evaluate.compare.agreement import agreement
     from protocols.evaluate.compare.table import read_table
     from protocols.report.compare import render, table_json
-    from protocols.report.compare_words import of_table
+    from protocols.report.rank_words import of_table
 
     table = read_table(path)
     ranks = agreement(table, reference)

@@ -4,72 +4,16 @@ from __future__ import annotations
 
 import math
 
-from protocols.evaluate.compare.agreement import Agreement, ColumnAgreement, PairAgreement
 from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN, Side
-from protocols.evaluate.compare.table import Table
+from protocols.report.rank_words import accuracy, correlations, pairs, printed
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent
 from seqsearch.core.text import shown
-from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.mean_difference import Estimate
 
 NAMES = {"acc": "Acc", "avg_acc": "AvgAcc", "ar": "AR", "ala": "ALA", "upcoming": "upcoming Acc"}
-SIGNIFICANT = 0.05
 GROUPS_SHOWN = 5
-
-
-def printed(table: Table, ranks: Agreement | None, reach: list[list[float]] | None = None) -> Cells:
-    """The table as papers print it: final accuracies in percent with ``reach``, else as given; correlations below."""
-    rows = []
-    for m, method in enumerate(table.methods):
-        cells = [
-            _plain(v) if reach is None else _accuracy(v, reach[m][c]) for c, v in enumerate(table.values[m].tolist())
-        ]
-        rows.append((method, *cells))
-    if ranks:
-        by_column = {a.column: a for a in ranks.columns}
-        for name, figure in (("SRCC", "srcc"), ("KRCC", "krcc")):
-            with_reference = [_coefficient(by_column.get(c), figure) for c in table.columns]
-            rows.append((f"{name} with {ranks.reference}", *with_reference))
-    lead = "" if reach is None else "Final Acc in percent, +- half the width of its 95 % interval where there is one. "
-    stars = f"* p < .05 (two-sided, by itself; of {_times(ranks)} nothing is corrected)." if ranks else ""
-    return Cells("Accuracy by method", lead + stars, ("Method", *table.columns), tuple(rows))
-
-
-def correlations(ranks: Agreement) -> Cells:
-    """Each column with the reference, with p-values."""
-    rows = []
-    for a in ranks.columns:
-        c = a.correlations
-        if c is None:
-            rows.append((a.column, "-", "-", "-", "-", "fewer than two methods have both"))
-            continue
-        how = "all orders" if c.exact else "approximate"
-        if math.isnan(c.srcc):
-            how = "a column has one value only"
-        numbers = (_three(c.srcc), _p(c.srcc_p), _three(c.krcc), _p(c.krcc_p))
-        rows.append((f"{a.column} ({count(c.n, 'method')})", *numbers, how))
-    lead = (
-        "Spearman's (SRCC) and Kendall's (KRCC, tau-b) rank correlation; p: two-sided, of no agreement, over all orders of these "
-        "methods up to 9 of them."
-    )
-    return Cells(
-        f"Agreement with {ranks.reference}", lead, ("Column", "SRCC", "p", "KRCC", "p", "p is of"), tuple(rows)
-    )
-
-
-def pairs(ranks: Agreement) -> Cells | None:
-    """Differences of correlations."""
-    if not ranks.pairs:
-        return None
-    rows = [(f"{p.first} minus {p.second}", *_difference(p)) for p in ranks.pairs]
-    lead = (
-        "Difference of their correlations with the reference and its 95 % interval (conservative), each by itself. Conditional "
-        "on the methods being a sample of those that might have been compared. Where 0 is inside, it is not known which agrees "
-        "better."
-    )
-    return Cells("Which column agrees better", lead, ("Columns", "SRCC", "KRCC", ""), tuple(rows))
 
 
 def means(c: Comparison) -> Cells | None:
@@ -142,11 +86,6 @@ def tables(c: Comparison) -> list[Cells]:
     return [*found, *filter(None, (changes(c), means(c), growth(c), groups(c)))]
 
 
-def of_table(table: Table, ranks: Agreement) -> list[Cells]:
-    """Of a table from a file."""
-    return [printed(table, ranks), correlations(ranks), *filter(None, [pairs(ranks)])]
-
-
 def headline(c: Comparison) -> str:
     """What is compared."""
     runs = ", ".join(r.name for r in c.runs)
@@ -165,12 +104,25 @@ def notes(c: Comparison) -> list[str]:
         )
     if not c.shared and len(c.runs) > 1:
         said.append("The runs share no method that was judged on every side: no mean and no difference is given.")
+    said += _without_interval(c)
     for run, rewards in c.groups.items():
         if rewards.unknown:
             said.append(
                 f"{run}: of {rewards.unknown} of {rewards.classes} classes of candidates no file says the group."
             )
     return [shown(line) for line in said]
+
+
+def _without_interval(c: Comparison) -> list[str]:
+    """Why an accuracy has no interval."""
+    by_reason: dict[str, list[str]] = {}
+    for s in c.sides:
+        if s.method != MEAN and (why := s.estimates["acc"].lacking):
+            by_reason.setdefault(why, []).append(f"{s.method} ({s.run}, {s.side})")
+    return [
+        f"No interval of Acc of {', '.join(who[:3])}{f' and {len(who) - 3} more' * (len(who) > 3)}: {why}."
+        for why, who in by_reason.items()
+    ]
 
 
 # ------------------------------------------------------------------------------------------------ cells
@@ -180,51 +132,9 @@ def _of(c: Comparison) -> str:
     return f"mean of {len(c.shared)}"
 
 
-def _times(ranks: Agreement | None) -> str:
-    return count(2 * len(ranks.columns), "test") if ranks else ""
-
-
-def _plain(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.6g}"
-
-
-def _accuracy(value: float, reach: float) -> str:
-    return percent(value) + (f" +- {percent(reach)}" if math.isfinite(reach) else "")
-
-
-def _coefficient(a: ColumnAgreement | None, figure: str) -> str:
-    """``0.964*``."""
-    if a is None:
-        return "N/A"
-    if a.correlations is None or math.isnan(a.correlations.srcc):
-        return "-"
-    value, p = getattr(a.correlations, figure), getattr(a.correlations, f"{figure}_p")
-    return f"{value:.3f}" + ("*" if p < SIGNIFICANT else "")
-
-
-def _three(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.3f}"
-
-
-def _p(value: float) -> str:
-    return "-" if math.isnan(value) else "< .0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def _difference(p: PairAgreement) -> tuple[str, str, str]:
-    if p.difference is None:
-        return "-", "-", "fewer than two methods have all three"
-    return _signed(p.difference.srcc), _signed(p.difference.krcc), p.difference.lacking
-
-
-def _signed(i: Interval) -> str:
-    if math.isnan(i.value):
-        return "-"
-    return f"{i.value:+.3f}" + (f" [{i.low:+.3f}, {i.high:+.3f}]" if math.isfinite(i.low) else "")
-
-
 def _figure(s: Side, name: str) -> str:
     e = s.estimates[name]
-    return _accuracy(e.value.value, e.value.half_width)
+    return accuracy(e.value.value, e.value.half_width)
 
 
 def _change(e: Estimate) -> str:

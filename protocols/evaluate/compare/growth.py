@@ -31,9 +31,9 @@ def first_growth(runs: Sequence[ComparedRun]) -> int | None:
 
 
 def new_shares(run: ComparedRun) -> list[NewShare]:
-    """Step by step from the first growth on, all found sequences of the run together."""
+    """Step by step from the first growth on, all found sequences of the run together; none where the run did not search."""
     new = {p.digest: p.from_step for p in run.grown}
-    sequences = [s for s in run.data.sequences if s.kind in SIDES["found"]]
+    sequences = [s for s in run.data.sequences if s.kind in SIDES["found"]] if run.data.trace else []
     found = []
     for step in range(min(new.values(), default=len(run.sizes) + 1), len(run.sizes) + 1):
         there = sum(p.in_play for p in run.pools if p.from_step <= step)

@@ -110,7 +110,7 @@ def _shared(r: ComparedRun) -> dict[str, object]:
         "seed": r.data.setting("seed"),
         "number of tasks": len(r.sizes),
         "classes per task": list(r.sizes),
-        "pool": sorted((p.digest, p.in_play, p.excluded_groups) for p in r.pools if p.from_step <= 1),
+        "pool": sorted((p.digest, p.excluded_groups) for p in r.pools if p.from_step <= 1),
         "first task": first_classes,
         "split of the images": None if r.first is None else r.first.split,
     }

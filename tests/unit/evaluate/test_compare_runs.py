@@ -12,6 +12,7 @@ import pytest
 
 from protocols.evaluate.compare.comparison import Comparison, compare
 from protocols.evaluate.compare.figures import MEAN, NO_IMAGES, SAME
+from protocols.report.compare_words import notes
 from seqsearch.core.errors import UserError
 from seqsearch.results.rows import JudgedRollout, TaskSequence
 from tests.unit.run_folders import STATS, RenamedPool, glyphs, outcome, rescored, sequence, write_run
@@ -152,7 +153,7 @@ def change(**settings: Any) -> Callable[[dict[str, Any]], None]:
 
 
 def other_pool(said: dict[str, Any]) -> None:
-    said["identity"]["pools"][0]["in_play"] = 7
+    said["identity"]["pools"][0]["excluded_groups"] = ["birds"]
 
 
 @pytest.mark.parametrize(
@@ -182,6 +183,17 @@ def test_no_run_and_one_that_is_named_twice_are_refused(tmp_path: Path) -> None:
         compare([a, tmp_path / "x" / ".." / "a"])
     with pytest.raises(UserError, match="is no run folder"):
         compare([a, tmp_path])
+
+
+def test_one_sequence_with_one_seed_has_no_interval_and_says_so(tmp_path: Path) -> None:
+    f = sequence(POOL, "search-0", "searched", METHODS, [[0, 1], [2, 3]])
+    write_run(tmp_path / "a", POOL, [f], [j for j in judged(f, 0) if j.seed == SEEDS[0]], METHODS)
+    found = compare([tmp_path / "a"])
+    assert math.isnan(found.reach[0, 0])
+    assert (
+        "No interval of Acc of er (a, found), slca (a, found): one sequence and one training seed: more seeds needed."
+        in notes(found)
+    )
 
 
 def test_a_method_that_failed_on_one_sequence_is_left_out_and_told(tmp_path: Path) -> None:
