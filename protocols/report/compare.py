@@ -94,13 +94,18 @@ def _runs(c: Comparison) -> str:
     for run in c.runs:
         of = [s for s in c.sides if (s.run, s.method) == (run.name, MEAN) and s.side in COLOURS]
         charts.append((run.name, [Line(s.side, s.side, s.steps["acc"]) for s in of], run.grown))
-    legend = "".join(_key(side, side) for side in ("found", "random", "easy") if any(side in (s.side) for s in c.sides))
+    legend = "".join(_key(side, side) for side in ("found", "random", "easy") if any(side == s.side for s in c.sides))
     drawn = [(name, lines, min((p.from_step for p in grown), default=None)) for name, lines, grown in charts if lines]
     return _charts("Found and random sequences, mean over methods", legend, drawn)
 
 
 def _methods(c: Comparison) -> str:
-    """The found sequences of all runs, a chart a method (Figs. 5, 12 and 13)."""
+    """A chart a method: the found sequences of all runs (Figs. 5 and 13), or found and random ones of a single one (Fig. 12)."""
+    if len(c.runs) == 1:
+        sides = [side for side in ("random", "easy", "found") if any(s.side == side for s in c.sides)]
+        drawn = [(m, [Line(s.side, s.side, s.steps["acc"]) for side in sides for s in c.of(side, m)], c.start)
+                 for m in _names(c, "found")]  # fmt: skip
+        return _charts("Found and random sequences by method", "".join(_key(s, s) for s in sides), drawn)
     runs = [r.name for r in c.runs][: len(COLOURS)]
     drawn = [(m, _lines([s for s in c.of("found", m) if s.run in runs], runs), c.start) for m in _names(c, "found")]
     return _charts("Found sequences by method", _run_keys(c, runs), [d for d in drawn if d[1]])

@@ -77,17 +77,17 @@ def compare(paths: Sequence[Path], reference: str = "") -> Comparison:
     sides = sides_of(runs, start, troubles)
     if not sides:
         raise UserError(f"run {runs[0].path}: no method was judged to the end on any sequence: nothing can be compared")
-    table, reach = _table(runs, sides)
+    table, reach, held_out = _table(runs, sides)
     return Comparison(
         runs, shared_methods(sides, runs), tuple(sides), tuple(differences(runs, sides, troubles)), start, table, reach,
-        _ranks(table, reference), same_values(runs, sides, "random"),
+        _ranks(table, reference or held_out), same_values(runs, sides, "random"),
         tuple(share for r in runs for share in new_shares(r)),
         {r.name: rewards for r in runs if (rewards := group_rewards(r, _group_names(r))).classes}, tuple(troubles),
     )  # fmt: skip
 
 
-def _table(runs: Sequence[ComparedRun], sides: Sequence[Side]) -> tuple[Table, NDArray[np.float64]]:
-    """Final Acc: methods in rows; half the width of its interval in a second array of the same shape."""
+def _table(runs: Sequence[ComparedRun], sides: Sequence[Side]) -> tuple[Table, NDArray[np.float64], str]:
+    """Final Acc, methods in rows; half the width of each interval, in the same shape; the held-out column if there is one."""
     at = {(s.run, s.side, s.method): s for s in sides if s.method != MEAN}
     methods = tuple(dict.fromkeys(m for _, _, m in at))
     columns: dict[str, list[tuple[str, str]]] = {}
@@ -106,7 +106,8 @@ def _table(runs: Sequence[ComparedRun], sides: Sequence[Side]) -> tuple[Table, N
             if found is not None:
                 estimate = found.estimates["acc"].value
                 values[m, c], reach[m, c] = estimate.value, estimate.half_width
-    return Table(methods, tuple(columns), values), reach
+    held_out = [name for name, sources in columns.items() if sources[0][1] == "held-out"]
+    return Table(methods, tuple(columns), values), reach, held_out[0] if len(held_out) == 1 else ""
 
 
 def _free(name: str, taken: dict[str, list[tuple[str, str]]]) -> str:
@@ -115,13 +116,11 @@ def _free(name: str, taken: dict[str, list[tuple[str, str]]]) -> str:
 
 
 def _ranks(table: Table, reference: str) -> Agreement | None:
-    held_out = [c for c in table.columns if c.split(": ")[-1] == "held-out"]
-    chosen = reference or (held_out[0] if len(held_out) == 1 else "")
     if reference and reference not in table.columns:
         raise UserError(
             f"--reference {brief(reference)}: there is no such column; choose one of {'; '.join(table.columns)}"
         )
-    return agreement(table, chosen) if chosen and len(table.columns) > 1 else None
+    return agreement(table, reference) if reference and len(table.columns) > 1 else None
 
 
 def _group_names(run: ComparedRun) -> dict[tuple[str, int], str]:
