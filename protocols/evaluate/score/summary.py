@@ -108,15 +108,20 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         reached = str((data.stats or {}).get("reached") or "unknown")
         resume = resume_command(run, data.config.get("protocol"))
         return ScoreSummary(name, source, (), None, None, {}, (), (), (), data.stats, reached, resume)
-    origin, data = _Origin.of(run, data.config), _scoring(data)
+    origin, whole, data = _Origin.of(run, data.config), data, _scoring(data)
     labels = [m for m in data.methods if m not in origin.references]
     troubles: list[str] = []
+    if len(whole.random()) > len(data.random()) > 0:
+        troubles.append(
+            f"Drops are from {len(data.random())} of {len(whole.random())} random sequences: those that were trained with the "
+            "found ones' seeds."
+        )
     pairs = {m: _pairs(data, m, troubles) for m in labels}
-    rows = tuple(_method(data, m, pairs[m], origin) for m in labels)
+    rows = tuple(_method(whole, m, pairs[m], origin) for m in labels)
     of_methods = [[p for both in pairs.values() if (p := both[i]) and p.seeds] for i in (0, 1)]
     drops = [drop_of(some) if some else None for some in of_methods]
     return ScoreSummary(
-        name, source, rows, drops[0], drops[1], _transfer(data, labels), _tasks(data, labels, origin),
+        name, source, rows, drops[0], drops[1], _transfer(data, labels), _tasks(whole, labels, origin),
         _agreements(data, labels), tuple(dict.fromkeys((*troubles, *origin.remarks))), data.stats,
     )  # fmt: skip
 
@@ -204,8 +209,13 @@ def _method(data: RunResults, method: str, pairs: tuple[Pair | None, Pair | None
 
 
 def _on(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> Judged:
-    """A method on sequences with the seeds that are complete on all of them."""
-    return judged(data, method, sequences, data.complete(method, sequences))
+    """A method on sequences with the seeds that are complete on all of them; with one of its own each where there is none."""
+    if seeds := data.complete(method, sequences):
+        return judged(data, method, sequences, seeds)
+    own = [(s, min(data.complete(method, [s]), default=None)) for s in sequences]
+    there = [(s, r) for s, r in own if r is not None]
+    rows = tuple((data.rollouts[s.sequence_id, method, r],) for s, r in there)
+    return Judged(tuple(s for s, _ in there), (0,), rows)
 
 
 def _transfer(data: RunResults, labels: Sequence[str]) -> dict[tuple[str, str], Drop | None]:
