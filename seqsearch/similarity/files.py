@@ -113,9 +113,6 @@ def _size(rows: int, columns: int) -> None:
         raise BadParquet(f"{rows} x {columns} numbers, at most {MOST_CLASSES} classes fit")
 
 
-# ------------------------------------------------------------------------------------------------ numpy
-
-
 def _read_npy(path: Path) -> Table:
     os.close(open_regular(path))  # numpy would wait for a pipe
     found = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -130,9 +127,6 @@ def _read_npy(path: Path) -> Table:
 def _write_npy(path: Path, similarity: Similarity) -> None:
     with open(path, "wb") as file:
         np.save(file, similarity.values, allow_pickle=False)
-
-
-# ------------------------------------------------------------------------------------------------ csv
 
 
 def _read_csv(path: Path) -> Table:
@@ -193,9 +187,6 @@ def _write_csv(path: Path, similarity: Similarity) -> None:
         writer.writerow([CORNER, *map(as_cell, similarity.names)])
         for name, row in zip(similarity.names, similarity.values, strict=True):
             writer.writerow([as_cell(name), *row.tolist()])
-
-
-# ------------------------------------------------------------------------------------------------ parquet
 
 
 def _read_parquet(path: Path) -> Table:
