@@ -36,12 +36,12 @@ def rank_difference(first: ArrayLike, second: ArrayLike, reference: ArrayLike, l
     """The difference of two rank correlations over the same methods ``[n]``, and its interval.
 
     Each correlation has an interval of its own at level 1 - (1 - ``level``) / 2, by Fisher's z with the variance
-    (1 + r^2 / 2) / (n - 3) for Spearman's and .437 / (n - 4) for Kendall's ("Sample Size Requirements for Estimating Pearson,
-    Kendall and Spearman Correlations", Bonett and Wright, 2000; "Tests for Rank Correlation Coefficients. I", Fieller, Hartley
-    and Pearson, 1957). Both hold at once with probability ``level`` whatever their dependence (Bonferroni), and then the
-    difference lies between the lower bound of one minus the upper of the other, and the reverse. Estimating the dependence, as
-    Meng, Rosenthal and Rubin (1992) and Zou (2007) do, is narrower and covers far less with so few methods, and least where both
-    columns agree well with the reference (docs/compare.md).
+    (1 + r^2 / 2) / (n - 3) for Spearman's and, with Student's quantile, .437 / (n - 4) for Kendall's ("Sample Size Requirements
+    for Estimating Pearson, Kendall and Spearman Correlations", Bonett and Wright, 2000; "Tests for Rank Correlation
+    Coefficients. I", Fieller, Hartley and Pearson, 1957). Both hold at once with probability ``level`` whatever their dependence
+    (Bonferroni), and then the difference lies between the lower bound of one minus the upper of the other, and the reverse.
+    Estimating the dependence, as Meng, Rosenthal and Rubin (1992) and Zou (2007) do, is narrower and covers far less with so
+    few methods, and least where both columns agree well with the reference (docs/compare.md).
 
     n is the number of different values in the column that has fewest: what is tied counts once. A correlation of 1 is taken as
     half a swap of neighbours below 1 for its lower bound.
@@ -73,15 +73,18 @@ def _minus(r1: float, r2: float, first: _Bounds, second: _Bounds) -> Interval:
 
 
 def _spearman(r: float, n: int, level: float) -> _Bounds:
-    return _fisher(r, 12 / (n * (n * n - 1)), (1 + r**2 / 2) / (n - 3), level)
+    quantile = float(stats.norm.isf(tail(level)))
+    return _fisher(r, 12 / (n * (n * n - 1)), quantile * math.sqrt((1 + r**2 / 2) / (n - 3)))
 
 
 def _kendall(r: float, n: int, level: float) -> _Bounds:
-    return _fisher(r, 4 / (n * (n - 1)), 0.437 / (n - 4), level)
+    """With Student's quantile: with the normal one it missed where two groups of methods lie apart (docs/compare.md)."""
+    quantile = float(stats.t.isf(tail(level), n - 2))
+    return _fisher(r, 4 / (n * (n - 1)), quantile * math.sqrt(0.437 / (n - 4)))
 
 
-def _fisher(r: float, swap: float, variance: float, level: float) -> _Bounds:
-    """``swap``: how far a correlation of 1 falls where two neighbours change places."""
+def _fisher(r: float, swap: float, reach: float) -> _Bounds:
+    """``reach``: on the scale of z. ``swap``: how far a correlation of 1 falls where two neighbours change places."""
     most = 1 - swap / 2
-    z, reach = math.atanh(max(-most, min(most, r))), float(stats.norm.isf(tail(level))) * math.sqrt(variance)
+    z = math.atanh(max(-most, min(most, r)))
     return min(r, math.tanh(z - reach)), max(r, math.tanh(z + reach))

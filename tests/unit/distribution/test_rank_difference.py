@@ -21,7 +21,7 @@ def test_the_difference_is_that_of_the_correlations_and_its_bounds_are_those_of_
     assert found.srcc.low == pytest.approx(math.tanh(math.atanh(r1) - reach[0]) - math.tanh(math.atanh(r2) + reach[1]))
     assert found.srcc.high == pytest.approx(math.tanh(math.atanh(r1) + reach[0]) - math.tanh(math.atanh(r2) - reach[1]))
     t1, t2 = stats.kendalltau(HARD, Y).statistic, stats.kendalltau(MEDIUM, Y).statistic
-    tau = stats.norm.ppf(1 - 0.025 / 2) * math.sqrt(0.437 / (9 - 4))
+    tau = stats.t.ppf(1 - 0.025 / 2, 7) * math.sqrt(0.437 / (9 - 4))
     assert found.krcc.low == pytest.approx(math.tanh(math.atanh(t1) - tau) - math.tanh(math.atanh(t2) + tau))
 
 
