@@ -10,16 +10,15 @@ side where there are two or more, the training seeds, by the variance of the dif
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
-from seqsearch.distribution.drop import FEWEST, ImageShares, between_sequences
-from seqsearch.distribution.interval import AGREE, Float64, Interval, finite, tail
+from seqsearch.distribution.drop import ImageShares
+from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
+from seqsearch.distribution.parts import FEWEST, Part, banerjee, image_covariances, off_diagonal
 
 
 @dataclass(frozen=True)
@@ -64,10 +63,6 @@ def mean_difference(
     return _estimate([a, b], images, level)
 
 
-_Part = tuple[float, int]
-"""A part of the variance, and its degrees of freedom."""
-
-
 def _estimate(sides: Sequence[Float64], images: ImageShares | None, level: float) -> Estimate:
     """``sides``: one, or one to be diminished by another."""
     by_seed = sides[0].mean(axis=0) - (sides[1].mean(axis=0) if len(sides) > 1 else 0.0)
@@ -77,12 +72,11 @@ def _estimate(sides: Sequence[Float64], images: ImageShares | None, level: float
     parts = [*spread, *seeds, *([of_images] if of_images else [])]
     value = float(by_seed.mean())
     said = _lacking(spread, seeds, parts) or lacking
-    reach = math.sqrt(sum(v * float(stats.t.isf(tail(level), degrees)) ** 2 for v, degrees in parts))
-    interval = Interval(value) if said else Interval(value, value - reach, value + reach)
+    interval = Interval(value) if said else banerjee(value, parts, level)
     return Estimate(interval, tuple(map(len, sides)), len(by_seed), said, of_images is None)
 
 
-def _lacking(spread: Sequence[_Part], seeds: Sequence[_Part], parts: Sequence[_Part]) -> str:
+def _lacking(spread: Sequence[Part], seeds: Sequence[Part], parts: Sequence[Part]) -> str:
     if not spread and not seeds:
         return "one sequence and one training seed: more seeds needed"
     if any(variance <= AGREE**2 for variance, _ in spread):
@@ -92,24 +86,23 @@ def _lacking(spread: Sequence[_Part], seeds: Sequence[_Part], parts: Sequence[_P
     return ""
 
 
-def _images(sides: Sequence[Float64], images: ImageShares) -> tuple[_Part | None, str]:
+def _images(sides: Sequence[Float64], images: ImageShares) -> tuple[Part | None, str]:
     """The part of the test images; or None, where some class has but one; and what there is too little of."""
     shares = np.concatenate([images.found, images.random]).astype(np.float64)
     A = np.concatenate(sides)
     if shares.shape[:2] != A.shape or not np.allclose(shares.sum(axis=2), A, atol=1e-6):
         raise ValueError("images do not add up to the accuracies")
-    _, sizes = np.unique(images.classes, return_counts=True)
     if any(
         len(s) == 1 and _rarer(s, of, images) < FEWEST - 0.5 for s, of in zip(sides, _split(shares, sides), strict=True)
     ):
         return None, f"fewer than {FEWEST} images of a single sequence are wrong, or right: more test images needed"
-    if sizes.min() < 2:
+    (between, degrees), F = image_covariances(shares, images.classes), len(sides[0])
+    if not degrees:
         return None, ""
-    between, F = between_sequences(shares, images.classes), len(sides[0])
     variance = _own(between[:F, :F])
     if len(sides) > 1:
         variance += _own(between[F:, F:]) - 2 * float(between[:F, F:].mean())
-    return (max(0.0, variance), len(images.classes) - len(sizes)), ""
+    return (max(0.0, variance), degrees), ""
 
 
 def _split(shares: Float64, sides: Sequence[Float64]) -> list[Float64]:
@@ -124,5 +117,4 @@ def _rarer(side: Float64, shares: Float64, images: ImageShares) -> float:
 
 def _own(square: Float64) -> float:
     """Mean between different sequences of a side; of a single one with itself."""
-    n = len(square)
-    return float(square[0, 0] if n == 1 else (square.sum() - np.trace(square)) / (n * (n - 1)))
+    return float(square[0, 0]) if len(square) == 1 else off_diagonal(square)

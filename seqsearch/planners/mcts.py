@@ -25,7 +25,7 @@ from seqsearch.planners.base import (
     PlanSteps,
 )
 from seqsearch.planners.proposals import Proposals
-from seqsearch.planners.rewards import image_variance, joints_by_step
+from seqsearch.planners.rewards import combined, image_variance, joints_by_step
 from seqsearch.planners.settings import SearchSettings
 from seqsearch.planners.step import Arm, Geometry, Judgement, NoValidTask, PoolView, first_problem
 
@@ -37,7 +37,8 @@ class CldybPlanner(CoroutinePlanner):
 
     Args:
         name: of this search, in files and messages.
-        methods: judged jointly: a simulation is a rollout of each, its value their mean.
+        methods: judged jointly: a simulation is a rollout of each, its value their mean, or, with ``weights``, a weighted sum:
+            1 and -1 search where the first method does worst beside the second.
         pool: classes in play.
         first: the first task, given from outside, since methods and random baselines share it.
         seed: study seed.
@@ -53,9 +54,11 @@ class CldybPlanner(CoroutinePlanner):
         settings: SearchSettings,
         seed: int,
         replicate: int,
+        weights: Sequence[float] | None = None,
     ) -> None:
         super().__init__()
         self.name, self.methods, self.pool, self.settings = name, tuple(methods), pool, settings
+        self.weights = weights
         self.seed, self.replicate = seed, replicate
         self.sequence: list[Task] = [first]
         self.trace: list[Judgement] = []
@@ -156,7 +159,7 @@ class CldybPlanner(CoroutinePlanner):
         return self.settings.lookahead_at(t) if len(arms) > 1 else 0
 
     def _tell(self, arm: Arm, t: int, tasks: Tasks, outcomes: list[Outcome], joints: list[Outcome]) -> None:
-        """Back up one simulation: J = R_t + sum_k alpha^k R_{t+k}, mean over methods (Eq. 7)."""
+        """Back up one simulation: J = R_t + sum_k alpha^k R_{t+k}, mean (or weighted sum) over methods (Eq. 7)."""
         problem = first_problem(self.methods, [*outcomes, *joints])
         arm.train_seconds += sum(o.train_seconds for o in outcomes)
         self.judged += arm.visits == 0
@@ -168,13 +171,14 @@ class CldybPlanner(CoroutinePlanner):
         joint = joints_by_step(joints, tasks, m)
         rewards = [self._reward(outcomes, joint[i], step) for i, step in enumerate(steps)]
         if not arm.rewards:  # its own reward is the same in all simulations
-            arm.image_variance = image_variance(outcomes, joints[:m], tasks[:t], self.settings.reward)
+            arm.image_variance = image_variance(outcomes, joints[:m], tasks[:t], self.settings.reward, self.weights)
         arm.rewards.append(rewards[0])
         arm.values.append(accuracy.discounted_return(rewards, self.settings.discount))
 
     def _reward(self, outcomes: Sequence[Outcome], joint: Sequence[float | None], t: int) -> float:
         kind = self.settings.reward
-        return float(np.mean([accuracy.reward(o.accuracy, t, kind, j) for o, j in zip(outcomes, joint, strict=True)]))
+        each = [accuracy.reward(o.accuracy, t, kind, j) for o, j in zip(outcomes, joint, strict=True)]
+        return combined(each, self.weights)
 
     def _joints(self, tasks: Tasks, t: int) -> list[Rollout]:
         """For ``gap-to-joint``: each method trained on all classes at once, for every step that is rewarded."""

@@ -15,9 +15,8 @@ import numpy as np
 
 from protocols.cldyb.compared import Judged, Pair, drop_of, joint_by_task, judged, pair
 from protocols.cldyb.summary import Side, side_of
+from protocols.evaluate.score.origin import Origin
 from protocols.running.protocol import resume_command
-from seqsearch.core.errors import UserError
-from seqsearch.core.typed import brief
 from seqsearch.distribution.drop import Drop
 from seqsearch.metrics.accuracy import acc
 from seqsearch.metrics.ranks import RankCorrelations, rank_correlations
@@ -108,7 +107,7 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         reached = str((data.stats or {}).get("reached") or "unknown")
         resume = resume_command(run, data.config.get("protocol"))
         return ScoreSummary(name, source, (), None, None, {}, (), (), (), data.stats, reached, resume)
-    origin, whole, data = _Origin.of(run, data.config), data, _scoring(data)
+    origin, whole, data = Origin.of(run, data.config), data, _scoring(data)
     labels = [m for m in data.methods if m not in origin.references]
     troubles: list[str] = []
     if len(whole.random()) > len(data.random()) > 0:
@@ -124,41 +123,6 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         name, source, rows, drops[0], drops[1], _transfer(data, labels), _tasks(whole, labels, origin),
         _agreements(data, labels), tuple(dict.fromkeys((*troubles, *origin.remarks))), data.stats,
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Origin:
-    """What ``config.json`` says: backbone by label, references (mean, bound) by backbone, whose results are the source's."""
-
-    backbones: Mapping[str, str]
-    by_backbone: Mapping[str, tuple[str, str]]
-    taken_over: frozenset[str]
-    remarks: tuple[str, ...]
-
-    @property
-    def references(self) -> set[str]:
-        return {label for pair in self.by_backbone.values() for label in pair}
-
-    @classmethod
-    def of(cls, run: Path, config: Mapping[str, Any]) -> _Origin:
-        said = config.get("identity")
-        try:
-            assert isinstance(said, dict)
-            taken = {str(m): str(b) for m, b in said["taken_over"].items()}
-            own = {str(m): str(v["backbone"]) for m, v in said["methods"].items()}
-            references = {str(b): (str(r["mean"]), str(r["bound"])) for b, r in said["references"].items()}
-            shared = [str(n) for n in said["heldout_shared_names"]]
-        except (AssertionError, KeyError, TypeError, AttributeError) as error:
-            raise UserError(
-                f"{run}/config.json: identity lacks what a score says ({brief(str(error))}): restore it"
-            ) from None
-        remarks = []
-        if shared:
-            remarks.append(
-                f"{len(shared)} classes of the held-out pool are called like classes of the other, e.g. {shared[0]!r}: they may "
-                "not be unseen."
-            )
-        return cls({**taken, **own}, references, frozenset(taken), tuple(remarks))
 
 
 def _scoring(data: RunResults) -> RunResults:
@@ -186,7 +150,7 @@ def _whole(data: RunResults, method: str, sequences: list[TaskSequence], trouble
     return whole or sequences
 
 
-def _method(data: RunResults, method: str, pairs: tuple[Pair | None, Pair | None], origin: _Origin) -> MethodScore:
+def _method(data: RunResults, method: str, pairs: tuple[Pair | None, Pair | None], origin: Origin) -> MethodScore:
     sides: dict[str, Side] = {}
     bounds: dict[str, float] = {}
     over: dict[str, float] = {}
@@ -230,7 +194,7 @@ def _transfer(data: RunResults, labels: Sequence[str]) -> dict[tuple[str, str], 
     }
 
 
-def _tasks(data: RunResults, labels: Sequence[str], origin: _Origin) -> tuple[TaskScore, ...]:
+def _tasks(data: RunResults, labels: Sequence[str], origin: Origin) -> tuple[TaskScore, ...]:
     scores = []
     for s in data.sequences:
         if s.kind not in (*FOUND, "given"):
