@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from protocols.cli.types import Measured, Number, Whole
+from protocols.cli.types import Measured, Number, Whole, WholeOrText
 from seqsearch.core.bounds import wrong_text
 from seqsearch.core.settings import flag
 from seqsearch.core.typed import brief, fits
@@ -52,6 +52,8 @@ def _option(f: dataclasses.Field[Any], kind: Any) -> Callable[[Command], Command
 
 def type_of(f: dataclasses.Field[Any], kind: Any) -> Any:
     """The type of the option of a field that is annotated as ``kind``: of numbers, with their bounds."""
+    if {int, str} == set(typing.get_args(kind)):
+        return WholeOrText(f.metadata["minimum"], f.metadata["maximum"])
     kind = next((k for k in typing.get_args(kind) if k is not type(None)), kind)
     bounded = {int: Whole, float: Number}.get(kind)
     return bounded(f.metadata["minimum"], f.metadata["maximum"]) if bounded else kind

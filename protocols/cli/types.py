@@ -57,6 +57,24 @@ class Measured(click.ParamType):  # type: ignore[type-arg]  # to subscript it ra
             raise UserError(f"{_flag(param)} {error}") from None
 
 
+class WholeOrText(Measured):
+    """A whole number between two bounds, or a text that the settings judge."""
+
+    name = "integer|text"
+
+    def __init__(self, minimum: int, maximum: int) -> None:
+        super().__init__(lambda value: value)
+        self.bounds = Whole(minimum, maximum)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """
+        Raises:
+            UserError: a number out of bounds.
+        """
+        whole = isinstance(value, int) or (isinstance(value, str) and value.strip().lstrip("+-").isdecimal())
+        return self.bounds.convert(value, param, ctx) if whole else str(value)
+
+
 def _checked(
     value: Any, kind: type, what: str, bounds: click.IntRange | click.FloatRange, param: click.Parameter | None
 ) -> Any:

@@ -6,6 +6,7 @@ Light on purpose: ``seqsearch --help`` imports this and nothing heavy.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -22,6 +23,7 @@ from seqsearch.core.settings import (
     check_trainings,
     setting,
 )
+from seqsearch.core.typed import brief
 
 MOST_CLASSES = 10_000_000
 MOST_MOVES = 100_000_000_000
@@ -37,9 +39,10 @@ class ExtremesSettings(TaskSettings, PoolSettings):
     tasks: int = setting(
         5, "Tasks in a sequence (K); the classes in play are shared out among them.", minimum=1, maximum=MOST_TASKS
     )
-    classes: int = setting(
-        0, "Classes in play, drawn from the pool by the seed; 0: all of it.", minimum=0, maximum=MOST_CLASSES
-    )
+    classes: int | str = setting(
+        0, "Classes in play, drawn from the pool by the seed, or first:N, its first ones (the paper's tables); 0: all of it.",
+        minimum=0, maximum=MOST_CLASSES,
+    )  # fmt: skip
     initial_classes: int = setting(
         0, "Classes in the first task, the others share the rest; 0: as many as others.", minimum=0,
         maximum=MOST_CLASSES,
@@ -105,6 +108,18 @@ class ExtremesSettings(TaskSettings, PoolSettings):
             raise UserError(f"--template {self.template!r}: it must hold {{}}, where the class name goes")
         self.lag_weights()
         self.granularities()
+        self.first_classes()
+
+    def first_classes(self) -> int | None:
+        """N of ``--classes first:N``; None where classes are drawn, or all are in play. Raises UserError: another text."""
+        if isinstance(self.classes, int):
+            return None
+        found = re.fullmatch(r"\s*first\s*:\s*(\d{1,9})\s*", self.classes, re.ASCII)
+        if not found or not 1 <= int(found[1]) <= MOST_CLASSES:
+            raise UserError(
+                f"--classes {brief(self.classes)}: write a number of classes to draw, or first:N for the first N of the pool"
+            )
+        return int(found[1])
 
     def hard_is(self) -> Literal["low", "high"]:
         """The end that is called hard: with ``auto`` that of tasks whose classes are hard to tell apart for ``within``."""

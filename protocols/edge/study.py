@@ -126,14 +126,17 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
 
 
 def classes_in_play(world: World, settings: ExtremesSettings) -> list[int]:
-    """Their indices in the pool, in its order: all that are not excluded, or a seeded draw of ``--classes``.
+    """Their indices in the pool, in its order: all that are not excluded, the first of these, or a seeded draw.
 
     Raises:
         UserError: there are not so many.
     """
-    kept, wanted = kept_classes(world, settings), settings.classes
+    kept, first = kept_classes(world, settings), settings.first_classes()
+    wanted = first if first is not None else int(settings.classes)
     if wanted > len(kept):
-        raise UserError(f"--classes {wanted}: pool {settings.pool!r} has {len(kept)} classes in play")
+        raise UserError(f"--classes {settings.classes}: pool {settings.pool!r} has {len(kept)} classes in play")
+    if first is not None:
+        return kept[:first]
     if not wanted:
         return kept
     drawn = seeded_numpy("classes", settings.seed).choice(len(kept), size=wanted, replace=False)

@@ -29,8 +29,11 @@ def bounds(values: Sequence[float]) -> tuple[float, float]:
     return (low, high) if high > low else (low, low + 0.1)
 
 
-def line_chart(lines: Sequence[Line], axis: tuple[float, float]) -> str:
-    """Fractions by step, shown in percent; the last value of each curve is written at its end."""
+def line_chart(lines: Sequence[Line], axis: tuple[float, float], first: int = 1, mark: int | None = None) -> str:
+    """Fractions by step from ``first`` on, shown in percent; the last value of each curve is written at its end.
+
+    A dashed line stands at step ``mark``.
+    """
     steps = max(len(line.values) for line in lines)
 
     def x(t: int) -> float:
@@ -39,7 +42,10 @@ def line_chart(lines: Sequence[Line], axis: tuple[float, float]) -> str:
     def y(value: float) -> float:
         return TOP + (HEIGHT - TOP - BOTTOM) * (axis[1] - value) / (axis[1] - axis[0])
 
-    parts = [*_grid(axis, y), *_steps(steps, x)]
+    parts = [*_grid(axis, y), *_steps(steps, x, first)]
+    if mark is not None:
+        across = f'x1="{x(mark - first):.1f}" x2="{x(mark - first):.1f}"'
+        parts.append(f'<line class="growth" {across} y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
     for line in lines:
         if line.low:
             there = [(x(t), y(v)) for t, v in enumerate(line.high)]
@@ -82,11 +88,11 @@ def _grid(axis: tuple[float, float], y: Callable[[float], float]) -> list[str]:
     return parts
 
 
-def _steps(steps: int, x: Callable[[int], float]) -> list[str]:
+def _steps(steps: int, x: Callable[[int], float], first: int) -> list[str]:
     every = max(1, math.ceil(steps / 10))
     at = HEIGHT - BOTTOM + 15
     marks = [
-        f'<text class="tick" x="{x(t):.1f}" y="{at}" text-anchor="middle">{t + 1}</text>'
+        f'<text class="tick" x="{x(t):.1f}" y="{at}" text-anchor="middle">{t + first}</text>'
         for t in range(0, steps, every)
     ]
     middle = (LEFT + WIDTH - RIGHT) / 2

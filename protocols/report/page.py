@@ -64,6 +64,7 @@ svg .line.masked { stroke-dasharray: 5 4; stroke-width: 1.6; }
 svg .dot { fill: var(--c); } svg .dot.masked { fill: var(--page); stroke: var(--c); stroke-width: 1.4; }
 svg .band { fill: var(--c); opacity: .15; }
 svg .bar { fill: var(--soft); opacity: .28; } svg .range { fill: var(--c); opacity: .55; }
+svg .growth { stroke: var(--soft); stroke-width: 1.2; stroke-dasharray: 4 3; }
 svg .mark { stroke: var(--c); stroke-width: 2.4; } svg .cell { fill: var(--random); }
 svg.ranges { min-width: 560px; max-width: 900px; } svg.ranges .name { font-size: 12px; fill: var(--text); }
 svg .dot.truth { opacity: .45; }

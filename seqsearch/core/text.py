@@ -14,6 +14,19 @@ _DOUBTFUL = re.compile(r"[^\n -~]")
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 """Characters that Unicode calls printable, or that are ignored by default, and that show nothing."""
 
+_FORMULA = re.compile("'*[=+@-]|'*[\uff0b\uff0d\uff1d\uff20]")
+"""The beginning of a cell that a spreadsheet computes (full-width signs as well), or of one that was kept from it."""
+
+
+def as_cell(name: str) -> str:
+    """A name that no spreadsheet takes for a formula: with an apostrophe before it, as spreadsheets themselves mark text."""
+    return f"'{name}" if _FORMULA.match(name) else name
+
+
+def from_cell(cell: str) -> str:
+    """The name in a cell that `as_cell` may have written."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
 
 def printable(name: str) -> str:
     r"""A text that can be written as UTF-8: with ``\xff`` for the bytes of a file name that are none.

@@ -26,6 +26,24 @@ def acc(accuracy: ArrayLike, t: int | None = None) -> float:
     return float(a[t - 1, :t].mean())
 
 
+def avg_acc(accuracy: ArrayLike, t: int | None = None) -> float:
+    """AvgAcc: mean of Acc_1 .. Acc_t, also called average incremental accuracy."""
+    a, t = _until(accuracy, t)
+    return float(np.mean([a[s, : s + 1].mean() for s in range(t)]))
+
+
+def upcoming_acc(accuracy: ArrayLike, start: int, t: int | None = None) -> float:
+    """Mean accuracy over tasks ``start`` .. ``t`` after the last of them: of the tasks since a pool has grown (section 5.3).
+
+    Raises:
+        ValueError: ``start`` is not from 1 to ``t``.
+    """
+    a, t = _until(accuracy, t)
+    if not 1 <= start <= t:
+        raise ValueError(f"start must be between 1 and {t}, not {start}")
+    return float(a[t - 1, start - 1 : t].mean())
+
+
 def ala(accuracy: ArrayLike, t: int | None = None) -> float:
     """Average learning accuracy (Eq. 1): each task judged right after it was learned."""
     a, t = _until(accuracy, t)

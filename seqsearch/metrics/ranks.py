@@ -4,6 +4,7 @@ Learning"."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,18 +42,27 @@ def rank_correlations(x: ArrayLike, y: ArrayLike) -> RankCorrelations:
     from scipy import stats
 
     a, b = _paired(x, y)
-    n = len(a)
-    srcc, krcc = (float(c[0]) for c in _coefficients(a[None], b[None]))
+    n, (srcc, krcc) = len(a), rank_coefficients(a, b)
     if np.isnan(srcc):
         return RankCorrelations(np.nan, np.nan, np.nan, np.nan, n, n <= _EXACT)
     if n > _EXACT:
         return RankCorrelations(
             srcc, float(stats.spearmanr(a, b).pvalue), krcc, float(stats.kendalltau(a, b).pvalue), n, False
         )
-    srcc_P, krcc_P = (np.abs(c) for c in _coefficients(a[None], b[_permutations(n)]))
+    srcc_P, krcc_P = (np.abs(c) for c in _over_orders(a, b))
     as_strong = 1 - 1e-9  # equal coefficients differ in their last bits
     srcc_p, krcc_p = (srcc_P >= as_strong * abs(srcc)).mean(), (krcc_P >= as_strong * abs(krcc)).mean()
     return RankCorrelations(srcc, float(srcc_p), krcc, float(krcc_p), n, True)
+
+
+def rank_coefficients(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
+    """Spearman's and Kendall's correlation alone, without the orders that p-values take; NaN where one side is constant.
+
+    Raises:
+        ValueError: as `rank_correlations`.
+    """
+    a, b = _paired(x, y)
+    return _coefficients(a, b)
 
 
 def _paired(x: ArrayLike, y: ArrayLike) -> tuple[Float64, Float64]:
@@ -62,23 +72,42 @@ def _paired(x: ArrayLike, y: ArrayLike) -> tuple[Float64, Float64]:
     return a, b
 
 
-def _coefficients(a_Dn: Float64, b_Dn: Float64) -> tuple[Float64, Float64]:
-    """Spearman's rho and Kendall's tau-b ``[D]``, row by row (broadcast); NaN where a row is constant."""
+def _ranks_and_signs(x: Float64) -> tuple[Float64, NDArray[np.int8]]:
+    """Centred ranks ``[n]``, and for each pair which is larger ``[n, n]``."""
     from scipy.stats import rankdata
 
-    n = a_Dn.shape[1]
-    a_Dn, b_Dn = (rankdata(x_Dn, axis=1) - (n + 1) / 2 for x_Dn in (a_Dn, b_Dn))
-    agreement, untied_a, untied_b = np.zeros(1), np.zeros(1), np.zeros(1)
+    return rankdata(x) - (len(x) + 1) / 2, np.sign(x[:, None] - x[None]).astype(np.int8)
+
+
+def _coefficients(a: Float64, b: Float64) -> tuple[float, float]:
+    """Spearman's rho and Kendall's tau-b; NaN where one side is constant."""
+    (ranks_a, signs_a), (ranks_b, signs_b) = _ranks_and_signs(a), _ranks_and_signs(b)
+    if not (signs_a.any() and signs_b.any()):
+        return np.nan, np.nan
+    agreement = (signs_a * signs_b).sum(dtype=np.int64) / 2
+    srcc = ranks_a @ ranks_b / np.sqrt((ranks_a**2).sum() * (ranks_b**2).sum())
+    return float(srcc), float(agreement / _untied(signs_a, signs_b))
+
+
+def _over_orders(a: Float64, b: Float64) -> tuple[Float64, Float64]:
+    """The same ``[n!]`` for all orders of ``b``: its ranks change places, and are not computed anew."""
+    orders, n = _permutations(len(a)), len(a)
+    (ranks_a, signs_a), (ranks_b, signs_b) = _ranks_and_signs(a), _ranks_and_signs(b)
+    agreement = np.zeros(len(orders), dtype=np.int16)
     for i in range(n):
         for j in range(i):
-            sign_a, sign_b = np.sign(a_Dn[:, i] - a_Dn[:, j]), np.sign(b_Dn[:, i] - b_Dn[:, j])
-            agreement, untied_a, untied_b = agreement + sign_a * sign_b, untied_a + sign_a**2, untied_b + sign_b**2
-    with np.errstate(invalid="ignore"):
-        srcc_D = (a_Dn * b_Dn).sum(axis=1) / np.sqrt((a_Dn**2).sum(axis=1) * (b_Dn**2).sum(axis=1))
-        krcc_D = agreement / np.sqrt(untied_a * untied_b)
-    return srcc_D, krcc_D
+            if signs_a[i, j]:
+                agreement += signs_a[i, j] * signs_b[orders[:, i], orders[:, j]]
+    srcc: Float64 = ranks_b[orders] @ ranks_a / np.sqrt((ranks_a**2).sum() * (ranks_b**2).sum())
+    return srcc, agreement / _untied(signs_a, signs_b)
 
 
+def _untied(signs_a: NDArray[np.int8], signs_b: NDArray[np.int8]) -> float:
+    """Geometric mean of the pairs that are not tied in each."""
+    return float(np.sqrt(np.abs(signs_a).sum(dtype=np.int64) * np.abs(signs_b).sum(dtype=np.int64)) / 2)
+
+
+@cache
 def _permutations(n: int) -> NDArray[np.int8]:
     """All orders of 0 .. n - 1, ``[n!, n]``."""
     orders = np.zeros((1, 1), dtype=np.int8)

@@ -101,9 +101,9 @@ def result_rows(judged: Iterable[JudgedRollout]) -> Iterator[Row]:
         yield from _of_rollout(j)
 
 
-def trace_rows(rows: Iterable[TraceRow]) -> Iterator[Row]:
+def trace_rows(info: RunInfo, rows: Iterable[TraceRow]) -> Iterator[Row]:
     """One row per (search, step, candidate)."""
-    return map(_of_candidate, rows)
+    return (_of_candidate(info, row) for row in rows)
 
 
 def _of_sequence(info: RunInfo, s: TaskSequence) -> Iterator[Row]:
@@ -149,11 +149,12 @@ def _by_task(last: EdgeResult) -> list[Row]:
     return [{"class_n": list(n), "right": packed(own)} for n, own in zip(last.judged, right, strict=True)]
 
 
-def _of_candidate(row: TraceRow) -> Row:
+def _of_candidate(info: RunInfo, row: TraceRow) -> Row:
     j = row.judgement
     return {
         "search_id": row.search_id, "step": j.step, "candidate": row.candidate,
         "class_ids": [c.index for c in j.task.classes], "pool_digests": [c.pool for c in j.task.classes],
+        "groups": [info.classes.get(c, ("", ""))[1] for c in j.task.classes],
         "value": finite(j.value), "reward": finite(j.reward), "noise": finite(j.noise),
         "visits": j.visits, "nll": [float(x) for x in j.nll],
         "train_seconds": float(j.train_seconds), "status": j.status, "chosen": bool(j.chosen),

@@ -119,6 +119,9 @@ TRACE = Layout(
         Column("candidate", "int64", "-", "number of the candidate within its step, from 0"),
         Column("class_ids", "list<int64>", "class index", "its classes, in order of arrival"),
         Column("pool_digests", "list<string>", "-", "identity of the pool that each class id counts in"),
+        Column(
+            "groups", "list<string>?", "-", "group of each class, in the same order; empty where unknown", added=True
+        ),
         Column("value", "float64?", "accuracy", "J: mean return of its simulations (larger is harder), if valid"),
         Column("reward", "float64?", "accuracy", "the part of J that the candidate brought, without look-ahead"),
         Column(

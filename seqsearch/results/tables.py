@@ -56,7 +56,7 @@ def write_results(path: Path, info: RunInfo, judged: Iterable[JudgedRollout]) ->
 
 def write_trace(path: Path, info: RunInfo, rows: Iterable[TraceRow]) -> list[Row]:
     """See `trace_rows`."""
-    return write_rows(path, TRACE, info, trace_rows(rows))
+    return write_rows(path, TRACE, info, trace_rows(info, rows))
 
 
 def write_trainings(path: Path, info: RunInfo, trainings: Iterable[Training]) -> list[Row]:

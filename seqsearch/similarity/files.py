@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -14,7 +13,7 @@ from typing import IO
 import numpy as np
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import shows
+from seqsearch.core.text import as_cell, from_cell, shows
 from seqsearch.similarity.matrix import MOST_CLASSES, Float64, Similarity, checked, quoted
 from seqsearch.storage.files import atomic_path
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
@@ -26,8 +25,6 @@ SOURCE = b"seqsearch.source"
 """Key of the file's metadata in Parquet."""
 LONGEST_LINE = 4 << 20
 """Characters of a line of CSV: a row of `MOST_CLASSES` numbers is shorter."""
-_FORMULA = re.compile("'*[=+@-]|'*[\uff0b\uff0d\uff1d\uff20]")
-"""The beginning of a cell that a spreadsheet computes (full-width signs as well), or of one that was kept from it."""
 _COLUMNS = 32
 """Columns of a Parquet file read at a time: the room a row may take is bounded by that of its pages."""
 
@@ -116,9 +113,6 @@ def _size(rows: int, columns: int) -> None:
         raise BadParquet(f"{rows} x {columns} numbers, at most {MOST_CLASSES} classes fit")
 
 
-# ------------------------------------------------------------------------------------------------ numpy
-
-
 def _read_npy(path: Path) -> Table:
     os.close(open_regular(path))  # numpy would wait for a pipe
     found = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -133,9 +127,6 @@ def _read_npy(path: Path) -> Table:
 def _write_npy(path: Path, similarity: Similarity) -> None:
     with open(path, "wb") as file:
         np.save(file, similarity.values, allow_pickle=False)
-
-
-# ------------------------------------------------------------------------------------------------ csv
 
 
 def _read_csv(path: Path) -> Table:
@@ -160,9 +151,9 @@ def _read_csv(path: Path) -> Table:
     values = np.stack(numbers)
     if not bare and len(values) == len(head) - 1:
         _check_heads(head[1:], before)
-        return Table(values, tuple(map(_from_text, before)), path.name)
+        return Table(values, tuple(map(from_cell, before)), path.name)
     first = [_numbers([cell], line, 1) for line, cell in enumerate(before, start=1 if bare else 2)]
-    return Table(np.hstack([np.stack(first), values]), None if bare else tuple(map(_from_text, head)), path.name)
+    return Table(np.hstack([np.stack(first), values]), None if bare else tuple(map(from_cell, head)), path.name)
 
 
 def _lines(file: IO[str]) -> Iterator[str]:
@@ -190,25 +181,12 @@ def _numbers(cells: Sequence[str], line: int, column: int) -> Float64:
         raise BadParquet(f"line {line}, column {at} holds {quoted(bad)}, which is no number") from None
 
 
-def _as_text(name: str) -> str:
-    """A name that no spreadsheet takes for a formula: with an apostrophe before it, as spreadsheets themselves mark text."""
-    return f"'{name}" if _FORMULA.match(name) else name
-
-
-def _from_text(cell: str) -> str:
-    """The name in a cell that `_as_text` may have written."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
-
-
 def _write_csv(path: Path, similarity: Similarity) -> None:
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)  # a name may hold what some take for the end of a cell
-        writer.writerow([CORNER, *map(_as_text, similarity.names)])
+        writer.writerow([CORNER, *map(as_cell, similarity.names)])
         for name, row in zip(similarity.names, similarity.values, strict=True):
-            writer.writerow([_as_text(name), *row.tolist()])
-
-
-# ------------------------------------------------------------------------------------------------ parquet
+            writer.writerow([as_cell(name), *row.tolist()])
 
 
 def _read_parquet(path: Path) -> Table:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from protocols.cli.edge import edge
 from protocols.edge.settings import EdgePlanSettings, EdgeSettings
+from protocols.edge.study import classes_in_play
 from seqsearch.core.errors import UserError
+from seqsearch.pools.open import build_pool
+from seqsearch.study.study import world_of
 
 
 @pytest.mark.parametrize(
@@ -36,6 +41,9 @@ from seqsearch.core.errors import UserError
         ({"lags": "a"}, "--lags a: must be weights"),
         ({"lags": "0,0"}, "--lags 0,0: must be finite weights, not all 0"),
         ({"paper_granularities": "0"}, "must be numbers of clusters from 1"),
+        ({"classes": "first:0"}, "--classes 'first:0': write a number of classes to draw, or first:N"),
+        ({"classes": "last:3"}, "--classes 'last:3': write a number"),
+        ({"classes": -1}, "--classes -1: must be at least 0"),
         ({"planner": "magic"}, "--planner 'magic': must be anneal or paper or exact"),
     ],
 )
@@ -44,6 +52,10 @@ def test_what_cannot_be_is_refused(wrong: dict[str, Any], said: str) -> None:
         EdgeSettings(**{"methods": "er", **wrong})
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_classes_are_a_number_or_the_first_ones() -> None:
+    assert [EdgeSettings(methods="er", classes=c).first_classes() for c in (0, 6, "first:6")] == [None, None, 6]
 
 
 def test_lists_are_read() -> None:
@@ -72,3 +84,24 @@ def test_plans_need_no_method_and_all_sequences_one_seed() -> None:
     assert EdgeSettings(methods="er", enumerate=True, score_seeds=1).score_seeds == 1
     with pytest.raises(UserError, match="--methods is missing"):
         EdgeSettings()
+
+
+def test_the_first_classes_are_those_of_the_pool_that_are_not_left_out(tmp_path: Path) -> None:
+    def in_play(**settings: Any) -> list[int]:
+        s = EdgePlanSettings(pool="glyphs:classes=20", **settings)
+        return classes_in_play(world_of(s, tmp_path, "cpu", tmp_path), s)
+
+    assert in_play(classes="first:6") == in_play(classes="first:6", seed=5) == [0, 1, 2, 3, 4, 5]
+    assert len(in_play(classes=6)) == 6
+    assert in_play(classes=6) != in_play(classes=6, seed=5)
+    groups = [c.group for c in build_pool("glyphs:classes=20").classes]
+    rest = [i for i, g in enumerate(groups) if g != groups[0]]
+    assert in_play(classes="first:3", exclude_groups=groups[0]) == rest[:3]
+    with pytest.raises(UserError, match="--classes first:21: pool 'glyphs:classes=20' has 20 classes in play"):
+        in_play(classes="first:21")
+
+
+@pytest.mark.parametrize(("said", "kept"), [("6", 6), ("first:6", "first:6")])
+def test_the_flag_takes_a_number_or_the_first_ones(said: str, kept: int | str) -> None:
+    option = next(p for p in edge.params if p.name == "classes")
+    assert option.type.convert(said, option, None) == kept

@@ -21,6 +21,15 @@ def test_figures_by_hand():
     assert accuracy.ar(A) == pytest.approx(-0.35)
 
 
+def test_averages_over_steps_and_over_the_latest_tasks_by_hand():
+    assert accuracy.avg_acc(A) == pytest.approx((0.9 + 0.75 + 2 / 3) / 3)
+    assert accuracy.avg_acc(A, 2) == pytest.approx((0.9 + 0.75) / 2)
+    assert accuracy.upcoming_acc(A, 2) == pytest.approx(0.8)
+    assert accuracy.upcoming_acc(A, 1, 2) == pytest.approx(0.75)
+    with pytest.raises(ValueError, match="between 1 and 2"):
+        accuracy.upcoming_acc(A, 3, 2)
+
+
 def test_rewards_by_hand():
     assert accuracy.reward(A) == pytest.approx(0.35 - 0.9)
     assert accuracy.reward(A, 1) == pytest.approx(-0.9)

@@ -1,0 +1,92 @@
+"""``seqsearch compare``: runs, or the columns of a table, beside each other. Heavy imports are inside."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from protocols.cli.ending import last_words
+from seqsearch.core.errors import UserError
+from seqsearch.core.text import shown
+
+
+@click.command()
+@click.argument("runs", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--table", type=click.Path(path_type=Path), metavar="FILE.csv",
+    help="Compare columns of a table of accuracies, methods in rows, instead of runs.",
+)  # fmt: skip
+@click.option(
+    "--reference", default="", metavar="COLUMN",
+    help="Column that all others are correlated with.  [default: held-out; of a --table the last]",
+)  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write a page and the table there, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def compare(runs: tuple[Path, ...], table: Path | None, reference: str, out: Path | None, as_json: bool) -> None:
+    """Put RUNs beside each other that share pool, seed, first task and lengths, or the columns of a --table. Nothing is trained.
+
+    \b
+    seqsearch compare runs/easy runs/medium runs/hard        # Table 4: accuracies, agreement with held-out data, differences
+    seqsearch compare runs/full runs/uniform --out compared  # Fig. 6: ablations, each minus the first
+    seqsearch compare --table table1.csv --reference Held-out
+    """
+    last_words("stopped; nothing half-made is left")
+    if bool(runs) == (table is not None):
+        raise UserError("name RUNs to compare, or a --table FILE.csv, one of the two")
+    if table is not None:
+        if out is not None:
+            raise UserError("--out is for runs; a table is printed (or --json)")
+        _table(table, reference, as_json)
+        return
+    if out is not None:
+        _check_out(out)
+    from protocols.evaluate.compare.comparison import compare as compared
+    from protocols.report.compare import render, to_json, write_folder
+    from protocols.report.compare_words import headline, notes, tables
+
+    found = compared(runs, reference)
+    if out is not None:
+        out.mkdir(exist_ok=True)
+        for path in write_folder(out, found):
+            click.echo(shown(f"written: {path}"), err=True)
+    if as_json:
+        click.echo(json.dumps(to_json(found)))
+    else:
+        _print(render(tables(found), headline(found), notes(found)))
+
+
+def _table(path: Path, reference: str, as_json: bool) -> None:
+    from protocols.evaluate.compare.agreement import agreement
+    from protocols.evaluate.compare.table import read_table
+    from protocols.report.compare import render, table_json
+    from protocols.report.rank_words import of_table
+
+    table = read_table(path)
+    ranks = agreement(table, reference)
+    if as_json:
+        click.echo(json.dumps(table_json(table, ranks)))
+    else:
+        _print(render(of_table(table, ranks)))
+
+
+def _check_out(out: Path) -> None:
+    """Raises UserError: something is there already, or the folder above it is not."""
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise UserError(f"--out {out}: is there already; name another folder")
+    if not out.parent.is_dir():
+        raise UserError(f"--out {out}: folder {out.parent} does not exist: make it first")
+
+
+def _print(what: Any) -> None:
+    from rich.console import Console
+
+    Console(width=None if sys.stdout.isatty() else 160).print(what)
+
+
+def commands() -> Sequence[click.Command]:
+    return (compare,)

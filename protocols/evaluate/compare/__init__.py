@@ -1,0 +1,1 @@
+"""Benchmarks and runs beside each other. Nothing is trained."""

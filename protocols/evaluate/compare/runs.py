@@ -1,0 +1,145 @@
+"""Runs that can be compared: what they must share, and what is measured of each method on each side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from protocols.cldyb.compared import Judged
+from protocols.running.provenance import PoolRecord, provenance
+from seqsearch.core.errors import UserError
+from seqsearch.core.typed import brief
+from seqsearch.core.types import Task
+from seqsearch.results.rows import TaskSequence
+from seqsearch.results.run import FOUND, RunResults, Scored, read_results
+
+MOST_RUNS = 20
+SIDES = {"found": FOUND, "easy": ("easy",), "random": ("random",), "held-out": ("heldout",)}
+"""Kinds of sequences by what the side is called."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedRun:
+    """A finished run.
+
+    Attributes:
+        name: unlike that of any other compared run.
+        sizes: classes of each task of its sequences.
+        first: the first task that all of its own sequences have; None where they have none in common (``edge``).
+    """
+
+    name: str
+    path: Path
+    data: RunResults
+    pools: tuple[PoolRecord, ...]
+    sizes: tuple[int, ...]
+    first: Task | None
+
+    def sequences(self, side: str, method: str) -> tuple[TaskSequence, ...]:
+        """Of a side; the found ones are those searched for the method, or all if none was (a method that no search saw)."""
+        of_kind = tuple(s for s in self.data.sequences if s.kind in SIDES[side])
+        own = tuple(s for s in of_kind if method in s.method_ids) if side == "found" else ()
+        return own or of_kind
+
+    @property
+    def grown(self) -> tuple[PoolRecord, ...]:
+        """Pools that came after the first step."""
+        return tuple(p for p in self.pools if p.from_step > 1)
+
+
+def read_runs(paths: Sequence[Path]) -> tuple[ComparedRun, ...]:
+    """The runs, once they are known to be comparable: each with the first.
+
+    Raises:
+        UserError: no run, one that is not finished or comes twice, or two that differ in what all must share; which, in what.
+    """
+    if len(paths) > MOST_RUNS:
+        raise UserError(f"{len(paths)} runs: at most {MOST_RUNS} can be compared at a time")
+    resolved = [p.resolve() for p in paths]
+    for i, path in enumerate(resolved):
+        if path in resolved[:i]:
+            raise UserError(f"run {paths[i]} is named twice: name each once")
+    runs = [_read(p) for p in paths]
+    names = [r.name for r in runs]
+    if len(set(names)) < len(names):
+        runs = [_named(r, str(r.path)) for r in runs]
+    for run in runs[1:]:
+        _check_pair(runs[0], run)
+    return tuple(runs)
+
+
+def _named(r: ComparedRun, name: str) -> ComparedRun:
+    return ComparedRun(name, r.path, r.data, r.pools, r.sizes, r.first)
+
+
+def _read(path: Path) -> ComparedRun:
+    data = read_results(path)
+    if not data.finished:
+        raise UserError(f"run {path} is not finished, and what it has so far is not compared: resume it first")
+    held_out, joint = SIDES["held-out"], ("joint",)
+    own = [s for s in data.sequences if s.kind not in (*held_out, *joint)]
+    if not own:
+        raise UserError(f"run {path} holds no task sequence to compare")
+    if len({tuple(len(t.classes) for t in s.tasks) for s in own}) > 1:
+        raise UserError(f"run {path}: its sequences have tasks of different sizes, so that they cannot be compared")
+    firsts = {s.tasks[0] for s in own}
+    elsewhere = {c.pool for s in data.sequences if s.kind in held_out for t in s.tasks for c in t.classes}
+    used = {c.pool for s in own for t in s.tasks for c in t.classes}
+    pools = tuple(p for p in provenance(data.config).pools if p.digest in used or p.digest not in elsewhere)
+    sizes = tuple(len(t.classes) for t in own[0].tasks)
+    return ComparedRun(path.resolve().name, path, data, pools, sizes, firsts.pop() if len(firsts) == 1 else None)
+
+
+def _check_pair(a: ComparedRun, b: ComparedRun) -> None:
+    """Raises UserError: they do not share what every figure needs."""
+    of_a, of_b = _shared(a), _shared(b)
+    for what, value in of_a.items():
+        if value != of_b[what]:
+            says = "" if what in ("first task", "pool") else f" ({brief(value)} and {brief(of_b[what])})"
+            raise UserError(
+                f"runs {a.path} and {b.path} cannot be compared: they differ in {what}{says}; compare runs of the same "
+                "--pool, --seed, --tasks and --classes-per-task"
+            )
+
+
+def _shared(r: ComparedRun) -> dict[str, object]:
+    """What runs must have in common, the plainest first."""
+    first_classes = None if r.first is None else sorted((c.pool, c.index) for c in r.first.classes)
+    return {
+        "seed": r.data.setting("seed"),
+        "number of tasks": len(r.sizes),
+        "classes per task": list(r.sizes),
+        "pool": sorted((p.digest, p.excluded_groups) for p in r.pools if p.from_step <= 1),
+        "first task": first_classes,
+        "split of the images": None if r.first is None else r.first.split,
+    }
+
+
+def judged(run: ComparedRun, method: str, side: str) -> Judged | None:
+    """Complete rollouts of a method on all sequences of a side; None if there are no seeds with which all are complete.
+
+    Where the sequences have no common training seed (random ones of ``edge``), ``seeds`` is empty, and each row has the rollouts
+    of its own seeds.
+    """
+    sequences = run.sequences(side, method)
+    common = run.data.complete(method, sequences)
+    if common:
+        seeds = tuple(sorted(common))
+        rows = tuple(tuple(run.data.rollouts[s.sequence_id, method, r] for r in seeds) for s in sequences)
+        return Judged(sequences, seeds, rows)
+    own = [_own(run.data, s, method) for s in sequences]
+    return Judged(sequences, (), tuple(own)) if own and all(own) else None
+
+
+def _own(data: RunResults, s: TaskSequence, method: str) -> tuple[Scored, ...]:
+    """Rollouts of one sequence, with the seeds that it has; none if one of them did not end well."""
+    found = [data.rollouts.get((s.sequence_id, method, r)) for r in data.seeds]
+    there = tuple(f for f in found if f is not None)
+    return there if all(f.complete for f in there) else ()
+
+
+def same_sequences(a: ComparedRun, b: ComparedRun, side: str) -> bool:
+    """Whether both runs have the same sequences on a side, and some."""
+    found = [[tuple(t.digest for t in s.tasks) for s in r.data.sequences if s.kind in SIDES[side]] for r in (a, b)]
+    return bool(found[0]) and sorted(found[0]) == sorted(found[1])

@@ -1,0 +1,168 @@
+"""What ``seqsearch compare`` shows: terminal, JSON, and a folder with a page and files."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from protocols.evaluate.compare.agreement import Agreement
+from protocols.evaluate.compare.comparison import Comparison
+from protocols.evaluate.compare.figures import MEAN, Side
+from protocols.evaluate.compare.table import Table, write_table
+from protocols.report import compare_words as words
+from protocols.report.charts import Line, bounds, line_chart
+from protocols.report.page import identity, plain, write_page
+from protocols.report.tables import Cells, grid
+from protocols.report.text import line
+from seqsearch.storage.files import atomic_path
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+COLOURS = ("found", "random", "easy", "given", "paper", "truth")
+"""Of curves that stand for runs or methods; no more are drawn in one chart."""
+PAGE, TABLE, FIGURES = "compare.html", "accuracy.csv", "compare.json"
+
+
+def render(tables: Sequence[Cells], headline: str = "", notes: Sequence[str] = ()) -> RenderableType:
+    """For a terminal, or as plain text for a file."""
+    from rich.console import Group
+
+    parts: list[RenderableType] = [line(headline, "bold")] if headline else []
+    for table in tables:
+        parts += [line(""), line(table.title, "bold"), grid(table), *([line(table.lead, "dim")] if table.lead else [])]
+    return Group(*parts, *([line("")] if notes else []), *(line(f"- {note}") for note in notes))
+
+
+def table_json(table: Table, ranks: Agreement) -> dict[str, Any]:
+    """Plain values; what is not a finite number is None."""
+    said: dict[str, Any] = plain(
+        {
+            "methods": table.methods,
+            "columns": table.columns,
+            "values": table.values.tolist(),
+            **dataclasses.asdict(ranks),
+        }
+    )
+    return said
+
+
+def to_json(c: Comparison) -> dict[str, Any]:
+    """Plain values; what is not a finite number is None."""
+    sides = [
+        {"run": s.run, "method": s.method or None, "side": s.side, "by_step": s.steps, "seeds": s.seeds,
+         "figures": {n: dataclasses.asdict(e) for n, e in s.estimates.items()}}
+        for s in c.sides
+    ]  # fmt: skip
+    said: dict[str, Any] = plain({
+        "runs": [r.name for r in c.runs], "shared_methods": c.shared, "sides": sides,
+        "differences": [dataclasses.asdict(d) for d in c.differences], "grown_at": c.start,
+        "table": {"methods": c.table.methods, "columns": c.table.columns, "values": c.table.values.tolist(),
+                  "half_widths": c.reach.tolist()},
+        "ranks": dataclasses.asdict(c.ranks) if c.ranks else None,
+        "new_classes": [dataclasses.asdict(n) for n in c.new],
+        "groups": {run: dataclasses.asdict(g) for run, g in c.groups.items()}, "notes": words.notes(c),
+    })  # fmt: skip
+    return said
+
+
+def write_folder(out: Path, c: Comparison) -> list[Path]:
+    """A page of all tables and charts, all figures as JSON, and the table of accuracies, which ``--table`` reads again."""
+    notes = "".join(f"<li>{escape(note)}</li>" for note in words.notes(c))
+    sections = [
+        f'<p class="eyebrow">seqsearch compare</p>\n<h1>{escape(words.headline(c))}</h1>',
+        *(t.html() for t in words.tables(c)), f'<ul class="notes">{notes}</ul>', _runs(c), _methods(c), _upcoming(c),
+        _random(c), *(identity(r.data.config) for r in c.runs),
+    ]  # fmt: skip
+    write_table(out / TABLE, c.table)
+    with atomic_path(out / FIGURES) as temporary:
+        temporary.write_text(json.dumps(to_json(c), indent=1) + "\n")
+    return [write_page(out / PAGE, words.headline(c), sections), out / TABLE, out / FIGURES]
+
+
+# ------------------------------------------------------------------------------------------------ charts
+
+
+def _runs(c: Comparison) -> str:
+    """Found against random sequences, mean over the shared methods: a chart a run (Figs. 9 to 11)."""
+    charts = []
+    for run in c.runs:
+        of = [s for s in c.sides if (s.run, s.method) == (run.name, MEAN) and s.side in COLOURS]
+        charts.append((run.name, [Line(s.side, s.side, s.steps["acc"]) for s in of], run.grown))
+    legend = "".join(_key(side, side) for side in ("found", "random", "easy") if any(side == s.side for s in c.sides))
+    drawn = [(name, lines, min((p.from_step for p in grown), default=None)) for name, lines, grown in charts if lines]
+    return _charts("Found and random sequences, mean over methods", legend, drawn)
+
+
+def _methods(c: Comparison) -> str:
+    """A chart a method: the found sequences of all runs (Figs. 5 and 13), or found and random ones of a single one (Fig. 12)."""
+    if len(c.runs) == 1:
+        sides = [side for side in ("random", "easy", "found") if any(s.side == side for s in c.sides)]
+        drawn = [(m, [Line(s.side, s.side, s.steps["acc"]) for side in sides for s in c.of(side, m)], c.start)
+                 for m in _names(c, "found")]  # fmt: skip
+        return _charts("Found and random sequences by method", "".join(_key(s, s) for s in sides), drawn)
+    runs = [r.name for r in c.runs][: len(COLOURS)]
+    drawn = [(m, _lines([s for s in c.of("found", m) if s.run in runs], runs), c.start) for m in _names(c, "found")]
+    return _charts("Found sequences by method", _run_keys(c, runs), [d for d in drawn if d[1]])
+
+
+def _upcoming(c: Comparison) -> str:
+    """Tasks since the pool has grown alone (Figs. 5 and 13)."""
+    if c.start is None:
+        return ""
+    runs = [r.name for r in c.runs][: len(COLOURS)]
+    drawn = []
+    for method in (MEAN, *_names(c, "found")):
+        sides = [s for s in c.of("found", method) if s.run in runs]
+        lines = [Line(s.run, COLOURS[runs.index(s.run)], s.steps["upcoming"][c.start - 1 :]) for s in sides]
+        if lines:
+            drawn.append((method or "mean over methods", lines, c.start))
+    return _charts(f"Tasks from step {c.start} on, found sequences", _run_keys(c, runs), drawn, first=c.start)
+
+
+def _random(c: Comparison) -> str:
+    """Methods on random sequences (Fig. 7), the first run's."""
+    methods = _names(c, "random")
+    few = methods[: len(COLOURS)]
+    of = [s for s in c.sides if (s.run, s.side) == (c.runs[0].name, "random") and s.method in few]
+    lines = [Line(s.method, COLOURS[few.index(s.method)], s.steps["acc"]) for s in of]
+    keys = "".join(_key(m, COLOURS[i]) for i, m in enumerate(few)) + _left_out(len(methods), "methods")
+    return _charts("Methods on random sequences", keys, [(c.runs[0].name, lines, None)] if lines else [])
+
+
+def _names(c: Comparison, side: str) -> list[str]:
+    return list(dict.fromkeys(s.method for s in c.sides if s.side == side and s.method != MEAN))
+
+
+def _lines(sides: Sequence[Side], runs: Sequence[str]) -> list[Line]:
+    return [Line(s.run, COLOURS[runs.index(s.run)], s.steps["acc"]) for s in sides]
+
+
+def _run_keys(c: Comparison, runs: Sequence[str]) -> str:
+    return "".join(_key(r, COLOURS[i]) for i, r in enumerate(runs)) + _left_out(len(c.runs), "runs")
+
+
+def _left_out(number: int, what: str) -> str:
+    return f" The first {len(COLOURS)} of {number} {what}." if number > len(COLOURS) else ""
+
+
+def _key(name: str, css: str) -> str:
+    return f'<span class="key {css}">{escape(name)}</span>'
+
+
+def _charts(title: str, legend: str, drawn: Sequence[tuple[str, list[Line], int | None]], first: int = 1) -> str:
+    """On one axis; a dashed line where a pool grew."""
+    values = [v for _, lines, _ in drawn for one in lines for v in one.values if math.isfinite(v)]
+    if not values:
+        return ""
+    axis = bounds(values)
+    body = "".join(
+        f"<div><h3>{escape(name)}</h3>{line_chart(lines, axis, first, mark)}</div>" for name, lines, mark in drawn
+    )
+    said = "Accuracy on the tasks learned so far, percent." if first == 1 else "Accuracy on these tasks, percent."
+    return f'<h2>{escape(title)}</h2>\n<p class="legend">{legend} {said}</p>\n<div class="charts">{body}</div>'

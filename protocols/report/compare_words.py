@@ -1,0 +1,156 @@
+"""A comparison in words and in cells, for the terminal and the page alike."""
+
+from __future__ import annotations
+
+import math
+
+from protocols.evaluate.compare.comparison import Comparison
+from protocols.evaluate.compare.figures import MEAN, Side
+from protocols.report.rank_words import accuracy, correlations, pairs, printed
+from protocols.report.tables import Cells
+from protocols.report.text import count, percent
+from seqsearch.core.text import shown
+from seqsearch.distribution.mean_difference import Estimate
+
+NAMES = {"acc": "Acc", "avg_acc": "AvgAcc", "ar": "AR", "ala": "ALA", "upcoming": "upcoming Acc"}
+GROUPS_SHOWN = 5
+
+
+def means(c: Comparison) -> Cells | None:
+    """Acc, AvgAcc, AR and ALA of each run, mean over the shared methods, then of each method."""
+    sides = [s for s in c.sides if s.method == MEAN] + [s for s in c.sides if s.method != MEAN]
+    if not sides:
+        return None
+    names = tuple(n for n in NAMES if n in sides[0].values)
+    rows = [(f"{s.run}, {s.side}", s.method or _of(c), *(_figure(s, n) for n in names)) for s in sides]
+    lead = (
+        f"Percent. {_conditional([s.estimates['acc'] for s in sides])} AvgAcc: mean of Acc after each task. AR, ALA and AvgAcc "
+        "have no interval: which images were right before the last step is not kept."
+    )
+    if c.start is not None:
+        lead += f" Upcoming Acc: final accuracy on the tasks from step {c.start} on, when the first pool grew."
+    return Cells("Runs by figure", lead, ("Run", "Method", *(NAMES[n] for n in names)), tuple(rows))
+
+
+def changes(c: Comparison) -> Cells | None:
+    """Each run minus the first (Fig. 6)."""
+    if not c.differences:
+        return None
+    of: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for d in c.differences:
+        of.setdefault((d.run, d.side), {})[d.figure] = d.estimate
+    names = tuple(n for n in NAMES if n in next(iter(of.values())))
+    rows = [(f"{r}, {side}", *(_change(e[n]) for n in names), e["acc"].lacking) for (r, side), e in of.items()]
+    lead = (
+        f"Points, mean over {count(len(c.shared), 'shared method')}, with the training seeds that both runs have. "
+        f"{_conditional([e['acc'] for e in of.values()])} Each interval by itself."
+    )
+    return Cells(f"Minus {c.runs[0].name}", lead, ("Run", *(NAMES[n] for n in names), ""), tuple(rows))
+
+
+def growth(c: Comparison) -> Cells | None:
+    """Fig. 21."""
+    if not c.new:
+        return None
+    rows = [(f"{n.run}, task {n.step}", f"{n.taken} of {n.classes}", percent(n.share), percent(n.left)) for n in c.new]
+    lead = (
+        "Classes of the found tasks that had come with --grow, beside their share among the classes that were left to take, "
+        "which a random choice has on average. Counts of these searches; there is no interval."
+    )
+    return Cells("Taken from the grown pool", lead, ("Run", "Classes", "Share, %", "Left, %"), tuple(rows))
+
+
+def groups(c: Comparison) -> Cells | None:
+    """Section 5.3."""
+    if not c.groups:
+        return None
+    rows = []
+    for run, rewards in c.groups.items():
+        for g in rewards.groups[:GROUPS_SHOWN]:
+            of_steps = f"{100 * g.lowest:+.1f} to {100 * g.highest:+.1f} ({g.steps})"
+            rows.append((run, g.group, str(g.candidates), f"{100 * g.reward:.1f}", f"{100 * g.above:+.1f}", of_steps))
+    lead = (
+        f"Mean reward of the judged candidates, in points, each counting with its share of classes of the group; the "
+        f"{GROUPS_SHOWN} most rewarding of a run. Above: the mean of all candidates of the same step. Descriptive: candidates of "
+        "a step share a state and were not drawn at random, so that the range over steps is no confidence interval."
+    )
+    heads = ("Run", "Group", "Candidates", "Reward", "Above", "By step (steps)")
+    return Cells("Reward by group of classes", lead, heads, tuple(rows))
+
+
+def tables(c: Comparison) -> list[Cells]:
+    """All there are."""
+    found = [printed(c.table, c.ranks, c.reach.tolist())]
+    if c.ranks:
+        found += [correlations(c.ranks), *filter(None, [pairs(c.ranks)])]
+    return [*found, *filter(None, (changes(c), means(c), growth(c), groups(c)))]
+
+
+def headline(c: Comparison) -> str:
+    """What is compared."""
+    runs = ", ".join(r.name for r in c.runs)
+    return f"{count(len(c.runs), 'run')} beside each other: {runs}"
+
+
+def notes(c: Comparison) -> list[str]:
+    """What is missing, and what holds of all figures."""
+    said = list(c.troubles)
+    if len(c.runs) > 1 and c.random_shared:
+        said.append("All runs have the same random sequences, so that they differ in the found ones alone.")
+    if c.ranks is None:
+        said.append(
+            "No column of held-out accuracy (seqsearch score RUN --heldout-pool POOL makes one): name another one with "
+            "--reference for rank correlations."
+        )
+    if not c.shared and len(c.runs) > 1:
+        said.append("The runs share no method that was judged on every side: no mean and no difference is given.")
+    said += _without_interval(c)
+    for run, rewards in c.groups.items():
+        if rewards.unknown:
+            said.append(
+                f"{run}: of {rewards.unknown} of {rewards.classes} classes of candidates no file says the group."
+            )
+    return [shown(line) for line in said]
+
+
+def _without_interval(c: Comparison) -> list[str]:
+    """Why an accuracy has no interval."""
+    by_reason: dict[str, list[str]] = {}
+    for s in c.sides:
+        if s.method != MEAN and (why := s.estimates["acc"].lacking):
+            by_reason.setdefault(why, []).append(f"{s.method} ({s.run}, {s.side})")
+    return [
+        f"No interval of Acc of {', '.join(who[:3])}{f' and {len(who) - 3} more' * (len(who) > 3)}: {why}."
+        for why, who in by_reason.items()
+    ]
+
+
+# ------------------------------------------------------------------------------------------------ cells
+
+
+def _of(c: Comparison) -> str:
+    return f"mean of {len(c.shared)}"
+
+
+def _figure(s: Side, name: str) -> str:
+    e = s.estimates[name]
+    return accuracy(e.value.value, e.value.half_width)
+
+
+def _change(e: Estimate) -> str:
+    i = e.value
+    bounds = f" [{100 * i.low:+.1f}, {100 * i.high:+.1f}]" if math.isfinite(i.low) else ""
+    return f"{100 * i.value:+.1f}{bounds}"
+
+
+def _conditional(estimates: list[Estimate]) -> str:
+    """What the intervals are over, and conditional on."""
+    single = any(1 in e.sequences for e in estimates)
+    images = any(e.these_images for e in estimates)
+    one_seed = any(e.seeds == 1 for e in estimates)
+    given = ["the first task and the split of the images"]
+    given += ["the found sequence where a run has one (another search may find another)"] * single
+    given += ["the training seed where there is one"] * one_seed + [
+        "the test images where it is not known which were right"
+    ] * images
+    return f"95 % intervals are over sequences, training seeds and test images; conditional on {', on '.join(given)}."

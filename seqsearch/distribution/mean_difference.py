@@ -1,0 +1,120 @@
+"""Mean accuracy of given sequences, and how much two sets of sequences differ, under common training seeds.
+
+What `seqsearch.distribution.drop` is for found against random sequences, for the found ones of two searches: of each there may be
+a single one, and then all is said of these two sequences.
+
+The variance is a sum of parts, each with its own Student's quantile ("Approximate Confidence Interval for Linear Functions of
+Means of k Populations when the Population Variances are not Equal", Banerjee, 1960), estimated as in `drop`: the sequences of a
+side where there are two or more, the training seeds, by the variance of the difference from seed to seed, and the test images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from seqsearch.distribution.drop import ImageShares
+from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
+from seqsearch.distribution.parts import FEWEST, Part, banerjee, image_covariances, off_diagonal
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean, or a difference of means, over ``seeds`` training seeds and ``sequences`` (of each side).
+
+    ``lacking`` says why there are no bounds, and is empty where there are. ``these_images``: the interval speaks of these test
+    images, since it is not known which of them were right, or some class has but one.
+    """
+
+    value: Interval
+    sequences: tuple[int, ...]
+    seeds: int
+    lacking: str = ""
+    these_images: bool = True
+
+
+def mean_accuracy(A: ArrayLike, images: ImageShares | None = None, level: float = 0.95) -> Estimate:
+    """Of ``A [S, R]``: sequence by training seed; ``images.found [S, R, I]`` are its shares, ``images.random`` is empty.
+
+    With one sequence it is conditional on that sequence, with one seed on that seed.
+
+    Raises:
+        ValueError: another shape, missing values, or images that do not add up to the accuracies.
+    """
+    return _estimate([finite(A, "accuracies", dimensions=(2,))], images, level)
+
+
+def mean_difference(
+    first: ArrayLike, second: ArrayLike, images: ImageShares | None = None, level: float = 0.95
+) -> Estimate:
+    """Mean of ``first [S, R]`` minus mean of ``second [S2, R]``; column r of both was trained with the same seed.
+
+    ``images.found`` are the shares of the first, ``images.random`` those of the second.
+
+    Raises:
+        ValueError: another shape, missing values, different numbers of seeds, images that do not add up to the accuracies.
+    """
+    a, b = finite(first, "accuracies", dimensions=(2,)), finite(second, "accuracies", dimensions=(2,))
+    if a.shape[1] != b.shape[1]:
+        raise ValueError(f"{a.shape} and {b.shape} must share training seeds")
+    return _estimate([a, b], images, level)
+
+
+def _estimate(sides: Sequence[Float64], images: ImageShares | None, level: float) -> Estimate:
+    """``sides``: one, or one to be diminished by another."""
+    by_seed = sides[0].mean(axis=0) - (sides[1].mean(axis=0) if len(sides) > 1 else 0.0)
+    spread = [(float(s.mean(axis=1).var(ddof=1)) / len(s), len(s) - 1) for s in sides if len(s) > 1]
+    seeds = [(float(by_seed.var(ddof=1)) / len(by_seed), len(by_seed) - 1)] if len(by_seed) > 1 else []
+    of_images, lacking = _images(sides, images) if images is not None else (None, "")
+    parts = [*spread, *seeds, *([of_images] if of_images else [])]
+    value = float(by_seed.mean())
+    said = _lacking(spread, seeds, parts) or lacking
+    interval = Interval(value) if said else banerjee(value, parts, level)
+    return Estimate(interval, tuple(map(len, sides)), len(by_seed), said, of_images is None)
+
+
+def _lacking(spread: Sequence[Part], seeds: Sequence[Part], parts: Sequence[Part]) -> str:
+    if not spread and not seeds:
+        return "one sequence and one training seed: more seeds needed"
+    if any(variance <= AGREE**2 for variance, _ in spread):
+        return "sequences score alike, so that how they vary is not known"
+    if sum(variance for variance, _ in parts) <= AGREE**2:
+        return "nothing differs from seed to seed"
+    return ""
+
+
+def _images(sides: Sequence[Float64], images: ImageShares) -> tuple[Part | None, str]:
+    """The part of the test images; or None, where some class has but one; and what there is too little of."""
+    shares = np.concatenate([images.found, images.random]).astype(np.float64)
+    A = np.concatenate(sides)
+    if shares.shape[:2] != A.shape or not np.allclose(shares.sum(axis=2), A, atol=1e-6):
+        raise ValueError("images do not add up to the accuracies")
+    if any(
+        len(s) == 1 and _rarer(s, of, images) < FEWEST - 0.5 for s, of in zip(sides, _split(shares, sides), strict=True)
+    ):
+        return None, f"fewer than {FEWEST} images of a single sequence are wrong, or right: more test images needed"
+    (between, degrees), F = image_covariances(shares, images.classes), len(sides[0])
+    if not degrees:
+        return None, ""
+    variance = _own(between[:F, :F])
+    if len(sides) > 1:
+        variance += _own(between[F:, F:]) - 2 * float(between[:F, F:].mean())
+    return (max(0.0, variance), degrees), ""
+
+
+def _split(shares: Float64, sides: Sequence[Float64]) -> list[Float64]:
+    return np.split(shares, [len(sides[0])])[: len(sides)]
+
+
+def _rarer(side: Float64, shares: Float64, images: ImageShares) -> float:
+    """Images of a single sequence that were right, or wrong, whichever is fewer, over all seeds."""
+    held = np.isin(images.classes, np.unique(images.classes[shares.any(axis=(0, 1))])).sum()
+    return float(min(side.sum(), (1 - side).sum()) * held)
+
+
+def _own(square: Float64) -> float:
+    """Mean between different sequences of a side; of a single one with itself."""
+    return float(square[0, 0]) if len(square) == 1 else off_diagonal(square)

@@ -1,0 +1,36 @@
+"""Tables 1 and 4 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning": the correlations that the paper prints below
+them, from the accuracies that it prints above, through the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from protocols.cli.main import main
+
+HERE = Path(__file__).parent
+PRINTED = {
+    "cldyb_table1.csv": (("0.643", "0.643", "0.964*"), ("0.429", "0.429", "0.905*")),
+    "cldyb_table4.csv": (("0.867*", "0.833*", "0.983*"), ("0.722*", "0.667*", "0.944*")),
+}
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_the_command_prints_what_the_paper_prints(name: str) -> None:
+    ran = CliRunner().invoke(main, ["compare", "--table", str(HERE / name)])
+    assert ran.exit_code == 0, ran.output
+    rows = {line[:4]: tuple(line.split()[-4:]) for line in ran.output.splitlines() if "with Held-out" in line}
+    srcc, krcc = PRINTED[name]
+    assert rows["SRCC"] == (*srcc, "N/A")
+    assert rows["KRCC"] == (*krcc, "N/A")
+
+
+def test_that_found_sequences_agree_better_than_static_ones_is_not_shown_by_seven_methods() -> None:
+    ran = CliRunner().invoke(main, ["compare", "--table", str(HERE / "cldyb_table1.csv"), "--json"])
+    pair = json.loads(ran.output)["pairs"][1]["difference"]
+    assert pair["n"] == 7
+    assert pair["srcc"]["value"] == pytest.approx(0.6428571 - 0.9642857)
+    assert (pair["srcc"]["low"], pair["srcc"]["high"]) == pytest.approx((-1.434, 0.394), abs=5e-4)

@@ -1,0 +1,81 @@
+"""``seqsearch compare``: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from protocols.cli.main import main
+from protocols.evaluate.compare.table import read_table
+from tests.unit.evaluate.test_compare_runs import make
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["compare", *map(str, arguments)])
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[Path]:
+    return [make(tmp_path / "full", [[2, 3]]), make(tmp_path / "<b>easy", [[4, 5]], 0.1)]
+
+
+def test_runs_are_printed_and_written(runs: list[Path], tmp_path: Path) -> None:
+    ran = run(*runs, "--reference", "random", "--out", tmp_path / "out")
+    assert ran.exit_code == 0, ran.output
+    text = " ".join(ran.output.split())
+    assert "2 runs beside each other: full, <b>easy" in text
+    assert "SRCC with random 1.000 1.000 N/A" in text
+    assert "<b>easy, found +10.0 +10" in text.replace("+5.0", "+10")  # Acc, then AvgAcc
+    assert "differ in the found ones alone" in text
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["accuracy.csv", "compare.html", "compare.json"]
+    assert read_table(tmp_path / "out" / "accuracy.csv").columns == ("full", "<b>easy", "random")
+    page = (tmp_path / "out" / "compare.html").read_text()
+    assert page.count("<svg") == 2 + 2 + 1  # a run, a method, random
+    assert "<b>easy" not in page
+    again = run(*runs, "--out", tmp_path / "out")
+    assert (again.exit_code, "is there already" in again.output) == (2, True)
+
+
+def test_json_has_all_and_nothing_that_json_has_not(runs: list[Path]) -> None:
+    ran = run(*runs, "--json")
+    assert ran.exit_code == 0, ran.output
+    said = json.loads(ran.output)
+    assert said["ranks"] is None
+    assert said["table"]["columns"] == ["full", "<b>easy", "random"]
+    assert said["differences"][0]["estimate"]["value"] == {"value": pytest.approx(0.1), "low": None, "high": None}
+
+
+def test_bad_input_is_one_line_and_exit_code_2(runs: list[Path], tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("m,A,B\ner,1,2\n")
+    for arguments, said in (
+        ((), "name RUNs to compare, or a --table"),
+        ((runs[0], "--table", table), "one of the two"),
+        (("--table", table, "--out", tmp_path / "x"), "--out is for runs"),
+        ((tmp_path / "none",), "is no run folder"),
+        ((runs[0], "--out", tmp_path / "no" / "x"), "does not exist"),
+        (("--table", table, "--reference", "C"), "there is no such column"),
+    ):
+        ran = run(*arguments)
+        assert (ran.exit_code, ran.output.count("\n")) == (2, 1), ran.output
+        assert said in ran.output
+
+
+def test_two_methods_one_and_constant_columns_say_what_they_can(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("m,A,B,R\n=er,1,2,3\nlae,2,2,4\n")
+    text = " ".join(run("--table", table).output.split())
+    assert "SRCC with R 1.000 - N/A" in text
+    assert "A (2 methods) 1.000 1.0000 1.000 1.0000 all orders" in text
+    assert "B (2 methods) - - - - a column has one value only" in text
+    table.write_text("m,A,R\ner,1,2\n")
+    assert "fewer than two methods have both" in run("--table", table).output
+
+
+def test_more_than_nine_methods_have_approximate_p_values(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("m,A,R\n" + "".join(f"m{i},{i * i % 7},{i}\n" for i in range(12)))
+    assert "approximate" in run("--table", table).output

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from seqsearch.distribution.drop import ImageShares, drop
+from seqsearch.distribution.mean_difference import mean_accuracy, mean_difference
+
+A, B = np.array([[0.50, 0.54, 0.55]]), np.array([[0.60, 0.62, 0.67]])
+
+
+def shares(right: np.ndarray) -> np.ndarray:
+    """``[S, R, I]`` from which images were right."""
+    return right / right.shape[2]
+
+
+def test_of_two_sequences_it_is_the_paired_t_interval() -> None:
+    found = mean_difference(B, A)
+    low, high = stats.ttest_rel(B[0], A[0]).confidence_interval()
+    assert (found.value.value, found.value.low, found.value.high) == pytest.approx((0.1, low, high))
+    assert (found.sequences, found.seeds, found.these_images, found.lacking) == ((1, 1), 3, True, "")
+
+
+def test_against_several_sequences_it_is_the_drop() -> None:
+    rng = np.random.default_rng(0)
+    right = rng.random((6, 3, 40)) < 0.6
+    images = ImageShares(shares(right[:2]), shares(right[2:]), np.repeat(np.arange(8), 5))
+    found, random = images.found.sum(axis=2), images.random.sum(axis=2)
+    known, mine = drop(found, random, images).absolute, mean_difference(found, random, images).value
+    assert (-mine.value, -mine.high, -mine.low) == pytest.approx((known.value, known.low, known.high))
+
+
+def test_a_mean_has_a_part_for_sequences_seeds_and_images() -> None:
+    rng = np.random.default_rng(1)
+    right = rng.random((4, 3, 40)) < 0.6
+    images = ImageShares(shares(right), shares(right[:0]), np.repeat(np.arange(8), 5))
+    values = images.found.sum(axis=2)
+    without, with_images = mean_accuracy(values), mean_accuracy(values, images)
+    assert without.these_images
+    assert not with_images.these_images
+    assert with_images.value.half_width >= without.value.half_width
+    spread = [(values.mean(axis=axis).var(ddof=1) / n, n - 1) for axis, n in ((1, 4), (0, 3))]
+    expected = math.sqrt(sum(v * stats.t.ppf(0.975, d) ** 2 for v, d in spread))
+    assert without.value.half_width == pytest.approx(expected)
+
+
+def test_without_noise_of_training_the_images_still_vary() -> None:
+    right = np.repeat(np.random.default_rng(2).random((1, 1, 40)) < 0.6, 3, axis=1)
+    images = ImageShares(shares(right), shares(right[:0]), np.repeat(np.arange(8), 5))
+    assert mean_accuracy(images.found.sum(axis=2)).lacking == "nothing differs from seed to seed"
+    assert mean_accuracy(images.found.sum(axis=2), images).value.half_width > 0.05
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "why"),
+    [
+        (A[:, :1], B[:, :1], "one sequence and one training seed"),
+        (np.repeat(A, 2, axis=0), B, "sequences score alike"),
+        (A, A + 0.1, "nothing differs from seed to seed"),
+    ],
+)
+def test_where_no_variance_can_be_seen_there_is_no_interval(a: np.ndarray, b: np.ndarray, why: str) -> None:
+    found = mean_difference(b, a)
+    assert math.isnan(found.value.low)
+    assert math.isfinite(found.value.value)
+    assert why in found.lacking
+
+
+def test_few_wrong_images_say_nothing() -> None:
+    right = np.ones((1, 2, 40), dtype=bool)
+    right[0, 0, 3] = False
+    images = ImageShares(shares(right), shares(right[:0]), np.repeat(np.arange(8), 5))
+    assert "fewer than 5 images" in mean_accuracy(images.found.sum(axis=2), images).lacking
+    with pytest.raises(ValueError, match="do not add up"):
+        mean_accuracy([[0.1, 0.2]], images)
+    with pytest.raises(ValueError, match="share training seeds"):
+        mean_difference(A, B[:, :2])

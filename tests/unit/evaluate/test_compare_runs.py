@@ -1,0 +1,207 @@
+"""Runs beside each other: figures computed by hand, what must be shared, what is missing."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from protocols.evaluate.compare.comparison import Comparison, compare
+from protocols.evaluate.compare.figures import MEAN, NO_IMAGES, SAME
+from protocols.report.compare_words import notes
+from seqsearch.core.errors import UserError
+from seqsearch.results.rows import JudgedRollout, TaskSequence
+from tests.unit.run_folders import STATS, RenamedPool, glyphs, outcome, rescored, sequence, write_run
+
+POOL, NEW = glyphs(), glyphs(20)
+METHODS = ("er", "slca")
+SEEDS = (1000, 1001)
+ACC = {"er": 0.4, "slca": 0.6}
+"""Final Acc on found sequences, that of the first task; .1 lower on the second."""
+
+
+def result(acc: float) -> Any:
+    return outcome([[0.9], [acc + 0.05, acc - 0.05]], [[0.95], [0.95, 0.95]])
+
+
+def judged(s: TaskSequence, more: float) -> list[JudgedRollout]:
+    return [rescored(s, m, seed, result(ACC[m] + more + 0.02 * i)) for m in METHODS for i, seed in enumerate(SEEDS)]
+
+
+def make(
+    path: Path, found: list[list[int]], more: float = 0.0, config: Callable[[dict[str, Any]], None] | None = None,
+    extra: tuple[TaskSequence, ...] = (), first: list[int] | None = None, **kwargs: Any,
+) -> Path:  # fmt: skip
+    """A run of two tasks with one found and two random sequences; ``more`` is added to all accuracies of the found one."""
+    start = first or [0, 1]
+    f = sequence(POOL, "search-0", "searched", METHODS, [start, *found])
+    randoms = [sequence(POOL, f"random-{i}", "random", METHODS, [start, [10 + i, 20 + i]]) for i in range(2)]
+    rolled = judged(f, more) + [j for i, r in enumerate(randoms) for j in judged(r, 0.2 + 0.1 * i)]
+    rolled += [j for s in extra for j in judged(s, 0.1)]
+    write_run(path, POOL, [f, *randoms, *extra], rolled, METHODS, **kwargs)
+    said = json.loads((path / "config.json").read_text())
+    said["identity"]["pools"] = [pool_record(POOL, 1)]
+    if config:
+        config(said)
+    (path / "config.json").write_text(json.dumps(said))
+    return path
+
+
+def pool_record(pool: Any, step: int) -> dict[str, Any]:
+    return {"pool": pool.name, "digest": pool.digest, "from_step": step, "classes": len(pool.classes),
+            "in_play": len(pool.classes), "images": 100, "split": "drawn", "excluded_groups": []}  # fmt: skip
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Comparison:
+    """The second run's found sequence is .1 easier."""
+    a, b = make(tmp_path / "full", [[2, 3]]), make(tmp_path / "uniform", [[4, 5]], 0.1)
+    return compare([a, b], "random")
+
+
+def test_the_table_has_a_column_a_run_and_one_of_random_sequences_that_they_share(two: Comparison) -> None:
+    assert two.table.columns == ("full", "uniform", "random")
+    assert two.table.methods == METHODS
+    assert two.random_shared
+    assert two.table.values[0].tolist() == pytest.approx([0.41, 0.51, 0.66])  # seeds: .40 and .42
+    assert two.table.values[1].tolist() == pytest.approx([0.61, 0.71, 0.86])
+    assert two.ranks is not None
+    assert [(c.column, c.correlations and c.correlations.srcc) for c in two.ranks.columns] == [
+        ("full", 1),
+        ("uniform", 1),
+    ]
+
+
+def test_avg_acc_ar_and_ala_stand_beside_acc(two: Comparison) -> None:
+    [mean, _] = two.of("found", MEAN)
+    assert {n: e.value.value for n, e in mean.estimates.items()} == pytest.approx(
+        {"acc": 0.51, "avg_acc": (0.9 + 0.51) / 2, "ar": 0.56 - 0.9, "ala": (0.9 + 0.46) / 2}
+    )
+    assert mean.estimates["ar"].lacking == NO_IMAGES
+    assert mean.steps["acc"] == pytest.approx((0.9, 0.51))
+
+
+def test_each_run_is_compared_with_the_first_under_common_seeds(two: Comparison) -> None:
+    of = {(d.side, d.figure): d.estimate for d in two.differences}
+    assert {side for side, _ in of} == {"found"}  # random sequences are the same
+    assert of["found", "acc"].value.value == pytest.approx(0.1)
+    assert of["found", "acc"].lacking == "nothing differs from seed to seed"
+    assert math.isnan(of["found", "ar"].value.low)
+
+
+def test_other_random_sequences_get_a_column_and_a_difference_of_their_own(tmp_path: Path) -> None:
+    a, b = make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", [[2, 3]])
+    extra = sequence(POOL, "random-9", "random", METHODS, [[0, 1], [40, 41]])
+    c = make(tmp_path / "c", [[6, 7]], extra=(extra,))
+    found = compare([a, b, c])
+    assert found.table.columns == ("a", "b", "c", "random", "c: random")
+    assert not found.random_shared
+    of = {(d.run, d.side): d.estimate for d in found.differences if d.figure == "acc"}
+    assert of["b", "found"].lacking == SAME
+    assert of["c", "random"].sequences == (3, 2)
+    assert math.isfinite(of["c", "random"].value.low)
+    assert found.ranks is None
+
+
+def test_held_out_sequences_are_the_reference_and_of_any_pool(tmp_path: Path) -> None:
+    other = RenamedPool(NEW, "w", "unseen")
+    held = sequence(other, "heldout-0", "heldout", METHODS, [[0, 1], [2, 3]])
+    found = compare([make(tmp_path / "a", [[2, 3]], extra=(held,)), make(tmp_path / "b", [[4, 5]])])
+    assert found.table.columns == ("a", "b", "random", "held-out")
+    assert found.ranks is not None
+    assert found.ranks.reference == "held-out"
+    with pytest.raises(UserError, match="no such column; choose one of a; random; held-out"):
+        compare([tmp_path / "a"], "held")
+
+
+def test_a_grown_pool_is_compared_on_the_tasks_since_and_its_classes_are_counted(tmp_path: Path) -> None:
+    base, grown = make(tmp_path / "base", [[2, 3]]), tmp_path / "grown"
+    f = sequence(POOL, "search-0", "searched", METHODS, [[0, 1], [2, 3]])
+    task = sequence(NEW, "x", "searched", METHODS, [[4]]).tasks[0].classes + f.tasks[1].classes[:1]
+    mixed = TaskSequence(
+        "search-0", "searched", METHODS, 7, (f.tasks[0], type(f.tasks[0])(task, "a-split")), (None, 0.1)
+    )
+    write_run(grown, POOL, [mixed], judged(mixed, -0.1), METHODS)
+    said = json.loads((grown / "config.json").read_text())
+    said["identity"]["pools"] = [pool_record(POOL, 1), pool_record(NEW, 2)]
+    (grown / "config.json").write_text(json.dumps(said))
+    found = compare([base, grown])
+    assert found.start == 2
+    [new] = found.new
+    assert (new.run, new.step, new.taken, new.classes, new.share) == ("grown", 2, 1, 2, 0.5)
+    assert new.left == pytest.approx(20 / (60 - 2 + 20))
+    upcoming = {d.run: d.estimate.value.value for d in found.differences if (d.side, d.figure) == ("found", "upcoming")}
+    assert upcoming == pytest.approx({"grown": -0.1})
+    [first, _] = found.of("found", MEAN)
+    assert first.steps["upcoming"] == pytest.approx((math.nan, 0.46), nan_ok=True)
+
+
+def test_rewards_are_by_group_and_beside_their_step(two: Comparison) -> None:
+    rewards = two.groups["full"]
+    groups = {c.group for i, c in enumerate(POOL.classes) if i in (2, 3)}
+    assert {g.group for g in rewards.groups} == groups
+    assert rewards.unknown == 0
+    assert sum(g.above * g.candidates for g in rewards.groups) == pytest.approx(0, abs=1e-9)
+
+
+def change(**settings: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda said: said["settings"].update(settings)
+
+
+def other_pool(said: dict[str, Any]) -> None:
+    said["identity"]["pools"][0]["excluded_groups"] = ["birds"]
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "what"),
+    [
+        ({"found": [[2, 3]], "config": change(seed=8)}, "they differ in seed (7 and 8)"),
+        ({"found": [[2, 3], [4, 5]]}, "not all sequences are of one length"),
+        ({"found": [[2, 3, 4]]}, "tasks of different sizes"),
+        ({"found": [[2, 3]], "first": [6, 7]}, "they differ in first task;"),
+        ({"found": [[2, 3]], "config": other_pool}, "they differ in pool;"),
+        ({"found": [[2, 3]], "stats": {**STATS, "complete": False}}, "is not finished"),
+    ],
+)
+def test_runs_that_cannot_be_compared_say_in_what_they_differ(
+    tmp_path: Path, kwargs: dict[str, Any], what: str
+) -> None:
+    a, b = make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", **kwargs)
+    with pytest.raises(UserError) as error:
+        compare([a, b])
+    assert what in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_no_run_and_one_that_is_named_twice_are_refused(tmp_path: Path) -> None:
+    a = make(tmp_path / "a", [[2, 3]])
+    with pytest.raises(UserError, match="named twice"):
+        compare([a, tmp_path / "x" / ".." / "a"])
+    with pytest.raises(UserError, match="is no run folder"):
+        compare([a, tmp_path])
+
+
+def test_one_sequence_with_one_seed_has_no_interval_and_says_so(tmp_path: Path) -> None:
+    f = sequence(POOL, "search-0", "searched", METHODS, [[0, 1], [2, 3]])
+    write_run(tmp_path / "a", POOL, [f], [j for j in judged(f, 0) if j.seed == SEEDS[0]], METHODS)
+    found = compare([tmp_path / "a"])
+    assert math.isnan(found.reach[0, 0])
+    assert (
+        "No interval of Acc of er (a, found), slca (a, found): one sequence and one training seed: more seeds needed."
+        in notes(found)
+    )
+
+
+def test_a_method_that_failed_on_one_sequence_is_left_out_and_told(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    f = sequence(POOL, "search-0", "searched", METHODS, [[0, 1], [2, 3]])
+    rolled = judged(f, 0)
+    failed = [rescored(f, "er", s, outcome([[0.9]], status="diverged", steps=2, footprint=None)) for s in SEEDS]
+    write_run(path, POOL, [f], [j for j in rolled if j.method_id != "er"] + failed, METHODS)
+    found = compare([path])
+    assert found.table.methods == ("slca",)
+    assert found.troubles == ("a, found: left out er: not judged to the end on every sequence.",)
