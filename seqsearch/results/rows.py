@@ -16,7 +16,7 @@ from seqsearch.core.types import ClassId, JudgedPart, Task
 if TYPE_CHECKING:
     from seqsearch.planners.step import Judgement
 
-SequenceKind = Literal["searched", "random", "hard", "easy", "given", "enumerated", "joint"]
+SequenceKind = Literal["searched", "random", "hard", "easy", "given", "enumerated", "joint", "fitted", "retrained"]
 Row = dict[str, Any]
 
 

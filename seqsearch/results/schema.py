@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 VERSION = 1
 """Raised when a column changes its meaning or goes; new columns do not raise it."""
-PLANS, SIMILARITY, STATS = "plan.json", "similarity.parquet", "stats.json"
-"""Files of a run that have no layout here: plans of EDGE, the matrix that they were made on, counts and times."""
+PLANS, FITS, SIMILARITY, STATS = "plan.json", "fit.json", "similarity.parquet", "stats.json"
+"""Files of a run that have no layout here: plans and fits of EDGE, the matrix that they were made on, counts and times."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ _KIND = Column(
     "kind",
     "string",
     "-",
-    "how the sequence came about: searched, random, hard, easy, given, enumerated, or joint: all classes of another as one task",
+    "how the sequence came about: searched, random, hard, easy, given, enumerated, joint (all classes of another as one task), "
+    "fitted (extreme by a fit to accuracies), or retrained (another one again, with other seeds)",
 )
 
 SEQUENCES = Layout(
@@ -195,7 +196,7 @@ ESTIMATES = Layout(
             "about",
             "string",
             "-",
-            "what it speaks of: random (sequences), seen, extremes, paper (its estimator), rs, truth, order NAME, ...",
+            "what it speaks of: random (sequences), seen, extremes, paper (its estimator), rs, truth, order NAME, fit, ...",
         ),
         Column(
             "figure",

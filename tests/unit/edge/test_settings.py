@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from protocols.edge.settings import EdgePlanSettings, EdgeSettings
+from protocols.edge.plan_settings import EdgePlanSettings
+from protocols.edge.settings import EdgeSettings
 from seqsearch.core.errors import UserError
 
 
