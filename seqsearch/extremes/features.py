@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqsearch.extremes.objective import Floats, Labels, Objective, Problem, raw_score
+from seqsearch.extremes.objective import Floats, Labels, Objective, Problem
 
 MOST_LAG = 3
 """Tasks further apart than this have no feature of their own."""
 SAME = 1e-9
-"""Share of its largest value below which a feature does not differ."""
+"""Share of the largest similarity below which a feature does not differ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +36,16 @@ class Features:
 
     def of(self, sequences: Sequence[Labels] | Labels) -> Floats:
         """``[n, P]`` of sequences ``[n, N]``."""
-        return np.array(
-            [[raw_score(p.similarity, p.pairs, p.places, x) for p in self.problems.values()] for x in sequences]
-        ).reshape(len(sequences), len(self.problems))
+        labels = np.asarray(sequences, dtype=np.int64)
+        if not len(labels) or not self.problems:
+            return np.zeros((len(labels), len(self.problems)))
+        problems = list(self.problems.values())
+        member = (labels[:, None, :] == np.arange(self.k)[None, :, None]).astype(np.float64)
+        blocks = member @ problems[0].similarity @ member.transpose(0, 2, 1)
+        pairs = np.array([p.pairs for p in problems]).reshape(len(problems), -1)
+        places = np.array([p.places.T for p in problems]).reshape(len(problems), -1)
+        found: Floats = blocks.reshape(len(labels), -1) @ pairs.T / 2 + member.reshape(len(labels), -1) @ places.T
+        return found
 
     def without(self, reasons: dict[str, str]) -> Features:
         """Those that have no reason to be left out."""
@@ -65,10 +72,11 @@ def chosen(there: Features, sequences: Sequence[Labels]) -> tuple[Features, Floa
     """Those that differ between ``sequences``, and not only as those before them do, and their values ``[n, P]``."""
     values = there.of(sequences)
     reasons: dict[str, str] = {}
+    largest = max((float(np.abs(p.similarity).max()) for p in there.problems.values()), default=0.0)
     basis = np.ones((len(values), 1)) / np.sqrt(max(1, len(values)))
     for name, column in zip(there.names, values.T, strict=True):
         centred = column - column.mean()
-        if np.abs(centred).max(initial=0.0) <= SAME * max(float(np.abs(column).max(initial=0.0)), 1e-300):
+        if np.abs(centred).max(initial=0.0) <= SAME * largest:
             reasons[name] = "the same for all sequences"
             continue
         centred /= np.linalg.norm(centred)
