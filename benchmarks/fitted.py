@@ -169,7 +169,7 @@ def coverage(kind: str, runs: int) -> list[Row]:
 
 
 def real(count: int, runs: Path) -> list[Row]:
-    """``seqsearch edge --fit`` on pools and seeds 0, 1, ...; runs that are there are used as they are."""
+    """``seqsearch edge --fit`` on pools and seeds 0, 1, ...; runs that are there are used, or gone on with."""
     rows: list[Row] = []
     for seed in range(count):
         run = runs / f"fitted-{seed}"
@@ -178,7 +178,8 @@ def real(count: int, runs: Path) -> list[Row]:
                       "fit-extremes": 2, "fit-seeds": 5, "crossed-orders": 0, "rs-seeds": "", "score-seeds": 2, "workers": 0,
                       "out": run}  # fmt: skip
             flags = [text for name, value in chosen.items() for text in (f"--{name}", value)]
-            seqsearch("edge", "--fit", *map(str, flags))
+            begun = ["--resume", run, "--workers", 0] if run.exists() else ["--fit", *flags]
+            seqsearch("edge", *map(str, begun))
         for fit in json.loads(seqsearch("show", str(run), "--json"))["fits"]:
             sides = {f"{end}_{name}": side["minus_random"][j] if side["minus_random"] else None
                      for end, side in fit["sides"].items() for j, name in enumerate(("minus", "low", "high"))}  # fmt: skip
@@ -198,11 +199,11 @@ def together(rows: list[Row], side: str) -> Row:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--worlds", type=int, default=200, help="planted runs of each kind; where nothing is planted 5 times as many"
+        "--worlds", type=int, default=80, help="planted runs of each kind; where nothing is planted 5 times as many"
     )
-    parser.add_argument("--draws", type=int, default=4000, help="of each coverage")
+    parser.add_argument("--draws", type=int, default=1500, help="of each coverage")
     parser.add_argument("--real", type=int, default=10, help="pools and seeds that are trained")
-    parser.add_argument("--runs", type=Path, help="folder of the runs; those that are finished are used as they are")
+    parser.add_argument("--runs", type=Path, help="folder of the runs; those that are there are used, or gone on with")
     parser.add_argument("--write", action="store_true", help="write benchmarks/results/fitted.json")
     a = parser.parse_args()
     found = [planted(name, a.worlds * (1 if WORLDS[name][0] else 5), 30, 3, 6) for name in WORLDS]

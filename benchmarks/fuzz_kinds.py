@@ -19,6 +19,7 @@ from rich.console import Console
 from safetensors.torch import save_file
 
 from benchmarks.fuzz_damage import Damage, bytes_changed, journal_changed, json_changed
+from benchmarks.fuzz_given import named, read_score, read_sequences, score_run
 from protocols.cldyb.protocol import Cldyb
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.cldyb import cldyb
@@ -258,6 +259,10 @@ KINDS = {
         json_changed,
         silent=True,
     ),
+    "sequences-json": Kind(named("json"), read_sequences, bytes_changed),
+    "sequences-csv": Kind(named("csv"), read_sequences, bytes_changed),
+    "sequences-parquet": Kind(named("parquet"), read_sequences, bytes_changed),
+    "score-run": Kind(score_run, read_score, json_changed),
     "yaml": Kind(_yaml, _read_yaml, bytes_changed),
     "safetensors": Kind(_weights("safetensors"), _read_weights, bytes_changed),
     "torch-zip": Kind(_weights("pth"), _read_weights, bytes_changed),

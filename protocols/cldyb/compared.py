@@ -45,9 +45,12 @@ class Pair:
     """Training seeds that both sides have in full; empty when they cannot be compared."""
 
 
-def pair(data: RunResults, method: str, troubles: list[str]) -> Pair:
-    """What is complete of a method; what is not is told to ``troubles``."""
-    found, random = data.found(method), data.random()
+def pair(data: RunResults, method: str, troubles: list[str], found: Sequence[TaskSequence] | None = None) -> Pair:
+    """What is complete of a method on ``found`` sequences (default: those found for it) and on random ones.
+
+    What is not is told to ``troubles``.
+    """
+    found, random = data.found(method) if found is None else list(found), data.random()
     whole = [s for s in random if data.complete(method, [s]) == set(data.seeds)]
     if len(whole) < len(random) and len(whole) >= FEWEST:
         troubles.append(f"{method}: {len(random) - len(whole)} random sequence(s) left out, not judged to their end.")
@@ -78,15 +81,23 @@ def gap_to_joint(data: RunResults, method: str, side: Judged) -> float | None:
     gaps = []
     for sequence, row in zip(side.sequences, side.rollouts, strict=True):
         for seed, scored in zip(side.seeds, row, strict=True):
-            joint = data.rollouts.get((f"{sequence.sequence_id}/joint", method, seed))
-            classes = sorted(c for task in sequence.tasks for c in task.classes)
-            if joint is None or not joint.complete or [len(t.class_n) for t in joint.right] != [len(classes)]:
+            joint = joint_by_task(data, method, sequence, seed)
+            if joint is None:
                 return None
-            [images] = joint.right
-            right = [int(part.sum()) for part in np.split(images.right, np.cumsum(images.class_n)[:-1])]
-            of_class = dict(zip(classes, zip(right, images.class_n, strict=True), strict=True))
-            gaps.append(joint_acc(of_class, [t.classes for t in sequence.tasks]) - acc(scored.accuracy))
+            gaps.append(float(np.mean(joint)) - acc(scored.accuracy))
     return float(np.mean(gaps)) if gaps else None
+
+
+def joint_by_task(data: RunResults, method: str, sequence: TaskSequence, seed: int) -> list[float] | None:
+    """Accuracy on each task of a method that learned all classes of a sequence at once; None where that was not trained."""
+    joint = data.rollouts.get((f"{sequence.sequence_id}/joint", method, seed))
+    classes = sorted(c for task in sequence.tasks for c in task.classes)
+    if joint is None or not joint.complete or [len(t.class_n) for t in joint.right] != [len(classes)]:
+        return None
+    [images] = joint.right
+    right = [int(part.sum()) for part in np.split(images.right, np.cumsum(images.class_n)[:-1])]
+    of_class = dict(zip(classes, zip(right, images.class_n, strict=True), strict=True))
+    return [joint_acc(of_class, [t.classes]) for t in sequence.tasks]
 
 
 def _lost(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> str:

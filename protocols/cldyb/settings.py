@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
-from seqsearch.core.settings import StudySettings, check_trainings, setting
+from seqsearch.core.settings import StudySettings, check_trainings, growth_of, setting
 from seqsearch.planners.settings import SearchSettings
 
 
@@ -77,17 +77,5 @@ class CldybSettings(SearchSettings, StudySettings):
         return dataclasses.replace(self, tasks=tasks, extended_from=self.stages)
 
     def growth(self) -> list[tuple[int, str]]:
-        """Step and pool item of each ``--grow``, in order of steps.
-
-        Raises:
-            UserError: not STEP:POOL, or no step of this run after the first.
-        """
-        found = []
-        for text in self.grow:
-            step, colon, pool = text.partition(":")
-            if not (step.strip().isdecimal() and len(step) < 10 and colon and pool.strip()):
-                raise UserError(f"--grow {text[:80]}: write STEP:POOL, e.g. --grow 3:more.parquet")
-            if not 2 <= int(step) <= self.tasks:
-                raise UserError(f"--grow {text}: the step must be from 2 to --tasks {self.tasks}")
-            found.append((int(step), pool.strip()))
-        return sorted(found, key=lambda pair: pair[0])
+        """See `growth_of`."""
+        return growth_of(self.grow, self.tasks)

@@ -181,7 +181,7 @@ def _unfinished(run: Path, name: str, data: RunResults, origin: Provenance) -> S
 def _method(data: RunResults, method: str, compared: Pair, separate: bool) -> MethodSummary:
     sizes = [s.footprint for s in compared.found.flat or compared.random.flat if s.footprint is not None]
     footprint = float(np.mean(sizes)) / 1e6 if sizes else None
-    sides = [_side(side, gap_to_joint(data, method, side)) for side in (compared.found, compared.random)]
+    sides = [side_of(side, gap_to_joint(data, method, side)) for side in (compared.found, compared.random)]
     elsewhere = _elsewhere(data, method) if separate else ()
     return MethodSummary(method, sides[0], sides[1], drop_of([compared]), footprint, elsewhere)
 
@@ -197,7 +197,8 @@ def _elsewhere(data: RunResults, method: str) -> tuple[tuple[str, float], ...]:
     return tuple(found)
 
 
-def _side(side: Judged, gap: float | None) -> Side | None:
+def side_of(side: Judged, gap: float | None = None) -> Side | None:
+    """The figures of a side; None without rollouts."""
     if not side.rollouts:
         return None
     flat = side.flat

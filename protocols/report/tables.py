@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
+
+from protocols.report.text import line
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 @dataclass(frozen=True)
@@ -23,3 +29,15 @@ class Cells:
             f'<h2>{escape(self.title)}</h2>\n<p class="lead">{escape(self.lead)}</p>\n<div class="scroll"><table>'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         )
+
+
+def grid(cells: Cells) -> Table:
+    """For a terminal: the first column to the left, the others to the right."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="")
+    for i, heading in enumerate(cells.headings):
+        table.add_column(line(heading), justify="right" if i else "left", overflow="fold")
+    for row in cells.rows:
+        table.add_row(*map(line, row))
+    return table

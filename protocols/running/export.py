@@ -130,10 +130,18 @@ def trainings(journal: Journal, edges: Mapping[str, Edge]) -> list[Training]:
 
 
 def write_costs(
-    folder: RunFolder, info: RunInfo, journal: Journal, search: Search, busy_share: float | None, reached: str | None
+    folder: RunFolder,
+    info: RunInfo,
+    journal: Journal,
+    search: Search | None,
+    busy_share: float | None,
+    reached: str | None,
 ) -> dict[str, Any]:
-    """``trainings.parquet`` and ``stats.json``, which is returned; ``reached`` says how far it came if it is not finished."""
-    rows = trainings(journal, search.edges)
+    """``trainings.parquet`` and ``stats.json``, which is returned; ``reached`` says how far it came if it is not finished.
+
+    ``search`` is None where nothing had to be trained.
+    """
+    rows = trainings(journal, search.edges if search else {})
     write_trainings(folder.file(TRAININGS.file), info, rows)
     notes = [e["note"] for e in journal.entries if "note" in e]
     ends = [n["wall_seconds"] for n in notes if n.get("session") == "end"]
@@ -142,7 +150,7 @@ def write_costs(
         "complete": reached is None,
         "reached": reached,
         "trained": len(rows),
-        "naive": search.counts.naive,
+        "naive": search.counts.naive if search else 0,
         "replayed": journal.replayed,
         "wall_seconds": sum(ends) if len(ends) == sessions else None,  # a killed session did not say
         "busy_share": busy_share if sessions == 1 else None,

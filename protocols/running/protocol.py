@@ -1,7 +1,7 @@
 """What a protocol is: a record of its settings, how it is prepared, computed and exported, and when it is finished.
 
-A new protocol is one folder beside this one, with a record in a module that has ``build``, and one file of its name each under
-``report`` and ``cli``. Nothing else asks for a protocol by its name.
+A new protocol is one folder beside this one, or in ``evaluate``, with a record in a module that has ``build``, and one file of
+its name each under ``report`` and ``cli``. Nothing else asks for a protocol by its name.
 """
 
 from __future__ import annotations
@@ -127,8 +127,9 @@ class Protocol(ABC, Generic[S, P]):
 def protocols() -> dict[str, Protocol[Any, Any]]:
     """All there are, by name."""
     here, others = Path(__file__).parents[1], ("cli", "report")
-    files = [f for f in sorted(here.glob("*/*.py")) if f.parent.name not in others and _BUILDS.search(f.read_text())]
-    found = [importlib.import_module(f"protocols.{f.parent.name}.{f.stem}").build() for f in files]
+    files = [f.relative_to(here.parent) for f in sorted(here.glob("*/**/*.py")) if _BUILDS.search(f.read_text())]
+    modules = [".".join(f.with_suffix("").parts) for f in files if f.parts[1] not in others]
+    found = [importlib.import_module(name).build() for name in modules]
     return {p.name: p for p in found}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import typing
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -153,6 +154,23 @@ class TaskSettings(Settings):
     """A sequence of tasks; protocols that learn a stream have none."""
 
     tasks: int = setting(5, "Tasks in a sequence.", minimum=1, maximum=MOST_TASKS)
+
+
+def growth_of(texts: Iterable[str], tasks: int) -> list[tuple[int, str]]:
+    """Step and pool item of each ``--grow``, in order of steps.
+
+    Raises:
+        UserError: not STEP:POOL, or no step of ``tasks`` after the first.
+    """
+    found = []
+    for text in texts:
+        step, colon, pool = text.partition(":")
+        if not (step.strip().isdecimal() and len(step) < 10 and colon and pool.strip()):
+            raise UserError(f"--grow {text[:80]}: write STEP:POOL, e.g. --grow 3:more.parquet")
+        if not 2 <= int(step) <= tasks:
+            raise UserError(f"--grow {text}: the step must be from 2 to --tasks {tasks}")
+        found.append((int(step), pool.strip()))
+    return sorted(found, key=lambda pair: pair[0])
 
 
 def flag(name: str) -> str:

@@ -16,7 +16,10 @@ from seqsearch.core.types import ClassId, JudgedPart, Task
 if TYPE_CHECKING:
     from seqsearch.planners.step import Judgement
 
-SequenceKind = Literal["searched", "random", "hard", "easy", "given", "enumerated", "joint", "fitted", "retrained"]
+SequenceKind = Literal[
+    "searched", "random", "hard", "easy", "given", "enumerated", "joint", "heldout", "regrouped", "reordered", "fitted",
+    "retrained",
+]  # fmt: skip
 Row = dict[str, Any]
 
 

@@ -78,6 +78,8 @@ class RunResults:
     rollouts: dict[tuple[str, str, int], Scored]
     trace: tuple[Row, ...] = ()
     """Rows of ``trace.parquet``, if the run searched."""
+    rows: tuple[Row, ...] = ()
+    """Rows of ``results.parquet`` that ``rollouts`` are made of."""
 
     @property
     def finished(self) -> bool:
@@ -158,6 +160,7 @@ def assembled(
         seeds=tuple(sorted({r["seed"] for r in rows})),
         rollouts={key: _scored(run / RESULTS.file, part, lengths[key[0]]) for key, part in grouped.items()},
         trace=tuple(trace),
+        rows=tuple(rows),
     )
     compared = {len(s.tasks) for s in sequences if s.kind != "joint"}
     if found.finished and len(compared) > 1:  # of one that was stopped some are shorter

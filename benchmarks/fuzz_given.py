@@ -1,0 +1,91 @@
+"""Files of sequences, and of runs whose sequences are scored: how sound ones are made, and how seqsearch reads them."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+
+from protocols.evaluate.parts.source import filled, read_source
+from protocols.evaluate.score.protocol import Score
+from protocols.evaluate.score.settings import ScoreSettings
+from protocols.report.score import render, to_json, write_report
+from seqsearch.results.named import read_named
+from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
+
+ROWS = [
+    {"sequence_id": name, "step": t + 1, "class_name": f"{name} {t} {i}"}
+    for name in "ab"
+    for t in range(2)
+    for i in range(2)
+]
+
+
+def named(suffix: str) -> Callable[[Path], list[Path]]:
+    """A file of class names."""
+
+    def make(folder: Path) -> list[Path]:
+        path = folder / f"s.{suffix}"
+        if suffix == "parquet":
+            pq.write_table(pa.Table.from_pylist(ROWS), path)
+        elif suffix == "csv":
+            path.write_text("\n".join(["sequence_id,step,class_name", *(",".join(map(str, r.values())) for r in ROWS)]))
+        else:
+            path.write_text(json.dumps({"a": [["x", "y"], ["z"]], "b": [["x"], ["y", "z"]]}))
+        return [path]
+
+    return make
+
+
+def read_sequences(folder: Path) -> None:
+    """Of the one file in a folder."""
+    read_named(next(folder.iterdir()))
+
+
+def score_run(folder: Path) -> list[Path]:
+    """``config.json`` of a score run; beside it what it was made of."""
+    pool = glyphs()
+    found = [
+        sequence(pool, "search-0", "searched", ["er"], [[0], [1]]),
+        sequence(pool, "random-0", "random", ["er"], [[2], [3]]),
+        sequence(pool, "heldout-0", "heldout", ["er"], [[4], [5]]),
+    ]
+    judged = [
+        rescored(s, m, seed, outcome([[0.9], [0.5, 0.6]]))
+        for s in found
+        for m in ("er", "new", "mean")
+        for seed in (1000, 1001)
+    ]
+    run = write_run(folder / "run", pool, found, judged, ["er"])
+    said: dict[str, Any] = json.loads((run / "config.json").read_text())
+    said["identity"] |= {
+        "methods": {"new": {"backbone": "b", "digest": "d", "params": {}}}, "taken_over": {"er": "b"},
+        "references": {"b": {"mean": "mean", "bound": "bound"}}, "heldout_shared_names": ["a"],
+    }  # fmt: skip
+    said |= {
+        "protocol": "score", "directory": "/nowhere", "tuned": {"er": {"lr": 0.1}},
+        "settings": {
+            "source": "run", "methods": "er,mine.py:Mine", "pool": "glyphs", "seed": 3, "weights": ["b=w.pt"], "backbone": "b",
+            "grow": ["2:glyphs"], "heldout_pool": "glyphs:classes=9", "references": True,
+        },
+    }  # fmt: skip
+    (run / "config.json").write_text(json.dumps(said))
+    return [run / "config.json"]
+
+
+def read_score(folder: Path) -> None:
+    """What it shows, and as the source of another."""
+    exported = Score().read(folder / "run")
+    Console(file=io.StringIO()).print(render(exported.summary))
+    json.dumps(to_json(exported.summary), allow_nan=False)
+    write_report(folder / "run", exported, (glyphs(),))
+    source = read_source(folder / "run")
+    assert isinstance(source.digest + str(source.tuned), str)
+    values = {"source": str(folder / "run"), "methods": "new", "weights": (), "backbone": "b"}
+    ScoreSettings(**filled(ScoreSettings, values, {"methods"}, methods=True))

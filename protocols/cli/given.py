@@ -1,0 +1,73 @@
+"""What commands have in common that are about a RUN or a file of sequences: its settings, and what scoring costs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from protocols.cli.command import workers_at_a_time
+from protocols.cli.options import given
+from seqsearch.core.errors import UserError
+
+if TYPE_CHECKING:
+    from protocols.running.protocol import Protocol
+    from protocols.running.runtime import Runtime
+
+
+def of_source(
+    context: click.Context, protocol: Protocol[Any, Any], source: str | None, values: dict[str, Any], resume: Path | None,
+    *, methods: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """Values of the settings with those of the source run where the user did not name them.
+
+    Args:
+        methods: methods of the run are judged, too, beside those named.
+
+    Raises:
+        UserError: no source; a source beside ``--resume``; a run that does not say how it was made.
+    """
+    if resume is not None:
+        if source is not None:
+            raise UserError("--resume continues a run with its own sequences: leave RUN out")
+        return values
+    if source is None:
+        raise UserError("name a RUN, or a file of sequences (.parquet, .json, .csv)")
+    from protocols.evaluate.parts.source import filled
+
+    fields = {f.name for f in dataclasses.fields(protocol.settings)}
+    named = given(context, fields)
+    return filled(protocol.settings, {**values, "source": source}, named, methods=methods)
+
+
+def print_costs(protocol: Protocol[Any, Any], settings: Any, runtime: Runtime) -> None:
+    """Trainings and hours of judging given sequences, timed on two tasks.
+
+    Raises:
+        UserError: bad input.
+    """
+    from protocols.cli.launch import device_of
+    from protocols.report.text import duration
+    from protocols.running.costs import unit_costs
+
+    with tempfile.TemporaryDirectory() as scratch:
+        device = device_of(runtime.engine.gpus_per_worker, here=True)
+        study = protocol.prepare(settings, Path(scratch), device, Path.cwd())
+        most = protocol.expected(study)
+        longest = max(study.sequences, key=lambda s: len(s.tasks))
+        unit = unit_costs(study, longest.tasks[:2], "test", Path(scratch), len(longest.tasks))
+    workers = workers_at_a_time(runtime)
+    hours = most.trainings * unit.seconds / 3600 / workers
+    if runtime.json:
+        said = {"trainings": most.trainings, "rollouts": most.rollouts, "hours": hours, "workers": workers}
+        click.echo(json.dumps({**said, "seconds_per_training": unit.seconds}))
+        return
+    click.echo(
+        f"{most.trainings:,} trainings at most ({most.rollouts:,} times a method is trained on a sequence)\n"
+        f"{duration(3600 * hours)} with {workers} worker(s), at {unit.seconds:.2g} s a training on this machine\n"
+        "nothing was run"
+    )

@@ -1,0 +1,190 @@
+"""Where given sequences come from: a run, whose results and settings are there too, or a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seqsearch.core.bounds import wrong_text
+from seqsearch.core.digests import digest_of
+from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import parse_items
+from seqsearch.core.paths import at_home
+from seqsearch.core.registry import located_text
+from seqsearch.core.settings import StudySettings
+from seqsearch.core.typed import brief, fits
+from seqsearch.pools.open import located_pool, located_pools
+from seqsearch.results.named import NamedSequence, read_named
+from seqsearch.results.rows import TaskSequence
+from seqsearch.results.run import FOUND, RunResults, read_config, read_results
+from seqsearch.results.schema import SEQUENCES
+from seqsearch.results.tables import read_sequences
+from seqsearch.storage.parquet_file import BadParquet, ParquetFile
+
+WHICH = {"found": FOUND, "random": ("random",)}
+"""Kinds of sequences by ``--which``; of ``all`` those that are made of others are left out."""
+MADE_OF_OTHERS = ("joint", "enumerated", "regrouped", "reordered")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Sequences as they were found.
+
+    Attributes:
+        sequences: with the classes that they had; of a file of names there are none.
+        named: of a file of names, and wherever classes are to be taken by name.
+        data: what the run measured; None for a file.
+    """
+
+    path: Path
+    sequences: tuple[TaskSequence, ...] = ()
+    named: tuple[NamedSequence, ...] = ()
+    data: RunResults | None = None
+
+    @property
+    def digest(self) -> str:
+        """Identity of the sequences, and of what is known of them."""
+        said = [(s.sequence_id, s.kind, list(s.method_ids), [t.digest for t in s.tasks]) for s in self.sequences]
+        names = [(n.name, [list(task) for task in n.tasks]) for n in self.named]
+        rows = self.data.rows if self.data else ()
+        columns = ("sequence_id", "method_id", "seed", "trained_step", "evaluated_step", "accuracy", "config_digest")
+        known = [tuple(row[name] for name in columns) for row in rows]
+        return digest_of("source", said, names, known)
+
+    @property
+    def tuned(self) -> dict[str, Mapping[str, Any]]:
+        """Hyperparameters by label that the run had chosen."""
+        said = self.data.config.get("tuned") if self.data else None
+        return {m: p for m, p in said.items() if isinstance(p, dict)} if isinstance(said, dict) else {}
+
+    def searched_on(self) -> set[str]:
+        """Labels of the methods that some sequence was searched for."""
+        return {m for s in self.sequences if s.kind in FOUND for m in s.method_ids}
+
+
+def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source:
+    """A run folder, a ``sequences.parquet``, or a file of class names (`read_named`).
+
+    Raises:
+        UserError: none of them, a run that is not finished, a damaged or foreign file, no sequence of those asked for.
+    """
+    path = at_home(path)
+    if path.is_dir():
+        data = read_results(path)
+        if not data.finished:
+            raise UserError(f"run {path} is not finished: resume it first (seqsearch show {path} says how)")
+        sequences, file = data.sequences, path / SEQUENCES.file
+    elif path.suffix == ".parquet" and _ours(path):
+        data, sequences, file = None, tuple(read_sequences(path)), path
+    else:
+        if not path.exists():
+            raise UserError(f"{path}: no such run folder or file")
+        return Source(path, named=_one_length(path, read_named(path)))
+    kinds = WHICH.get(which)
+    kept = tuple(s for s in sequences if (s.kind in kinds if kinds else s.kind not in MADE_OF_OTHERS))
+    if not kept:
+        raise UserError(f"{path}: holds no {'' if which == 'all' else which + ' '}sequence to judge a method on")
+    ids = {s.sequence_id for s in kept}
+    named = tuple(n for n in read_named(file) if n.name in ids) if by_name else ()
+    return Source(path, kept, named, data)
+
+
+def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str], *, methods: bool) -> dict[str, Any]:
+    """Values of settings with those of the source run where they were not ``named`` by the user.
+
+    Args:
+        kind: the settings that they are for.
+        methods: whether those of the run come beside the methods that were named; else some have to be named.
+
+    Raises:
+        UserError: the source is no run or file, or its ``config.json`` is not as it was written.
+    """
+    path = at_home(Path(values["source"]))
+    if not path.exists():
+        raise UserError(f"{path}: no such run folder or file")
+    said = run_settings(path) if path.is_dir() else {}
+    hints = typing.get_type_hints(kind)
+    fields = {f.name for f in dataclasses.fields(kind)} - {"source", *(() if methods else ("methods",))}
+    taken = {n: v for n, v in said.items() if n in fields and n not in named}
+    for name, value in taken.items():
+        if not fits(value, hints[name]):
+            raise UserError(f"{path}/config.json: {name} is {brief(value)}: restore it")
+    found = {**values, **taken}
+    if methods and "methods" in named:
+        found["methods"] = _together(values["methods"], said.get("methods", ""))
+    if "weights" in taken:
+        found["weights"] = _used(found)
+    return found
+
+
+def run_settings(run: Path) -> dict[str, Any]:
+    """What the world and the methods of a run were made with, paths made absolute.
+
+    Raises:
+        UserError: no run, or settings that are none.
+    """
+    config = read_config(run)
+    said, directory = config.get("settings"), config.get("directory")
+    if not isinstance(said, dict) or not fits(directory, str | None):
+        raise UserError(f"{run}/config.json does not say how the run was made: restore it")
+    for name, value in ({"directory": directory} | said).items():
+        if wrong := next((w for v in (value if isinstance(value, list) else [value]) if (w := _wrong(v))), ""):
+            raise UserError(f"{run}/config.json: {brief(name)} {wrong}: restore it")
+    base = Path(directory or ".")
+    found = {n: said[n] for n in ("seed", "precision", "exclude_groups", "references") if n in said}
+    for name in ("pool", "heldout_pool"):
+        if fits(said.get(name), str) and said[name]:
+            found[name] = located_pools(said[name], base)
+    if fits(said.get("backbone"), str):
+        found["backbone"] = located_text(said["backbone"], "backbone", base)
+    if fits(said.get("methods"), str) and said["methods"].strip():
+        items = parse_items(said["methods"], "method")
+        found["methods"] = ",".join(located_text(i.text, "method", base) for i in items)
+    if fits(grow := said.get("grow", []), tuple[str, ...]):
+        pairs = [text.partition(":") for text in grow]
+        found["grow"] = tuple(f"{step}:{located_pool(pool.strip(), base)}" for step, _, pool in pairs)
+    if fits(weights := said.get("weights", []), tuple[str, ...]):
+        parts = [text.partition("=") for text in weights]
+        found["weights"] = tuple(f"{b.strip()}={(base / at_home(f.strip())).absolute()}" for b, _, f in parts)
+    return found
+
+
+def _wrong(value: Any) -> str:
+    return wrong_text(value) if isinstance(value, str) else ""
+
+
+def _together(named: str, of_run: str) -> str:
+    """Methods that were named, and those of the run that were not."""
+    items = parse_items(named, "method")
+    known = {i.text for i in items}
+    rest = [i.text for i in parse_items(of_run, "method") if i.text not in known] if of_run else []
+    return ",".join([i.text for i in items] + rest)
+
+
+def _used(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Weights of the run, of backbones that some method uses."""
+    items = parse_items(values["methods"], "method") if values["methods"].strip() else []
+    used = {i.backbone or values["backbone"] for i in items}
+    return tuple(text for text in values["weights"] if text.partition("=")[0] in used)
+
+
+def _ours(path: Path) -> bool:
+    try:
+        return "pool_digest" in ParquetFile(path).schema.names
+    except (BadParquet, OSError) as error:
+        said = getattr(error, "strerror", None) or error
+        raise UserError(f"{path}: cannot be read ({said})") from None
+
+
+def _one_length(path: Path, sequences: tuple[NamedSequence, ...]) -> tuple[NamedSequence, ...]:
+    lengths = {len(s.tasks): s.name for s in sequences}
+    if len(lengths) > 1:
+        (a, first), (b, second) = list(lengths.items())[:2]
+        raise UserError(
+            f"{path}: sequence {first!r} has {a} tasks, {second!r} {b}: judge those of one length at a time"
+        )
+    return sequences

@@ -1,0 +1,140 @@
+"""Sequences that are there, in the world that methods are judged in; checked before any compute is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from protocols.evaluate.parts.settings import EvaluateSettings
+from protocols.evaluate.parts.source import Source, read_source
+from seqsearch.core.errors import UserError
+from seqsearch.core.paths import at_home
+from seqsearch.core.typed import brief
+from seqsearch.core.types import ClassId, MethodSpec, Task
+from seqsearch.planners.replicates import scoring
+from seqsearch.planners.step import PoolView
+from seqsearch.pools.open import located_pools
+from seqsearch.pools.union import class_names
+from seqsearch.results.named import NamedSequence
+from seqsearch.results.rows import TaskSequence
+from seqsearch.study.study import EVALUATE, Study, check_images, reads_frozen, resolved, view_of
+from seqsearch.training.world import World
+
+SEEDS = 3
+"""Training seeds, where neither the run nor the user says how many."""
+
+
+@dataclass(frozen=True)
+class EvaluateStudy(Study):
+    """A checked study.
+
+    Attributes:
+        source: where the sequences come from, and what is known of them.
+        sequences: in this world.
+    """
+
+    settings: EvaluateSettings
+    source: Source
+    sequences: tuple[TaskSequence, ...]
+
+    def identity(self) -> dict[str, Any]:
+        return {**super().identity(), "source": self.source.digest}
+
+    def replicates(self, sequence: TaskSequence) -> tuple[int, ...]:
+        """Training seeds that a sequence is judged with: as many as asked for, or those that the run has judged it with."""
+        if self.settings.score_seeds or self.source.data is None:
+            return tuple(scoring(self.settings.score_seeds or SEEDS))
+        known = {r for name, _, r in self.source.data.rollouts if name == sequence.sequence_id}
+        return tuple(sorted(known)) or tuple(scoring(SEEDS))
+
+
+def prepare(settings: EvaluateSettings, states: Path, device: str, directory: Path) -> EvaluateStudy:
+    """Resolve and check all names; files are looked for in ``directory``.
+
+    Raises:
+        UserError: sequences that cannot be read, of other images or another split, classes that are not in the pool; an unknown
+            name, weights that do not load.
+    """
+    source = read_source(directory / at_home(settings.source), settings.which, settings.by_name)
+    if not settings.further_pools():
+        source = replace(source, sequences=tuple(s for s in source.sequences if s.kind != "heldout"))
+    length = max(len(s.tasks) for s in (source.named or source.sequences))
+    world, methods, tags = resolved(settings, states, device, directory, length)
+    methods = tuple(_tuned(world, m, source) for m in methods)
+    if settings.further_pools():
+        world = replace(world, pool=f"{world.pool},{located_pools(settings.further_pools(), directory)}")
+    sequences = placed(source, world)
+    view = view_of_sequences(world, sequences)
+    return EvaluateStudy(settings, world, {EVALUATE: view}, methods, tags, reads_frozen(methods), source, sequences)
+
+
+def placed(source: Source, world: World) -> tuple[TaskSequence, ...]:
+    """The sequences of a source as tasks of this world.
+
+    Raises:
+        UserError: they are of other images, of another split, or of classes that are not there.
+    """
+    if not source.named:
+        return tuple(_by_digest(source, s, world) for s in source.sequences)
+    indices = {name: i for i, name in enumerate(class_names(world.images))}
+    known = {s.sequence_id: s for s in source.sequences}
+    return tuple(_by_name(source, n, known.get(n.name), world, indices) for n in source.named)
+
+
+def view_of_sequences(world: World, sequences: Iterable[TaskSequence]) -> PoolView:
+    """The classes of sequences, in the order of the pool.
+
+    Raises:
+        UserError: one of them has too few images.
+    """
+    indices = sorted({world.class_index(c) for s in sequences for t in s.tasks for c in t.classes})
+    check_images(world, indices)
+    return view_of(world, indices)
+
+
+def _by_digest(source: Source, s: TaskSequence, world: World) -> TaskSequence:
+    where = f"{source.path}: sequence {s.sequence_id!r}"
+    sizes = {p.digest: len(p.classes) for p in world.images.parts}
+    for c in (c for t in s.tasks for c in t.classes):
+        if c.pool not in sizes:
+            raise UserError(
+                f"{where} is of a pool whose images are not those of --pool {world.pool}: name the pool that it was made on, or "
+                "take classes by their names (--by-name)"
+            )
+        if not 0 <= c.index < sizes[c.pool]:
+            raise UserError(f"{where} has class {c.index} of a pool of {sizes[c.pool]} classes: restore the file")
+    tasks = tuple(_task(world, t.classes) for t in s.tasks)
+    if any(ours.split != theirs.split for ours, theirs in zip(tasks, s.tasks, strict=True)):
+        raise UserError(
+            f"{where} was split into training and test images with another --seed than {world.seed}: give that seed, or take "
+            "classes by their names (--by-name)"
+        )
+    return replace(s, tasks=tasks)
+
+
+def _by_name(
+    source: Source, n: NamedSequence, known: TaskSequence | None, world: World, indices: dict[str, int]
+) -> TaskSequence:
+    lacking = [c for task in n.tasks for c in task if c not in indices]
+    if lacking:
+        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        raise UserError(
+            f"{source.path}: sequence {n.name!r} has class {brief(lacking[0])}{more}, which --pool {world.pool} has not "
+            "(seqsearch pool show lists its classes)"
+        )
+    tasks = tuple(_task(world, world.class_ids(indices[c] for c in task)) for task in n.tasks)
+    if known is not None:
+        return replace(known, tasks=tasks)
+    return TaskSequence(n.name, "given", (), world.seed, tasks, (None,) * len(tasks))
+
+
+def _task(world: World, classes: Sequence[ClassId]) -> Task:
+    return world.task(world.class_index(c) for c in sorted(classes))
+
+
+def _tuned(world: World, method: MethodSpec, source: Source) -> MethodSpec:
+    """A method of the run as it was tuned there."""
+    params = source.tuned.get(method.label)
+    return method if params is None else world.respecified(method, params, method.label)

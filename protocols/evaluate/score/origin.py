@@ -1,0 +1,46 @@
+"""What a score run's ``config.json`` says of where its figures come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.typed import brief
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What ``config.json`` says: backbone by label, references (mean, bound) by backbone, whose results are the source's."""
+
+    backbones: Mapping[str, str]
+    by_backbone: Mapping[str, tuple[str, str]]
+    taken_over: frozenset[str]
+    remarks: tuple[str, ...]
+
+    @property
+    def references(self) -> set[str]:
+        return {label for pair in self.by_backbone.values() for label in pair}
+
+    @classmethod
+    def of(cls, run: Path, config: Mapping[str, Any]) -> Origin:
+        said = config.get("identity")
+        try:
+            assert isinstance(said, dict)
+            taken = {str(m): str(b) for m, b in said["taken_over"].items()}
+            own = {str(m): str(v["backbone"]) for m, v in said["methods"].items()}
+            references = {str(b): (str(r["mean"]), str(r["bound"])) for b, r in said["references"].items()}
+            shared = [str(n) for n in said["heldout_shared_names"]]
+        except (AssertionError, KeyError, TypeError, AttributeError) as error:
+            raise UserError(
+                f"{run}/config.json: identity lacks what a score says ({brief(str(error))}): restore it"
+            ) from None
+        remarks = []
+        if shared:
+            remarks.append(
+                f"{len(shared)} classes of the held-out pool are called like classes of the other, e.g. {shared[0]!r}: they may "
+                "not be unseen."
+            )
+        return cls({**taken, **own}, references, frozenset(taken), tuple(remarks))

@@ -1,0 +1,40 @@
+"""Score: train what is not known yet, and put it beside what is."""
+
+from __future__ import annotations
+
+from protocols.evaluate.parts.judging import Judging
+from protocols.evaluate.score.study import ScoreStudy
+from protocols.evaluate.score.summary import summarise
+from protocols.running.export import classes_of, run_info, write_costs
+from protocols.running.protocol import Exported, ProtocolRun
+from protocols.running.session import Session
+from seqsearch.results.run import assembled
+from seqsearch.results.schema import RESULTS, SEQUENCES
+from seqsearch.results.tables import write_rows, write_sequences
+
+
+class ScoreRun(ProtocolRun):
+    """What is done in one session, and how far it has come."""
+
+    def __init__(self, session: Session, study: ScoreStudy) -> None:
+        self.session, self.study = session, study
+        self.judging = Judging(study.source, study.asked, study.settings.seed)
+
+    def run(self) -> None:
+        """Train what is missing; if nothing is, no worker is started."""
+        s, planners = self.session, self.judging.planners
+        if planners:
+            s.extract_features(self.study)
+            s.monitor.watch(planners, "scoring", self.judging.rollouts, world=self.study.world)
+            s.search(self.study.world).run(planners, deadline=s.deadline)
+
+    def export(self, reached: str | None) -> Exported:
+        """Write ``sequences``, ``results`` and ``trainings.parquet``, and ``stats.json``."""
+        s, study, folder = self.session, self.study, self.session.folder
+        info = run_info(folder, classes_of(study.world))
+        write_sequences(folder.file(SEQUENCES.file), info, study.sequences)
+        rows = write_rows(folder.file(RESULTS.file), RESULTS, info, self.judging.rows(study, s.journal))
+        search = s.search(study.world) if self.judging.planners else None
+        stats = write_costs(folder, info, s.journal, search, s.busy_share, reached)
+        found = assembled(folder.path, folder.saved(), stats, study.sequences, rows)
+        return Exported(found, summarise(folder.path, found))

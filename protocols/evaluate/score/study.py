@@ -1,0 +1,170 @@
+"""What a score study needs beyond its sequences: held-out ones, references, and who is judged on what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from protocols.evaluate.parts.judging import Asked
+from protocols.evaluate.parts.source import Source
+from protocols.evaluate.parts.study import SEEDS, EvaluateStudy, view_of_sequences
+from protocols.evaluate.parts.study import prepare as prepare_sequences
+from protocols.evaluate.score.settings import ScoreSettings
+from seqsearch.core.digests import seeded_numpy
+from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import Item
+from seqsearch.core.types import MethodSpec
+from seqsearch.planners.replicates import SCORING, scoring
+from seqsearch.pools.union import class_names
+from seqsearch.results.rows import TaskSequence
+from seqsearch.study.study import EVALUATE, reads_frozen, world_of
+from seqsearch.training.world import World
+
+
+@dataclass(frozen=True)
+class References:
+    """What methods on one backbone are held against: one training each.
+
+    Attributes:
+        mean: nearest class mean of frozen features, task by task (`simplecil`): what pre-training knew already.
+        bound: the best of three ways to learn all classes of a sequence at once (`joint`).
+    """
+
+    backbone: str
+    mean: MethodSpec
+    bound: MethodSpec
+
+
+@dataclass(frozen=True)
+class ScoreStudy(EvaluateStudy):
+    """A checked study; ``sequences`` hold the held-out ones and the unions that the bound is trained on, too.
+
+    Attributes:
+        asked: who is judged on what.
+        references: by backbone; none unless asked for.
+        shared_names: classes of the held-out pool that are called like one of the others.
+    """
+
+    settings: ScoreSettings
+    asked: tuple[Asked, ...]
+    references: tuple[References, ...]
+    shared_names: tuple[str, ...]
+
+    def identity(self) -> dict[str, Any]:
+        return {
+            **super().identity(),
+            "references": {r.backbone: {"mean": r.mean.label, "bound": r.bound.label} for r in self.references},
+            "taken_over": self._taken_over(),
+            "heldout_shared_names": list(self.shared_names),
+        }
+
+    def _taken_over(self) -> dict[str, str]:
+        """Backbone by label of the methods whose results are the source's."""
+        own = {m.label for m in self.methods}
+        said = self.source.data.config.get("identity") if self.source.data else None
+        known = said.get("methods") if isinstance(said, dict) else None
+        rows = {r["method_id"] for r in self.source.data.rows} if self.source.data else set()
+        backbones = (
+            {m: v.get("backbone") for m, v in known.items() if isinstance(v, dict)} if isinstance(known, dict) else {}
+        )
+        return {m: str(backbones.get(m) or "") for m in sorted(rows - own)}
+
+
+def prepare(settings: ScoreSettings, states: Path, device: str, directory: Path) -> ScoreStudy:
+    """Resolve and check all names; files are looked for in ``directory``.
+
+    Raises:
+        UserError: see `parts.study.prepare`; a held-out pool that is too small, or that the sequences are of.
+    """
+    base = prepare_sequences(settings, states, device, directory)
+    heldout, shared = _heldout(settings, base, world_of(settings, states, device, directory))
+    references = _references(base) if settings.references else ()
+    whole = (*base.sequences, *heldout)
+    unions = tuple(_union(base.world, s) for s in whole) if references else ()
+    asked = (
+        *_asked(base, base.sequences),
+        *_asked_heldout(base, heldout),
+        *_asked_references(references, whole, unions),
+    )
+    trained = [*base.methods, *(m for r in references for m in (r.mean, r.bound))]
+    return ScoreStudy(
+        settings, base.world, {EVALUATE: view_of_sequences(base.world, whole)}, base.methods, base.weight_tags,
+        reads_frozen(trained), base.source, (*whole, *unions), asked, references, shared,
+    )  # fmt: skip
+
+
+def _asked(base: EvaluateStudy, sequences: Sequence[TaskSequence]) -> Iterator[Asked]:
+    for m in base.methods:
+        for s in sequences:
+            yield Asked(m if s.kind != "heldout" else _in(base.world, m), s, base.replicates(s))
+
+
+def _asked_heldout(base: EvaluateStudy, heldout: Sequence[TaskSequence]) -> Iterator[Asked]:
+    seeds = tuple(scoring(base.settings.score_seeds or _seeds(base.source) or SEEDS))
+    for m in base.methods:
+        for s in heldout:
+            yield Asked(_in(base.world, m), s, seeds)
+
+
+def _asked_references(
+    references: Sequence[References], whole: Sequence[TaskSequence], unions: Sequence[TaskSequence]
+) -> Iterator[Asked]:
+    for r in references:
+        yield from (Asked(r.mean, s, (SCORING,)) for s in whole)
+        yield from (Asked(r.bound, s, (SCORING,)) for s in unions)
+
+
+def _in(world: World, m: MethodSpec) -> MethodSpec:
+    """A method as it is in a world of further pools, whose code feeds it, too."""
+    return world.respecified(m, dict(m.params), m.label)
+
+
+def _seeds(source: Source) -> int:
+    """How many scoring seeds the source has."""
+    return sum(r < SCORING + 1000 for r in source.data.seeds) if source.data else 0
+
+
+def _heldout(
+    settings: ScoreSettings, base: EvaluateStudy, own: World
+) -> tuple[tuple[TaskSequence, ...], tuple[str, ...]]:
+    """Random sequences of the held-out pool, of as many tasks and classes as the others; none if the source has some."""
+    if not settings.heldout_pool:
+        return (), ()
+    names, theirs = class_names(base.world.images), {p.digest for p in own.images.parts}
+    parts = [base.world.images.parts[base.world.images.part_of_class(i)[0]].digest for i in range(len(names))]
+    indices = [i for i, digest in enumerate(parts) if digest not in theirs]
+    called = {c.name for c, digest in zip(base.world.images.classes, parts, strict=True) if digest in theirs}
+    shared = sorted({base.world.images.classes[i].name for i in indices} & called)
+    if any(s.kind == "heldout" for s in base.sequences):
+        return (), tuple(shared)
+    sizes = [len(t.classes) for t in base.sequences[0].tasks]
+    if len(indices) < sum(sizes):
+        raise UserError(
+            f"--heldout-pool {settings.heldout_pool}: has {len(indices)} classes, sequences have {sum(sizes)}: name a larger one"
+        )
+    ends = [sum(sizes[: t + 1]) for t in range(len(sizes))]
+    drawn = []
+    for number in range(settings.heldout_sequences):
+        order = seeded_numpy("heldout", settings.seed, number).permutation(indices)
+        tasks = tuple(base.world.task(sorted(order[e - n : e].tolist())) for e, n in zip(ends, sizes, strict=True))
+        labels = tuple(m.label for m in base.methods)
+        drawn.append(TaskSequence(f"heldout-{number}", "heldout", labels, settings.seed, tasks, (None,) * len(tasks)))
+    return tuple(drawn), tuple(shared)
+
+
+def _references(base: EvaluateStudy) -> tuple[References, ...]:
+    found = []
+    for backbone in dict.fromkeys(m.backbone for m in base.methods):
+        mean, bound = (
+            base.world.spec(Item(f"{name}@{backbone}", name, backbone, ()), backbone) for name in ("simplecil", "joint")
+        )
+        found.append(References(backbone, mean, bound))
+    return tuple(found)
+
+
+def _union(world: World, s: TaskSequence) -> TaskSequence:
+    """All classes of a sequence as one task."""
+    task = world.task(world.class_index(c) for c in sorted(c for t in s.tasks for c in t.classes))
+    return replace(s, sequence_id=f"{s.sequence_id}/joint", kind="joint", tasks=(task,), values=(None,))

@@ -1,0 +1,231 @@
+"""What a score run shows: each method on found sequences, against random ones; whether found ones are hard for methods that they
+were not searched for; whether they rank methods as sequences of a pool that no search saw do.
+
+Figures of Figs. 2 and 8 and Table 1 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from protocols.cldyb.compared import Judged, Pair, drop_of, joint_by_task, judged, pair
+from protocols.cldyb.summary import Side, side_of
+from protocols.evaluate.score.origin import Origin
+from protocols.running.protocol import resume_command
+from seqsearch.distribution.drop import Drop
+from seqsearch.metrics.accuracy import acc
+from seqsearch.metrics.ranks import RankCorrelations, rank_correlations
+from seqsearch.planners.replicates import ORDERS, SCORING
+from seqsearch.results.rows import TaskSequence
+from seqsearch.results.run import FOUND, RunResults
+
+FEWEST_RANKED = 3
+"""Methods below which ranks are not compared."""
+
+
+@dataclass(frozen=True)
+class MethodScore:
+    """A method's figures; None where it was not judged, or not to its end.
+
+    Attributes:
+        taken_over: its results are those of the source.
+        searched, unseen: on the found sequences that were, and were not, searched for it.
+        searched_drop, unseen_drop: from random sequences to these.
+        given: on sequences of a file, or hard and easy ones, by kind.
+        bound: accuracy of joint training (one training, the best of three learners), by kind of sequence.
+        over_mean: what it has more than the nearest class mean of frozen features, by kind of sequence.
+    """
+
+    method: str
+    taken_over: bool
+    searched: Side | None
+    unseen: Side | None
+    searched_drop: Drop | None
+    unseen_drop: Drop | None
+    sides: Mapping[str, Side]
+    bound: Mapping[str, float]
+    over_mean: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class TaskScore:
+    """A task of a found or given sequence: final accuracy of each method (mean over seeds), of joint training, and of the nearest
+    class mean of frozen features."""
+
+    sequence: str
+    step: int
+    classes: int
+    accuracy: Mapping[str, float]
+    bound: Mapping[str, float]
+    mean: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How the ranks of methods on one kind of sequences go with those on another, over ``methods``."""
+
+    kind: str
+    other: str
+    methods: tuple[str, ...]
+    ranks: RankCorrelations
+
+
+@dataclass(frozen=True)
+class ScoreSummary:
+    """``transfer``: drops by (methods that a sequence was searched for, method judged), where there are several such groups.
+
+    ``searched_drop``, ``unseen_drop``: of the mean over the methods that have one. ``reached`` is empty of a finished run.
+    """
+
+    run: str
+    source: str
+    methods: tuple[MethodScore, ...]
+    searched_drop: Drop | None
+    unseen_drop: Drop | None
+    transfer: Mapping[tuple[str, str], Drop | None]
+    tasks: tuple[TaskScore, ...]
+    agreement: tuple[Agreement, ...]
+    troubles: tuple[str, ...]
+    stats: dict[str, Any] | None
+    reached: str = ""
+    resume: str = ""
+
+
+def summarise(run: Path, data: RunResults) -> ScoreSummary:
+    """Compute the summary of the results of a run; of one that was stopped, how far it came.
+
+    Raises:
+        UserError: what its ``config.json`` says of references is not as it was written.
+    """
+    name, source = str(data.config.get("run_id", run.resolve().name)), str(data.setting("source") or "")
+    if not data.finished:
+        reached = str((data.stats or {}).get("reached") or "unknown")
+        resume = resume_command(run, data.config.get("protocol"))
+        return ScoreSummary(name, source, (), None, None, {}, (), (), (), data.stats, reached, resume)
+    origin, whole, data = Origin.of(run, data.config), data, _scoring(data)
+    labels = [m for m in data.methods if m not in origin.references]
+    troubles: list[str] = []
+    if len(whole.random()) > len(data.random()) > 0:
+        troubles.append(
+            f"Drops are from {len(data.random())} of {len(whole.random())} random sequences: those that were trained with the "
+            "found ones' seeds."
+        )
+    pairs = {m: _pairs(data, m, troubles) for m in labels}
+    rows = tuple(_method(whole, m, pairs[m], origin) for m in labels)
+    of_methods = [[p for both in pairs.values() if (p := both[i]) and p.seeds] for i in (0, 1)]
+    drops = [drop_of(some) if some else None for some in of_methods]
+    return ScoreSummary(
+        name, source, rows, drops[0], drops[1], _transfer(data, labels), _tasks(whole, labels, origin),
+        _agreements(data, labels), tuple(dict.fromkeys((*troubles, *origin.remarks))), data.stats,
+    )  # fmt: skip
+
+
+def _scoring(data: RunResults) -> RunResults:
+    """The results with seeds that several sequences share; random orders with a seed of their own alone cannot be paired."""
+    rollouts = {key: r for key, r in data.rollouts.items() if key[2] < ORDERS}
+    judged = {name for name, _, _ in rollouts}
+    sequences = tuple(s for s in data.sequences if s.kind != "random" or s.sequence_id in judged)
+    return replace(data, rollouts=rollouts, seeds=tuple(r for r in data.seeds if r < ORDERS), sequences=sequences)
+
+
+def _pairs(data: RunResults, method: str, troubles: list[str]) -> tuple[Pair | None, Pair | None]:
+    """A method on the sequences searched for it, and on those that were not, each beside random ones."""
+    found = _whole(data, method, [s for s in data.sequences if s.kind in FOUND], troubles)
+    of_kind = [[s for s in found if (method in s.method_ids) == own] for own in (True, False)]
+    searched, unseen = (pair(data, method, troubles, some) if some else None for some in of_kind)
+    return searched, unseen
+
+
+def _whole(data: RunResults, method: str, sequences: list[TaskSequence], troubles: list[str]) -> list[TaskSequence]:
+    """Those that a method was judged on with all its seeds, if there are some; else all."""
+    seeds = {r for _, m, r in data.rollouts if m == method}
+    whole = [s for s in sequences if data.complete(method, [s]) == seeds]
+    if whole and (lost := len(sequences) - len(whole)):
+        troubles.append(f"{method}: {lost} of {len(sequences)} found sequence(s) left out, not judged to their end.")
+    return whole or sequences
+
+
+def _method(data: RunResults, method: str, pairs: tuple[Pair | None, Pair | None], origin: Origin) -> MethodScore:
+    sides: dict[str, Side] = {}
+    bounds: dict[str, float] = {}
+    over: dict[str, float] = {}
+    mean, bound = origin.by_backbone.get(origin.backbones.get(method, ""), ("", ""))
+    for kind in dict.fromkeys(s.kind for s in data.sequences if s.kind != "joint"):
+        side = _on(data, method, [s for s in data.sequences if s.kind == kind])
+        if (figures := side_of(side)) is None:
+            continue
+        sides[kind] = figures
+        joint = [joint_by_task(data, bound, s, SCORING) for s in side.sequences]
+        if all(j is not None for j in joint):
+            bounds[kind] = float(np.mean([np.mean(j) for j in joint if j is not None]))
+        frozen = [data.rollouts.get((s.sequence_id, mean, SCORING)) for s in side.sequences]
+        if all(f is not None and f.complete for f in frozen):
+            over[kind] = figures.acc - float(np.mean([acc(f.accuracy) for f in frozen if f is not None]))
+    both = [(side_of(p.found), drop_of([p])) if p else (None, None) for p in pairs]
+    return MethodScore(
+        method, method in origin.taken_over, both[0][0], both[1][0], both[0][1], both[1][1], sides, bounds, over
+    )
+
+
+def _on(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> Judged:
+    """A method on sequences with the seeds that are complete on all of them; with one of its own each where there is none."""
+    if seeds := data.complete(method, sequences):
+        return judged(data, method, sequences, seeds)
+    own = [(s, min(data.complete(method, [s]), default=None)) for s in sequences]
+    there = [(s, r) for s, r in own if r is not None]
+    rows = tuple((data.rollouts[s.sequence_id, method, r],) for s, r in there)
+    return Judged(tuple(s for s, _ in there), (0,), rows)
+
+
+def _transfer(data: RunResults, labels: Sequence[str]) -> dict[tuple[str, str], Drop | None]:
+    found = [s for s in data.sequences if s.kind in FOUND]
+    groups = list(dict.fromkeys(s.method_ids for s in found))
+    if len(groups) < 2:
+        return {}
+    return {
+        (", ".join(group), m): drop_of([pair(data, m, [], [s for s in found if s.method_ids == group])])
+        for group in groups
+        for m in labels
+    }
+
+
+def _tasks(data: RunResults, labels: Sequence[str], origin: Origin) -> tuple[TaskScore, ...]:
+    scores = []
+    for s in data.sequences:
+        if s.kind not in (*FOUND, "given"):
+            continue
+        sides = {m: _on(data, m, [s]) for m in labels}
+        final = {m: np.mean([r.accuracy[-1] for r in side.flat], axis=0) for m, side in sides.items() if side.rollouts}
+        bounds = {b: joint_by_task(data, bound, s, SCORING) for b, (_, bound) in origin.by_backbone.items()}
+        means = {b: data.rollouts.get((s.sequence_id, mean, SCORING)) for b, (mean, _) in origin.by_backbone.items()}
+        for i, task in enumerate(s.tasks):
+            scores.append(
+                TaskScore(
+                    s.sequence_id, i + 1, len(task.classes), {m: float(a[i]) for m, a in final.items()},
+                    {b: j[i] for b, j in bounds.items() if j is not None},
+                    {b: float(r.accuracy[-1, i]) for b, r in means.items() if r is not None and r.complete},
+                )
+            )  # fmt: skip
+    return tuple(scores)
+
+
+def _agreements(data: RunResults, labels: Sequence[str]) -> tuple[Agreement, ...]:
+    """Found and random sequences against held-out ones, over the methods that were judged on all."""
+    kinds = {"found": FOUND, "random": ("random",), "heldout": ("heldout",)}
+    sides = {
+        name: {m: _on(data, m, [s for s in data.sequences if s.kind in some]) for m in labels}
+        for name, some in kinds.items()
+    }
+    methods = tuple(m for m in labels if all(of[m].rollouts for of in sides.values()))
+    if len(methods) < FEWEST_RANKED:
+        return ()
+    final = {name: [float(of[m].final.mean()) for m in methods] for name, of in sides.items()}
+    return tuple(
+        Agreement(name, "heldout", methods, rank_correlations(final[name], final["heldout"]))
+        for name in ("found", "random")
+    )

@@ -1,0 +1,88 @@
+"""What a score run shows: terminal, JSON, ``report.html``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from protocols.evaluate.score.summary import MethodScore, ScoreSummary
+from protocols.report import score_words as words
+from protocols.report.charts import Line, bounds, line_chart
+from protocols.report.gallery import gallery
+from protocols.report.page import identity, plain, write_page
+from protocols.report.tables import grid
+from protocols.report.text import line
+from protocols.running.protocol import Exported
+from seqsearch.pools.base import Pool
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+COLOURS = {
+    "searched": "found",
+    "hard": "found",
+    "random": "random",
+    "easy": "easy",
+    "given": "given",
+    "heldout": "paper",
+}
+"""Of curves, by kind of sequence."""
+
+
+def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
+    """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``."""
+    data, s = exported.results, exported.summary
+    notes = "".join(f"<li>{escape(note)}</li>" for note in words.notes(s))
+    head = f'<p class="eyebrow">seqsearch run {escape(s.run)}</p>\n<h1>{escape(words.headline(s))}</h1>'
+    sections = [
+        head, *(t.html() for t in words.tables(s)[:-1]), f'<ul class="notes">{notes}</ul>', _curves(s),
+        *(t.html() for t in words.tables(s)[-1:]), gallery(data, pools), identity(data.config),
+    ]  # fmt: skip
+    return write_page(run / "report.html", f"{s.run}: methods on given sequences", sections)
+
+
+def to_json(s: ScoreSummary) -> dict[str, Any]:
+    """Plain values; what is not a finite number is None."""
+    said = dataclasses.asdict(dataclasses.replace(s, transfer={}))
+    transfer = [
+        {"searched_for": group, "method": method, "drop": dataclasses.asdict(drop) if drop else None}
+        for (group, method), drop in s.transfer.items()
+    ]
+    found: dict[str, Any] = plain(
+        {**said, "transfer": transfer, "headline": words.headline(s), "notes": words.notes(s)}
+    )
+    return found
+
+
+def render(s: ScoreSummary) -> RenderableType:
+    """The summary for a terminal, or as plain text for a file."""
+    from rich.console import Group
+
+    parts: list[RenderableType] = [line(words.headline(s), "bold")]
+    for table in () if s.reached else words.tables(s):
+        parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]
+    return Group(*parts, line(""), *(line(f"- {note}") for note in words.notes(s)))
+
+
+def _curves(s: ScoreSummary) -> str:
+    """Acc by step, one chart a method, one axis for all (Figs. 2 and 8 of CLDyB)."""
+    drawn = [(m, _lines(m)) for m in s.methods]
+    values = [v for _, lines in drawn for curve in lines for v in (*curve.values, *curve.low, *curve.high)]
+    if not values:
+        return ""
+    axis, kinds = bounds(values), dict.fromkeys(k for m in s.methods for k in m.sides if k in COLOURS)
+    keys = "".join(f'<span class="key {COLOURS[k]}">{escape(k)}</span>' for k in kinds)
+    body = "".join(f"<div><h3>{escape(m.method)}</h3>{line_chart(lines, axis)}</div>" for m, lines in drawn if lines)
+    legend = f"{keys} Mean accuracy on the tasks learned so far, percent; bands: range over sequences and seeds."
+    return f'<h2>Accuracy as tasks arrive</h2>\n<p class="legend">{legend}</p>\n<div class="charts">{body}</div>'
+
+
+def _lines(m: MethodScore) -> list[Line]:
+    return [
+        Line(kind, COLOURS[kind], side.acc_by_step, side.low, side.high)
+        for kind, side in m.sides.items()
+        if kind in COLOURS
+    ]

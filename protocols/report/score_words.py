@@ -1,0 +1,134 @@
+"""A score summary in words and in cells, for the terminal and the report alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from protocols.evaluate.score.summary import Agreement, ScoreSummary
+from protocols.report.cldyb_words import change, covered, interval, verdict
+from protocols.report.tables import Cells
+from protocols.report.text import cost, percent
+from seqsearch.core.text import shown
+from seqsearch.distribution.drop import Drop
+
+SIDES = {"random": "random", "heldout": "held-out pool", "hard": "hard", "easy": "easy", "given": "given"}
+"""Headings by kind of sequence, beside the found ones."""
+
+
+def headline(s: ScoreSummary) -> str:
+    """The result in one sentence."""
+    if s.reached:
+        return f"Not finished (it stopped at: {s.reached}): nothing is claimed yet."
+    if s.unseen_drop:
+        return f"For methods that no search had seen: {_claim(s.unseen_drop)}"
+    if s.searched_drop:
+        return f"For the methods that were searched on: {_claim(s.searched_drop)}"
+    return f"{len(s.methods)} method(s) on the sequences of {s.source}, without a comparison of found and random ones."
+
+
+def _claim(drop: Drop) -> str:
+    said = verdict(drop)
+    if drop.nothing_differs:
+        return f"{said}: final test accuracy is {percent(drop.random)} % on each."
+    return f"{said}: final test accuracy {percent(drop.found)} % against {percent(drop.random)} %, {change(drop)}."
+
+
+def notes(s: ScoreSummary) -> list[str]:
+    """What the figures are conditional on, what is missing, what it cost."""
+    if s.reached:
+        return [f"Go on with: {s.resume}", *cost(s.stats)]
+    said = []
+    if s.unseen_drop and s.searched_drop:
+        said.append(f"For the methods that were searched on: {_claim(s.searched_drop)}")
+    if drop := s.unseen_drop or s.searched_drop:
+        said.append(covered(drop))
+        said.append("Methods are these ones, not a sample: an interval of their mean says nothing of further methods.")
+    if taken := [m.method for m in s.methods if m.taken_over]:
+        said.append(f"Taken over from {s.source}, not trained here: {', '.join(taken)}.")
+    if any(m.bound for m in s.methods):
+        said.append(
+            "Bound: joint training on all classes at once, the best of three learners by validation images, one training; "
+            "over NCM: accuracy beyond the nearest class mean of frozen features, what pre-training knew already. Both as "
+            "measured, without an interval."
+        )
+    said += [_ranks(a) for a in s.agreement]
+    return [shown(line) for line in filter(None, (*said, *s.troubles))] + cost(s.stats)
+
+
+def _ranks(a: Agreement) -> str:
+    r = a.ranks
+    p = "exact p" if r.exact else "p"
+    return (
+        f"Ranks of {r.n} methods on {a.kind} sequences against those of the held-out pool: SRCC {_figure(r.srcc)} ({p} "
+        f"{_figure(r.srcc_p)}), KRCC {_figure(r.krcc)} ({p} {_figure(r.krcc_p)}); over these methods, accuracies as they are."
+    )
+
+
+def _figure(x: float) -> str:
+    return f"{x:.3f}" if math.isfinite(x) else "-"
+
+
+def tables(s: ScoreSummary) -> list[Cells]:
+    """All that have rows."""
+    found = [methods(s), *([transfer(s)] if s.transfer else []), tasks(s)]
+    return [t for t in found if t.rows]
+
+
+def methods(s: ScoreSummary) -> Cells:
+    """One row a method; columns that nobody has a figure for are left out."""
+    columns: list[tuple[str, list[str]]] = [("Method", [m.method for m in s.methods])]
+
+    def add(heading: str, cells: list[str]) -> None:
+        if any(c != "-" for c in cells):
+            columns.append((heading, cells))
+
+    add("found for it", [percent(m.searched.acc) if m.searched else "-" for m in s.methods])
+    add("found for others", [percent(m.unseen.acc) if m.unseen else "-" for m in s.methods])
+    for kind, heading in SIDES.items():
+        if kind != "hard" or not any(m.searched or m.unseen for m in s.methods):
+            add(heading, [percent(m.sides[kind].acc) if kind in m.sides else "-" for m in s.methods])
+    add("drop, for it", [_drop(m.searched_drop) for m in s.methods])
+    add("drop, for others", [_drop(m.unseen_drop) for m in s.methods])
+    for kind, heading in (("searched", "found"), *SIDES.items()):
+        add(f"bound, {heading}", [_share(m.bound, kind) for m in s.methods])
+        add(f"over NCM, {heading}", [_share(m.over_mean, kind) for m in s.methods])
+    rows = tuple(zip(*(cells for _, cells in columns), strict=True))
+    lead = "Final Acc in percent: means over sequences and training seeds, test images; relative drop [95 %]."
+    return Cells("Methods", lead, tuple(h for h, _ in columns), rows)
+
+
+def transfer(s: ScoreSummary) -> Cells:
+    """Drop of each method on the sequences found for each group of methods."""
+    groups = list(dict.fromkeys(g for g, _ in s.transfer))
+    labels = [m.method for m in s.methods]
+    rows = tuple((group, *(_drop(s.transfer[group, m]) for m in labels)) for group in groups)
+    lead = (
+        "Relative drop of Acc in percent [95 %]; rows: the methods that sequences were searched for; columns: judged."
+    )
+    return Cells("Transfer between methods", lead, ("Searched for", *labels), rows)
+
+
+def tasks(s: ScoreSummary) -> Cells:
+    """Final accuracy task by task."""
+    labels = [m.method for m in s.methods]
+    bounds = list(dict.fromkeys(b for t in s.tasks for b in t.bound))
+    headings = ("Sequence", "task", *labels)
+    for b in bounds:
+        headings += (f"bound ({b})", f"NCM ({b})") if len(bounds) > 1 else ("bound", "NCM")
+    rows = []
+    for t in s.tasks:
+        cells = [t.sequence, str(t.step), *(_share(t.accuracy, m) for m in labels)]
+        for b in bounds:
+            cells += [_share(t.bound, b), _share(t.mean, b)]
+        rows.append(tuple(cells))
+    lead = "Final accuracy in percent on each task, with scores over all classes of the sequence, mean over training seeds."
+    return Cells("Tasks", lead, headings, tuple(rows))
+
+
+def _drop(drop: Drop | None) -> str:
+    return "-" if drop is None or drop.nothing_differs else interval(drop)
+
+
+def _share(of: Mapping[str, float], name: str) -> str:
+    return percent(of[name]) if name in of else "-"

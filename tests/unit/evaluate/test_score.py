@@ -1,0 +1,183 @@
+"""``seqsearch score``: what is new is trained, what is known is taken over, and nothing is lost where a method fails."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from protocols.cli.main import main
+from protocols.running.folder import RunFolder
+from seqsearch.results.run import read_results
+from tests.studies import execute, small_settings
+
+RUN: dict[str, Any] = {
+    "methods": "simplecil,ranpac:M=32",
+    "tasks": 3,
+    "score_seeds": 2,
+    "simulations": 3,
+    "condensed": 3,
+}
+FAILS = """
+from seqsearch.methods.simplecil import SimpleCIL
+
+class Fails(SimpleCIL):
+    def fit_task(self, task):
+        if {int(row) // 16 for row in task.train.indices} == CLASSES:
+            raise RuntimeError("not this one")
+        return super().fit_task(task)
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = RunFolder.create(tmp_path_factory.mktemp("runs") / "run", small_settings(**RUN))
+    assert execute(folder, small_settings(**RUN))
+    return folder.path
+
+
+def score(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["score", *map(str, arguments), "--workers", "0", "--quiet"])
+
+
+def scored(out: Path, *arguments: object) -> dict[str, Any]:
+    result = score(*arguments, "--out", out, "--json")
+    assert result.exit_code == 0, result.output
+    said: dict[str, Any] = json.loads(result.stdout)
+    return said
+
+
+def rows(run: Path, name: str = "results") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(run / f"{name}.parquet").to_pylist()
+    return found
+
+
+def test_scoring_one_new_method_trains_only_it_and_shares_every_prefix(run: Path, tmp_path: Path) -> None:
+    said = scored(tmp_path / "new", run, "--methods", "ranpac:M=16")
+    trained = rows(tmp_path / "new", "trainings")
+    assert {t["method_id"] for t in trained} == {"ranpac:M=16"}
+    prefixes = {
+        (r, s.tasks[:n]) for s in read_results(run).sequences for n in range(1, len(s.tasks) + 1) for r in (1000, 1001)
+    }
+    assert Counter(t["depth"] for t in trained) == Counter(len(tasks) for _, tasks in prefixes)
+    assert len({t["state"] for t in trained}) == len(trained)
+    methods = {m["method"]: m for m in said["methods"]}
+    assert {m: r["taken_over"] for m, r in methods.items()} == {
+        "ranpac:M=16": False, "simplecil": True, "ranpac:M=32": True
+    }  # fmt: skip
+    assert methods["ranpac:M=16"]["searched"] is None
+    assert methods["ranpac:M=16"]["unseen"]["sequences"] == 1
+    assert methods["simplecil"]["searched"]
+    assert methods["simplecil"]["unseen"] is None
+
+
+def test_what_was_known_is_as_it_was_and_a_score_can_be_scored(run: Path, tmp_path: Path) -> None:
+    known = [r for r in rows(run) if r["role"] == "rescore"]
+    scored(tmp_path / "again", run, "--methods", "simplecil,ranpac:M=32")
+    assert rows(tmp_path / "again", "trainings") == []
+    ours = rows(tmp_path / "again")
+    key = lambda r: (r["sequence_id"], r["method_id"], r["seed"], r["trained_step"], r["evaluated_step"])  # noqa: E731
+    assert sorted(({**r, "run_id": ""} for r in ours), key=key) == sorted(({**r, "run_id": ""} for r in known), key=key)
+    said = scored(tmp_path / "third", tmp_path / "again", "--methods", "ranpac:M=8")
+    assert {t["method_id"] for t in rows(tmp_path / "third", "trainings")} == {"ranpac:M=8"}
+    assert len(said["methods"]) == 3
+
+
+def test_training_again_by_name_gives_the_same_figures(run: Path, tmp_path: Path) -> None:
+    scored(tmp_path / "named", run, "--methods", "simplecil", "--by-name")
+    assert rows(tmp_path / "named", "trainings")
+    names = {(r["sequence_id"], r["seed"], r["trained_step"], r["evaluated_step"]): r["accuracy"] for r in rows(run)
+             if r["role"] == "rescore" and r["method_id"] == "simplecil"}  # fmt: skip
+    for r in rows(tmp_path / "named"):
+        key = r["sequence_id"], r["seed"], r["trained_step"], r["evaluated_step"]
+        assert key not in names or names[key] == r["accuracy"]
+    assert {r["seed"] for r in rows(tmp_path / "named")} == {1000, 1001}
+
+
+def test_references_bound_each_task_and_are_known_the_next_time(run: Path, tmp_path: Path) -> None:
+    said = scored(tmp_path / "bound", run, "--methods", "simplecil", "--references", "--which", "found")
+    assert {t["method_id"] for t in rows(tmp_path / "bound", "trainings")} == {"joint@glyph_vit", "simplecil@glyph_vit"}
+    [simplecil] = [m for m in said["methods"] if m["method"] == "simplecil"]
+    assert simplecil["over_mean"] == {"searched": pytest.approx(0)}
+    assert [t["bound"].keys() for t in said["tasks"]] == [{"glyph_vit": 0}.keys()] * 3
+    found = [t["bound"]["glyph_vit"] for t in said["tasks"]]
+    assert simplecil["bound"]["searched"] == pytest.approx(sum(found) / 3)
+    scored(tmp_path / "more", tmp_path / "bound", "--methods", "ranpac:M=8")
+    assert {t["method_id"] for t in rows(tmp_path / "more", "trainings")} == {"ranpac:M=8"}
+
+
+def test_a_held_out_pool_is_scored_by_all_and_ranks_are_compared(run: Path, tmp_path: Path) -> None:
+    other = "glyphs:classes=20,size=32,train=8,reward=4,test=6"
+    arguments = (run, "--methods", "ranpac:M=16", "--heldout-pool", other, "--heldout-sequences", 2)
+    said = scored(tmp_path / "out", *arguments)
+    held = [r for r in rows(tmp_path / "out") if r["kind"] == "heldout"]
+    assert {(r["sequence_id"], r["method_id"]) for r in held} == {
+        (f"heldout-{i}", m) for i in range(2) for m in ("simplecil", "ranpac:M=32", "ranpac:M=16")
+    }
+    assert [(a["kind"], a["ranks"]["n"]) for a in said["agreement"]] == [("found", 3), ("random", 3)]
+    assert any("called like classes of the other" in note for note in said["notes"])
+    sequences = [r for r in rows(tmp_path / "out", "sequences") if r["kind"] == "heldout"]
+    assert len({r["pool_digest"] for r in sequences}) == 1
+    assert {r["pool_digest"] for r in sequences}.isdisjoint(r["pool_digest"] for r in rows(run, "sequences"))
+    too_small = score(run, "--heldout-pool", "glyphs:classes=6,train=8,reward=4,test=6", "--out", tmp_path / "small")
+    assert too_small.exit_code == 2
+    assert "has 6 classes, sequences have" in too_small.stderr
+
+
+def test_names_from_csv_are_the_same_sequence(run: Path, tmp_path: Path) -> None:
+    found = [r for r in rows(run, "sequences") if r["sequence_id"] == "search-0"]
+    lines = ["step,class_name", *(f'{r["step"]},"{r["class_name"]}"' for r in found)]
+    (tmp_path / "s.csv").write_text("\n".join(lines))
+    pool, seed = small_settings(**RUN).pool, small_settings(**RUN).seed
+    arguments = ("--methods", "simplecil", "--pool", pool, "--seed", seed, "--score-seeds", 1)
+    said = scored(tmp_path / "csv", tmp_path / "s.csv", *arguments)
+    [known] = [
+        m for m in scored(tmp_path / "run", run, "--methods", "simplecil")["methods"] if m["method"] == "simplecil"
+    ]
+    assert said["methods"][0]["sides"]["given"]["acc"] == known["searched"]["acc"]
+    parquet = scored(tmp_path / "parquet", run / "sequences.parquet", *arguments, "--which", "found")
+    assert parquet["methods"][0]["searched"]["acc"] == said["methods"][0]["sides"]["given"]["acc"]
+    assert not parquet["methods"][0]["taken_over"]
+
+
+def test_a_method_that_fails_on_one_sequence_of_many_loses_that_one_alone(run: Path, tmp_path: Path) -> None:
+    data = read_results(run)
+    [first, *_] = data.random()
+    (tmp_path / "fails.py").write_text(FAILS.replace("CLASSES", str({c.index for c in first.tasks[1].classes})))
+    result = score(run, "--methods", f"{tmp_path / 'fails.py'}:Fails", "--out", tmp_path / "out", "--json")
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert any("1 random sequence(s) left out, not judged to their end" in note for note in said["notes"])
+    [own] = [m for m in said["methods"] if not m["taken_over"]]
+    assert own["unseen_drop"]["random_sequences"] == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ((), "name a RUN, or a file of sequences"),
+        (("nothing",), "no such run folder or file"),
+        (("{run}", "--resume", "{run}"), "leave RUN out"),
+        (("{run}",), "--methods is missing"),
+        (("{run}", "--methods", "simplecil", "--pool", "glyphs:classes=48,train=8,reward=4,test=5"), "by their names"),
+        (("{run}", "--methods", "simplecil", "--seed", "5"), "with another --seed than 5"),
+        (("{run}/results.parquet", "--methods", "simplecil"), "no column"),
+        (("{file}", "--methods", "simplecil", "--pool", "glyphs:classes=48"), "has class 'no such class'"),
+        (("{run}", "--methods", "simplecil", "--which", "found", "--heldout-pool", "{pool}"), "named twice"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line_before_anything_is_trained(
+    run: Path, tmp_path: Path, arguments: tuple[str, ...], why: str
+) -> None:
+    (tmp_path / "s.json").write_text(json.dumps([["no such class"]]))
+    names = {"run": run, "file": tmp_path / "s.json", "pool": small_settings(**RUN).pool}
+    result = score(*(a.format(**names) for a in arguments), "--out", tmp_path / "out")
+    assert result.exit_code == 2, result.output
+    assert why in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert not (tmp_path / "out" / "journal.jsonl").exists()
