@@ -30,7 +30,7 @@ from protocols.edge.plan import Classes, random_tasks
 from protocols.edge.settings import EdgeSettings
 from seqsearch.core.digests import seed_of, seeded_numpy
 from seqsearch.distribution.order_test import extremes_test
-from seqsearch.distribution.paired import paired_difference
+from seqsearch.distribution.shared_seeds import paired_difference
 from seqsearch.extremes.features import features
 from seqsearch.extremes.objective import labels_of, task_sizes
 from seqsearch.similarity.matrix import Similarity, checked

@@ -16,8 +16,8 @@ from protocols.edge.fit import Fit
 from protocols.edge.groups import DIGITS, OF_FITS, Group, Table
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.order_test import extremes_test
-from seqsearch.distribution.paired import paired_difference
 from seqsearch.distribution.percentile import OrderPercentile, percentile
+from seqsearch.distribution.shared_seeds import paired_difference
 from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.replicates import FITTED, TUNING
 from seqsearch.results.run import RunResults

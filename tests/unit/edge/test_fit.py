@@ -25,7 +25,7 @@ from protocols.running.folder import RunFolder
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import UserError
-from seqsearch.distribution import paired, ridge
+from seqsearch.distribution import ridge, shared_seeds
 from seqsearch.extremes.features import features
 from seqsearch.extremes.objective import labels_of
 from seqsearch.planners.replicates import fresh, of_order
@@ -202,7 +202,7 @@ def test_what_cannot_be_fitted_is_refused(wrong: dict[str, Any], said: str) -> N
 def test_bounds_of_settings_are_those_of_the_statistics() -> None:
     from protocols.edge.settings import FEWEST_FITTED, FEWEST_SEEDS
 
-    assert (FEWEST_FITTED, FEWEST_SEEDS) == (ridge.FEWEST, paired.FEWEST)
+    assert (FEWEST_FITTED, FEWEST_SEEDS) == (ridge.FEWEST, shared_seeds.FEWEST)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from seqsearch.distribution.paired import FEWEST, paired_difference
+from seqsearch.distribution.shared_seeds import FEWEST, paired_difference
 
 
 def test_what_a_seed_does_to_all_cancels() -> None:
