@@ -216,7 +216,7 @@ def run(
     )  # fmt: skip
     searching = planner("planted", (METHOD,), world.view, world.task(0), settings, world.seed, 0)
     evaluator = PlantedEvaluator(world)
-    with _in_memory() as folder, contextlib.closing(Journal(folder)) as journal:
+    with in_memory() as folder, contextlib.closing(Journal(folder)) as journal:
         Search(evaluator, journal).run([searching])
     return searching, evaluator
 
@@ -239,7 +239,7 @@ def weights(t: int, ahead: bool) -> tuple[float, float]:
 
 
 @contextlib.contextmanager
-def _in_memory() -> Iterator[Path]:
+def in_memory() -> Iterator[Path]:
     """A folder in memory where there is such a thing: the journal forces every result to disk."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:

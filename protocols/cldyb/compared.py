@@ -125,7 +125,7 @@ def image_shares(pairs: Sequence[Pair]) -> ImageShares | None:
     """What each test image adds to the mean accuracy of the methods; None if it is not known which images were right."""
     sides = [[getattr(p, side) for p in pairs] for side in ("found", "random")]
     sizes: dict[ClassId, int] = {}
-    for place in _places(sides[0] + sides[1]):
+    for place in places(sides[0] + sides[1]):
         if place is None or sizes.setdefault(place.class_id, len(place.right)) != len(place.right):
             return None
     first = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
@@ -133,7 +133,7 @@ def image_shares(pairs: Sequence[Pair]) -> ImageShares | None:
     shares = []
     for of_methods in sides:
         side = np.zeros((len(of_methods[0].rollouts), len(of_methods[0].rollouts[0]), n), dtype=np.float32)
-        for place in _places(of_methods):
+        for place in places(of_methods):
             assert place is not None
             start = first[place.class_id]
             side[place.at][start : start + len(place.right)] += place.weight / len(pairs) * place.right
@@ -142,7 +142,7 @@ def image_shares(pairs: Sequence[Pair]) -> ImageShares | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
+class Place:
     """The images of a class in one rollout, at ``[sequence, seed]``, and what each right one adds to its accuracy."""
 
     at: tuple[int, int]
@@ -151,7 +151,7 @@ class _Place:
     weight: float
 
 
-def _places(sides: Sequence[Judged]) -> Iterator[_Place | None]:
+def places(sides: Sequence[Judged]) -> Iterator[Place | None]:
     """Class by class; None where it is not known which images were right."""
     for side in sides:
         for s, (sequence, row) in enumerate(zip(side.sequences, side.rollouts, strict=True)):
@@ -163,4 +163,4 @@ def _places(sides: Sequence[Judged]) -> Iterator[_Place | None]:
                     weight = 1 / (len(sequence.tasks) * len(images.right))
                     parts = np.split(images.right.astype(np.float64), np.cumsum(images.class_n)[:-1])
                     for class_id, right in zip(task.classes, parts, strict=True):
-                        yield _Place((s, r), class_id, right, weight)
+                        yield Place((s, r), class_id, right, weight)

@@ -35,7 +35,7 @@ def export(
     sequences = _sequences(study, plans)
     write_sequences(folder.file("sequences.parquet"), info, sequences)
     results = write_results(folder.file("results.parquet"), info, _judged(study, plans.searches, sequences, journal))
-    trace = write_trace(folder.file("trace.parquet"), info, [row for p in plans.searches for row in _traced(p)])
+    trace = write_trace(folder.file("trace.parquet"), info, [row for p in plans.searches for row in traced(p)])
     if trials:
         write_trials(folder.file("trials.parquet"), info, trials)
     stats = write_costs(folder, info, journal, session.search(study.world), session.busy_share, reached)
@@ -43,10 +43,15 @@ def export(
     return Exported(found, summarise(folder.path, found))
 
 
+def found_for(study: CldybStudy, planner: CldybPlanner) -> tuple[str, ...]:
+    """Labels of the methods that a search was for: its own, or all of the study if surrogates searched."""
+    return tuple(m.label for m in (study.methods if study.surrogates else planner.methods))
+
+
 def _sequences(study: CldybStudy, plans: Plans) -> list[TaskSequence]:
     seed, labels = study.settings.seed, tuple(m.label for m in study.methods)
     found = [
-        TaskSequence(p.name, "searched", tuple(m.label for m in p.methods), seed, tuple(p.sequence), _values(p))
+        TaskSequence(p.name, "searched", found_for(study, p), seed, tuple(p.sequence), chosen_values(p))
         for p in plans.searches
     ]
     drawn = [
@@ -62,12 +67,13 @@ def _sequences(study: CldybStudy, plans: Plans) -> list[TaskSequence]:
     return [*found, *drawn, *at_once]
 
 
-def _traced(planner: CldybPlanner) -> list[TraceRow]:
+def traced(planner: CldybPlanner) -> list[TraceRow]:
+    """Every candidate that a search judged."""
     numbers: dict[int, itertools.count[int]] = defaultdict(itertools.count)
     return [TraceRow(planner.name, next(numbers[j.step]), j) for j in planner.trace]
 
 
-def _values(planner: CldybPlanner) -> tuple[float | None, ...]:
+def chosen_values(planner: CldybPlanner) -> tuple[float | None, ...]:
     """J of each chosen task; the first task was not chosen."""
     return (None, *(j.value for j in planner.trace if j.chosen))
 

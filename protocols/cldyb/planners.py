@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from protocols.cldyb.study import CldybStudy
-from seqsearch.core.types import Task, Tasks
+from seqsearch.core.types import MethodSpec, Task, Tasks
 from seqsearch.planners.base import Planner
 from seqsearch.planners.given import GivenPlanner, GivenSequence, random_sequences, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
@@ -19,7 +19,7 @@ class Plans:
     """The planners of a study, in order of priority.
 
     Attributes:
-        searches: one for each independent search, with ``--separate`` of each method.
+        searches: one for each independent search of each group of `groups`.
         scorers: one; it judges every method on every sequence found, whichever methods it was found for.
         baseline: one, which judges every method on random sequences, if there are some.
         joint: one with ``--reward gap-to-joint``: every method on all classes of each found and random sequence at once.
@@ -36,12 +36,11 @@ class Plans:
 
 
 def make_plans(study: CldybStudy) -> Plans:
-    """The searches of each group of methods; all else is for all methods together."""
+    """The searches of each of the `groups`; all else is for all methods together."""
     s = study.settings
-    groups = [((m,), f"-{m.label}") for m in study.methods] if s.separate else [(study.methods, "")]
     searches = [
         CldybPlanner(f"search-{i}{suffix}", group, study.view, study.first, s, s.seed, i)
-        for group, suffix in groups
+        for suffix, group in groups(study).items()
         for i in range(s.searches)
     ]
     drawn = random_sequences(study.first, study.view, s.tasks, s.classes_per_task, s.random_sequences, s.seed)
@@ -64,6 +63,15 @@ def make_plans(study: CldybStudy) -> Plans:
     baseline = [judged("random", lambda: drawn)] if drawn else []
     joint = [judged("joint", at_once)] if s.reward == "gap-to-joint" else []
     return Plans(searches, [judged("score", found)], baseline, joint)
+
+
+def groups(study: CldybStudy) -> dict[str, tuple[MethodSpec, ...]]:
+    """Methods that are searched for jointly, by what is added to the names of their searches."""
+    if study.settings.separate:
+        return {f"-{m.label}": (m,) for m in study.methods}
+    if study.settings.leave_one_out:
+        return {f"-without-{m.label}": tuple(o for o in study.methods if o != m) for m in study.methods}
+    return {"": study.searchers}
 
 
 def union(pool: PoolView, tasks: Tasks) -> Task:

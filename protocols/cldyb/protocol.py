@@ -22,6 +22,7 @@ class Cldyb(Protocol[CldybSettings, "CldybStudy"]):
     name = "cldyb"
     command = "cldyb"
     settings = CldybSettings
+    may_change = Protocol.may_change | {"surrogates"}
     exports = (SEQUENCES.file, RESULTS.file, TRACE.file, TRAININGS.file, TRIALS.file, STATS)
 
     def prepare(self, settings: CldybSettings, states: Path, device: str, directory: Path) -> CldybStudy:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.grammar import parse_items
-from seqsearch.core.settings import StudySettings, check_trainings, growth_of, setting
+from seqsearch.core.grammar import Item, parse_items
+from seqsearch.core.settings import StudySettings, check_trainings, flag, growth_of, setting
 from seqsearch.planners.settings import SearchSettings
 
 
@@ -32,7 +32,14 @@ class CldybSettings(SearchSettings, StudySettings):
         "Classes to tune on: drawn and kept out of the run, or the first tasks of a search (the paper; circular).",
     )
 
+    surrogate: str = setting(
+        "",
+        "Methods to search with instead, e.g. cheaper ones; --methods are scored on what is found. Written as --methods.",
+    )
     separate: bool = setting(False, "Search for each method alone instead of for all jointly.")
+    leave_one_out: bool = setting(
+        False, "Search for all methods but one, leaving out each in turn; each is judged on what was found without it."
+    )
     searches: int = setting(1, "Independent searches.", minimum=1, maximum=1000)
     score_seeds: int = setting(
         3, "Fresh training seeds that each final sequence is scored with.", minimum=1, maximum=1000
@@ -52,18 +59,55 @@ class CldybSettings(SearchSettings, StudySettings):
             raise UserError(
                 f"--random-sequences {self.random_sequences}: fewer than 5 give no usable interval; ask for 5 or more, or for 0"
             )
-
+        self._check_groups()
         self._check_products()
+
+    def _check_groups(self) -> None:
+        """Raises UserError: who is searched for is said twice, or makes no sense."""
+        methods, surrogates = ({i.text for i in items} for items in (self.items(), self.surrogate_items()))
+        if self.separate and self.leave_one_out:
+            raise UserError(
+                "--separate --leave-one-out: searches are for one method each, or for all but one: give one of them"
+            )
+        for name in ("separate", "leave_one_out"):
+            if surrogates and getattr(self, name):
+                raise UserError(
+                    f"--surrogate {self.surrogate} {flag(name)}: surrogates search for all methods together: give one of the two"
+                )
+        if self.leave_one_out and len(methods) < 3:
+            raise UserError(
+                f"--leave-one-out: name 3 or more --methods, not {len(methods)}, so that two are left to search for"
+            )
+        if surrogates == methods:
+            raise UserError(f"--surrogate {self.surrogate}: these are --methods: leave --surrogate out")
+
+    def items(self) -> list[Item]:
+        """Those of ``--methods``."""
+        return parse_items(self.methods, "method")
+
+    def surrogate_items(self) -> list[Item]:
+        """Those of ``--surrogate``; none if it is not given."""
+        return parse_items(self.surrogate, "method") if self.surrogate.strip() else []
+
+    @property
+    def searched(self) -> tuple[int, int]:
+        """Groups of methods that are searched for, each with as many ``--searches``, and the methods of all groups together."""
+        n, surrogates = len(self.items()), len(self.surrogate_items())
+        if self.leave_one_out:
+            return n, n * (n - 1)
+        return (n, n) if self.separate else (1, surrogates or n)
 
     def _check_products(self) -> None:
         """Raises UserError: a search, the scoring or the tuning would be without end."""
-        methods = {"methods": len(parse_items(self.methods, "method"))}
+        groups, members = self.searched
+        methods = {"methods": len(self.items())}
         tasks = {"--tasks": self.tasks, **methods}
         ahead = {"--simulations": self.simulations, "--lookahead": self.lookahead}
         judged = ahead if self.lookahead else {"--condensed": min(self.condensed, self.simulations)}
-        check_trainings({"--searches": self.searches, **judged, **tasks})
+        check_trainings({"--searches": self.searches, **judged, "--tasks": self.tasks, "methods": members})
         check_trainings({"--random-sequences": self.random_sequences, "--score-seeds": self.score_seeds, **tasks})
-        check_trainings({"--searches": self.searches, "--score-seeds": self.score_seeds, **tasks})
+        found = {"--searches": self.searches, **({"groups of methods": groups} if groups > 1 else {})}
+        check_trainings({**found, "--score-seeds": self.score_seeds, **tasks})
         check_trainings({"--tune-trials": self.tune_trials, "--tune-tasks": self.tune_tasks, **methods})
 
     def extended(self, tasks: int) -> CldybSettings:

@@ -13,7 +13,17 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.types import MethodSpec, Task, Tasks
 from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
-from seqsearch.study.study import EVALUATE, TUNE, Study, check_images, kept_classes, reads_frozen, resolved, view_of
+from seqsearch.study.study import (
+    EVALUATE,
+    TUNE,
+    Study,
+    check_images,
+    described,
+    kept_classes,
+    reads_frozen,
+    resolved,
+    view_of,
+)
 from seqsearch.training.world import World
 
 
@@ -23,10 +33,17 @@ class CldybStudy(Study):
 
     Attributes:
         first: the first task of every sequence.
+        surrogates: methods to search with instead of ``methods``, if there are some.
     """
 
     settings: CldybSettings
     first: Task
+    surrogates: tuple[MethodSpec, ...] = ()
+
+    @property
+    def searchers(self) -> tuple[MethodSpec, ...]:
+        """The methods that a joint search trains."""
+        return self.surrogates or self.methods
 
     @property
     def tuning(self) -> Tasks:
@@ -37,7 +54,8 @@ class CldybStudy(Study):
         return tuple(view.task(view.class_ids[n : n + k]) for n in range(0, len(view.class_ids), k))
 
     def identity(self) -> dict[str, Any]:
-        return {**super().identity(), "first_task": self.first.digest}
+        instead = {"surrogates": described(self.surrogates)} if self.surrogates else {}
+        return {**super().identity(), "first_task": self.first.digest, **instead}
 
 
 def prepare(settings: CldybSettings, states: Path, device: str, directory: Path | None = None) -> CldybStudy:
@@ -46,15 +64,19 @@ def prepare(settings: CldybSettings, states: Path, device: str, directory: Path 
     Raises:
         UserError: an unknown name, too few classes, a class too small to split, weights that do not load.
     """
-    world, methods, tags = resolved(settings, states, device, directory or Path.cwd(), settings.tasks)
+    surrogates, items = settings.surrogate_items(), settings.items()
+    others = [i for i in surrogates if i not in items]
+    world, specs, tags = resolved(settings, states, device, directory or Path.cwd(), settings.tasks, others)
+    of_item = dict(zip((*items, *others), specs, strict=True))
+    methods, instead = (tuple(of_item[i] for i in some) for some in (items, surrogates))
     views = _classes_in_play(world, settings)
     first = first_task(views[EVALUATE], settings.classes_per_task, settings.seed)
-    return CldybStudy(settings, world, views, methods, tags, reads_frozen(methods), first)
+    return CldybStudy(settings, world, views, methods, tags, reads_frozen(specs), first, instead)
 
 
 def with_methods(study: CldybStudy, methods: Sequence[MethodSpec]) -> CldybStudy:
-    """The same study of other methods or settings."""
-    return replace(study, methods=tuple(methods), frozen=reads_frozen(methods))
+    """The same study of other methods or settings; surrogates stay what they are."""
+    return replace(study, methods=tuple(methods), frozen=reads_frozen((*methods, *study.surrogates)))
 
 
 def _classes_in_play(world: World, settings: CldybSettings) -> dict[str, PoolView]:

@@ -7,18 +7,22 @@ and random ones. Shown at the end of ``seqsearch cldyb`` and by ``seqsearch show
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from protocols.cldyb.compared import Judged, Pair, drop_of, gap_to_joint, judged, pair
+from protocols.cldyb.images import Images, images_of
+from protocols.cldyb.left_out import Searched, left_out
+from protocols.cldyb.screened import Screened, screened_of
 from protocols.cldyb.steps import Steps, steps_of
+from protocols.cldyb.surrogates import Surrogates, surrogates_of
 from protocols.running.protocol import resume_command
 from protocols.running.provenance import Provenance, provenance
-from seqsearch.core.typed import fits, sensible
 from seqsearch.distribution.drop import Drop
+from seqsearch.distribution.held_out import FEWEST, HeldOut
 from seqsearch.metrics import accuracy as metrics
 from seqsearch.results.run import FOUND, Matrix, RunResults
 
@@ -51,6 +55,7 @@ class MethodSummary:
     """One method, or the mean over all; what could not be computed is None, and ``Summary.troubles`` say why.
 
     ``elsewhere``: where each method was searched alone, mean final Acc on the sequences found for each, its own included.
+    ``searched``: where each was left out of a search in turn, on those found with it; ``found`` are then those without it.
     """
 
     method: str
@@ -59,20 +64,12 @@ class MethodSummary:
     drop: Drop | None
     footprint_mb: float | None
     elsewhere: tuple[tuple[str, float], ...] = ()
+    searched: Searched | None = None
 
     @property
     def robustness(self) -> float | None:
         """The lowest of ``elsewhere``: where a search failed, another method's found sequences are harder."""
         return min((acc for _, acc in self.elsewhere), default=None)
-
-
-@dataclass(frozen=True)
-class Images:
-    """Images of a class: what the figures were trained on, what the search learned from, and what was tested."""
-
-    trained: float
-    searched: float
-    test: float
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ class Summary:
     ``separate``: each method was searched alone, so that ``found.acc`` is its robustness. ``mean`` is the mean over
     methods, None if there is one only. ``stats`` are the counts of ``stats.json``. ``troubles`` say what is missing, or biased.
     Nothing is claimed of a run that is not finished, so that its methods have no figures: ``unfinished`` says how far it came.
-    ``steps``: how well searches told candidates apart.
+    ``steps``: how searches told candidates apart. ``held_out``: what being searched for costs a method (``--leave-one-out``).
     """
 
     run: str
@@ -107,6 +104,9 @@ class Summary:
     unfinished: Progress | None = None
     steps: Steps = field(default_factory=Steps)
     images: Images | None = None
+    screened: Screened | None = None
+    surrogates: Surrogates | None = None
+    held_out: HeldOut | None = None
 
     @property
     def overall(self) -> MethodSummary:
@@ -124,29 +124,27 @@ def summarise(run: Path, data: RunResults) -> Summary:
     if not data.finished:
         return _unfinished(run, name, data, origin)
     troubles = _unjudged(data)
-    pairs = [pair(data, m, troubles) for m in data.methods]
-    separate = len({s.method_ids for m in data.methods for s in data.found(m)}) > 1
+    one_out = data.setting("leave_one_out") is True and len(data.methods) >= FEWEST
+    pairs = [pair(data, m, troubles, data.without(m) if one_out else None) for m in data.methods]
+    separate = not one_out and len({s.method_ids for m in data.methods for s in data.found(m)}) > 1
     rows = tuple(_method(data, m, p, separate) for m, p in zip(data.methods, pairs, strict=True))
     mean = _mean(rows, pairs) if len(rows) > 1 else None
+    costs = left_out(data, pairs, troubles) if one_out else None
+    if costs:
+        rows = tuple(replace(row, searched=costs.by_method[row.method]) for row in rows)
+        mean = replace(mean, searched=costs.mean) if mean else None
     if mean and mean.drop is None and any(p.seeds for p in pairs):
         troubles.append("No drop of the mean over methods: they were not all scored on as many sequences and seeds.")
     if data.setting("reward_split") == "test":
         troubles.append(
-            "The search was rewarded on the test images that it is scored on (--reward-split test): biased."
+            "The search was rewarded on the test images that it is scored on: biased (--reward-split test)."
         )
     return Summary(
         name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin,
-        steps=steps_of(data.trace), images=_images(data),
+        steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),
+        screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
+        held_out=costs.held_out if costs else None,
     )  # fmt: skip
-
-
-def _images(data: RunResults) -> Images | None:
-    """From ``config.json``, where it says so."""
-    identity = data.config.get("identity")
-    said = identity.get("images") if isinstance(identity, dict) else None
-    numbers = [said.get(name) for name in ("trained", "searched", "test")] if isinstance(said, dict) else [None]
-    whole = [float(n) for n in numbers if n is not None and fits(n, float) and sensible(n)]
-    return Images(*whole) if len(whole) == 3 else None
 
 
 def _unjudged(data: RunResults) -> list[str]:

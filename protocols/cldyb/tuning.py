@@ -51,7 +51,7 @@ class Tuning:
             short = dataclasses.replace(
                 s, tasks=s.tune_tasks, extended_from=(), grow=tuple(g for g in s.grow if _step(g) <= s.tune_tasks)
             )
-            self._search = CldybPlanner("tuning-search", study.methods, study.view, study.first, short, s.seed, 0)
+            self._search = CldybPlanner("tuning-search", study.searchers, study.view, study.first, short, s.seed, 0)
         self._given = GivenPlanner("tuning", self._tasks, [t.spec for t in self.trials], s.seed, judged="reward")
 
     @property

@@ -97,16 +97,18 @@ def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
     from protocols.cli.launch import device_of
     from seqsearch.core.grammar import parse_items
 
-    unit = calibrate(settings, device_of(runtime.engine.gpus_per_worker, here=True))
+    unit, instead = calibrate(settings, device_of(runtime.engine.gpus_per_worker, here=True))
     methods = len(parse_items(settings.methods, "method"))
-    cost = estimate(settings, methods, unit, workers_at_a_time(runtime))
+    cost = estimate(settings, methods, unit, workers_at_a_time(runtime), instead)
     if runtime.json:
-        click.echo(
-            json.dumps({**dataclasses.asdict(cost), "trainings": cost.trainings, "seconds_per_training": unit.seconds})
-        )
+        seconds = {"seconds_per_training": unit.seconds}
+        if instead:
+            seconds["seconds_per_surrogate_training"] = instead.seconds
+        click.echo(json.dumps({**dataclasses.asdict(cost), "trainings": cost.trainings, **seconds}))
         return
+    by = f" by the surrogates, at {instead.seconds:.2g} s each" if instead else ""
     click.echo(
-        f"{cost.trainings} trainings at most ({cost.search} search, {cost.scoring} scoring, {cost.random} random baseline"
+        f"{cost.trainings} trainings at most ({cost.search} search{by}, {cost.scoring} scoring, {cost.random} random baseline"
         f"{f', {cost.tuning} tuning' if cost.tuning else ''}; "
         f"naive retraining: {cost.naive})\n"
         f"{cost.hours:.2g} hours with {cost.workers} worker(s), at {unit.seconds:.2g} s a training on this machine\n"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from protocols.cldyb.summary import MethodSummary, Side, Summary
 from protocols.report import cldyb_words as words
 from protocols.report.charts import Line, bounds, line_chart, strip
+from protocols.report.cldyb_searches import how_found
 from protocols.report.gallery import gallery
 from protocols.report.page import identity, plain, write_page
 from protocols.report.provenance import sentences
@@ -41,7 +42,9 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
 def to_json(summary: Summary) -> dict[str, Any]:
     """Plain values; what is not a finite number is None."""
     s = dataclasses.asdict(summary)
-    said: dict[str, Any] = plain({n: s[n] for n in ("run", "separate", "methods", "mean", "stats")})
+    said: dict[str, Any] = plain(
+        {n: s[n] for n in ("run", "separate", "methods", "mean", "stats", "held_out", "surrogates", "screened")}
+    )
     reached = summary.unfinished.reached if summary.unfinished else ""
     return {**said, "notes": words.notes(summary), "reached": reached}
 
@@ -84,7 +87,7 @@ def _head(summary: Summary) -> str:
         )
         cells = "".join(f'<div><b class="{css}">{value}</b><span>{what}</span></div>' for css, value, what in figures)
         cards = f'<div class="figures">{cells}</div>'
-    title = f"<h1>{escape(words.verdict(drop))}</h1>"
+    title = f"<h1>{escape(words.verdict(drop) + how_found(summary))}</h1>"
     blind = words.nothing_to_choose_by(summary)
     lead = f'<p class="lead">{escape(blind)}</p>\n' if blind else ""
     return f'<p class="eyebrow">seqsearch run {escape(summary.run)}</p>\n{title}\n{lead}{cards}'
@@ -154,7 +157,8 @@ def _trace(trace: Sequence[Row]) -> str:
         return ""
     steps: dict[tuple[str, int], list[Row]] = defaultdict(list)
     for row in trace:
-        steps[row["search_id"], row["step"]].append(row)
+        if not row.get("spared"):
+            steps[row["search_id"], row["step"]].append(row)
     values = [r["value"] for r in trace if r["value"] is not None]
     axis = (min(values), max(values)) if values else (0.0, 1.0)
     body = "".join(_trace_row(search, step, rows, axis) for (search, step), rows in steps.items())

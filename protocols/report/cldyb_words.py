@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 from protocols.cldyb.summary import MethodSummary, Progress, Side, Summary
+from protocols.report.cldyb_searches import about_searches, how_found
 from protocols.report.provenance import caveats
-from protocols.report.text import cost, count, megabytes, percent
+from protocols.report.text import cost, count, enumerated, megabytes, percent
 from seqsearch.core.text import shown
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.interval import AGREE
@@ -24,7 +25,8 @@ def headline(summary: Summary) -> str:
         return f"{verdict(drop)}; the notes say why."
     if drop.nothing_differs:
         return f"{verdict(drop)}: final test accuracy is {percent(drop.random)} % on each."
-    said = f"{verdict(drop)}: final test accuracy {percent(drop.found)} % against {percent(drop.random)} %, {change(drop)}."
+    figures = f"final test accuracy {percent(drop.found)} % against {percent(drop.random)} %"
+    said = f"{verdict(drop)}{how_found(summary)}: {figures}, {change(drop)}."
     return " ".join(filter(None, (said, nothing_to_choose_by(summary))))
 
 
@@ -70,7 +72,7 @@ def notes(summary: Summary) -> list[str]:
     if not summary.random_sequences:
         about = ["No random sequences in this run: nothing to compare the found ones with (--random-sequences)."]
     else:
-        about = [covered(drops[0]), widest(drops[0])] if drops else []
+        about = [covered(drops[0], _one_search_each(summary)), widest(drops[0])] if drops else []
     said = (
         *about,
         trained_on(summary),
@@ -79,6 +81,7 @@ def notes(summary: Summary) -> list[str]:
         flat(summary),
         gaps(summary.overall),
         *robustness(summary),
+        *about_searches(summary),
         *_confusion(summary.overall),
     )
     return [*filter(None, said), *cost(summary.stats)]
@@ -90,8 +93,17 @@ def _progress(p: Progress) -> list[str]:
     return [*decided, done, f"Go on with: {p.resume}"]
 
 
-def covered(drop: Drop) -> str:
-    """Over what the intervals of the drop hold, and what they are conditional on; else what is lacking, if anything."""
+def _one_search_each(summary: Summary) -> int:
+    """Sequences that the headline speaks of where a method has one: one of each where each has its own."""
+    own = summary.separate or any(m.searched for m in summary.methods)
+    return len(summary.methods) if own else 1
+
+
+def covered(drop: Drop, sequences: int = 1) -> str:
+    """Over what the intervals of the drop hold, and what they are conditional on; else what is lacking, if anything.
+
+    ``sequences``: found ones, where there is one search for each method, or for all.
+    """
     if drop.nothing_differs:
         return ""
     if drop.lacking:
@@ -99,7 +111,8 @@ def covered(drop: Drop) -> str:
     over = [count(drop.random_sequences, "random sequence")]
     given = ["the first task", "the split of the images"]
     if drop.one_search:
-        given.append("this one found sequence: another search may find less (--searches)")
+        found = "this one found sequence" if sequences == 1 else f"these {sequences} found sequences, one for a method"
+        given.append(f"{found}: another search may find less (--searches)")
     else:
         over.insert(0, f"{drop.found_sequences} independent searches")
     if drop.seeds > 1:
@@ -110,7 +123,7 @@ def covered(drop: Drop) -> str:
         given.insert(2, "these test images")
     else:
         over.append("the draw of the test images")
-    return f"95 % intervals are over {_and(over)}; conditional on {_and(given)}."
+    return f"95 % intervals are over {enumerated(over)}; conditional on {enumerated(given)}."
 
 
 def widest(drop: Drop) -> str:
@@ -160,7 +173,7 @@ def robustness(summary: Summary) -> list[str]:
         harder = [name for name, acc in m.elsewhere if acc == low]
         if own is not None and low is not None and low < own - AGREE:
             said.append(
-                f"{m.method}: {percent(own)} % on its own found sequences, {percent(low)} % on those of {_and(harder)} (as "
+                f"{m.method}: {percent(own)} % on its own found sequences, {percent(low)} % on those of {enumerated(harder)} (as "
                 "measured, without an interval): its own search did not find the hardest."
             )
     return said
@@ -174,10 +187,6 @@ def gaps(row: MethodSummary) -> str:
         f"Gap to joint training on all classes at once, on test images: found {percent(row.found.gap)} points, random "
         f"{percent(row.random.gap)} points (joint Acc weighs every task alike, as Acc does)."
     )
-
-
-def _and(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def _confusion(row: MethodSummary) -> list[str]:
@@ -211,6 +220,9 @@ def table(summary: Summary) -> tuple[list[tuple[str, str]], list[tuple[str, ...]
     if summary.separate:
         headings[1] = ("Acc", "own found")
         headings.insert(1, ("Robust-", "ness"))
+    if any(m.searched for m in summary.methods):
+        headings[1:2] = [("Acc", "held out"), ("Acc", "searched")]
+        headings.append(("Drop", "searched"))
     headings += [("Relative drop", "of Acc [95 %]"), ("Size", "MB")]
     rows = [_cells(m, figures, summary.separate) for m in (*summary.methods, *([summary.mean] if summary.mean else []))]
     return headings, rows
@@ -221,6 +233,9 @@ def _cells(row: MethodSummary, figures: Sequence[tuple[str, str]], separate: boo
     cells = [percent(getattr(sides[side], figure, math.nan)) for side, figure in figures]
     drop = "-" if row.drop is None else interval(row.drop)
     own = [percent(row.robustness if row.robustness is not None else math.nan)] if separate else []
+    if row.searched:
+        cells.insert(1, percent(row.searched.acc))
+        cells.append(percent(row.searched.drop.relative.value) if row.searched.drop else "-")
     return (row.method, *own, *cells, drop, "-" if row.footprint_mb is None else megabytes(row.footprint_mb))
 
 

@@ -19,14 +19,15 @@ TILE = 64
 """Side of a sample image in pixels, at most."""
 
 
-def gallery(data: RunResults, pools: Sequence[Pool]) -> str:
-    """The found sequences, task by task, with an image of every class."""
+def gallery(data: RunResults, pools: Sequence[Pool], larger: str = "harder") -> str:
+    """The found sequences, task by task, with an image of every class; ``larger``: what a larger J means."""
     found = [s for s in data.sequences if s.kind in (*FOUND, "easy") and "@" not in s.sequence_id]
     if not found:
         return "<h2>The tasks found</h2>\n<p>No sequence was found in this run.</p>"
     searched = any(s.kind == "searched" for s in found)
     lead = (
-        "One sample image per class." + searched * " J is what the search saw when it chose the task: larger is harder."
+        "One sample image per class."
+        + searched * f" J is what the search saw when it chose the task: larger is {larger}."
     )
     return f'<h2>The tasks found</h2>\n<p class="lead">{lead}</p>\n' + "\n".join(
         _sequence(s, pools, unfolded=i < 2) for i, s in enumerate(found)

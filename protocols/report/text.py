@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from seqsearch.core.text import shown
@@ -30,6 +31,11 @@ def megabytes(mb: float) -> str:
 def count(n: int, noun: str) -> str:
     """E.g. ``1 session``, ``1,024 trainings``."""
     return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+def enumerated(parts: Sequence[str]) -> str:
+    """E.g. ``one``, ``one and two``, ``one, two and three``."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def duration(seconds: float) -> str:

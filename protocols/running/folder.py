@@ -114,8 +114,7 @@ class RunFolder:
 
     def _own_settings(self, kind: type[S], given: Mapping[str, Any]) -> S:
         file = self.path / CONFIG
-        said = self.config.get("protocol")
-        if isinstance(said, str) and said != kind.protocol:
+        if isinstance(said := self.config.get("protocol"), str) and said != kind.protocol:
             raise UserError(f"{self.path} is a run of {brief(said)}, not of {kind.protocol!r}")
         try:
             settings = kind(**self.config["settings"])
@@ -148,12 +147,13 @@ class RunFolder:
         Raises:
             UserError: something else changed, as pool, backbone weights, library versions or device.
         """
-        before, changed = self.config.get("identity"), []
+        before, changed = self.config.get("identity"), list[str]()
         if before is not None:
-            if not (isinstance(before, dict) and isinstance(before.get("methods", {}), dict)):
+            by_label = {part: own for part in sorted(may_change) if isinstance(own := identity.get(part), dict)}
+            if not (isinstance(before, dict) and all(isinstance(before.get(part, {}), dict) for part in by_label)):
                 raise UserError(f"{self.path}/config.json: identity is {brief(before)}: restore it")
-            known = before.get("methods", {})
-            changed = [m for m in identity.get("methods", {}) if identity["methods"][m] != known.get(m)]
+            now_other = (m for part, own in by_label.items() for m in own if own[m] != before.get(part, {}).get(m))
+            changed = list(dict.fromkeys(now_other))
             now = json.loads(json.dumps(identity))  # as the file has it: lists, not tuples
             for name in sorted((before.keys() | now.keys()) - may_change):
                 if before.get(name) != now.get(name):
@@ -247,5 +247,4 @@ def _revision() -> str | None:
 
 
 def _brief(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text := json.dumps(value)) <= 60 else text[:57] + "..."

@@ -13,26 +13,30 @@ The variance of the drop is a sum of four parts, each estimated from what varies
 - *test images*: covariances of two accuracies over the images of a class, between different sequences and different seeds, so
   that no other noise is in them: U-statistics, unbiased for two images as for two hundred.
 
-The interval's half-width is the root of the sum of each part times the square of its own Student's quantile ("Approximate
-Confidence Interval for Linear Functions of Means of k Populations when the Population Variances are not Equal", Banerjee, 1960):
-for independent normal parts it holds in at least 95 % of cases, whatever their ratios. Satterthwaite's degrees of freedom give
-narrower intervals, which hold too rarely where a part rests on two or three values (docs/distribution.md).
+The interval is Banerjee's (`seqsearch.distribution.parts`). Satterthwaite's degrees of freedom give narrower ones, which hold too
+rarely where a part rests on two or three values (docs/distribution.md).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
-from seqsearch.distribution.interval import AGREE, Float64, Interval, finite, tail
+from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
+from seqsearch.distribution.parts import (
+    FEWEST,
+    Part,
+    alike,
+    banerjee,
+    extreme,
+    image_covariances,
+    off_diagonal,
+    quantile,
+)
 
-FEWEST = 5
-"""Test images that must be right, and wrong, on a single found sequence, over all seeds: of fewer, how they vary is chance."""
 PARTS = ("found sequences", "random sequences", "training seeds", "test images")
 
 
@@ -106,51 +110,38 @@ def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None,
     with np.errstate(divide="ignore", invalid="ignore"):  # nothing can be said relative to an accuracy of zero: NaN
         relative = _parts(f, r, shared, mean_f / mean_r**2, 1 / mean_r)  # the derivatives of 1 - found / random
         drops = float(mean_r - mean_f), float(1 - mean_f / mean_r)
-    squares = {name: variance * _quantile(level, degrees) ** 2 for name, (variance, degrees) in relative.items()}
+    squares = {name: variance * quantile(level, degrees) ** 2 for name, (variance, degrees) in relative.items()}
     known = math.isfinite(sum(squares.values())) and sum(squares.values()) > 0
     return Drop(
-        found=float(mean_f), random=float(mean_r), absolute=_interval(drops[0], parts, level),
-        relative=_interval(drops[1], relative, level), level=level, found_sequences=len(f), random_sequences=len(r),
+        found=float(mean_f), random=float(mean_r), absolute=banerjee(drops[0], parts.values(), level),
+        relative=banerjee(drops[1], relative.values(), level), level=level, found_sequences=len(f), random_sequences=len(r),
         seeds=f.shape[1], variances={name: variance for name, (variance, _) in parts.items()},
         shares={name: s / sum(squares.values()) for name, s in squares.items()} if known else {},
-        lacking=_lacking(f, r, shared, parts), nothing_differs=_alike(np.concatenate([f, r])),
+        lacking=_lacking(f, r, shared, parts), nothing_differs=alike(np.concatenate([f, r])),
     )  # fmt: skip
 
 
-def _lacking(f: Float64, r: Float64, shared: _Covariances | None, parts: dict[str, _Part]) -> str:
+def _lacking(f: Float64, r: Float64, shared: _Covariances | None, parts: dict[str, Part]) -> str:
     """What there is too little of for any interval."""
-    if parts or _alike(np.concatenate([f, r])):
+    if parts or alike(np.concatenate([f, r])):
         return ""
     if len(r) < 2:
         return "too few random sequences, 1 more needed"
     if len(f) == 1 and f.shape[1] == 1:
         return "too few training seeds, 1 more needed"
-    if len(f) > 1 and _alike(f.mean(axis=1)):
+    if len(f) > 1 and alike(f.mean(axis=1)):
         return "the found sequences score alike, so that what searches differ by is not known: more searches needed"
-    if _extreme(f) or _extreme(r):
+    if extreme(f) or extreme(r):
         return "all images of one side are right, or all are wrong: more test images needed"
     if shared is not None and shared.rarer < FEWEST - 0.5:
         return f"fewer than {FEWEST} images of the found sequence are wrong, or right: more test images needed"
     return "nothing varies on either side: more sequences and seeds needed"
 
 
-def _alike(values: Float64) -> bool:
-    return bool(np.ptp(values) <= AGREE)
-
-
-def _extreme(A: Float64) -> bool:
-    """No error at all, or nothing but errors: how rare the others are cannot be seen."""
-    return _alike(np.append(A, 0.0)) or _alike(np.append(A, 1.0))
-
-
-_Part = tuple[float, float]
-"""A part of the variance, and the degrees of freedom behind it."""
-
-
-def _parts(f: Float64, r: Float64, shared: _Covariances | None, a: float, b: float) -> dict[str, _Part]:
+def _parts(f: Float64, r: Float64, shared: _Covariances | None, a: float, b: float) -> dict[str, Part]:
     """Of the variance of ``a`` times the mean of random minus ``b`` times that of found; empty if they cannot be had."""
     (F, R), L = f.shape, len(r)
-    if L < 2 or F == R == 1 or _extreme(f) or _extreme(r) or (F > 1 and _alike(f.mean(axis=1))):
+    if L < 2 or F == R == 1 or extreme(f) or extreme(r) or (F > 1 and alike(f.mean(axis=1))):
         return {}
     if shared is not None and shared.rarer < FEWEST - 0.5:
         return {}
@@ -164,20 +155,6 @@ def _parts(f: Float64, r: Float64, shared: _Covariances | None, a: float, b: flo
         parts["test images"] = max(0.0, variance), shared.degrees
     total = sum(variance for variance, _ in parts.values())
     return parts if total > AGREE**2 or math.isnan(total) else {}
-
-
-def _interval(value: float, parts: dict[str, _Part], level: float) -> Interval:
-    """Banerjee's."""
-    total = sum(variance for variance, _ in parts.values())
-    if not parts or not math.isfinite(value + total):
-        return Interval(value)
-    reach = math.sqrt(sum(variance * _quantile(level, degrees) ** 2 for variance, degrees in parts.values()))
-    return Interval(value, value - reach, value + reach)
-
-
-@lru_cache(maxsize=1024)
-def _quantile(level: float, degrees: float) -> float:
-    return float(stats.t.isf(tail(level), degrees))
 
 
 @dataclass(frozen=True)
@@ -203,27 +180,16 @@ def _covariances(f: Float64, r: Float64, images: ImageShares) -> _Covariances:
     if not np.allclose(shares.sum(axis=2), np.concatenate([f, r]), atol=1e-6):
         raise ValueError("images do not add up to the accuracies")
     _, classes, sizes = np.unique(images.classes, return_inverse=True, return_counts=True)
-    (S, R, n), F = shares.shape, len(f)
+    F = len(f)
     held = sizes[np.unique(classes[shares[0].any(axis=0)])].sum()
     rarer = float(min(f.sum(), (1 - f).sum()) * held) if F == 1 else math.inf
-    if sizes.min() < 2:
+    between, degrees = image_covariances(shares, images.classes)
+    if not degrees:
         return _Covariances(0.0, 0.0, 0.0, 0, rarer)
-    flat = shares.reshape(S * R, n)[:, np.argsort(classes, kind="stable")]
-    means = np.add.reduceat(flat, np.concatenate([[0], np.cumsum(sizes)[:-1]]), axis=1) / sizes
-    centred = (flat - np.repeat(means, sizes, axis=1)) * np.sqrt(np.repeat(sizes / (sizes - 1), sizes))
-    gram = (centred @ centred.T).reshape(S, R, S, R).transpose(0, 2, 1, 3)
-    between = gram.sum(axis=(2, 3))
-    if R > 1:
-        between = (between - np.einsum("stii->st", gram)) / (R * (R - 1))
     return _Covariances(
-        random=_off_diagonal(between[F:, F:]),
-        found=_off_diagonal(between[:F, :F]) if F > 1 else float(between[0, 0]),
+        random=off_diagonal(between[F:, F:]),
+        found=off_diagonal(between[:F, :F]) if F > 1 else float(between[0, 0]),
         across=float(between[:F, F:].mean()),
-        degrees=n - len(sizes),
+        degrees=degrees,
         rarer=rarer,
     )
-
-
-def _off_diagonal(square: Float64) -> float:
-    n = len(square)
-    return float((square.sum() - np.trace(square)) / (n * (n - 1)))

@@ -82,8 +82,8 @@ def estimate(
     shared = [t for t in tables if t is not None]
     seen = np.concatenate([x, *(t.ravel() for t in shared)])
     parts = (
-        _order(tables[0]),
-        _training(np.concatenate(shared)) if shared else math.nan,
+        order_sd(tables[0]),
+        training_sd(np.concatenate(shared)) if shared else math.nan,
         float(seen.min()),
         float(seen.max()),
     )
@@ -98,7 +98,7 @@ def estimate(
     return Estimate(mean_interval(x), adjusted, sd, *parts, tails(x), shapiro(x), len(x), *shape, estimator)
 
 
-def _training(table: Float64) -> float:
+def training_sd(table: Float64) -> float:
     """Sd of one training of a given order ``[G, R]``; NaN with one seed.
 
     The variance within an order over seeds, averaged over orders: MS_seed / C + MS_error (C - 1) / C in the two-way analysis of
@@ -107,7 +107,7 @@ def _training(table: Float64) -> float:
     return math.sqrt(float(table.var(axis=1, ddof=1).mean())) if table.shape[1] > 1 else math.nan
 
 
-def _order(crossed: Float64 | None) -> float:
+def order_sd(crossed: Float64 | None) -> float:
     """Sd of orders ``[C, R]``, each over infinitely many seeds; NaN with one order or one seed.
 
     (MS_order - MS_error) / R in the two-way analysis of variance without replication, both random, which estimates order^2

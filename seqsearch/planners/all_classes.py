@@ -1,4 +1,4 @@
-"""How alike all classes look to a method that has learned them: prototypes, or what is taken for what."""
+"""How alike all classes look to a method: prototypes, or what is taken for what."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.types import MethodSpec, Probe, Rollout, StateKey
+from seqsearch.core.types import MethodSpec, Probe, Rollout, StateKey, Task
 from seqsearch.planners.base import BLOCK_CLASSES, Ask, CoroutinePlanner, Need, PlanSteps
 from seqsearch.planners.replicates import ALL_CLASSES
 from seqsearch.planners.step import PoolView
@@ -18,27 +18,30 @@ IMAGES = 20
 
 
 class AllClassesPlanner(CoroutinePlanner):
-    """Trains a method once on all classes as one task, and asks what they look like to it.
+    """Trains a method once on all classes as one task, and asks what all of them look like to it.
 
     Args:
         kind: what is asked.
         images: training images behind a prototype, the first ones of the split; 0: all.
+        learned: what is learned instead, where prototypes of a frozen backbone are asked for: one task does.
 
     When it is done, ``values`` are prototypes ``[N, d]`` of training images in its feature space, or the confusion ``[N, N]`` of
     reward images (row: true class, column: predicted), in the order of ``pool``.
     """
 
     def __init__(
-        self, kind: Literal["prototypes", "confusion"], method: MethodSpec, pool: PoolView, seed: int, images: int = IMAGES
+        self, kind: Literal["prototypes", "confusion"], method: MethodSpec, pool: PoolView, seed: int, images: int = IMAGES,
+        learned: Task | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.name, self.method = f"{kind} of {method.label}", method
         self._kind, self._pool, self._seed, self._images = kind, pool, seed, images or None
+        self._learned = learned
         self.values: NDArray[np.float64] = np.zeros((0, 0))
 
     def plan(self) -> PlanSteps:
         task = self._pool.task(self._pool.class_ids)
-        key = StateKey(self.method, self._seed, ALL_CLASSES, (task,))
+        key = StateKey(self.method, self._seed, ALL_CLASSES, (self._learned or task,))
         learned = Rollout(key, "reward")
         yield Ask((learned,))
         [outcome] = yield Need((learned,))

@@ -112,25 +112,37 @@ class GrowingPlanner(GivenPlanner):
 def random_sequences(first: Task, pool: PoolView, n_tasks: int, k: int, count: int, seed: int) -> list[Tasks]:
     """``count`` sequences that share the first task; each further task is drawn uniformly from what is there and not used.
 
+    Raises:
+        ValueError: fewer than ``k`` classes are left.
+    """
+    return [random_sequence(first, pool, n_tasks, k, number, seed) for number in range(count)]
+
+
+def random_sequence(first: Task, pool: PoolView, n_tasks: int, k: int, number: int, seed: int) -> Tasks:
+    """The random sequence of this ``number`` that begins with the task ``first``.
+
     Task ``t`` has random numbers of its own and is drawn from the classes that are there at step ``t``, so that sequences of
     a pool that grows are those of one that does not, up to the step where it does, and longer ones begin like shorter ones.
 
     Raises:
         ValueError: fewer than ``k`` classes are left.
     """
-    found = []
-    for number in range(count):
-        tasks = [first]
-        for t in range(2, n_tasks + 1):
-            used = {c for task in tasks for c in task.classes}
-            left = [i for i in range(pool.known(t)) if pool.class_ids[i] not in used]
-            drawn = seeded_numpy("random-sequence", seed, number, t).choice(left, size=k, replace=False)
-            tasks.append(pool.task(pool.class_ids[i] for i in drawn))
-        found.append(tuple(tasks))
-    return found
+    tasks = [first]
+    for t in range(2, n_tasks + 1):
+        used = {c for task in tasks for c in task.classes}
+        left = [i for i in range(pool.known(t)) if pool.class_ids[i] not in used]
+        drawn = seeded_numpy("random-sequence", seed, number, t).choice(left, size=k, replace=False)
+        tasks.append(pool.task(pool.class_ids[i] for i in drawn))
+    return tuple(tasks)
 
 
 def first_task(pool: PoolView, k: int, seed: int) -> Task:
     """The first task of a study: random and fixed, shared by every method and by the random baseline."""
     drawn = seeded_numpy("first-task", seed).choice(pool.known(1), size=k, replace=False)
+    return pool.task(pool.class_ids[i] for i in drawn)
+
+
+def own_first_task(pool: PoolView, k: int, seed: int, number: int) -> Task:
+    """The first task of a random sequence that shares it with no other by intent."""
+    drawn = seeded_numpy("own-first-task", seed, number).choice(pool.known(1), size=k, replace=False)
     return pool.task(pool.class_ids[i] for i in drawn)

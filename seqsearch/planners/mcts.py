@@ -6,6 +6,7 @@ what the paper leaves open is decided in ``docs/cldyb.md``.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, deque
 from collections.abc import Generator, Sequence
 from typing import Any
@@ -25,7 +26,8 @@ from seqsearch.planners.base import (
     PlanSteps,
 )
 from seqsearch.planners.proposals import Proposals
-from seqsearch.planners.rewards import image_variance, joints_by_step
+from seqsearch.planners.rewards import combined, image_variance, joints_by_step
+from seqsearch.planners.screening import Screening
 from seqsearch.planners.settings import SearchSettings
 from seqsearch.planners.step import Arm, Geometry, Judgement, NoValidTask, PoolView, first_problem
 
@@ -37,7 +39,8 @@ class CldybPlanner(CoroutinePlanner):
 
     Args:
         name: of this search, in files and messages.
-        methods: judged jointly: a simulation is a rollout of each, its value their mean.
+        methods: judged jointly: a simulation is a rollout of each, its value their mean, or, with ``weights``, a weighted sum:
+            1 and -1 search where the first method does worst beside the second.
         pool: classes in play.
         first: the first task, given from outside, since methods and random baselines share it.
         seed: study seed.
@@ -53,9 +56,11 @@ class CldybPlanner(CoroutinePlanner):
         settings: SearchSettings,
         seed: int,
         replicate: int,
+        weights: Sequence[float] | None = None,
     ) -> None:
         super().__init__()
         self.name, self.methods, self.pool, self.settings = name, tuple(methods), pool, settings
+        self.weights = weights
         self.seed, self.replicate = seed, replicate
         self.sequence: list[Task] = [first]
         self.trace: list[Judgement] = []
@@ -66,6 +71,7 @@ class CldybPlanner(CoroutinePlanner):
         """Of the sequence so far, one per method."""
         self._stored: set[Tasks] = set()
         self._proposals = Proposals(self.methods, pool, settings, seed, replicate, self.forget)
+        self._screening = Screening(settings.screen_to, self._proposals.positions)
 
     # -------------------------------------------------------------------------------------------- Algorithm 3
 
@@ -82,7 +88,10 @@ class CldybPlanner(CoroutinePlanner):
             arms = yield from self._proposals.condense(prefix, proposals, t, self._spaces)
             if s.selector != "mcts":
                 arms = [arms[self._pick(arms, geometry, t)]]
-            yield from self._simulate(prefix, arms, geometry, t)
+            judged = self._screening.to_judge(arms, geometry)
+            budget = math.ceil(s.simulations * len(judged) / len(arms))
+            yield from self._simulate(prefix, judged, geometry, t, budget)
+            self._screening.learn(judged)
             yield from self._move(prefix, arms, t)
 
     def _move(self, prefix: Tasks, arms: list[Arm], t: int) -> Steps:
@@ -96,12 +105,13 @@ class CldybPlanner(CoroutinePlanner):
             chance = contenders(self.settings.allocation, [a.visits for a in valid], [a.mean for a in valid])
             valid = [a for a, contends in zip(valid, chance, strict=True) if contends]
         chosen = valid[choose([a.mean for a in valid], self.settings.temperature, self._proposals.rng(t, "choose"))]
+        ahead = self._ahead([a for a in arms if not a.spared], t)
         for arm in arms:
             self.trace.append(
                 Judgement(
                     t, arm.task, arm.mean if arm.visits else np.nan, float(np.mean(arm.rewards)) if arm.rewards else np.nan,
-                    arm.noise(self._ahead(arms, t) > 0), arm.visits, arm.nll, arm.train_seconds, arm.invalid or "ok",
-                    arm is chosen,
+                    arm.noise(ahead > 0), arm.visits, arm.nll, arm.train_seconds, arm.invalid or "ok",
+                    arm is chosen, arm.predicted, arm.spared,
                 )
             )  # fmt: skip
         self.sequence.append(chosen.task)
@@ -117,7 +127,7 @@ class CldybPlanner(CoroutinePlanner):
 
     # -------------------------------------------------------------------------------------------- simulation
 
-    def _simulate(self, prefix: Tasks, arms: list[Arm], geometry: Geometry | None, t: int) -> Steps:
+    def _simulate(self, prefix: Tasks, arms: list[Arm], geometry: Geometry | None, t: int, budget: int) -> Steps:
         """Spend the budget on the arms, with a fixed number of simulations in flight, told in the order asked."""
         s = self.settings
         window: deque[tuple[Arm, Tasks, list[Rollout], list[Rollout]]] = deque()
@@ -130,7 +140,7 @@ class CldybPlanner(CoroutinePlanner):
                     visits=[a.visits for a in arms],
                     in_flight=[a.asked - a.visits for a in arms],
                     means=[a.mean for a in arms],
-                    budget=s.simulations,
+                    budget=budget,
                     max_visits_per_arm=most,
                 )
                 if index is None or isinstance(index, Wait):
@@ -156,7 +166,7 @@ class CldybPlanner(CoroutinePlanner):
         return self.settings.lookahead_at(t) if len(arms) > 1 else 0
 
     def _tell(self, arm: Arm, t: int, tasks: Tasks, outcomes: list[Outcome], joints: list[Outcome]) -> None:
-        """Back up one simulation: J = R_t + sum_k alpha^k R_{t+k}, mean over methods (Eq. 7)."""
+        """Back up one simulation: J = R_t + sum_k alpha^k R_{t+k}, mean (or weighted sum) over methods (Eq. 7)."""
         problem = first_problem(self.methods, [*outcomes, *joints])
         arm.train_seconds += sum(o.train_seconds for o in outcomes)
         self.judged += arm.visits == 0
@@ -168,13 +178,14 @@ class CldybPlanner(CoroutinePlanner):
         joint = joints_by_step(joints, tasks, m)
         rewards = [self._reward(outcomes, joint[i], step) for i, step in enumerate(steps)]
         if not arm.rewards:  # its own reward is the same in all simulations
-            arm.image_variance = image_variance(outcomes, joints[:m], tasks[:t], self.settings.reward)
+            arm.image_variance = image_variance(outcomes, joints[:m], tasks[:t], self.settings.reward, self.weights)
         arm.rewards.append(rewards[0])
         arm.values.append(accuracy.discounted_return(rewards, self.settings.discount))
 
     def _reward(self, outcomes: Sequence[Outcome], joint: Sequence[float | None], t: int) -> float:
         kind = self.settings.reward
-        return float(np.mean([accuracy.reward(o.accuracy, t, kind, j) for o, j in zip(outcomes, joint, strict=True)]))
+        each = [accuracy.reward(o.accuracy, t, kind, j) for o, j in zip(outcomes, joint, strict=True)]
+        return combined(each, self.weights)
 
     def _joints(self, tasks: Tasks, t: int) -> list[Rollout]:
         """For ``gap-to-joint``: each method trained on all classes at once, for every step that is rewarded."""
@@ -195,7 +206,7 @@ class CldybPlanner(CoroutinePlanner):
     # -------------------------------------------------------------------------------------------- helpers
 
     def progress(self) -> PlannerProgress:
-        judged_at = Counter(j.step for j in self.trace)
+        judged_at = Counter(j.step for j in self.trace if not j.spared)
         chosen = [j for j in self.trace if j.chosen]
         decisions = tuple(Decision(j.step, j.task, j.value, j.visits, judged_at[j.step]) for j in chosen)
         return PlannerProgress(len(self.sequence) + (not self.done), self.judged, decisions)

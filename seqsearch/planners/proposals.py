@@ -45,7 +45,8 @@ class Proposals:
         """Candidate tasks, and the geometry that they come from (None if the settings ask for none)."""
         s, left = self.settings, self._left(prefix, t)
         geometry = None
-        if "greedy" in (s.sampler, s.followups) or s.seed_class == "near-past" or s.selector == "similar-past":
+        looked_at = s.selector == "similar-past" or s.screen_to < 1
+        if "greedy" in (s.sampler, s.followups) or s.seed_class == "near-past" or looked_at:
             prototypes = yield from self._prototypes(prefix, t, spaces)
             geometry = Geometry.of(prototypes, left, self.positions(prefix))
         request = CandidateRequest(
@@ -85,11 +86,20 @@ class Proposals:
         """At most B- arms, spread over the functional clusters of the proposals."""
         s = self.settings
         rng = self.rng(t, "condense")
-        if len(proposals) <= s.condensed:
+        if s.clustering and len(proposals) > s.condensed:
+            nll = yield from self._nll(prefix, proposals, spaces)
+            kept = functional.condense(nll, s.condensed, s.clusters, rng, standardise=not s.raw_features)
+            return [Arm(proposals[i], tuple(float(v) for v in nll[i])) for i in kept]
+        if len(proposals) > s.condensed:
+            proposals = [proposals[int(i)] for i in rng.choice(len(proposals), s.condensed, replace=False)]
+        if s.screen_to == 1:
             return [Arm(p) for p in proposals]
-        if not s.clustering:
-            drawn = rng.choice(len(proposals), s.condensed, replace=False)
-            return [Arm(proposals[int(i)]) for i in drawn]
+        nll = yield from self._nll(prefix, proposals, spaces)
+        return [Arm(p, tuple(float(v) for v in own)) for p, own in zip(proposals, nll, strict=True)]
+
+    def _nll(self, prefix: Tasks, proposals: list[Task], spaces: Sequence[str]) -> Steps:
+        """kNN negative log-likelihoods ``[proposals, methods]``, in nats."""
+        s = self.settings
         options = (
             ("images", s.knn_images), ("k", s.knn_k), ("scope", s.knn_scope), ("temperature", s.knn_temperature)
         )  # fmt: skip
@@ -102,9 +112,7 @@ class Proposals:
         yield Ask(tuple(probes))
         answers = yield Need(tuple(probes))
         self._forget(probes)
-        nll = np.concatenate([a.values for a in answers]).reshape(len(self.methods), len(proposals)).T
-        kept = functional.condense(nll, s.condensed, s.clusters, rng, standardise=not s.raw_features)
-        return [Arm(proposals[i], tuple(float(v) for v in nll[i])) for i in kept]
+        return np.concatenate([a.values for a in answers]).reshape(len(self.methods), len(proposals)).T
 
     # -------------------------------------------------------------------------------------------- look-ahead
 

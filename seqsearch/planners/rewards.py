@@ -33,16 +33,25 @@ def joint_accuracy(joint: Outcome, tasks: Tasks) -> float:
     return joint_acc(dict(zip(order, zip(right, judged, strict=True), strict=True)), [t.classes for t in tasks])
 
 
-def image_variance(outcomes: Sequence[Outcome], joints: Sequence[Outcome], tasks: Tasks, kind: RewardKind) -> float:
+def combined(values: Sequence[float], weights: Sequence[float] | None) -> float:
+    """One number of those of several methods: their mean, or, with ``weights``, the weighted sum."""
+    return float(np.mean(values)) if weights is None else float(np.dot(weights, values))
+
+
+def image_variance(
+    outcomes: Sequence[Outcome], joints: Sequence[Outcome], tasks: Tasks, kind: RewardKind,
+    weights: Sequence[float] | None = None,
+) -> float:  # fmt: skip
     """Variance of the reward of the last of ``tasks`` over draws of its own judged images; NaN where that is unknown.
 
     Args:
         outcomes: of rollouts over ``tasks``, or longer ones, one for each method.
         joints: trained on all classes of ``tasks`` at once, one for each method; empty unless the reward is a gap to them.
+        weights: of the methods, see `combined`.
 
     The images of a class are a simple random sample, classes and trainings are given. The reward is minus 1/t of the task's
-    pooled accuracy (for ``gap-to-joint`` 1/t of what the joint training has more), mean over methods; its variance is the sum
-    over classes of ``n_c s_c^2 / (t n)^2``, with ``s_c^2`` the sample variance of an image's part, so that it is unbiased and
+    pooled accuracy (for ``gap-to-joint`` 1/t of what the joint training has more), `combined` over methods; its variance is the
+    sum over classes of ``n_c s_c^2 / (t n)^2``, with ``s_c^2`` the sample variance of an image's part, so that it is unbiased and
     holds for methods, and for joint and sequential training, on the same images. Forgetting (``forgetting``) does not look at
     the last task: 0. Unknown with one image of a class, and where it was not kept which images were right.
     """
@@ -54,11 +63,14 @@ def image_variance(outcomes: Sequence[Outcome], joints: Sequence[Outcome], tasks
     if not all((*own, *at_once)):
         return math.nan
     variance, images = 0.0, 0
+    signs, divisor = ([1.0] * len(own), len(own)) if weights is None else (weights, 1)
     for c in tasks[-1].classes:
-        part = np.sum([right[c] for right in own], axis=0) - np.sum([right[c] for right in at_once], axis=0)
+        part = np.dot(signs, [right[c] for right in own])
+        if at_once:
+            part = part - np.dot(signs, [right[c] for right in at_once])
         if len(part) < 2:
             return math.nan
-        variance += len(part) * float((part / len(own)).var(ddof=1))
+        variance += len(part) * float((part / divisor).var(ddof=1))
         images += len(part)
     return variance / (len(tasks) * images) ** 2
 

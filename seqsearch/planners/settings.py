@@ -53,6 +53,12 @@ class SearchSettings(TaskSettings):
     sampler: Literal["greedy", "group-uniform", "uniform"] = setting("greedy", "Where candidates come from (ablation).")
     clustering: bool = setting(True, "Condense candidates by functional clustering (ablation: --no-clustering).")
     selector: Literal["mcts", "similar-past", "random"] = setting("mcts", "How a candidate is chosen (ablation).")
+    screen_to: float = setting(
+        1.0,
+        "Train only this share of a step's candidates, by a fit to the search's own trace; 1: all.",
+        minimum=0.01,
+        maximum=1.0,
+    )
     probe_images: int = setting(5, "Training images per class behind a prototype.", minimum=1, maximum=MOST_IMAGES)
     extended_from: tuple[int, ...] = field(default=(), metadata={"minimum": None, "maximum": None, "hidden": True})
     """Lengths at which the run was finished before, ascending: ``seqsearch extend`` sets it, no flag does. Tasks of a stage were
@@ -62,6 +68,10 @@ class SearchSettings(TaskSettings):
         super().check()
         if list(self.stages) != sorted({n for n in self.stages if n >= 1}):
             raise UserError(f"a run of {self.tasks} tasks cannot have been extended from {list(self.extended_from)}")
+        if self.screen_to < 1 and self.selector != "mcts":
+            raise UserError(
+                f"--screen-to {self.screen_to:g} --selector {self.selector}: no candidate is judged; leave one out"
+            )
 
     @property
     def stages(self) -> tuple[int, ...]:

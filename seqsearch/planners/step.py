@@ -55,6 +55,10 @@ class Arm:
     train_seconds: float = 0.0
     image_variance: float = math.nan
     """Of its own reward, see `seqsearch.planners.rewards.image_variance`."""
+    predicted: float = math.nan
+    """See `seqsearch.planners.screening.Prediction`."""
+    spared: bool = False
+    """Not judged, since others were predicted to be harder."""
 
     @property
     def visits(self) -> int:
@@ -85,6 +89,9 @@ class Judgement:
             trainings (one seed), on the tasks before and their images, and on how the images of the candidate are
             classified after its look-ahead tasks: these are not in it. Nor is it that of a difference: candidates share
             look-ahead draws, and the images of the tasks before.
+        predicted: own reward within the step, in its sd, by what was known before (`seqsearch.planners.screening`); NaN where
+            nothing was predicted.
+        spared: not judged, since others were predicted to be harder.
     """
 
     step: int
@@ -97,6 +104,8 @@ class Judgement:
     train_seconds: float
     status: str
     chosen: bool
+    predicted: float = math.nan
+    spared: bool = False
 
 
 @dataclass(frozen=True, eq=False)

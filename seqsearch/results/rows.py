@@ -158,6 +158,7 @@ def _of_candidate(row: TraceRow) -> Row:
         "value": finite(j.value), "reward": finite(j.reward), "noise": finite(j.noise),
         "visits": j.visits, "nll": [float(x) for x in j.nll],
         "train_seconds": float(j.train_seconds), "status": j.status, "chosen": bool(j.chosen),
+        "predicted": finite(j.predicted), "spared": bool(j.spared),
     }  # fmt: skip
 
 

@@ -94,6 +94,10 @@ class RunResults:
         """The sequences that were searched for this method, alone or jointly with others."""
         return [s for s in self.sequences if s.kind in FOUND and method in s.method_ids]
 
+    def without(self, method: str) -> list[TaskSequence]:
+        """The sequences that were searched for other methods."""
+        return [s for s in self.sequences if s.kind in FOUND and method not in s.method_ids]
+
     def random(self) -> list[TaskSequence]:
         return [s for s in self.sequences if s.kind == "random"]
 

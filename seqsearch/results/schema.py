@@ -134,6 +134,20 @@ TRACE = Layout(
         Column("train_seconds", "float64", "s", "training time behind its simulations"),
         Column("status", "string", "-", "ok, or the first trouble in one line"),
         Column("chosen", "bool", "-", "whether the search moved there"),
+        Column(
+            "predicted",
+            "float64?",
+            "sd of the step",
+            "own reward within the step as a fit to the search's trace predicted it before training (--screen-to); else null",
+            added=True,
+        ),
+        Column(
+            "spared",
+            "bool?",
+            "-",
+            "whether it was not trained, since others were predicted to be harder",
+            added=True,
+        ),
     ),
 )
 
@@ -218,4 +232,26 @@ ESTIMATES = Layout(
     ),
 )
 
-LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS, ESTIMATES)
+EFFECTS = Layout(
+    "effects.parquet",
+    ("run_id", "method_id", "measure", "figure"),
+    (
+        _RUN,
+        Column("method_id", "string", "-", "label of the method, or mean: over methods"),
+        Column("measure", "string", "-", "accuracy, masked, confusion (accuracy - masked) or gap (accuracy - joint)"),
+        Column("figure", "string", "-", "a condition (random, regrouped, ...): its mean; an effect (content, ...)"),
+        Column("value", "float64", "fraction", "the mean, or the effect: positive where found sequences lose"),
+        Column("low", "float64?", "fraction", "lower end of its 95 % interval, by itself; null if it has none"),
+        Column("high", "float64?", "fraction", "upper end"),
+        Column(
+            "low_together", "float64?", "fraction", "the same at the level at which a measure's effects hold together"
+        ),
+        Column("high_together", "float64?", "fraction", "upper end"),
+        Column("over", "list<string>", "-", "what the interval is over; it is conditional on everything else"),
+        Column("lacking", "string", "-", "what there is too little of for an interval; else empty"),
+        Column("found_sequences", "int64", "sequences", "found ones; below 3 the interval is conditional on these"),
+        Column("seeds", "int64", "-", "training seeds behind it"),
+    ),
+)
+
+LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS, ESTIMATES, EFFECTS)

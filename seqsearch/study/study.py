@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.grammar import parse_items
+from seqsearch.core.grammar import Item, parse_items
 from seqsearch.core.identity import versions
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located, located_text
@@ -72,9 +72,7 @@ class Study:
             "images": self.images_per_class(),
             "other_views": {name: len(v.class_ids) for name, v in self.views.items() if name != EVALUATE},
             "weights": self.weight_tags,
-            "methods": {
-                m.label: {"digest": m.digest, "backbone": m.backbone, "params": dict(m.params)} for m in self.methods
-            },
+            "methods": described(self.methods),
             "device": f"{self.world.device} ({platform.machine()})",
             "precision": self.world.precision,
             "threads": 1,
@@ -120,6 +118,11 @@ class Study:
         ]
 
 
+def described(methods: Sequence[MethodSpec]) -> dict[str, Any]:
+    """What the labels of methods stand for."""
+    return {m.label: {"digest": m.digest, "backbone": m.backbone, "params": dict(m.params)} for m in methods}
+
+
 def world_of(settings: StudySettings | PoolSettings, states: Path, device: str, directory: Path) -> World:
     """The world of a study; files are looked for in ``directory``.
 
@@ -141,18 +144,19 @@ def world_of(settings: StudySettings | PoolSettings, states: Path, device: str, 
 
 
 def resolved(
-    settings: StudySettings, states: Path, device: str, directory: Path, length: int
+    settings: StudySettings, states: Path, device: str, directory: Path, length: int, others: Sequence[Item] = ()
 ) -> tuple[World, tuple[MethodSpec, ...], dict[str, str]]:
     """The world of a study, its methods, and the tags of their backbones' weights; files are looked for in ``directory``.
 
     Args:
         length: experiences that a method will learn, at most.
+        others: methods beside those of ``--methods``; they come behind them.
 
     Raises:
         UserError: an unknown name, weights that do not load, a method with room for less.
     """
     world = world_of(settings, states, device, directory)
-    items = [located(item, directory) for item in parse_items(settings.methods, "method")]
+    items = [located(item, directory) for item in (*parse_items(settings.methods, "method"), *others)]
     default = located_text(settings.backbone, "backbone", directory)
     used = {i.backbone or default for i in items}
     if idle := next((b for b, _ in world.weights if b not in used), None):

@@ -29,6 +29,7 @@ SETTINGS: list[dict[str, Any]] = [
     {"knn_scope": "seen"},
     {"selector": "similar-past"},
     {"selector": "random"},
+    {"screen_to": 0.5, "clustering": False, "sampler": "uniform", "classes_per_task": 2, "tasks": 4},
     {"temperature": 1.0},
     {"temperature": float("inf")},
     {"discount": 0.5},

@@ -16,9 +16,11 @@ from seqsearch.planners.step import Judgement
 from seqsearch.pools.base import ClassInfo, Pool
 from seqsearch.pools.glyphs import build
 from seqsearch.results.rows import JudgedRollout, RunInfo, TaskSequence, TraceRow, Training
+from seqsearch.results.schema import EFFECTS
 from seqsearch.results.tables import (
     write_estimates,
     write_results,
+    write_rows,
     write_sequences,
     write_trace,
     write_trainings,
@@ -130,6 +132,9 @@ def write_run(
     figure = {"method_id": "er", "about": "random", "low": 0.4, "high": None}
     estimates = [{**figure, "figure": name, "value": 0.5} for name in ("mean", "sd")]
     write_estimates(path / "estimates.parquet", info, estimates)
+    effect = {"method_id": "er", "measure": "accuracy", "value": 0.5, "over": ["training seeds"], "lacking": ""}
+    effects = [{**effect, "figure": name, "found_sequences": 1, "seeds": 3} for name in ("content", "order")]
+    write_rows(path / "effects.parquet", EFFECTS, info, effects)
     return path
 
 

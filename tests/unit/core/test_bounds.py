@@ -56,7 +56,7 @@ def test_every_number_of_a_record_has_bounds(record: Any) -> None:
             assert math.isfinite(low), f.name
             assert math.isfinite(high) or "inf" in f.metadata["help"], f.name
             found += 1
-    assert found >= 6
+    assert found >= 3
 
 
 def commands(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:

@@ -14,7 +14,7 @@ from seqsearch.core.outcomes import HEAD, ClassifierCounts, EdgeResult, Outcome
 from seqsearch.core.types import ClassId, MethodSpec, Rollout, StateKey, Task, Tasks
 from seqsearch.engine.search import outcome
 from seqsearch.metrics import accuracy
-from seqsearch.planners.rewards import image_variance, joint_accuracy, joints_by_step
+from seqsearch.planners.rewards import combined, image_variance, joint_accuracy, joints_by_step
 from seqsearch.planners.step import Arm
 
 METHOD = MethodSpec("method", "method", "backbone", (), "digest")
@@ -116,3 +116,32 @@ def test_noise_adds_simulations_to_images() -> None:
     assert arm.noise(simulated=True) == pytest.approx(math.hypot(0.03, 0.1 / math.sqrt(3)))
     arm.invalid = "diverged"
     assert math.isnan(arm.noise(simulated=True))
+
+
+@pytest.mark.parametrize("kind", ["paper", "gap-to-joint"])
+def test_image_variance_of_a_difference_is_unbiased(kind: accuracy.RewardKind) -> None:
+    """A minus B on the same images: what they share cancels, so that the mean's variance would be far off."""
+    rng, tasks, sizes = np.random.default_rng(4), tasks_of((0, 1), (2, 3)), (400, 400, 3, 12)
+    chances = (0.5, 0.5, 0.3, 0.85)
+    first = {c: np.ones(400, dtype=bool) for c in tasks[0].classes}
+    rewards, estimates, of_mean = [], [], []
+    for _ in range(1500):
+        one = drawn(rng, tasks, sizes, chances)
+        other, best = (
+            {c: np.where(rng.random(len(r)) < 2 / 3, r, drawn(rng, tasks, sizes, chances)[c]) for c, r in one.items()}
+            for _ in range(2)
+        )
+        outcomes = [rolled(tasks, {**right, **first}) for right in (one, other)]
+        joints = [at_once(tasks, {**right, **first}) for right in (best, one)] if kind == "gap-to-joint" else []
+        [*_, joint] = joints_by_step(joints, tasks, 2)
+        each = [accuracy.reward(o.accuracy, 2, kind, j) for o, j in zip(outcomes, joint, strict=True)]
+        rewards.append(combined(each, (1.0, -1.0)))
+        estimates.append(image_variance(outcomes, joints, tasks, kind, (1.0, -1.0)))
+        of_mean.append(image_variance(outcomes, joints, tasks, kind))
+    assert np.mean(estimates) == pytest.approx(np.var(rewards), rel=0.1)
+    assert abs(np.mean(of_mean) / np.var(rewards) - 1) > 0.2
+
+
+def test_a_difference_is_a_weighted_sum_and_the_mean_stays_the_mean() -> None:
+    assert combined([0.5, 0.25], (1.0, -1.0)) == 0.25
+    assert combined([0.1, 0.2, 0.4], None) == float(np.mean([0.1, 0.2, 0.4]))

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from protocols.cldyb.images import Images
 from protocols.cldyb.steps import Steps, steps_of
-from protocols.cldyb.summary import Images, MethodSummary, Side, Summary
+from protocols.cldyb.summary import MethodSummary, Side, Summary
 from protocols.report import cldyb_words as words
 from seqsearch.distribution.drop import ImageShares, drop
 

@@ -1,0 +1,47 @@
+"""``seqsearch explain``. Heavy imports are inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from protocols.cli.command import run_options, start
+from protocols.cli.given import of_source, print_costs
+from protocols.evaluate.explain.protocol import Explain
+from protocols.evaluate.explain.settings import ExplainSettings
+from protocols.running.runtime import Runtime
+
+PROTOCOL = Explain()
+
+
+@click.command()
+@click.argument("source", required=False, metavar="RUN")
+@run_options(PROTOCOL)
+@click.pass_context
+def explain(
+    context: click.Context, /, source: str | None, out: Path | None, resume: Path | None, dry_run: bool, runtime: Runtime,
+    **values: Any,
+) -> None:  # fmt: skip
+    """Tell why the sequences found in RUN are hard: by their classes, by how these are grouped, or by the order of the tasks.
+
+    Methods are trained on the found classes regrouped at random, and on the found tasks in random order; what RUN has is not
+    trained again.
+
+    \b
+    seqsearch explain runs/mine
+    seqsearch explain runs/mine --methods ranpac --draws 20 --no-bound
+    seqsearch explain --resume runs/explain-20260101-120000
+    """
+    values = of_source(context, PROTOCOL, source, values, resume, methods=True)
+    start(context, PROTOCOL, values, out=out, resume=resume, dry_run=dry_run, runtime=runtime, print_costs=_print_costs)
+
+
+def _print_costs(settings: ExplainSettings, runtime: Runtime) -> None:
+    print_costs(PROTOCOL, settings, runtime)
+
+
+def commands() -> Sequence[click.Command]:
+    return (explain,)

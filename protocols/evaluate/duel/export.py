@@ -1,0 +1,71 @@
+"""From the planners of a duel to the files of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from protocols.cldyb.export import chosen_values, traced
+from protocols.evaluate.duel.planners import Plans, worst_numbers
+from protocols.evaluate.duel.study import DuelStudy
+from protocols.evaluate.duel.summary import summarise
+from protocols.running.export import classes_of, rescored, run_info, write_costs
+from protocols.running.protocol import Exported
+from protocols.running.session import Session
+from seqsearch.engine.journal import Journal
+from seqsearch.planners.replicates import of_order, scoring
+from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, result_rows
+from seqsearch.results.run import assembled
+from seqsearch.results.schema import RESULTS
+from seqsearch.results.tables import write_rows, write_sequences, write_trace
+
+
+def export(session: Session, study: DuelStudy, plans: Plans, reached: str | None) -> Exported:
+    """Write ``sequences``, ``results``, ``trainings`` and, if something was searched, ``trace.parquet``, and ``stats.json``.
+
+    Of a run that was stopped, having ``reached`` so and so far, it is what is known so far.
+    """
+    folder, journal = session.folder, session.journal
+    info = run_info(folder, classes_of(study.world))
+    asked = list(_asked(study, plans))
+    sequences = [s for s, _ in asked]
+    write_sequences(folder.file("sequences.parquet"), info, sequences)
+    results = write_rows(folder.file(RESULTS.file), RESULTS, info, _rows(study, plans, asked, journal))
+    trace = []
+    if plans.searches:
+        searches = plans.searches.values()
+        trace = write_trace(folder.file("trace.parquet"), info, [row for p in searches for row in traced(p)])
+    stats = write_costs(folder, info, journal, session.search(study.world), session.busy_share, reached)
+    found = assembled(folder.path, folder.saved(), stats, sequences, results, trace)
+    return Exported(found, summarise(folder.path, found))
+
+
+def _asked(study: DuelStudy, plans: Plans) -> Iterator[tuple[TaskSequence, tuple[int, ...]]]:
+    """All sequences that are trained, or were begun, with their training seeds."""
+    s, seeds = study.settings, tuple(scoring(study.settings.score_seeds))
+    for p in plans.searches.values():
+        yield TaskSequence(p.name, "searched", study.labels, s.seed, tuple(p.sequence), chosen_values(p)), seeds
+    done = plans.random is not None and plans.random.done
+    again = set(worst_numbers(*plans.random.compared())) if plans.random and done else set()
+    for i in range(max(study.asked, len(plans.random.given) if plans.random else 0)):
+        more = seeds if i < s.crossed_orders or i in again else ()
+        yield study.random(i), (of_order(i), *more)
+    yield from ((g, seeds) for g in study.given)
+
+
+def _rows(
+    study: DuelStudy, plans: Plans, asked: list[tuple[TaskSequence, tuple[int, ...]]], journal: Journal
+) -> Iterator[Row]:
+    """What searches saw of their own sequences, both methods on every sequence, and what the run of ``--on`` knew of its own."""
+    tags, given = study.weight_tags, {g.sequence_id for g in study.given}
+    yield from result_rows(
+        JudgedRollout(
+            p.name, "searched", "search", m.label, m.digest, tags[m.backbone], p.replicate, study.settings.reward_split, o
+        )
+        for p in plans.searches.values()
+        for m, o in zip(p.methods, p.outcomes, strict=False)  # none yet if it was stopped at its first task
+    )  # fmt: skip
+    named = [(s.sequence_id, s.kind, s.tasks, r) for s, r in asked if s.sequence_id not in given]
+    yield from result_rows(rescored(study, journal, study.methods, named))
+    if plans.judging:
+        ours = [r for r in plans.judging.rows(study, journal) if r["sequence_id"] in given]
+        yield from (r for r in ours if r["method_id"] in study.labels)

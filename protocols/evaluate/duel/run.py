@@ -1,0 +1,55 @@
+"""A duel: two methods trained on the same random sequences, each with a training seed of its own, the same for both.
+
+What stands out is trained again with fresh seeds, since a selected extreme is biased: the random sequences with the widest gap
+each way, and, with ``--find``, the sequences that were searched for a wide gap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from protocols.cldyb.costs import estimate
+from protocols.cldyb.settings import CldybSettings
+from protocols.evaluate.duel.export import export
+from protocols.evaluate.duel.planners import Plans, make_plans
+from protocols.evaluate.duel.settings import BATCH
+from protocols.evaluate.duel.study import DuelStudy
+from protocols.running.protocol import Exported, ProtocolRun
+from protocols.running.session import Session
+from protocols.running.snapshot import Expected
+from seqsearch.planners.settings import SearchSettings
+
+
+class DuelRun(ProtocolRun):
+    """What is done in one session, and how far it has come."""
+
+    def __init__(self, session: Session, study: DuelStudy) -> None:
+        self.session, self.study = session, study
+        self.plans = Plans()
+
+    def run(self) -> None:
+        """Search if asked for, train, train again."""
+        s = self.session
+        s.extract_features(self.study)
+        self.plans = make_plans(self.study, BATCH)
+        phase = None if self.plans.searches else "training"
+        s.monitor.watch(self.plans.all, phase, world=self.study.world)
+        s.search(self.study.world).run(self.plans.all, deadline=s.deadline)
+
+    def export(self, reached: str | None) -> Exported:
+        return export(self.session, self.study, self.plans, reached)
+
+
+def expected(study: DuelStudy) -> Expected:
+    """What is trained at most; what the run behind ``--on`` knows already is counted, too."""
+    s = study.settings
+    random = s.most if not study.source else study.asked
+    again = min(s.crossed_orders, study.asked) + 2 * (random > 0) + len(study.given) + len(s.directions)
+    rollouts = 2 * (random + again * s.score_seeds)
+    trainings = rollouts * study.length
+    if s.directions:
+        shared = {f.name: getattr(s, f.name) for f in fields(SearchSettings)}
+        search = estimate(CldybSettings(**shared, methods=s.methods, pool=s.pool, random_sequences=0), 2)
+        rollouts += len(s.directions) * (search.rollouts - 2 * 3)
+        trainings += len(s.directions) * search.search
+    return Expected(rollouts, trainings, study.length)

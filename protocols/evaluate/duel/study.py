@@ -1,0 +1,117 @@
+"""What a duel needs beyond any other study: two methods that differ, and the sequences that they are paired on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from protocols.evaluate.duel.settings import DuelSettings
+from protocols.evaluate.parts.source import Source, read_source
+from protocols.evaluate.parts.study import placed, view_of_sequences
+from seqsearch.core.errors import UserError
+from seqsearch.core.paths import at_home
+from seqsearch.core.types import Task
+from seqsearch.planners.given import first_task, own_first_task, random_sequence
+from seqsearch.results.rows import TaskSequence
+from seqsearch.study.study import EVALUATE, Study, check_images, kept_classes, reads_frozen, resolved, view_of
+
+
+@dataclass(frozen=True)
+class DuelStudy(Study):
+    """A checked study.
+
+    Attributes:
+        first: the first task of what is searched, and of all random sequences with ``--fixed-first``; None with ``--on``.
+        source: of ``--on``.
+        drawn: the random sequences of ``--on``.
+        given: its other ones.
+    """
+
+    settings: DuelSettings
+    first: Task | None
+    source: Source | None = None
+    drawn: tuple[TaskSequence, ...] = ()
+    given: tuple[TaskSequence, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """Of A and B."""
+        a, b = self.methods
+        return a.label, b.label
+
+    @property
+    def asked(self) -> int:
+        """Random sequences to begin with."""
+        return len(self.drawn) if self.source else self.settings.sequences
+
+    @property
+    def length(self) -> int:
+        """Tasks of a sequence."""
+        return len((*self.drawn, *self.given)[0].tasks) if self.source else self.settings.tasks
+
+    def random(self, number: int) -> TaskSequence:
+        """A random sequence."""
+        if self.source:
+            return self.drawn[number]
+        s = self.settings
+        first = self.first if s.fixed_first else None
+        first = first or own_first_task(self.view, s.classes_per_task, s.seed, number)
+        tasks = random_sequence(first, self.view, s.tasks, s.classes_per_task, number, s.seed)
+        return TaskSequence(f"random-{number}", "random", self.labels, s.seed, tasks, (None,) * len(tasks))
+
+    def identity(self) -> dict[str, Any]:
+        first, source = self.first, self.source
+        more = {"first_task": first.digest if first else None, "source": source.digest if source else None}
+        return {**super().identity(), **more}
+
+
+def prepare(settings: DuelSettings, states: Path, device: str, directory: Path | None = None) -> DuelStudy:
+    """Resolve and check all names; files are looked for in ``directory`` (default: the current one).
+
+    Raises:
+        UserError: an unknown name, the same method twice, too few classes, a class too small to split, sequences that cannot be
+            read or are of other classes.
+    """
+    directory = directory or Path.cwd()
+    source = _source(settings, directory)
+    length = max(len(s.tasks) for s in (source.named or source.sequences)) if source else settings.tasks
+    world, methods, tags = resolved(settings, states, device, directory, length)
+    if methods[0].digest == methods[1].digest:
+        raise UserError(
+            f"{methods[0].label!r} and {methods[1].label!r} are one method with the same parameters: a duel needs two that differ"
+        )
+    labels = tuple(m.label for m in methods)
+    if source:
+        there = [replace(s, method_ids=labels) for s in placed(source, world)]
+        view = view_of_sequences(world, there)
+        drawn = tuple(s for s in there if s.kind == "random")
+        given = tuple(s for s in there if s.kind != "random")
+        return DuelStudy(
+            settings, world, {EVALUATE: view}, methods, tags, reads_frozen(methods), None, source, drawn, given
+        )
+    kept, k = kept_classes(world, settings), settings.classes_per_task
+    if len(kept) < settings.tasks * k:
+        raise UserError(
+            f"pool {settings.pool!r} has {len(kept)} classes in play, {settings.tasks} tasks of {k} need {settings.tasks * k}: "
+            "lower --tasks or --classes-per-task, or use a larger --pool"
+        )
+    check_images(world, kept)
+    view = view_of(world, kept)
+    first = first_task(view, k, settings.seed)
+    return DuelStudy(settings, world, {EVALUATE: view}, methods, tags, reads_frozen(methods), first)
+
+
+def _source(settings: DuelSettings, directory: Path) -> Source | None:
+    """That of ``--on``; sequences of pools that no search saw are left out."""
+    if not settings.on:
+        return None
+    source = read_source(directory / at_home(settings.on))
+    kept = tuple(s for s in source.sequences if s.kind != "heldout")
+    if not kept and not source.named:
+        raise UserError(
+            f"--on {settings.on}: holds no sequence to pair methods on but those of pools that no search saw"
+        )
+    if len({len(s.tasks) for s in kept}) > 1:
+        raise UserError(f"--on {settings.on}: its sequences are not all of one length")
+    return replace(source, sequences=kept)

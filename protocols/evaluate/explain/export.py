@@ -1,0 +1,94 @@
+"""From the judging of found sequences, and of what was made of them, to the files of a run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from protocols.evaluate.explain.common import Common
+from protocols.evaluate.explain.study import ExplainStudy
+from protocols.evaluate.explain.summary import Explained, MethodEffects, Summary, summarise
+from protocols.running.export import classes_of, run_info, write_costs
+from protocols.running.folder import write_json
+from protocols.running.protocol import Exported
+from protocols.running.session import Session
+from seqsearch.core.errors import UserError
+from seqsearch.core.typed import built, fits
+from seqsearch.distribution.contrast import Contrast
+from seqsearch.results.rows import Row, finite
+from seqsearch.results.run import assembled, read_results
+from seqsearch.results.schema import EFFECTS, RESULTS
+from seqsearch.results.tables import write_rows, write_sequences
+from seqsearch.storage.inside import Inside
+from seqsearch.storage.reading import json_object
+
+COMMON = "common.json"
+"""What the found classes have in common."""
+LARGEST = 1 << 26
+"""Bytes of it."""
+
+
+def export(session: Session, study: ExplainStudy, common: Common, reached: str | None) -> Exported:
+    """Write ``sequences``, ``results``, ``effects`` and ``trainings.parquet``, ``common.json`` and ``stats.json``.
+
+    Of a run that was stopped, having ``reached`` so and so far, it is what is known so far, without effects.
+    """
+    folder, journal, file = session.folder, session.journal, session.folder.file
+    info = run_info(folder, classes_of(study.world))
+    sequences = [*study.sequences, *study.drawn, *study.at_once]
+    write_sequences(file("sequences.parquet"), info, sequences)
+    names = {s.sequence_id for s in sequences}
+    rows = [row for row in study.judging.rows(study, journal) if row["sequence_id"] in names]
+    results = write_rows(file("results.parquet"), RESULTS, info, rows)
+    write_json(file(COMMON), json.loads(json.dumps(asdict(common))))
+    stats = write_costs(folder, info, journal, session.search(study.world), session.busy_share, reached)
+    found = Explained(assembled(folder.path, folder.saved(), stats, sequences, results), common)
+    summary = summarise(folder.path, found)
+    if reached is None:
+        write_rows(file(EFFECTS.file), EFFECTS, info, effect_rows(summary))
+    return Exported(found, summary)
+
+
+def read_explained(run: Path) -> Explained:
+    """From the files of a run.
+
+    Raises:
+        UserError: no run folder, a run that has exported nothing yet, or a damaged file.
+    """
+    return Explained(read_results(run), _read_common(run))
+
+
+def _read_common(run: Path) -> Common:
+    if not Inside(run).has(COMMON):
+        return Common()
+    said = json_object(run / COMMON, most=LARGEST)
+    if not fits(said, Common):
+        raise UserError(f"{run / COMMON} is not as it was written: restore it")
+    found: Common = built(said, Common)
+    return found
+
+
+def effect_rows(summary: Summary) -> list[Row]:
+    """Rows of ``effects.parquet``: means of conditions and effects, by method and measure."""
+    methods = [*summary.methods, *([summary.mean] if summary.mean else [])]
+    return [row for m in methods for row in _of_method(m)]
+
+
+def _of_method(m: MethodEffects) -> list[Row]:
+    return [
+        {
+            "method_id": m.method, "measure": measure, "figure": name, **_of_contrast(c),
+            "found_sequences": e.found_sequences, "seeds": e.seeds,
+        }
+        for measure, e in m.measures.items() for name, c in (*e.means.items(), *e.effects.items())
+    ]  # fmt: skip
+
+
+def _of_contrast(c: Contrast) -> dict[str, Any]:
+    return {
+        "value": c.interval.value, "low": finite(c.interval.low), "high": finite(c.interval.high),
+        "low_together": finite(c.together.low), "high_together": finite(c.together.high), "over": sorted(c.variances),
+        "lacking": c.lacking,
+    }  # fmt: skip

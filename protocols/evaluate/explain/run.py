@@ -1,0 +1,63 @@
+"""Explaining found sequences: what of them makes them hard is told by training on their regroupings and reorderings."""
+
+from __future__ import annotations
+
+from protocols.evaluate.explain.common import Common, in_common
+from protocols.evaluate.explain.export import export
+from protocols.evaluate.explain.study import ExplainStudy
+from protocols.running.protocol import Exported, ProtocolRun
+from protocols.running.session import Session
+from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import Item
+from seqsearch.planners.all_classes import AllClassesPlanner
+from seqsearch.pools.union import class_names
+from seqsearch.similarity.features import from_prototypes
+from seqsearch.similarity.matrix import MOST_CLASSES, Similarity
+from seqsearch.similarity.names import from_names
+from seqsearch.study.class_similarity import FROZEN
+
+
+class ExplainRun(ProtocolRun):
+    """What is done in one session, and how far it has come."""
+
+    def __init__(self, session: Session, study: ExplainStudy) -> None:
+        self.session, self.study = session, study
+        self.common = Common()
+
+    def run(self) -> None:
+        """Look at the classes, train on what is new."""
+        s, study = self.session, self.study
+        s.extract_features(study)
+        self.common = self._in_common()
+        judging = study.judging
+        s.monitor.watch(judging.planners, "training", judging.rollouts, world=study.world)
+        s.search(study.world).run(judging.planners, deadline=s.deadline)
+
+    def export(self, reached: str | None) -> Exported:
+        return export(self.session, self.study, self.common, reached)
+
+    def _in_common(self) -> Common:
+        study = self.study
+        if len(study.population.class_ids) > MOST_CLASSES:
+            return Common(notes=(f"More than {MOST_CLASSES:,} classes: groups and similarities are not compared.",))
+        names = class_names(study.world.images)
+        own = [names[study.world.class_index(c)] for c in study.population.class_ids]
+        similarities = {"images": self._by_images(own)}
+        notes: tuple[str, ...] = ()
+        try:
+            similarities = {"names": from_names(own), **similarities}
+        except UserError as error:
+            notes = (f"Names are not compared: {error}.",)
+        found = in_common(study.found, study.population, similarities, study.settings.seed)
+        return Common(found.groups, found.alike, found.pairs, (*notes, *found.notes))
+
+    def _by_images(self, names: list[str]) -> Similarity:
+        """Cosines of class means of training images, in the features of the first method's frozen backbone."""
+        s, study = self.session, self.study
+        backbone = study.methods[0].backbone
+        frozen = study.world.spec(Item(FROZEN, FROZEN, backbone, ()), backbone)
+        first = study.found[0].tasks[0]
+        planner = AllClassesPlanner("prototypes", frozen, study.population, study.settings.seed, learned=first)
+        s.monitor.watch([planner], "similarity", 1)
+        s.search(study.world).run([planner], more=True, deadline=s.deadline)
+        return from_prototypes(planner.values, names, planner.name)

@@ -1,0 +1,155 @@
+"""What explaining a run needs beyond any judging of its sequences: their regroupings, their reorderings, upper bounds."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from protocols.evaluate.explain.settings import ExplainSettings
+from protocols.evaluate.parts.judging import Asked, Judging
+from protocols.evaluate.parts.study import EvaluateStudy
+from protocols.evaluate.parts.study import prepare as prepared
+from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import Item
+from seqsearch.core.types import MethodSpec, Task, Tasks
+from seqsearch.planners.regrouped import regrouped, regroupings, reordered, reorderings
+from seqsearch.planners.step import PoolView
+from seqsearch.results.rows import SequenceKind, TaskSequence
+from seqsearch.study.study import kept_classes, view_of
+
+EXPLAINED = ("searched", "given")
+"""Kinds of sequences that are explained."""
+JOINT = "joint"
+
+
+@dataclass(frozen=True)
+class ExplainStudy(EvaluateStudy):
+    """A checked study.
+
+    Attributes:
+        population: the classes that the run drew from, groups that were left out not among them.
+        bounds: joint training by backbone; none with ``--no-bound``.
+        drawn: regroupings and reorderings of the found sequences.
+    """
+
+    settings: ExplainSettings
+    population: PoolView
+    bounds: Mapping[str, MethodSpec]
+    drawn: tuple[TaskSequence, ...]
+
+    def identity(self) -> dict[str, Any]:
+        bounds = {b: {"label": m.label, "digest": m.digest} for b, m in self.bounds.items()}
+        return {**super().identity(), "bounds": bounds}
+
+    @property
+    def found(self) -> tuple[TaskSequence, ...]:
+        return tuple(s for s in self.sequences if s.kind in EXPLAINED)
+
+    @property
+    def random(self) -> tuple[TaskSequence, ...]:
+        return tuple(s for s in self.sequences if s.kind == "random")
+
+    @cached_property
+    def at_once(self) -> tuple[TaskSequence, ...]:
+        """All classes of each found and random sequence as one task, for upper bounds."""
+        return tuple(
+            replace(s, sequence_id=f"{s.sequence_id}/joint", kind="joint", tasks=(_union(self.view, s.tasks),), values=(None,))
+            for s in ((*self.found, *self.random) if self.bounds else ())
+        )  # fmt: skip
+
+    @cached_property
+    def judging(self) -> Judging:
+        """What is asked of whom: random sequences of all methods, the others of those that they were found for."""
+        asked = [
+            Asked(m, s, self.replicates(self.origin(s)))
+            for s in (*self.found, *self.random, *self.drawn) for m in self.methods if concerns(s, m.label)
+        ]  # fmt: skip
+        bounds = [Asked(m, s, self.replicates(self.origin(s))) for s in self.at_once for m in self.bounds.values()]
+        return Judging(self.source, [*asked, *bounds], self.settings.seed)
+
+    def origin(self, sequence: TaskSequence) -> TaskSequence:
+        """The sequence of the run that another was made of, or itself."""
+        return {s.sequence_id: s for s in self.sequences}[origin(sequence)]
+
+
+def origin(sequence: TaskSequence) -> str:
+    """The name of the sequence that one was made of, or its own."""
+    made = sequence.kind in ("regrouped", "reordered", "joint")
+    return sequence.sequence_id.rpartition("/")[0] if made else sequence.sequence_id
+
+
+def concerns(sequence: TaskSequence, method: str) -> bool:
+    """Whether a method is judged on a sequence: on those that were found for others it is not."""
+    return sequence.kind == "random" or method in sequence.method_ids
+
+
+def prepare(settings: ExplainSettings, states: Path, device: str, directory: Path) -> ExplainStudy:
+    """Resolve and check all names; files are looked for in ``directory``.
+
+    Raises:
+        UserError: see `protocols.evaluate.parts.study.prepare`; no sequence that can be explained, none of those named methods.
+    """
+    base = prepared(settings, states, device, directory)
+    found = [s for s in base.sequences if s.kind in EXPLAINED]
+    _check(settings.source, found, base)
+    bounds = {
+        b: base.world.spec(Item(f"{JOINT}@{b}", JOINT, b, ()), b)
+        for b in (dict.fromkeys(m.backbone for m in base.methods) if settings.bound else ())
+    }
+    fields = {f.name: getattr(base, f.name) for f in dataclasses.fields(base)}
+    found = _for_whom(found, [m.label for m in base.methods])
+    sequences = (*found, *(s for s in base.sequences if s.kind == "random"))
+    drawn = tuple(d for s in found for d in _drawn(s, base.view, settings))
+    population = view_of(base.world, kept_classes(base.world, settings))
+    return ExplainStudy(**{**fields, "sequences": sequences}, population=population, bounds=bounds, drawn=drawn)
+
+
+def _check(source: str, found: Sequence[TaskSequence], study: EvaluateStudy) -> None:
+    kinds = sorted({s.kind for s in study.sequences})
+    if not found or {"hard", "easy"} & set(kinds):
+        raise UserError(
+            f"{source}: has no sequence that was searched task by task ({', '.join(kinds)} only): explain a run of "
+            "seqsearch cldyb, or a file of sequences"
+        )
+    for s in found:
+        if len(s.tasks) < 3 or not reorderings(s.tasks) or not regroupings(s.tasks):
+            raise UserError(
+                f"{source}: sequence {s.sequence_id!r} has {len(s.tasks)} tasks, the last of {len(s.tasks[-1].classes)} classes: "
+                "after the first they have no other order, or no other grouping; explain 3 tasks of 2 classes, or more"
+            )
+    random = [s for s in study.sequences if s.kind == "random"]
+    if other := next((s for s in (*found, *random) if s.tasks[0] != found[0].tasks[0]), None):
+        raise UserError(
+            f"{source}: sequences {found[0].sequence_id!r} and {other.sequence_id!r} begin with different tasks: only what comes "
+            "after the same first task can be compared; explain them one at a time"
+        )
+
+
+def _for_whom(found: Sequence[TaskSequence], labels: Sequence[str]) -> list[TaskSequence]:
+    """The sequences found for any of these methods; those for which none was found are judged on all."""
+    searched = {m for s in found for m in s.method_ids}
+    strangers = [m for m in labels if m not in searched]
+    ours = [replace(s, method_ids=(*(m for m in s.method_ids if m in labels), *strangers)) for s in found]
+    return [s for s in ours if s.method_ids]
+
+
+def _drawn(s: TaskSequence, view: PoolView, settings: ExplainSettings) -> list[TaskSequence]:
+    def named(kind: SequenceKind, sequences: Sequence[Tasks]) -> list[TaskSequence]:
+        return [
+            replace(s, sequence_id=f"{s.sequence_id}/{kind}-{i}", kind=kind, tasks=tasks, values=(None,) * len(tasks))
+            for i, tasks in enumerate(sequences)
+        ]
+
+    digest = "/".join(t.digest for t in s.tasks)
+    return [
+        *named("regrouped", regrouped(s.tasks, view, settings.draws, settings.seed, digest)),
+        *named("reordered", reordered(s.tasks, settings.draws, settings.seed, digest)),
+    ]
+
+
+def _union(view: PoolView, tasks: Tasks) -> Task:
+    return view.task(c for task in tasks for c in task.classes)

@@ -1,0 +1,136 @@
+"""Why found sequences are hard, in figures: effects by method and measure, ranks among random sequences, what classes share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from protocols.evaluate.explain.common import Common
+from protocols.evaluate.explain.conditions import Compared, compared
+from protocols.evaluate.explain.figures import MEASURES, Measure, averaged, conditions, image_index
+from protocols.evaluate.explain.study import EXPLAINED
+from protocols.running.protocol import resume_command
+from protocols.running.provenance import Provenance, provenance
+from seqsearch.distribution.effects import Effects, effects
+from seqsearch.distribution.interval import AGREE
+from seqsearch.distribution.percentile import OrderPercentile, percentile
+from seqsearch.metrics.accuracy import acc
+from seqsearch.results.rows import TaskSequence
+from seqsearch.results.run import RunResults
+
+
+@dataclass(frozen=True)
+class Rank:
+    """A found sequence among random ones, all trained with the same seeds: mean final Acc over these.
+
+    Attributes:
+        beats: random sequences that are more accurate: it is harder than these; ``ties``: as accurate.
+        random: how many there are.
+        p: one-sided, (1 + random ones that are as hard) / (random + 1): exact, if the found sequence is one more random one.
+        place: the share of random sequences, with these seeds, that are less accurate, and its interval.
+    """
+
+    sequence: str
+    beats: int
+    ties: int
+    random: int
+    p: float
+    place: OrderPercentile
+
+
+@dataclass(frozen=True)
+class MethodEffects:
+    """One method, or the mean over all: effects by measure, and ranks of its found sequences (none of a mean)."""
+
+    method: str
+    measures: Mapping[Measure, Effects]
+    ranks: tuple[Rank, ...] = ()
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A run that explains another.
+
+    ``mean`` is over methods, None if there is one only, or if they were not all judged alike. ``unfinished``: how far it came,
+    and what continues it; it has no figures then.
+    """
+
+    run: str
+    source: str
+    methods: tuple[MethodEffects, ...]
+    mean: MethodEffects | None
+    common: Common
+    stats: dict[str, Any] | None
+    troubles: tuple[str, ...]
+    provenance: Provenance
+    unfinished: str = ""
+    resume: str = ""
+
+    @property
+    def overall(self) -> MethodEffects | None:
+        """What the headline speaks of; None if there are no figures."""
+        return self.mean or next(iter(self.methods), None)
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The results of a run that explains another: what it measured, and what the found classes have in common."""
+
+    run: RunResults
+    common: Common
+
+
+def summarise(run: Path, explained: Explained) -> Summary:
+    """Compute the summary of the results of a run; of one that was stopped, how far it came."""
+    data = explained.run
+    name, origin = str(data.config.get("run_id", run.resolve().name)), provenance(data.config)
+    source = str(data.setting("source") or "")
+    if not data.finished:
+        reached = str((data.stats or {}).get("reached") or "unknown")
+        resume = resume_command(run, data.config.get("protocol"))
+        return Summary(name, source, (), None, explained.common, data.stats, (), origin, reached, resume)
+    troubles: list[str] = []
+    labels = [m for m in data.methods if any(m in s.method_ids for s in data.sequences if s.kind in EXPLAINED)]
+    sides = [side for m in labels if (side := compared(data, m, troubles))]
+    methods = tuple(MethodEffects(side.method, _effects(data, [side]), _ranks(data, side)) for side in sides)
+    mean = None
+    if len(labels) > 1 and len(sides) == len(labels) and all(side.shape == sides[0].shape for side in sides):
+        mean = MethodEffects("mean", _effects(data, sides))
+    elif len(labels) > 1:
+        troubles.append("No mean over methods: they were not all judged on as many sequences with the same seeds.")
+    return Summary(name, source, methods, mean, explained.common, data.stats, tuple(troubles), origin)
+
+
+def _effects(data: RunResults, sides: Sequence[Compared]) -> dict[Measure, Effects]:
+    """By measure, of the mean over methods; measures that are not known of all of them are missing."""
+    index, found = image_index(data, sides), {}
+    for measure in MEASURES:
+        made = [conditions(data, side, measure, index) for side in sides]
+        known = [c for c in made if c is not None]
+        if len(known) == len(made):
+            classes = index.classes if index else None
+            found[measure] = effects(averaged(known), classes, accuracies=measure in ("accuracy", "masked"))
+    return found
+
+
+def _ranks(data: RunResults, side: Compared) -> tuple[Rank, ...]:
+    """Of each found sequence; none without random ones."""
+    if "random" not in side.sequences:
+        return ()
+
+    def final(sequence: TaskSequence) -> float:
+        return float(np.mean([acc(data.rollouts[sequence.sequence_id, side.method, r].accuracy) for r in side.seeds]))
+
+    random = np.array([final(s) for s in side.sequences["random"][0]])
+    ranks = []
+    for s in side.found:
+        own = final(s)
+        as_hard, above = int((random <= own + AGREE).sum()), int((random > own + AGREE).sum())
+        ties = int((np.abs(random - own) <= AGREE).sum())
+        place = percentile([own], random).orders[0]
+        ranks.append(Rank(s.sequence_id, above, ties, len(random), (1 + as_hard) / (len(random) + 1), place))
+    return tuple(ranks)

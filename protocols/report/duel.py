@@ -1,0 +1,155 @@
+"""``report.html`` of a duel: how often and by how much one method is above the other, and the sequences that show it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from protocols.evaluate.duel.summary import Again, DuelSummary
+from protocols.report import duel_words as words
+from protocols.report.duel_needed import of
+from protocols.report.duel_plots import against, gaps
+from protocols.report.edge_cells import interval, signed
+from protocols.report.edge_truth import p_text
+from protocols.report.gallery import gallery
+from protocols.report.page import identity, plain, write_page
+from protocols.report.plots import Dots
+from protocols.report.provenance import sentences
+from protocols.report.tables import Cells
+from protocols.report.text import line, percent
+from protocols.running.protocol import Exported
+from seqsearch.pools.base import Pool
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+CSS = {"a": "hard", "b": "easy", "": "given"}
+"""Colours of sequences that are worst for A, for B, and of given ones."""
+
+
+def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
+    """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``."""
+    s = exported.summary
+    lines = "".join(f"<li>{escape(finding)}</li>" for finding in words.findings(s))
+    notes = '<ul class="notes">' + "".join(f"<li>{escape(note)}</li>" for note in words.notes(s)) + "</ul>"
+    sections = [
+        f'<p class="eyebrow">seqsearch run {escape(s.run)}</p>\n<h1>{escape(words.headline(s))}</h1>\n<ul>{lines}</ul>',
+        *(t.html() for t in tables(s)), _charts(s), notes,
+        gallery(exported.results, pools, "worse for that method beside the other") if s.found else "", _how(s),
+        identity(exported.results.config),
+    ]  # fmt: skip
+    return write_page(run / "report.html", f"{s.run}: {s.methods[0]} and {s.methods[1]}", sections)
+
+
+def to_json(s: DuelSummary) -> dict[str, Any]:
+    """Plain values; what is not a finite number is None."""
+    said: dict[str, Any] = {
+        "run": s.run, "reached": s.unfinished[0] if s.unfinished else "", "headline": words.headline(s),
+        "findings": [] if s.unfinished else words.findings(s), "notes": words.notes(s), "stats": s.stats,
+        "a": s.methods[0], "b": s.methods[1], "on_most": s.on_most,
+        "more_often": s.sample.more_often if s.sample else "", "on_average": s.sample.on_average if s.sample else "",
+        "pairs": {"sequences": s.pairs.names, "a": s.pairs.a.tolist(), "b": s.pairs.b.tolist()},
+    }  # fmt: skip
+    for name in ("sample", "running", "needed_most", "needed_average", "spread", "test"):
+        value = getattr(s, name)
+        said[name] = None if value is None else dataclasses.asdict(value)
+    for name in ("worst", "found", "given"):
+        said[name] = [dataclasses.asdict(x) for x in getattr(s, name)]
+    found: dict[str, Any] = plain(said)
+    return found
+
+
+def render(s: DuelSummary) -> RenderableType:
+    """The summary for a terminal, or as plain text for a file."""
+    from rich.console import Group
+    from rich.table import Table
+
+    parts: list[RenderableType] = [line(words.headline(s))]
+    for cells in () if s.unfinished else tables(s):
+        table = Table(box=None, pad_edge=False, header_style="", title=None)
+        for i, heading in enumerate(cells.headings):
+            table.add_column(heading, justify="left" if i == 0 else "right", overflow="fold")
+        for row in cells.rows:
+            table.add_row(*map(line, row))
+        parts += [line(""), line(cells.title, style="bold"), table, line(cells.lead, style="dim")]
+    parts.append(line(""))
+    if not s.unfinished:
+        parts += [line(finding) for finding in words.findings(s)]
+    parts += [line(note) for note in words.notes(s)]
+    return Group(*parts)
+
+
+def tables(s: DuelSummary) -> list[Cells]:
+    """The comparison over random sequences, and sequences that were trained with fresh seeds."""
+    a, b = s.methods
+    found = []
+    if p := s.sample:
+        headings = (
+            "random sequences",
+            f"{a} above",
+            f"{b} above",
+            "alike",
+            "sign test p",
+            "mean gap [95 %]",
+            "median [95 %]",
+        )
+        row = (
+            str(p.L), interval(p.above), interval(p.below), interval(p.ties), p_text(p.sign_p), signed(p.mean),
+            signed(p.median),
+        )  # fmt: skip
+        lead = (
+            f"Percent of sequences and points. {words.CONDITIONS}. Gap: {a} minus {b}, one training each. Intervals: over class "
+            "sequences and training seeds."
+        )
+        found.append(Cells(f"{a} against {b}", lead, headings, (row,)))
+    again = [*s.worst, *s.found, *s.given]
+    if again:
+        headings = ("sequence", "worst for", a, b, "when picked", "gap on fresh seeds [95 %]", "lower at random")
+        lead = (
+            f"Percent and points; gap: {a} minus {b}. When picked: of a random sequence that was chosen for it, which is biased. "
+            "Fresh seeds: for this sequence alone; the interval is of training noise. Lower at random: share of random sequences."
+        )
+        found.append(Cells("Sequences trained again", lead, headings, tuple(_row(s, w) for w in again)))
+    return found
+
+
+def _row(s: DuelSummary, w: Again) -> tuple[str, ...]:
+    return (
+        w.sequence, of(s, w.side) if w.side else "", percent(w.a), percent(w.b),
+        "" if w.seen is None else f"{100 * w.seen:+.1f}", signed(w.gap), interval(w.place) if w.place else "",
+    )  # fmt: skip
+
+
+def _charts(s: DuelSummary) -> str:
+    again = [*s.worst, *s.found, *s.given]
+    groups = [Dots("random", tuple(zip(s.pairs.a.tolist(), s.pairs.b.tolist(), strict=True)))]
+    groups += [Dots(CSS[w.side], ((w.a, w.b),)) for w in again]
+    groups = [g for g in groups if g.points]
+    if not groups:
+        return ""
+    (a, b), names = (escape(m) for m in s.methods), " and ".join(s.methods)
+    drawn = [f"<div><h3>Each sequence</h3>{against(groups, s.methods, f'final accuracy of {names}')}</div>"]
+    if len(s.pairs):
+        marks = [(CSS[w.side], w.gap.value) for w in again]
+        drawn.append(f"<div><h3>{a} minus {b}</h3>{gaps(s.pairs.gaps.tolist(), marks, f'gaps of {names}')}</div>")
+    keys = '<span class="key random">random</span>'
+    keys += f'<span class="key hard">worst for {a}</span><span class="key easy">worst for {b}</span>'
+    legend = (
+        f"{keys}<br>Final accuracy. Random: one training each; others: mean over fresh seeds. Diagonal: both alike."
+    )
+    return f'<h2>Sequence by sequence</h2>\n<p class="legend">{legend}</p>\n<div class="charts">{"".join(drawn)}</div>'
+
+
+def _how(s: DuelSummary) -> str:
+    searched = (
+        " The found ones were searched step by step for a large difference of the two methods' rewards, and trained again with "
+        "fresh seeds."
+    )
+    return (
+        "<h2>How it was computed</h2>\n<p>Both methods were trained on the same random sequences, each with a training seed of "
+        f"its own that both share, and judged on test images.{searched * bool(s.found)}</p>\n"
+        + "".join(f"<p>{escape(sentence)}</p>\n" for sentence in sentences(s.provenance))
+    )

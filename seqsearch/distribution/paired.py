@@ -1,0 +1,162 @@
+"""Two methods on the same class sequences: how often, and by how much, one is more accurate than the other.
+
+A gap is the final accuracy of A minus that of B on one random sequence, both trained with the same seed, which serves no other
+sequence: gaps are independent draws over sequences and training seeds. All figures are conditional on the classes, their split
+and the test images: methods and sequences share images, and what other images would show is in no interval.
+
+What is said for any distribution, ties included: the shares (Clopper and Pearson), the sign test, quantiles, and what lies beyond
+the worst gaps. The mean has an interval from `mean.FEWEST` sequences on, Student's and Hall's together, which can miss where rare
+sequences are far off (docs/distribution.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special, stats
+
+from seqsearch.distribution.interval import AGREE, Float64, Interval, accuracies, tail
+from seqsearch.distribution.mean import FEWEST
+from seqsearch.distribution.pivot import Pivot
+from seqsearch.distribution.tails import share_beyond
+
+Side = Literal["a", "b", ""]
+"""Method A, method B, or neither."""
+FEWEST_SIGNS = 6
+"""Sequences below which no sign test has a p-value of 5 % or less, whatever comes out: 2 / 2^5 is 6 %."""
+FEWEST_SEEDS = 5
+"""Training seeds below which the gap of one sequence has no interval."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Of one sequence: its number among those given, and accuracy of A minus that of B."""
+
+    number: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Accuracies of A and B on ``L`` random sequences, one training each; bounds are NaN where nothing can be said.
+
+    Attributes:
+        above, ties, below: shares of sequences (and training seeds) with A above B, both alike, A below B; each with its own
+            interval.
+        counts: sequences of each.
+        sign_p: two-sided p-value of the sign test, ties left out: that A is above B as often as below.
+        mean: gap over all sequences and training seeds.
+        sd: of the gap of one training.
+        median, low, high: quantiles 1/2, 1/10 and 9/10 of the gap.
+        worst_a, worst_b: the lowest and the highest gap seen. They are selected extremes of single trainings: on fresh seeds
+            these sequences will show less.
+        beyond: with 95 % confidence at most this share of sequences has a gap below the lowest; above the highest likewise.
+    """
+
+    L: int
+    above: Interval
+    ties: Interval
+    below: Interval
+    counts: tuple[int, int, int]
+    sign_p: float
+    mean: Interval
+    sd: float
+    median: Interval
+    low: Interval
+    high: Interval
+    worst_a: Gap
+    worst_b: Gap
+    beyond: float
+
+    @property
+    def on_most(self) -> Side:
+        """The method that is above the other on more than half of all sequences, at 5 % over both."""
+        return "a" if self.above.low > 0.5 else "b" if self.below.low > 0.5 else ""
+
+    @property
+    def more_often(self) -> Side:
+        """The method that is above the other more often than below, by the sign test at 5 %."""
+        if self.sign_p > 0.05:
+            return ""
+        return "a" if self.counts[0] > self.counts[2] else "b"
+
+    @property
+    def on_average(self) -> Side:
+        """The method with the higher mean, where 0 is outside the mean's interval."""
+        return "a" if self.mean.low > 0 else "b" if self.mean.high < 0 else ""
+
+
+def paired(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Paired:
+    """From ``a [L]`` and ``b [L]``, final accuracies on independently drawn sequences; equal within rounding is a tie.
+
+    Raises:
+        ValueError: accuracies that are no fractions, or not as many of A as of B.
+    """
+    x, y = accuracies(a, "accuracies of A"), accuracies(b, "accuracies of B")
+    if len(x) != len(y):
+        raise ValueError(f"{len(x)} accuracies of A do not pair with {len(y)} of B")
+    gaps = x - y
+    gaps[np.abs(gaps) <= AGREE] = 0.0
+    counts = int((gaps > 0).sum()), int((gaps == 0).sum()), int((gaps < 0).sum())
+    shares = [share(n, len(gaps), level) for n in counts]
+    lowest, highest = int(gaps.argmin()), int(gaps.argmax())
+    return Paired(
+        L=len(gaps), above=shares[0], ties=shares[1], below=shares[2], counts=counts, sign_p=sign_p(counts[0], counts[2]),
+        mean=mean_gap(gaps, level), sd=float(gaps.std(ddof=1)) if len(gaps) > 1 else math.nan,
+        median=quantile(gaps, 0.5, level), low=quantile(gaps, 0.1, level), high=quantile(gaps, 0.9, level),
+        worst_a=Gap(lowest, float(gaps[lowest])), worst_b=Gap(highest, float(gaps[highest])),
+        beyond=share_beyond(len(gaps), level),
+    )  # fmt: skip
+
+
+def share(count: int, n: int, level: float = 0.95) -> Interval:
+    """A share of ``n`` independent draws, with the bounds of Clopper and Pearson (1934): at least ``level``."""
+    beyond = tail(level)
+    low = float(special.betaincinv(count, n - count + 1, beyond)) if count else 0.0
+    high = float(special.betainccinv(count + 1, n - count, beyond)) if count < n else 1.0
+    return Interval(count / n, low, high)
+
+
+def sign_p(above: int, below: int) -> float:
+    """Two-sided p-value of the sign test; exact, 1 where all are ties."""
+    return float(stats.binomtest(above, above + below).pvalue) if above + below else 1.0
+
+
+def mean_gap(gaps: Float64, level: float = 0.95) -> Interval:
+    """Mean of ``gaps [L]`` with the bounds of `Pivot`, cut at -1 and 1; NaN below `FEWEST` sequences, and where all agree."""
+    value = float(gaps.mean())
+    if len(gaps) < FEWEST or np.ptp(gaps) <= AGREE:
+        return Interval(value)
+    low, high = Pivot.of_mean(gaps).bounds(level)
+    return Interval(value, max(-1.0, low), min(1.0, high))
+
+
+def quantile(gaps: Float64, q: float, level: float = 0.95) -> Interval:
+    """The ``q`` quantile of ``gaps [L]``, with order statistics as bounds: for any distribution they hold in at least ``level``.
+
+    The lower bound is the largest x_(r) with P(Binomial(L, q) < r) below half of 1 - ``level``, the upper one likewise ("Order
+    Statistics", David and Nagaraja, 2003, section 7.1). NaN where L is too small for one of them.
+    """
+    x, n, beyond = np.sort(gaps), len(gaps), tail(level)
+    value = float(np.quantile(x, q))
+    low, high = int(stats.binom.ppf(beyond, n, q)) - 1, int(stats.binom.isf(beyond, n, q))
+    if low < 0 or high >= n:
+        return Interval(value)
+    return Interval(value, float(x[low]), float(x[high]))
+
+
+def seeds_gap(gaps: ArrayLike, level: float = 0.95) -> Interval:
+    """Mean of the gap of ONE sequence over fresh training seeds ``gaps [R]``, with the bounds of `Pivot`.
+
+    It speaks of this sequence, and of these test images. No bounds below `FEWEST_SEEDS`, where skewed noise of training makes it
+    miss too often (four seeds: 92 %), or where all gaps agree.
+    """
+    x = np.asarray(gaps, dtype=np.float64)
+    value = float(x.mean())
+    if len(x) < FEWEST_SEEDS or np.ptp(x) <= AGREE:
+        return Interval(value)
+    return Interval(value, *Pivot.of_mean(x).bounds(level))

@@ -1,0 +1,133 @@
+"""Which candidates are worth a training: a ridge regression on what is known of them before, fitted to what one search has seen.
+
+Not in the CLDyB paper. Known of a candidate before it is trained are the k-NN negative log-likelihood of each method (Algorithm
+2), the mean and the largest cosine of its classes to those learned, and the mean pair potential within it (Eq. 5). What it brings
+is the reward of its own task, told from the first simulation on. Both are centred: candidates compete within their step only.
+
+Shapes: ``B`` candidates of a step, ``n`` judged ones of all steps before, ``F`` features.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.core.types import Task
+from seqsearch.planners.step import Arm, Geometry
+
+Float64 = NDArray[np.float64]
+
+FEWEST = 8
+"""Judged candidates below which nothing is predicted."""
+PENALTIES = (0.01, 0.1, 1.0, 10.0)
+"""Of the ridge, per judged candidate: the one with the smallest leave-one-out error is taken."""
+_FLAT = 1e-9
+"""Rewards and features whose spread is smaller do not differ: rounding told them apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """The judged candidates of one step: what was known of them ``[B, F]``, and their own rewards ``[B]``."""
+
+    known: Float64
+    reward: Float64
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Of candidates ``[B]``: the reward expected within their step, in its standard deviations (larger is harder).
+
+    ``agreement``: Pearson's correlation of leave-one-out predictions with the rewards that the fit has seen; NaN where one of
+    them is constant. It is a gate, no estimate: the penalty was chosen by the same errors, and rewards of a step are centred.
+    """
+
+    values: Float64
+    agreement: float
+
+
+def known_before(nll: Sequence[float], own: NDArray[np.int64], geometry: Geometry) -> Float64:
+    """Features ``[F]`` of a candidate: ``nll`` by method, mean and largest cosine to the past, mean potential within.
+
+    ``own`` ``[K]`` are the places of its classes in the ``geometry``.
+    """
+    past = geometry.to_past[own]
+    pairs = geometry.psi[np.ix_(own, own)][np.triu_indices(len(own), 1)]
+    return np.array([*nll, past.mean(), past.max(), pairs.mean()])
+
+
+def predict(steps: Sequence[Step], known_BF: Float64) -> Prediction | None:
+    """What the candidates will bring by what is known of them; None below `FEWEST` judged candidates, or without any spread.
+
+    Ridge regression; features are scaled to a pooled standard deviation of one within steps, rewards to one within each step, so
+    that each step weighs alike, however small its share in the reward.
+    """
+    told = [s for s in steps if len(s.reward) > 1 and np.ptp(s.reward) > _FLAT]
+    if sum(len(s.reward) for s in told) < FEWEST:
+        return None
+    x_nF = np.concatenate([s.known - s.known.mean(axis=0) for s in told])
+    y_n = np.concatenate([(s.reward - s.reward.mean()) / s.reward.std() for s in told])
+    spread_F = x_nF.std(axis=0)
+    used_F = spread_F > _FLAT
+    if not used_F.any():
+        return None
+    x_nF = x_nF[:, used_F] / spread_F[used_F]
+    _, left_out, weights = min((_ridge(x_nF, y_n, len(y_n) * p) for p in PENALTIES), key=lambda fit: fit[0])
+    centred_BF = (known_BF - known_BF.mean(axis=0))[:, used_F] / spread_F[used_F]
+    return Prediction(centred_BF @ weights, _correlation(left_out, y_n))
+
+
+def _ridge(x_nF: Float64, y_n: Float64, penalty: float) -> tuple[float, Float64, Float64]:
+    """Sum of squared leave-one-out errors, leave-one-out predictions ``[n]``, weights ``[F]``."""
+    solved = np.linalg.solve(x_nF.T @ x_nF + penalty * np.eye(x_nF.shape[1]), x_nF.T)
+    weights = solved @ y_n
+    leverage = np.einsum("nf,fn->n", x_nF, solved)
+    errors = (y_n - x_nF @ weights) / (1 - leverage)
+    return float(errors @ errors), y_n - errors, weights
+
+
+def _correlation(x: Float64, y: Float64) -> float:
+    return float(np.corrcoef(x, y)[0, 1]) if min(np.ptp(x), np.ptp(y)) > _FLAT else math.nan
+
+
+class Screening:
+    """What one search has learned of its candidates.
+
+    Args:
+        share: of a step's candidates, to be judged; 1 judges all and computes nothing.
+        positions: places of a task's classes in the geometry.
+    """
+
+    def __init__(self, share: float, positions: Callable[[Sequence[Task]], NDArray[np.int64]]) -> None:
+        self._share, self._positions = share, positions
+        self._steps: list[Step] = []
+        self._known: dict[Task, Float64] = {}
+
+    def to_judge(self, arms: Sequence[Arm], geometry: Geometry | None) -> list[Arm]:
+        """The arms to be trained, most promising first; the others are marked as spared. All, as they are, while the search
+        has judged too few, or where the fit agrees with nothing that it has seen."""
+        if self._share == 1 or geometry is None:
+            return list(arms)
+        self._known = {a.task: known_before(a.nll, self._positions((a.task,)), geometry) for a in arms}
+        found = predict(self._steps, np.array([self._known[a.task] for a in arms]))
+        if found is None:
+            return list(arms)
+        for arm, value in zip(arms, found.values, strict=True):
+            arm.predicted = float(value)
+        if not found.agreement > 0:
+            return list(arms)
+        order = sorted(range(len(arms)), key=lambda i: -found.values[i])
+        judged = math.ceil(self._share * len(arms) - _FLAT)
+        for i in order[judged:]:
+            arms[i].spared = True
+        return [arms[i] for i in order[:judged]]
+
+    def learn(self, arms: Sequence[Arm]) -> None:
+        """What became of those that were judged."""
+        told = [a for a in arms if a.rewards and not a.invalid and a.task in self._known]
+        if told:
+            known, rewards = [self._known[a.task] for a in told], [a.rewards[0] for a in told]
+            self._steps.append(Step(np.array(known), np.array(rewards)))

@@ -1,0 +1,41 @@
+"""A quick subset of `benchmarks.coverage_effects`: intervals of effects hold about as often as they say, at their corners."""
+
+import numpy as np
+import pytest
+
+from benchmarks.coverage_effects import NOISES, cases, coverage, drawn
+from seqsearch.distribution.contrast import degrees_of
+from seqsearch.distribution.effects import EFFECTS, effects
+from seqsearch.distribution.parts import quantile
+
+CORNERS = [
+    ("skew alone", 1, 8, 3), ("ties", 1, 3, 2), ("of 5, training", 1, 8, 2), ("bits, 2 images", 1, 3, 2),
+    ("search", 3, 3, 3), ("image", 1, 8, 2),
+]  # fmt: skip
+REPEATS = 40
+
+
+@pytest.mark.parametrize("case", CORNERS, ids=str)
+def test_intervals_hold(case):
+    assert case in set(cases())
+    row = coverage(case, REPEATS)
+    assert min(row[e] for e in EFFECTS if e in row) >= 0.87
+    assert row["together"] >= 0.9
+
+
+@pytest.mark.parametrize("n", [3, 5, 8, 20])
+def test_full_degrees_of_freedom_would_not_hold_for_skewed_draws(n):
+    """Why a draw's part has fewer: Student's interval of the mean of exponential draws."""
+    x = np.random.default_rng(0).exponential(size=(20_000, n))
+    off, error = abs(x.mean(axis=1) - 1), x.std(axis=1, ddof=1) / np.sqrt(n)
+    assert 0.935 < (off <= quantile(0.95, degrees_of(n)) * error).mean() < 0.985
+    assert (off <= quantile(0.95, n - 1) * error).mean() < 0.925
+
+
+def test_without_noise_of_images_it_would_not_hold():
+    rng, held = np.random.default_rng(0), []
+    for _ in range(80):
+        conditions, _, truth = drawn(NOISES["image"], 1, 8, 2, rng)
+        mean = effects(conditions, None).means["regrouped"].interval
+        held.append(mean.low <= truth["regrouped"] <= mean.high)
+    assert np.mean(held) < 0.85

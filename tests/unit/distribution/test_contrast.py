@@ -1,0 +1,109 @@
+"""Sums of means with signs: by hand, and what is lacking for an interval is said."""
+
+import math
+
+import numpy as np
+import pytest
+
+from seqsearch.distribution.contrast import Stratum, contrast, degrees_of
+from seqsearch.distribution.parts import quantile
+
+RANDOM = np.array([[0.7, 0.72], [0.8, 0.78], [0.9, 0.9]])
+FOUND = np.array([[0.5, 0.6]])
+
+
+def difference(a: Stratum, b: Stratum, **options):
+    return contrast([(1.0, a), (-1.0, b)], **options)
+
+
+def test_by_hand():
+    c = difference(Stratum("random sequences", RANDOM), Stratum("found", FOUND, population=1))
+    assert c.interval.value == pytest.approx(0.8 - 0.55)
+    draws, seeds = np.var([0.71, 0.79, 0.9], ddof=1) / 3, np.var([0.8 - 0.5, 0.8 - 0.6], ddof=1) / 2
+    assert c.variances == pytest.approx({"random sequences": draws, "training seeds": seeds})
+    reach = math.sqrt(draws * quantile(0.95, degrees_of(3)) ** 2 + seeds * quantile(0.95, 1) ** 2)
+    assert c.interval.half_width == pytest.approx(reach)
+    assert sum(c.shares.values()) == pytest.approx(1)
+    assert c.these_images
+
+
+def test_a_family_is_read_at_its_own_level():
+    sides = Stratum("random sequences", RANDOM), Stratum("found", FOUND, population=1)
+    alone, three = difference(*sides), difference(*sides, family=3)
+    assert alone.together == alone.interval == three.interval
+    assert three.together.half_width > three.interval.half_width
+    assert three.together == difference(*sides, level=1 - 0.05 / 3).interval
+
+
+def test_of_a_population_only_what_was_not_drawn_varies():
+    some = np.array([[0.5, 0.6], [0.6, 0.7], [0.7, 0.8]])
+    one = Stratum("found", FOUND, population=1)
+    of_six = difference(Stratum("regroupings", some, population=6), one).variances["regroupings"]
+    assert of_six == pytest.approx(0.1**2 / 3 / 2)
+    assert "regroupings" not in difference(Stratum("regroupings", some, population=3), one).variances
+    with_one_seed = contrast([(1.0, Stratum("regroupings", some[:, :1], population=3))])
+    assert with_one_seed.variances == pytest.approx({"regroupings": 0.1**2 / 3})  # what the training brought varies
+
+
+@pytest.mark.parametrize(
+    ("values", "population", "lacking"),
+    [
+        ([[0.5]], 1, "too few training seeds, 1 more needed"),
+        ([[0.5, 0.6], [0.6, 0.6]], math.inf, "too few x, 1 more needed"),
+        ([[0.5, 0.6], [0.6, 0.5], [0.4, 0.7]], math.inf, "the x score alike"),
+        ([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]], math.inf, "the x score alike"),
+        ([[0.5, 0.5], [0.5, 0.5]], 2, "nothing varies on either side"),
+        ([[0.5, 0.6], [0.6, 0.6]], 2, ""),
+    ],
+)
+def test_what_is_lacking_is_said_and_has_no_interval(values, population, lacking):
+    c = contrast([(1.0, Stratum("x", np.array(values), population=population))])
+    assert c.lacking.startswith(lacking)
+    assert bool(c.lacking) == bool(lacking)
+    assert math.isnan(c.interval.low) == math.isnan(c.together.low) == bool(lacking)
+
+
+def test_sequences_that_are_known_to_be_identical_do_not_vary():
+    values = np.array([[0.5, 0.6]] * 3)
+    assert contrast([(1.0, Stratum("x", values))]).lacking
+    c = contrast([(1.0, Stratum("x", values, identical=True))])
+    assert not c.lacking
+    assert c.variances == pytest.approx({"x": 0.0, "training seeds": 0.01 / 4})
+
+
+def test_nothing_differs_only_if_every_seed_says_so():
+    same = Stratum("x", np.array([[0.5, 0.6]] * 3), identical=True)
+    assert difference(same, Stratum("y", np.array([[0.5, 0.6]]), population=1)).nothing_differs
+    swapped = difference(same, Stratum("y", np.array([[0.6, 0.5]]), population=1))
+    assert not swapped.nothing_differs
+    assert swapped.variances["training seeds"] == pytest.approx(0.02 / 2)
+
+
+def test_what_does_not_pair_is_refused():
+    with pytest.raises(ValueError, match="share training seeds"):
+        difference(Stratum("x", RANDOM), Stratum("y", RANDOM[:, :1]))
+    images = np.full((3, 2, 4), 0.1)
+    with pytest.raises(ValueError, match="add up"):
+        contrast([(1.0, Stratum("x", RANDOM, images))], np.array([0, 0, 1, 1]))
+    with pytest.raises(ValueError, match="finite"):
+        contrast([(1.0, Stratum("x", np.array([[np.nan]])))])
+
+
+def test_images_common_to_both_sides_cancel():
+    """Both sides hold the same images, of which some are hard: that says nothing of the difference."""
+    rng = np.random.default_rng(0)
+    hard = (rng.random(40) < 0.6) / 40
+    own = rng.normal(0, 1e-4, (2, 3, 2, 40))
+    a, b = (Stratum(n, (hard + x).sum(2), hard + x, same_images=True) for n, x in zip("ab", own, strict=True))
+    classes = np.repeat([0, 1], 20)
+    alone, both = contrast([(1.0, a)], classes), difference(a, b, classes=classes)
+    assert alone.variances["test images"] == pytest.approx(0.25 / 40, rel=0.3)
+    assert both.variances["test images"] < alone.variances["test images"] / 1e3
+
+
+def test_a_handful_of_errors_says_nothing():
+    rng = np.random.default_rng(0)
+    right = np.ones((4, 2, 40))
+    right[:, :, :2] = rng.random((4, 2, 2)) < 0.5
+    s = Stratum("x", right.mean(2), right / 40, same_images=True)
+    assert contrast([(1.0, s)], np.repeat([0, 1], 20)).lacking.startswith("fewer than 5 images")

@@ -1,0 +1,196 @@
+"""``seqsearch explain``: what is new is trained, effects add up, and what cannot be explained is told in one line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from protocols.cli.main import main
+from tests.studies import finished_run
+
+RUN: dict[str, Any] = {"methods": "simplecil", "tasks": 4, "score_seeds": 2, "simulations": 3, "condensed": 3}
+FAILS = """
+from seqsearch.methods.simplecil import SimpleCIL
+
+class Fails(SimpleCIL):
+    def fit_task(self, task):
+        if {int(row) // 16 for row in task.train.indices} == CLASSES:
+            raise RuntimeError("not this one")
+        return super().fit_task(task)
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return finished_run(tmp_path_factory.mktemp("runs") / "run", **RUN)
+
+
+@pytest.fixture(scope="module")
+def out(run: Path) -> Path:
+    """The run, explained."""
+    result = explain(run, "--draws", 4, "--no-bound", "--out", run.parent / "explained", "--json")
+    assert result.exit_code == 0, result.output
+    return run.parent / "explained"
+
+
+def explain(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["explain", *map(str, arguments), "--workers", "0", "--quiet"])
+
+
+def rows(run: Path, name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(run / f"{name}.parquet").to_pylist()
+    return found
+
+
+def said_of(run: Path) -> dict[str, Any]:
+    result = CliRunner().invoke(main, ["show", str(run), "--json"])
+    assert result.exit_code == 0, result.output
+    said: dict[str, Any] = json.loads(result.stdout)
+    return said
+
+
+def test_only_what_is_new_is_trained(run: Path, out: Path) -> None:
+    kinds = {(r["sequence_id"], r["kind"]) for r in rows(out, "sequences")}
+    made = [kind for _, kind in kinds]
+    assert {k: made.count(k) for k in set(made)} == {"searched": 1, "random": 5, "regrouped": 4, "reordered": 4}
+    known = {r["sequence_id"] for r in rows(run, "results") if r["role"] == "rescore"}
+    states = rows(out, "trainings")
+    assert len({t["state"] for t in states}) == len(states)
+    fresh = [r for r in rows(out, "results") if r["sequence_id"] not in known]
+    assert {r["kind"] for r in fresh} == {"regrouped", "reordered"}
+    again = [t for t in states if t["depth"] > 1]
+    assert len(again) < 8 * 3 * 2 + 1  # beginnings are shared
+
+
+def test_effects_add_up_and_the_order_is_nothing_to_a_nearest_mean(run: Path, out: Path) -> None:
+    [method] = said_of(out)["methods"]
+    for measure in ("accuracy", "masked", "confusion"):
+        m = method["measures"][measure]
+        total = sum(e["interval"]["value"] for e in m["effects"].values())
+        assert total == pytest.approx(
+            m["means"]["random"]["interval"]["value"] - m["means"]["found"]["interval"]["value"]
+        )
+    for name in ("content", "grouping", "order"):
+        parts = [
+            method["measures"][m]["effects"][name]["interval"]["value"] for m in ("accuracy", "masked", "confusion")
+        ]
+        assert parts[0] == pytest.approx(parts[1] + parts[2])
+    assert method["measures"]["accuracy"]["effects"]["order"]["nothing_differs"]
+    assert not method["measures"]["accuracy"]["effects"]["content"]["nothing_differs"]
+    [before] = said_of(run)["methods"]
+    assert method["measures"]["accuracy"]["means"]["found"]["interval"]["value"] == pytest.approx(
+        before["found"]["acc"]
+    )
+    table = {(r["measure"], r["figure"]): r for r in rows(out, "effects")}
+    assert (
+        table["accuracy", "content"]["value"]
+        == method["measures"]["accuracy"]["effects"]["content"]["interval"]["value"]
+    )
+    assert table["accuracy", "content"]["over"] == ["random sequences", "regroupings", "test images", "training seeds"]
+
+
+def test_what_classes_share_and_ranks_are_told_and_shown_again(out: Path) -> None:
+    said = said_of(out)
+    assert {(a["by"], a["about"]) for a in said["common"]["alike"]} == {
+        (by, about) for by in ("names", "images") for about in ("content", "grouping", "order")
+    }
+    assert all(0 < a["place"]["p"] <= a["holm"] <= 1 for a in said["common"]["alike"])
+    assert {p["task"] for p in said["common"]["pairs"]} <= {2, 3, 4}
+    [rank] = said["methods"][0]["ranks"]
+    assert rank["beats"] + rank["ties"] <= rank["random"] == 5
+    assert any("harder than" in note for note in said["notes"])
+    page = (out / "report.html").read_text()
+    assert "What makes them hard" in page
+    assert "data:image/png" in page
+
+
+@pytest.mark.long
+def test_the_same_again_gives_the_same_rows(run: Path, out: Path, tmp_path: Path) -> None:
+    result = explain(run, "--draws", 4, "--no-bound", "--out", tmp_path / "again")
+    assert result.exit_code == 0, result.output
+    for name in ("sequences", "effects"):
+        assert [{**r, "run_id": ""} for r in rows(out, name)] == [
+            {**r, "run_id": ""} for r in rows(tmp_path / "again", name)
+        ]
+    assert (out / "common.json").read_bytes() == (tmp_path / "again" / "common.json").read_bytes()
+
+
+def test_a_regrouping_that_fails_is_left_out_and_told(run: Path, out: Path, tmp_path: Path) -> None:
+    lost = {
+        r["class_id"] for r in rows(out, "sequences") if r["sequence_id"].endswith("/regrouped-0") and r["step"] == 2
+    }
+    (tmp_path / "own.py").write_text(FAILS.replace("CLASSES", repr(lost)))
+    result = explain(
+        run, "--methods", f"{tmp_path}/own.py:Fails", "--draws", 4, "--no-bound", "--out", tmp_path / "o", "--json"
+    )
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert any("1 of 4 regrouped sequences of search-0 left out" in note for note in said["notes"])
+    assert said["methods"][0]["measures"]["accuracy"]["draws"]["regrouped"] == 3
+
+
+@pytest.mark.parametrize(
+    ("tasks", "wrong"),
+    [
+        ([["a", "b"], ["c", "d"]], "no other order, or no other grouping"),
+        ([["a"], ["b"], ["c"]], "no other order, or no other grouping"),
+        ([[["a", "b"], ["c", "d"], ["e", "f"]], [["c", "b"], ["a", "d"], ["e", "f"]]], "begin with different tasks"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_explained_is_one_line(run: Path, tmp_path: Path, tasks: list[Any], wrong: str) -> None:
+    names = sorted({r["class_name"] for r in rows(run, "sequences")})
+    text = json.dumps(tasks)
+    for letter, name in zip("abcdef", names, strict=False):
+        text = text.replace(json.dumps(letter), json.dumps(name))
+    (tmp_path / "s.json").write_text(text)
+    pool = json.loads((run / "config.json").read_text())["settings"]["pool"]
+    result = explain(tmp_path / "s.json", "--pool", pool, "--methods", "simplecil", "--out", tmp_path / "o")
+    assert result.exit_code == 2
+    assert wrong in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "o").exists()
+
+
+def test_damaged_common_is_told(out: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(out, tmp_path / "copy")
+    (copy / "common.json").write_text('{"groups": 3}')
+    result = CliRunner().invoke(main, ["show", str(copy)])
+    assert result.exit_code == 2
+    assert "common.json is not as it was written" in result.stderr
+
+
+@pytest.mark.long
+def test_the_gap_to_joint_training_grows_by_what_accuracy_loses_and_the_bound_does_not(
+    run: Path, tmp_path: Path
+) -> None:
+    result = explain(run, "--draws", 3, "--out", tmp_path / "o", "--json")
+    assert result.exit_code == 0, result.output
+    measures = json.loads(result.stdout)["methods"][0]["measures"]
+    joint = {r["sequence_id"] for r in rows(tmp_path / "o", "results") if r["kind"] == "joint"}
+    assert joint == {"search-0/joint", *(f"random-{i}/joint" for i in range(5))}
+    for name in ("grouping", "order"):  # the same classes, the same bound
+        own, gap = (measures[m]["effects"][name]["interval"]["value"] for m in ("accuracy", "gap"))
+        assert gap == pytest.approx(own)
+    bound = {
+        n: measures["accuracy"]["means"][n]["interval"]["value"] - measures["gap"]["means"][n]["interval"]["value"]
+        for n in ("random", "regrouped", "found")
+    }
+    assert bound["regrouped"] == pytest.approx(bound["found"])
+    content = {m: measures[m]["effects"]["content"]["interval"]["value"] for m in ("accuracy", "gap")}
+    assert content["accuracy"] - content["gap"] == pytest.approx(bound["random"] - bound["regrouped"])
+
+
+@pytest.mark.long
+def test_orders_of_all_classes_have_no_content_to_explain(tmp_path: Path) -> None:
+    pool = "glyphs:classes=12,train=8,reward=4,test=4"
+    made = ["edge", "--methods", "simplecil", "--pool", pool, "--tasks", "3", "--workers", "0", "--quiet"]
+    assert CliRunner().invoke(main, [*made, "--out", str(tmp_path / "edge")]).exit_code == 0
+    result = explain(tmp_path / "edge", "--out", tmp_path / "o")
+    assert result.exit_code == 2
+    assert "no sequence that was searched task by task" in result.stderr
