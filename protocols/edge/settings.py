@@ -19,7 +19,7 @@ from seqsearch.core.settings import (
 )
 
 FEWEST_FITTED, FEWEST_SEEDS = 10, 5
-"""Random sequences that a fit takes, and fresh seeds that an interval takes: as `distribution.ridge` and `shared_seeds` have them."""
+"""Random sequences that a fit takes, and fresh seeds that an interval takes (`distribution.ridge`, `shared_seeds`)."""
 
 
 @dataclass(frozen=True)
