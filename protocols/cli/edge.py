@@ -71,8 +71,8 @@ def _is_plan(run: Path | None) -> bool:
 
 def _check_effect(values: dict[str, Any], named: set[str], plan_only: bool) -> None:
     """Raises UserError: a flag was given that would have no effect."""
-    if plan_only and named & {"enumerate", "until", "orders"}:
-        raise UserError("--plan-only trains nothing: leave --enumerate, --until and --orders out")
+    if plan_only and named & {"enumerate", "until", "orders", "fit"}:
+        raise UserError("--plan-only trains nothing: leave --enumerate, --until, --orders and --fit out")
     anneals, from_file = values["planner"] == "anneal", values["similarity"] not in ("names", "prototypes", "confusion")
     idle = {
         "lags": (values["objective"] != "lags", "is for --objective lags"),
@@ -83,6 +83,8 @@ def _check_effect(values: dict[str, Any], named: set[str], plan_only: bool) -> N
         "max_sequences": (not values["until"], "is for --until"),
         "crossed_orders": (values["enumerate"], "says how many share the seeds, and with --enumerate all do"),
         "rs_draw": (not values["rs_seeds"], "is for --rs-seeds"),
+        "fit_extremes": (not values["fit"], "is for --fit"),
+        "fit_seeds": (not values["fit"], "is for --fit"),
         "enumerate_limit": (not values["enumerate"], "is for --enumerate"),
         "classes": (plan_only and from_file, "draws from a pool, and the plan is made from a file"),
         "exclude_groups": (plan_only and from_file, "leaves classes of a pool out, and the plan is made from a file"),
@@ -95,8 +97,8 @@ def _check_effect(values: dict[str, Any], named: set[str], plan_only: bool) -> N
 def _print_costs(settings: EdgeSettings, runtime: Runtime) -> None:
     from protocols.cli.launch import device_of
     from protocols.edge.plan import random_tasks
-    from protocols.edge.run import expected
     from protocols.edge.study import prepare
+    from protocols.edge.trained import expected
     from protocols.report.text import duration
     from protocols.running.costs import unit_costs
     from seqsearch.distribution.sampling import number_of_sequences, required_sequences

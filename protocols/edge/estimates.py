@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from protocols.edge.fitted import MethodFit
 from protocols.edge.truth import Truth
 from seqsearch.distribution.correlation import SimilarityCorrelation
 from seqsearch.distribution.estimate import Estimate
@@ -55,6 +56,8 @@ def _figures(m: MethodEdge) -> Iterable[tuple[str, str, Interval]]:
     yield from _correlations("random", m.correlation)
     if m.truth:
         yield from _truths(m.truth)
+    if m.fit:
+        yield from _fits(m.fit)
 
 
 def _distribution(e: Estimate) -> Iterable[tuple[str, str, Interval]]:
@@ -74,6 +77,27 @@ def _distribution(e: Estimate) -> Iterable[tuple[str, str, Interval]]:
     for name, n in counts:
         yield "random", name, Interval(n)
     yield from (("seen", name, Interval(getattr(e, name))) for name in ("lowest", "highest"))
+
+
+def _fits(m: MethodFit) -> Iterable[tuple[str, str, Interval]]:
+    for name in ("r2", "p", "p_together", "penalty"):
+        if (value := getattr(m.fit, name)) is not None:
+            yield "fit", name, Interval(value)
+    yield "fit", "sequences", Interval(len(m.fit.orders))
+    yield from ((f"fit: {f.name}", "effect", Interval(f.effect)) for f in m.fit.features)
+    for s in m.sides:
+        about, random = f"fitted {s.side}", "worst" if s.side == "hard" else "best"
+        yield from ((about, "accuracy", Interval(float(s.fitted.mean()))), (about, "predicted", Interval(s.predicted)))
+        yield from ((about, "sequences", Interval(len(s.fitted))), (about, "crossed_seeds", Interval(m.seeds)))
+        if s.place and s.p is not None:
+            yield from ((about, "percentile", s.place.share), (about, f"p_{s.side}", Interval(s.p)))
+        if len(s.random):
+            yield random, "accuracy", Interval(float(s.random.mean()))
+            yield random, "chosen_at", Interval(s.chosen_at)
+        if s.minus_random:
+            yield about, f"minus_{random}", s.minus_random
+        if s.minus_objective:
+            yield about, "minus_objective", s.minus_objective
 
 
 def _truths(t: Truth) -> Iterable[tuple[str, str, Interval]]:

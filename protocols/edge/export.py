@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from protocols.edge.estimates import estimates
+from protocols.edge.fit import Fit
 from protocols.edge.plan import ExtremesPlan
 from protocols.edge.results import EdgeResults
 from protocols.edge.study import EdgeStudy
@@ -13,7 +15,8 @@ from protocols.running.export import classes_of, rescored, run_info, write_costs
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.core.types import Tasks
-from seqsearch.results.rows import SequenceKind, TaskSequence
+from seqsearch.engine.journal import Journal
+from seqsearch.results.rows import JudgedRollout, SequenceKind, TaskSequence
 from seqsearch.results.run import assembled
 from seqsearch.results.schema import SIMILARITY
 from seqsearch.results.tables import write_estimates, write_results, write_sequences
@@ -21,36 +24,55 @@ from seqsearch.similarity.files import write
 from seqsearch.similarity.matrix import Similarity
 
 
+@dataclass(frozen=True)
+class Judged:
+    """A sequence that is trained, or was begun: with which seeds, and which methods (labels)."""
+
+    name: str
+    kind: SequenceKind
+    tasks: Tasks
+    replicates: tuple[int, ...]
+    methods: tuple[str, ...]
+
+
 def export(
     session: Session,
     study: EdgeStudy,
-    trained: Sequence[tuple[str, SequenceKind, Tasks, tuple[int, ...]]],
+    trained: Sequence[Judged],
     values: Sequence[float | None],
     similarities: Sequence[Similarity],
     plans: Sequence[ExtremesPlan],
+    fits: tuple[Fit, ...],
     reached: str | None,
 ) -> Exported:
     """Write ``sequences``, ``results``, ``estimates``, ``similarity`` and ``trainings.parquet``, and ``stats.json``.
 
-    ``trained`` are all sequences that are trained, or were begun: name, kind, tasks and training seeds; ``values`` their
-    objective. Of a run that was stopped, having ``reached`` so and so far, it is what is known so far, without estimates.
+    ``values`` are the objective of ``trained``. Of a run that was stopped, having ``reached`` so and so far, it is what is known
+    so far, without estimates.
     """
     folder, journal, file = session.folder.path, session.journal, session.folder.file
-    info, labels = run_info(session.folder, classes_of(study.world)), tuple(m.label for m in study.methods)
+    info = run_info(session.folder, classes_of(study.world))
     sequences = [
-        TaskSequence(name, kind, labels, study.settings.seed, tasks, (value,) * len(tasks))
-        for (name, kind, tasks, _), value in zip(trained, values, strict=True)
+        TaskSequence(j.name, j.kind, j.methods, study.settings.seed, j.tasks, (value,) * len(j.tasks))
+        for j, value in zip(trained, values, strict=True)
     ]
     write_sequences(file("sequences.parquet"), info, sequences)
-    results = write_results(file("results.parquet"), info, rescored(study, journal, study.methods, trained))
+    results = write_results(file("results.parquet"), info, _results(study, journal, trained))
     if similarities:
         write(file(SIMILARITY), similarities[0])
     search = session.search(study.world)
     stats = write_costs(session.folder, info, journal, search, session.busy_share, reached)
     found = EdgeResults(
-        assembled(folder, session.folder.saved(), stats, sequences, results), tuple(plans), *similarities[:1]
+        assembled(folder, session.folder.saved(), stats, sequences, results), tuple(plans), fits, *similarities[:1]
     )
     summary = summarise(folder, found)
     if reached is None:
         write_estimates(file("estimates.parquet"), info, estimates(summary.methods))
     return Exported(found, summary)
+
+
+def _results(study: EdgeStudy, journal: Journal, trained: Sequence[Judged]) -> Iterator[JudgedRollout]:
+    """What is known of each sequence with its methods, method by method."""
+    for m in study.methods:
+        own = [(j.name, j.kind, j.tasks, j.replicates) for j in trained if m.label in j.methods]
+        yield from rescored(study, journal, [m], own)

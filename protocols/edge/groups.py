@@ -19,6 +19,8 @@ Table = NDArray[np.float64]
 """Final accuracy ``[sequences, seeds]``."""
 DIGITS = 12
 """Of an accuracy: sums of shares of images differ in more only by the order in which they were added."""
+OF_FITS = ("fitted", "retrained")
+"""Kinds of sequences that are there with ``--fit`` alone."""
 WHAT = {"crossed": "random, with the seeds of the extremes", "crossed-rs": "rs, with the seeds of the extremes"}
 """Groups that are called otherwise where they are spoken of."""
 
@@ -72,9 +74,11 @@ def what_s_depends_on(tasks: Sequence[Task], objective: str) -> str:
 
 
 def grouped(sequences: Iterable[TaskSequence]) -> dict[str, list[TaskSequence]]:
-    """By what they are; extremes of further similarities by ``hard@LABEL``."""
+    """By what they are; extremes of further similarities by ``hard@LABEL``. Those of ``--fit`` are spoken of elsewhere."""
     found: dict[str, list[TaskSequence]] = {n: [] for n in ("hard", "easy", "random", "rs", "own", "every")}
     for s in sequences:
+        if s.kind in OF_FITS:
+            continue
         stem, at, label = s.sequence_id.partition("@")
         found.setdefault(f"{stem.partition('-')[0]}{at}{label}", []).append(s)
     return found

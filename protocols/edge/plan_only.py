@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from protocols.edge.settings import EdgePlanSettings
+from protocols.edge.plan_settings import EdgePlanSettings
 from protocols.running.protocol import Exported, Protocol, ProtocolRun
 from seqsearch.results.schema import PLANS, SEQUENCES
 from seqsearch.storage.inside import Inside

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from protocols.edge.settings import EdgeSettings
 from protocols.running.protocol import Exported, Protocol
-from seqsearch.results.schema import ESTIMATES, PLANS, RESULTS, SEQUENCES, SIMILARITY, STATS, TRAININGS
+from seqsearch.results.schema import ESTIMATES, FITS, PLANS, RESULTS, SEQUENCES, SIMILARITY, STATS, TRAININGS
 
 if TYPE_CHECKING:
     from protocols.edge.run import EdgeRun
@@ -23,7 +23,7 @@ class Edge(Protocol[EdgeSettings, "EdgeStudy"]):
     command = "edge"
     settings = EdgeSettings
     exports = (
-        SEQUENCES.file, RESULTS.file, ESTIMATES.file, TRAININGS.file, SIMILARITY, PLANS, STATS,
+        SEQUENCES.file, RESULTS.file, ESTIMATES.file, TRAININGS.file, SIMILARITY, PLANS, FITS, STATS,
     )  # fmt: skip
 
     def prepare(self, settings: EdgeSettings, states: Path, device: str, directory: Path) -> EdgeStudy:
@@ -32,7 +32,7 @@ class Edge(Protocol[EdgeSettings, "EdgeStudy"]):
         return prepare(settings, states, device, directory)
 
     def expected(self, prepared: EdgeStudy) -> Expected:
-        from protocols.edge.run import expected
+        from protocols.edge.trained import expected
 
         return expected(prepared)
 

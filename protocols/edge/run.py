@@ -6,18 +6,18 @@ neighbouring tasks are least and most similar are found on that similarity alone
 
 Training seeds: a random sequence has one of its own, so that their mean is over sequences and seeds, and so have the orders of RS
 and own ones; hard and easy ones, the first random ones, and whatever ``--enumerate`` runs have the scoring seeds, all of them.
+What ``--fit`` chooses by the accuracies of random sequences has seeds that served nothing before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from protocols.edge.export import export
-from protocols.edge.groups import DIGITS
+from protocols.edge.export import Judged, export
+from protocols.edge.fit_stage import FitStage, accuracy
 from protocols.edge.plan import (
     Classes,
     ExtremesPlan,
@@ -28,36 +28,22 @@ from protocols.edge.plan import (
     score,
     write_plans,
 )
-from protocols.edge.settings import EdgeSettings
 from protocols.edge.study import EdgeStudy, SimilaritySource
+from protocols.edge.trained import Trained, crossed_orders, expected
 from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.session import Session
-from protocols.running.snapshot import Expected
 from seqsearch.core.outcomes import Outcome
 from seqsearch.core.types import Tasks
 from seqsearch.distribution.adaptive import parse_target, wanted
-from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes.exact import enumerate_sequences
 from seqsearch.extremes.objective import release_labels, tasks_of, toolbox_labels
 from seqsearch.extremes.restarts import anneal_start
-from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.all_classes import AllClassesPlanner
 from seqsearch.planners.given import GivenPlanner, GivenSequence, GrowingPlanner
 from seqsearch.planners.replicates import of_given, of_order, scoring
-from seqsearch.results.rows import SequenceKind
 from seqsearch.results.schema import PLANS
 from seqsearch.similarity.features import from_confusion, from_prototypes
 from seqsearch.similarity.matrix import Similarity
-
-
-@dataclass(frozen=True)
-class Trained:
-    """A sequence of the study, and the training seeds that it is trained with."""
-
-    name: str
-    kind: SequenceKind
-    tasks: Classes
-    replicates: tuple[int, ...]
 
 
 class EdgeRun(ProtocolRun):
@@ -68,26 +54,36 @@ class EdgeRun(ProtocolRun):
         self.similarities: list[Similarity] = []
         self.plans: list[ExtremesPlan] = []
         self.planners: dict[str, GivenPlanner] = {}
+        self.fit = FitStage(session, study)
 
     def run(self) -> None:
-        """Similarity, extremes, training."""
+        """Similarity, extremes, training; with ``--fit`` the extremes of the fit, and their training."""
         s = self.session
         s.extract_features(self.study)
         self.similarities = [self._similarity(source) for source in self.sources]
         self.plans = self._planned()
         self.planners = self._planners()
-        planners = list(self.planners.values())
+        planners, more, search = list(self.planners.values()), self.study.settings.fit, s.search(self.study.world)
         s.monitor.watch(planners, "training", expected(self.study).rollouts)
-        s.search(self.study.world).run(planners, deadline=s.deadline)
+        search.run(planners, more=more, deadline=s.deadline)
+        if more:
+            self.fit.decide(self.planners["random"].outcomes, self.similarities[0], self.plans[0])
+            planners += self.fit.planners(self._given)
+            s.monitor.watch(planners, "training", expected(self.study).rollouts)
+            search.run(planners, deadline=s.deadline)
 
     def export(self, reached: str | None) -> Exported:
         study, trained = self.study, list(self.sequences())
-        judged = [(t.name, t.kind, self.prefix(t.tasks), t.replicates) for t in trained]
+        everyone = tuple(m.label for m in study.methods)
+        found = [(t, everyone) for t in trained] + [
+            (t, (label,)) for label, own in self.fit.trained.items() for t in own
+        ]
+        judged = [Judged(t.name, t.kind, self.prefix(t.tasks), t.replicates, labels) for t, labels in found]
         values: list[float | None] = []
         if trained:
             of = score(self.similarities[0], study.sizes, study.settings)
-            values = [of(t.tasks) for t in trained]
-        return export(self.session, study, judged, values, self.similarities, self.plans, reached)
+            values = [of(t.tasks) for t, _ in found]
+        return export(self.session, study, judged, values, self.similarities, self.plans, self.fit.fits, reached)
 
     @property
     def sources(self) -> tuple[SimilaritySource, ...]:
@@ -207,43 +203,5 @@ class EdgeRun(ProtocolRun):
         until = self.study.settings.until
         if not until:
             return 0
-        known = [round(acc(row[0].accuracy), DIGITS) for row in outcomes if row[0].status == "ok"]
+        known = [a for row in outcomes if (a := accuracy(row[0])) is not None]
         return len(outcomes) - len(known) + wanted(np.array(known), parse_target(until))
-
-
-def crossed_orders(t: EdgeSettings) -> int:
-    """Random sequences that are trained with the scoring seeds, too: with ``--enumerate`` all, which costs nothing."""
-    return t.random_sequences if t.enumerate else min(t.crossed_orders, t.random_sequences)
-
-
-def most_random(t: EdgeSettings) -> int:
-    """Random sequences at most: a target of tails asks for a number that is known, one of the mean for ``--max-sequences``."""
-    if not t.until:
-        return t.random_sequences
-    target = parse_target(t.until)
-    if target.half_width is not None:
-        return t.max_sequences
-    return min(t.max_sequences, max(t.random_sequences, wanted((), target)))
-
-
-def expected(study: EdgeStudy) -> Expected:
-    """What is trained at most; sequences that begin alike share their first trainings, which only ``--enumerate`` counts on."""
-    t, k = study.settings, len(study.sizes)
-    extremes = 2 * t.extremes * (1 + len(study.others)) * t.score_seeds
-    given = len(t.drawn_seeds()) + len(study.orders)
-    own, crossed = most_random(t) + given, (crossed_orders(t) + given * t.enumerate) * t.score_seeds
-    every = number_of_sequences(study.sizes) * t.score_seeds if t.enumerate else 0
-    shared = shared_trainings(study.sizes) * t.score_seeds if t.enumerate else (extremes + crossed) * k
-    methods = len(study.methods)
-    return Expected((extremes + own + crossed + every) * methods, (own * k + shared) * methods, t.tasks)
-
-
-def shared_trainings(sizes: Sequence[int]) -> int:
-    """Trainings of one method and seed over all sequences: different beginnings of each length (6 classes
-    in 3 tasks: 15 + 90 + 90)."""
-    n = sum(sizes)
-    ends = [sum(sizes[: t + 1]) for t in range(len(sizes))]
-    return sum(
-        number_of_sequences((*sizes[: t + 1], n - end)) if end < n else number_of_sequences(sizes)
-        for t, end in enumerate(ends)
-    )

@@ -1,152 +1,25 @@
-"""Settings of the EDGE protocol, and of its plans alone: flags, help, YAML keys and ``config.json`` alike.
+"""Settings of the EDGE protocol: flags, help, YAML keys and ``config.json`` alike.
 
 Light on purpose: ``seqsearch --help`` imports this and nothing heavy.
 """
 
 from __future__ import annotations
 
-import math
-import re
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from seqsearch.core.bounds import product_text
+from protocols.edge.plan_settings import ExtremesSettings, numbers
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.settings import (
     MOST_IMAGES,
-    MOST_TASKS,
-    PoolSettings,
-    Settings,
     StudySettings,
-    TaskSettings,
     check_trainings,
     setting,
 )
-from seqsearch.core.typed import brief
 
-MOST_CLASSES = 10_000_000
-MOST_MOVES = 100_000_000_000
-"""Of annealing, in all restarts of all extremes of a direction."""
-LONGEST_BUDGET = 30 * 86400.0
-"""Seconds."""
-
-
-@dataclass(frozen=True)
-class ExtremesSettings(TaskSettings, PoolSettings):
-    """Which class sequences are extreme: shares of classes, their similarity, the objective, the search for its extremes."""
-
-    tasks: int = setting(
-        5, "Tasks in a sequence (K); the classes in play are shared out among them.", minimum=1, maximum=MOST_TASKS
-    )
-    classes: int | str = setting(
-        0, "Classes in play, drawn from the pool by the seed, or first:N, its first ones (the paper's tables); 0: all of it.",
-        minimum=0, maximum=MOST_CLASSES,
-    )  # fmt: skip
-    initial_classes: int = setting(
-        0, "Classes in the first task, the others share the rest; 0: as many as others.", minimum=0,
-        maximum=MOST_CLASSES,
-    )  # fmt: skip
-    similarity: str = setting(
-        "names", "Where class similarity is from: names, prototypes, confusion, or a FILE (.npy, .csv, .parquet)."
-    )
-    encoder: str = setting(
-        "", "Text encoder of class names: a sentence-transformers or CLIP model, or its folder; none: n-grams."
-    )
-    template: str = setting("{}", "What is encoded for a class, e.g. 'a photo of a {}'.")
-    objective: Literal["adjacent", "lags", "within", "typicality"] = setting(
-        "adjacent",
-        "What is extreme: similarity of neighbouring tasks (Eq. 5), also at lags, within tasks, typicality's slope.",
-    )
-    lags: str = setting("1,0.5,0.25", "Weights of task pairs at distance 1, 2, ... for --objective lags.")
-    hard_end: Literal["auto", "low", "high"] = setting(
-        "auto", "The end of the objective that is called hard; auto: low (the paper), but high for within."
-    )
-    planner: Literal["anneal", "paper", "exact"] = setting(
-        "anneal", "Search for extremes: annealing, the paper's algorithms, or all sequences (small cases)."
-    )
-    moves: int = setting(
-        0, "Moves of the annealing per direction; 0: as many as suit the size. Reproducible.", minimum=0,
-        maximum=100_000_000,
-    )  # fmt: skip
-    budget: float = setting(
-        0.0, "Seconds per direction instead of --moves. Not reproducible.", minimum=0.0, maximum=LONGEST_BUDGET
-    )
-    restarts: int = setting(
-        2, "Independent annealings per direction, on the workers; the best is taken.", minimum=1, maximum=10_000
-    )
-    extremes: int = setting(1, "Diverse hard, and easy, sequences.", minimum=1, maximum=1000)
-    diversity: float = setting(
-        1.0, "How much less extreme what earlier ones are made of counts, in sd of similarity.", minimum=0.0,
-        maximum=1e6,
-    )  # fmt: skip
-    bound: bool = setting(True, "Bounds that no sequence goes beyond, beside the extremes.")
-    paper_linkage: Literal["complete", "average", "single"] = setting("complete", "Linkage of --planner paper.")
-    paper_greedy: Literal["all", "latest"] = setting(
-        "all", "Its next task: by all tasks chosen (Algorithms 1, 2) or by the latest (section 4.2)."
-    )
-    paper_easy: Literal["similarity", "printed"] = setting(
-        "similarity", "Its Algorithm 2: with similarity, as is meant, or with I - D, as printed."
-    )
-    paper_split: Literal["large", "small"] = setting(
-        "large", "Clusters that it splits: large ones (appendix C.2) or small ones (section 4.2)."
-    )
-    paper_granularities: str = setting("", "Its numbers of clusters, e.g. 5,10,20; none: a range.")
-    random_sequences: int = setting(
-        30, "Random sequences (L); the mean's interval takes 30, a verdict on hard and easy at 5 % takes 19.",
-        minimum=3, maximum=100_000,
-    )  # fmt: skip
-
-    def check(self) -> None:
-        super().check()
-        if self.moves * self.restarts * self.extremes > MOST_MOVES:
-            asked = product_text({"--moves": self.moves, "--restarts": self.restarts, "--extremes": self.extremes})
-            raise UserError(f"{asked} moves: at most {MOST_MOVES:,} are possible, lower one of them")
-        if self.moves and self.budget:
-            raise UserError("--moves and --budget both say how long to anneal: give one of them")
-        if "{}" not in self.template:
-            raise UserError(f"--template {self.template!r}: it must hold {{}}, where the class name goes")
-        self.lag_weights()
-        self.granularities()
-        self.first_classes()
-
-    def first_classes(self) -> int | None:
-        """N of ``--classes first:N``; None where classes are drawn, or all are in play. Raises UserError: another text."""
-        if isinstance(self.classes, int):
-            return None
-        found = re.fullmatch(r"\s*first\s*:\s*(\d{1,9})\s*", self.classes, re.ASCII)
-        if not found or not 1 <= int(found[1]) <= MOST_CLASSES:
-            raise UserError(
-                f"--classes {brief(self.classes)}: write a number of classes to draw, or first:N for the first N of the pool"
-            )
-        return int(found[1])
-
-    def hard_is(self) -> Literal["low", "high"]:
-        """The end that is called hard: with ``auto`` that of tasks whose classes are hard to tell apart for ``within``."""
-        if self.hard_end == "auto":
-            return "high" if self.objective == "within" else "low"
-        return self.hard_end
-
-    def lag_weights(self) -> tuple[float, ...]:
-        """Of ``--lags``."""
-        weights = numbers(self, "lags", float, "weights, e.g. 1,0.5,0.25")
-        if not weights or not all(map(math.isfinite, weights)) or not any(weights):
-            raise UserError(f"--lags {self.lags}: must be finite weights, not all 0, e.g. 1,0.5,0.25")
-        return tuple(weights)
-
-    def granularities(self) -> tuple[int, ...]:
-        """Of ``--paper-granularities``."""
-        found = numbers(self, "paper_granularities", int, "numbers of clusters, e.g. 5,10,20")
-        if any(g < 1 for g in found):
-            raise UserError(f"--paper-granularities {self.paper_granularities}: must be numbers of clusters from 1")
-        return tuple(int(g) for g in found)
-
-
-@dataclass(frozen=True)
-class EdgePlanSettings(ExtremesSettings):
-    """Settings of ``seqsearch edge --plan-only``, which trains nothing."""
-
-    protocol: ClassVar[str] = "edge-plan"
+FEWEST_FITTED, FEWEST_SEEDS = 10, 5
+"""Random sequences that a fit takes, and fresh seeds that an interval takes (`distribution.ridge`, `shared_seeds`)."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +64,14 @@ class EdgeSettings(ExtremesSettings, StudySettings):
     encoders: str = setting(
         "", "With --enumerate: further similarities to compare (Table A4): encoders, prototypes, files; commas."
     )
+    fit: bool = setting(
+        False, "Fit accuracy on the random sequences by their similarities; if that predicts, train the fit's extremes."
+    )
+    fit_extremes: int = setting(
+        3, "With --fit: hard, and easy, ones, and as many of the worst and best random ones trained again.",
+        minimum=1, maximum=1000,
+    )  # fmt: skip
+    fit_seeds: int = setting(6, "With --fit: fresh training seeds of these.", minimum=FEWEST_SEEDS, maximum=1000)
     bins: int = setting(10, "Bins of the Jensen-Shannon divergence.", minimum=2, maximum=10_000)
 
     def check(self) -> None:
@@ -212,7 +93,19 @@ class EdgeSettings(ExtremesSettings, StudySettings):
                 f"--max-sequences {self.max_sequences} is less than --random-sequences {self.random_sequences}"
             )
         self.drawn_seeds()
+        if self.fit:
+            self._check_fit()
         self._check_products()
+
+    def _check_fit(self) -> None:
+        """Raises UserError: there would be nothing to fit, or to compare with."""
+        if self.enumerate:
+            raise UserError("--enumerate trains every sequence, and nothing is left to predict: leave --fit out")
+        if self.random_sequences < max(FEWEST_FITTED, 2 * self.fit_extremes):
+            raise UserError(
+                f"--random-sequences {self.random_sequences}: --fit takes {FEWEST_FITTED} or more, and twice --fit-extremes "
+                f"({self.fit_extremes})"
+            )
 
     def _check_products(self) -> None:
         """Raises UserError: what is trained would be without end."""
@@ -223,6 +116,9 @@ class EdgeSettings(ExtremesSettings, StudySettings):
         check_trainings({"--extremes": self.extremes, "hard and easy": 2, **seeds})
         if self.until:
             check_trainings({"--max-sequences": self.max_sequences, **each})
+        if self.fit:
+            chosen = {"--fit-extremes": self.fit_extremes, "hard, easy, worst and best": 4}
+            check_trainings({**chosen, "--fit-seeds": self.fit_seeds, **each})
         if self.enumerate:
             check_trainings({"--enumerate-limit": self.enumerate_limit, **seeds})
 
@@ -232,16 +128,3 @@ class EdgeSettings(ExtremesSettings, StudySettings):
         if any(not 0 <= s < 2**32 for s in seeds) or len(set(seeds)) < len(seeds):
             raise UserError(f"--rs-seeds {self.rs_seeds}: must be different whole numbers from 0 to 4294967295")
         return tuple(int(s) for s in seeds)
-
-
-def numbers(settings: Settings, name: str, kind: type, wanted: str) -> list[float]:
-    """The numbers, comma-separated, of a setting.
-
-    Raises:
-        UserError: they are not what is ``wanted``.
-    """
-    text = getattr(settings, name)
-    try:
-        return [kind(part) for part in text.split(",") if part.strip()]
-    except ValueError:
-        raise UserError(f"--{name.replace('_', '-')} {text[:80]}: must be {wanted}") from None

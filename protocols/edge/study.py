@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from protocols.edge.plan import objective_of
-from protocols.edge.settings import EdgePlanSettings, EdgeSettings, ExtremesSettings
+from protocols.edge.plan_settings import EdgePlanSettings, ExtremesSettings
+from protocols.edge.settings import EdgeSettings
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item

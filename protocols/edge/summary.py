@@ -17,6 +17,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
+from protocols.edge.fit import Fit
+from protocols.edge.fitted import MethodFit, method_fit
 from protocols.edge.groups import Group, correlation, groups_of
 from protocols.edge.plan import ExtremesPlan
 from protocols.edge.results import EdgeResults
@@ -61,6 +63,7 @@ class MethodEdge:
     rs: NormalFit | None
     correlation: SimilarityCorrelation | None
     truth: Truth | None
+    fit: MethodFit | None
 
 
 @dataclass(frozen=True)
@@ -125,13 +128,17 @@ def summarise(run: Path, results: EdgeResults) -> EdgeSummary:
     troubles: list[str] = []
     bins = data.setting("bins")
     mean = plans[0].mean if plans else None
-    methods = tuple(_method(data, m, mean, bins if isinstance(bins, int) else 10, troubles) for m in data.methods)
+    fits = {f.method: f for f in results.fits}
+    shape = mean, bins if isinstance(bins, int) else 10
+    methods = tuple(_method(data, m, *shape, fits.get(m), troubles) for m in data.methods)
     return EdgeSummary(
         name, estimator, plans, methods, data.stats, tuple(troubles), origin, facts=_facts(data, methods)
     )
 
 
-def _method(data: RunResults, method: str, S_mean: float | None, bins: int, troubles: list[str]) -> MethodEdge:
+def _method(
+    data: RunResults, method: str, S_mean: float | None, bins: int, fit: Fit | None, troubles: list[str]
+) -> MethodEdge:
     groups = groups_of(data, method, troubles)
     random, hard, easy, every = (groups[n] for n in ("random", "hard", "easy", "every"))
     test = None
@@ -154,6 +161,7 @@ def _method(data: RunResults, method: str, S_mean: float | None, bins: int, trou
         rs=normal_fit(groups["rs"].means, ddof=0) if len(groups["rs"]) else None,
         correlation=correlation(random),
         truth=truth_of(groups, bins) if len(every) else None,
+        fit=method_fit(data, fit, random, troubles) if fit else None,
     )
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from protocols.edge.estimates import estimates
 from protocols.edge.summary import EdgeSummary, MethodEdge
 from protocols.report import edge_cells as cells
+from protocols.report import edge_fit
 from protocols.report import edge_words as words
 from protocols.report.edge_truth import truth
 from protocols.report.gallery import gallery
@@ -41,10 +42,12 @@ CHARTS = 4
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``."""
     data, similarity, summary = exported.results.run, exported.results.similarity, exported.summary
-    tables = [t for t in (cells.luck(summary), *truth(summary), *cells.extremes(summary)) if t]
+    tables = [
+        t for t in (*edge_fit.tables(summary), cells.luck(summary), *truth(summary), *cells.extremes(summary)) if t
+    ]
     sections = [
         _head(summary), cells.distribution(summary).html(), cells.bounds(summary).html(), _densities(summary),
-        _ranges(summary), _scatter(summary), *(t.html() for t in tables), _notes(summary),
+        _ranges(summary), _scatter(summary), _fits(summary), *(t.html() for t in tables), _notes(summary),
         _matrices(data, similarity, pools) if similarity else "", gallery(data, pools), how(summary),
         identity(data.config),
     ]  # fmt: skip
@@ -57,6 +60,7 @@ def to_json(s: EdgeSummary) -> dict[str, Any]:
         "run": s.run, "reached": s.unfinished[0] if s.unfinished else "", "notes": words.notes(s), "stats": s.stats,
         "plans": [dataclasses.asdict(p) for p in s.plans],
         "claims": {m.method: m.claim for m in s.methods}, "estimates": estimates(s.methods),
+        "fits": [edge_fit.to_json(m.fit) for m in s.methods if m.fit],
     }  # fmt: skip
 
 
@@ -66,7 +70,9 @@ def render(s: EdgeSummary) -> RenderableType:
     from rich.table import Table
 
     parts: list[RenderableType] = [line(words.headline(s))]
-    tables = [] if s.unfinished else [cells.distribution(s), cells.bounds(s), cells.luck(s), *truth(s)]
+    tables = (
+        [] if s.unfinished else [cells.distribution(s), cells.bounds(s), cells.luck(s), *truth(s), *edge_fit.tables(s)]
+    )
     for cell_table in [*cells.extremes(s)[:1], *tables]:
         if cell_table is None or not cell_table.rows:
             continue
@@ -158,6 +164,12 @@ def _scatter(s: EdgeSummary) -> str:
             charts.append(_chart(m, scatter([g for g in groups if g.points], f"{m.method}: S against final accuracy")))
     keys = _key("random", "random") + _key("given", "given") + _key("hard", "hard") + _key("easy", "easy")
     return _charts("Similarity against accuracy", f"{keys}<br>Each dot a sequence; accuracy in percent.", charts)
+
+
+def _fits(s: EdgeSummary) -> str:
+    legend = _key("random", "random") + _key("fitted hard", "hard") + _key("fitted easy", "easy")
+    explained = "Random: one training each, predicted by the fit to all others; fitted: mean over fresh seeds."
+    return _charts("Predicted against measured accuracy", f"{legend}<br>{explained}", edge_fit.charts(s))
 
 
 def _charts(title: str, legend: str, charts: Sequence[str]) -> str:

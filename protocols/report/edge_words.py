@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from protocols.edge.summary import EdgeSummary, Facts, MethodEdge
+from protocols.report import edge_fit
 from protocols.report.edge_cells import interval, signed
 from protocols.report.edge_truth import coefficient, p_text
 from protocols.report.provenance import caveats
@@ -71,12 +72,11 @@ def findings(s: EdgeSummary) -> list[str]:
 
 
 def _finding(m: MethodEdge) -> list[str]:
-    if m.claim == "constant":
-        return [
-            f"accuracy is the same on every sequence trained ({trained(m)} of them): no effect of their order is seen."
-        ]
     said = [difference(m), places(m), ranks(m), correlated(m)]
-    return [line for line in said if line]
+    if m.claim == "constant":
+        alike = f"accuracy is the same on every sequence trained ({trained(m)} of them)"
+        said = [f"{alike}: no effect of their order is seen."]
+    return [line for line in (*said, *edge_fit.findings(m)) if line]
 
 
 def trained(m: MethodEdge) -> int:
@@ -152,7 +152,7 @@ def _about(s: EdgeSummary, f: Facts) -> list[str]:
     return [
         accuracies(f), each_method(s), unequal_tasks(f), one_seed(f), no_estimate(s), *(too_few(m) for m in s.methods),
         *(one_end(m) for m in s.methods), *(normality(m) for m in s.methods), *(same_draw(a, b) for a, b in f.same_draws),
-        until(f), few_sequences(f),
+        until(f), few_sequences(f), edge_fit.note(s),
     ]  # fmt: skip
 
 

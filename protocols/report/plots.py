@@ -152,12 +152,14 @@ def ranges(rows: Sequence[Range], label: str) -> str:
     return f'<svg class="ranges" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
 
 
-def scatter(groups: Sequence[Dots], label: str) -> str:
-    """S (x) against accuracy (y)."""
+def scatter(
+    groups: Sequence[Dots], label: str, x_name: str = "S, similarity of the sequence", *, percent_x: bool = False
+) -> str:
+    """Something (x; S) against accuracy (y)."""
     points = [p for g in groups for p in g.points]
     xs, ys = [p[0] for p in points], [p[1] for p in points]
     axes = Axes((min(xs), max(xs)), (min(ys), max(ys)))
-    parts = axes.frame("S, similarity of the sequence", percent_x=False)
+    parts = axes.frame(x_name, percent_x=percent_x)
     for g in groups:
         radius = 2.4 if len(g.points) > 60 else 3.6
         parts += [

@@ -8,6 +8,8 @@ ORDERS = 10_000
 """The first seed of random class orders that have one each."""
 GIVEN = 200_000
 """The first seed of given class orders, one each: above those of the most random orders (100,000) there can be."""
+FITTED = 500_000
+"""The first seed of class orders that were chosen by what orders were trained before: fitted ones, and these again."""
 TUNING = 1_000_000
 """All trials of hyperparameters."""
 ALL_CLASSES = 2_000_000
@@ -22,6 +24,11 @@ def scoring(count: int) -> range:
 def of_order(number: int) -> int:
     """The seed of a random class order that has one of its own, the same for all methods."""
     return ORDERS + number
+
+
+def fresh(count: int) -> range:
+    """So many seeds that served nothing by which an order was chosen."""
+    return range(FITTED, FITTED + count)
 
 
 def of_given(number: int) -> int:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from seqsearch.planners.step import Judgement
 
 SequenceKind = Literal[
-    "searched", "random", "hard", "easy", "given", "enumerated", "joint", "heldout", "regrouped", "reordered"
-]
+    "searched", "random", "hard", "easy", "given", "enumerated", "joint", "heldout", "regrouped", "reordered", "fitted",
+    "retrained",
+]  # fmt: skip
 Row = dict[str, Any]
 
 

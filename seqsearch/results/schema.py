@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 VERSION = 1
 """Raised when a column changes its meaning or goes; new columns do not raise it."""
-PLANS, SIMILARITY, STATS = "plan.json", "similarity.parquet", "stats.json"
-"""Files of a run that have no layout here: plans of EDGE, the matrix that they were made on, counts and times."""
+PLANS, FITS, SIMILARITY, STATS = "plan.json", "fit.json", "similarity.parquet", "stats.json"
+"""Files of a run that have no layout here: plans and fits of EDGE, the matrix that they were made on, counts and times."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ _KIND = Column(
     "string",
     "-",
     "how the sequence came about: searched, random, hard, easy, given, enumerated, heldout (random, of a pool that no search "
-    "saw), regrouped or reordered (a found one), or joint: all classes of another as one task",
+    "saw), regrouped or reordered (a found one), fitted (extreme by a fit to accuracies), retrained (another one again, with "
+    "other seeds), or joint: all classes of another as one task",
 )
 
 SEQUENCES = Layout(
@@ -213,7 +214,7 @@ ESTIMATES = Layout(
             "about",
             "string",
             "-",
-            "what it speaks of: random (sequences), seen, extremes, paper (its estimator), rs, truth, order NAME, ...",
+            "what it speaks of: random (sequences), seen, extremes, paper (its estimator), rs, truth, order NAME, fit, ...",
         ),
         Column(
             "figure",

@@ -32,7 +32,7 @@ RECORD = json.loads(FILE.read_text())
 DRAWN = ("random", "given")
 IMAGES = 2
 """That an accuracy may move on another device."""
-IDLE = {"lags", "diversity", "max_sequences", "enumerate_limit", "similarity_method"}
+IDLE = {"lags", "diversity", "max_sequences", "enumerate_limit", "similarity_method", "fit_extremes", "fit_seeds"}
 """Settings that `seqsearch edge` refuses where they have no effect."""
 
 

@@ -20,7 +20,8 @@ from actors.options import EngineOptions
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
 from protocols.cli.types import Measured, Number, Whole
-from protocols.edge.settings import EdgePlanSettings, EdgeSettings
+from protocols.edge.plan_settings import EdgePlanSettings
+from protocols.edge.settings import EdgeSettings
 from protocols.running.protocol import protocols
 from seqsearch.core import bounds, paths, text
 from seqsearch.core.errors import UserError

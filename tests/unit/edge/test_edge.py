@@ -13,9 +13,9 @@ from click.testing import CliRunner, Result
 
 from actors.options import EngineOptions
 from protocols.cli.main import main
-from protocols.edge.run import expected
 from protocols.edge.settings import EdgeSettings
 from protocols.edge.study import prepare
+from protocols.edge.trained import expected
 from protocols.report import edge_words as words
 from protocols.running.folder import RunFolder
 from protocols.running.runtime import Runtime

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from scipy import stats
 
 from protocols.cli.main import main
-from protocols.edge.run import shared_trainings
+from protocols.edge.trained import shared_trainings
 from seqsearch.planners.replicates import of_given
 from seqsearch.pools.open import build_pool
 from tests.studies import summary_of

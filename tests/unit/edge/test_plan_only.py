@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
 from protocols.edge.plan import plan, read_plans, write_plans
-from protocols.edge.settings import EdgePlanSettings
+from protocols.edge.plan_settings import EdgePlanSettings
 from protocols.report.edge_plan import way
 from seqsearch.core.errors import UserError
 from seqsearch.results.schema import PLANS

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from protocols.cli.edge import edge
-from protocols.edge.settings import EdgePlanSettings, EdgeSettings
+from protocols.edge.plan_settings import EdgePlanSettings
+from protocols.edge.settings import EdgeSettings
 from protocols.edge.study import classes_in_play
 from seqsearch.core.errors import UserError
 from seqsearch.pools.open import build_pool

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from protocols.edge.plan import plan, write_plans
+from protocols.edge.plan_settings import EdgePlanSettings
 from protocols.edge.protocol import Edge
-from protocols.edge.settings import EdgePlanSettings
 from protocols.edge.summary import EdgeSummary
 from seqsearch.core.outcomes import Outcome
 from seqsearch.planners.replicates import of_given, of_order, scoring

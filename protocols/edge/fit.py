@@ -1,0 +1,154 @@
+"""``--fit``: what accuracies on random orders say of the features of orders, and the orders that such a fit calls extreme.
+
+A method's accuracies on random orders, one training each, are fitted by the features that objectives are made of. Whether that
+predicts anything is tested by permutations; the tests of several methods are read together (Holm). Where it does, the sequences
+of lowest and highest predicted accuracy are found within the range of features that the random orders have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from protocols.edge.plan import Classes
+from protocols.edge.settings import EdgeSettings
+from seqsearch.core.digests import digest_of, seeded_numpy
+from seqsearch.distribution.interval import AGREE
+from seqsearch.distribution.ridge import FEWEST, LEVEL, RidgeFit, holm, ridge_fit
+from seqsearch.extremes.features import Features, chosen, features
+from seqsearch.extremes.objective import Floats, Labels, labels_of, tasks_of
+from seqsearch.extremes.region import region
+from seqsearch.extremes.within_range import extremes_within
+from seqsearch.similarity.matrix import Similarity
+
+DIGITS = 9
+"""Of weights: last bits of a fit must not decide which sequence is found."""
+Known = Sequence[float | None]
+"""Accuracy of each random order with its own seed; None where it failed."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """``effect``: what a standard deviation of it more adds to the predicted accuracy. ``low``, ``high``: its range seen."""
+
+    name: str
+    effect: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A sequence, and the accuracy that the fit predicts."""
+
+    tasks: Classes
+    predicted: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What was fitted for a method.
+
+    Attributes:
+        orders: numbers of the random orders that it rests on; ``left_out``: accuracies predicted by the fit to all others.
+        features: those that it has; ``lacking``: those that it has not, and why.
+        penalty, r2, p: as `RidgeFit` has them; None where nothing could be fitted. ``p_together``: read with all methods' p.
+        trained: the gate is open: ``p_together`` is at most `LEVEL`.
+        why_not: what a fit lacks; empty if there is one.
+        hard, easy: sequences of lowest and of highest predicted accuracy, most extreme first; none where the gate is shut.
+        worst, best: numbers of as many random orders, of lowest and of highest accuracy, most extreme first.
+    """
+
+    method: str
+    orders: tuple[int, ...]
+    left_out: tuple[float, ...]
+    features: tuple[Feature, ...]
+    lacking: tuple[tuple[str, str], ...]
+    penalty: float | None
+    r2: float | None
+    p: float | None
+    p_together: float | None
+    trained: bool
+    why_not: str
+    hard: tuple[Chosen, ...]
+    easy: tuple[Chosen, ...]
+    worst: tuple[int, ...]
+    best: tuple[int, ...]
+
+
+def fit_digest(similarity: Similarity, sizes: Sequence[int], known: Mapping[str, Known], s: EdgeSettings) -> str:
+    """Identity of the fits: of what they are made from."""
+    return digest_of(
+        "fit", similarity.digest, list(sizes), {m: list(k) for m, k in known.items()}, s.seed, s.fit_extremes
+    )
+
+
+def fitted(
+    similarity: Similarity, sizes: Sequence[int], random: Sequence[Classes], known: Mapping[str, Known], s: EdgeSettings
+) -> list[Fit]:
+    """A fit for each method, by its accuracies on ``random``."""
+    from threadpoolctl import threadpool_limits
+
+    labels = [labels_of(tasks) for tasks in random]
+    there = features(similarity.values, sizes)
+    with threadpool_limits(1):  # last bits depend on the number of threads
+        made = [_fit(m, there, labels, k, s) for m, k in known.items()]
+        tested = [fit.p for fit, _ in made if fit.p is not None]
+        together = iter(holm(tested))
+        fits = [replace(f, p_together=None if f.p is None else float(next(together))) for f, _ in made]
+        return [
+            _with_extremes(f, ridge, there, labels, known[f.method], s) if ridge and _open(f) else f
+            for f, (_, ridge) in zip(fits, made, strict=True)
+        ]
+
+
+def _open(fit: Fit) -> bool:
+    return fit.p_together is not None and fit.p_together <= LEVEL * (1 + AGREE)
+
+
+def _fit(
+    method: str, there: Features, labels: Sequence[Labels], known: Known, s: EdgeSettings
+) -> tuple[Fit, RidgeFit | None]:
+    orders = tuple(i for i, a in enumerate(known) if a is not None)
+    accuracy = np.array([known[i] for i in orders], dtype=np.float64)
+    none = Fit(method, orders, (), (), (), None, None, None, None, False, "", (), (), (), ())
+    if len(orders) < FEWEST:
+        return replace(none, why_not=f"{FEWEST} random sequences or more are needed, {len(orders)} were judged"), None
+    mine, values = chosen(there, [labels[i] for i in orders])
+    lacking = tuple(mine.left_out.items())
+    if np.ptp(accuracy) <= AGREE or not mine.problems:
+        same = "accuracies" if np.ptp(accuracy) <= AGREE else "features"
+        return replace(none, lacking=lacking, why_not=f"all random sequences have the same {same}"), None
+    ridge = ridge_fit(values, accuracy, seeded_numpy("fit", s.seed, method))
+    columns = zip(mine.names, ridge.coefficients, values.min(axis=0), values.max(axis=0), strict=True)
+    found = tuple(Feature(name, float(effect), float(low), float(high)) for name, effect, low, high in columns)
+    left_out = tuple(float(a) for a in ridge.left_out)
+    return replace(
+        none, left_out=left_out, features=found, lacking=lacking, penalty=ridge.penalty, r2=ridge.r2, p=ridge.p
+    ), ridge
+
+
+def _with_extremes(
+    fit: Fit, ridge: RidgeFit, there: Features, labels: Sequence[Labels], known: Known, s: EdgeSettings
+) -> Fit:
+    mine, values = chosen(there, [labels[i] for i in fit.orders])
+    weights = _rounded(ridge.coefficients / ridge.scale)
+    seen, k = region(values), s.fit_extremes
+
+    def extreme(sign: float) -> tuple[Chosen, ...]:
+        found = extremes_within(mine, weights, seen, sign, k, s.seed)
+        predicted = ridge.predict(mine.of(found))
+        return tuple(Chosen(tasks_of(x, there.k), float(a)) for x, a in zip(found, predicted, strict=True))
+
+    ranked = sorted(fit.orders, key=lambda i: (known[i], i))
+    return replace(
+        fit, trained=True, hard=extreme(1.0), easy=extreme(-1.0), worst=tuple(ranked[:k]), best=tuple(ranked[:-k - 1:-1])
+    )  # fmt: skip
+
+
+def _rounded(weights: Floats) -> Floats:
+    largest = float(np.abs(weights).max()) or 1.0
+    rounded: Floats = np.round(weights / largest, DIGITS) * largest
+    return rounded

@@ -1,0 +1,62 @@
+"""What an EDGE run trains: sequences with their training seeds, and how many trainings that are at most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from protocols.edge.plan import Classes
+from protocols.edge.settings import EdgeSettings
+from protocols.edge.study import EdgeStudy
+from protocols.running.snapshot import Expected
+from seqsearch.distribution.adaptive import parse_target, wanted
+from seqsearch.distribution.sampling import number_of_sequences
+from seqsearch.results.rows import SequenceKind
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A sequence of the study, and the training seeds that it is trained with."""
+
+    name: str
+    kind: SequenceKind
+    tasks: Classes
+    replicates: tuple[int, ...]
+
+
+def crossed_orders(t: EdgeSettings) -> int:
+    """Random sequences that are trained with the scoring seeds, too: with ``--enumerate`` all, which costs nothing."""
+    return t.random_sequences if t.enumerate else min(t.crossed_orders, t.random_sequences)
+
+
+def most_random(t: EdgeSettings) -> int:
+    """Random sequences at most: a target of tails asks for a number that is known, one of the mean for ``--max-sequences``."""
+    if not t.until:
+        return t.random_sequences
+    target = parse_target(t.until)
+    if target.half_width is not None:
+        return t.max_sequences
+    return min(t.max_sequences, max(t.random_sequences, wanted((), target)))
+
+
+def expected(study: EdgeStudy) -> Expected:
+    """What is trained at most; sequences that begin alike share their first trainings, which only ``--enumerate`` counts on."""
+    t, k = study.settings, len(study.sizes)
+    extremes = 2 * t.extremes * (1 + len(study.others)) * t.score_seeds
+    given = len(t.drawn_seeds()) + len(study.orders)
+    own, crossed = most_random(t) + given, (crossed_orders(t) + given * t.enumerate) * t.score_seeds
+    every = number_of_sequences(study.sizes) * t.score_seeds if t.enumerate else 0
+    shared = shared_trainings(study.sizes) * t.score_seeds if t.enumerate else (extremes + crossed) * k
+    fit, methods = (4 * t.fit_extremes + 2) * t.fit_seeds * t.fit, len(study.methods)
+    return Expected((extremes + own + crossed + every + fit) * methods, (own * k + shared + fit * k) * methods, t.tasks)
+
+
+def shared_trainings(sizes: Sequence[int]) -> int:
+    """Trainings of one method and seed over all sequences: different beginnings of each length (6 classes
+    in 3 tasks: 15 + 90 + 90)."""
+    n = sum(sizes)
+    ends = [sum(sizes[: t + 1]) for t in range(len(sizes))]
+    return sum(
+        number_of_sequences((*sizes[: t + 1], n - end)) if end < n else number_of_sequences(sizes)
+        for t, end in enumerate(ends)
+    )
