@@ -57,13 +57,12 @@ class Measured(click.ParamType):  # type: ignore[type-arg]  # to subscript it ra
             raise UserError(f"{_flag(param)} {error}") from None
 
 
-class WholeOrText(Measured):
+class WholeOrText(click.types.StringParamType):
     """A whole number between two bounds, or a text that the settings judge."""
 
     name = "integer|text"
 
     def __init__(self, minimum: int, maximum: int) -> None:
-        super().__init__(lambda value: value)
         self.bounds = Whole(minimum, maximum)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
