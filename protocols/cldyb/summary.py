@@ -20,7 +20,7 @@ from protocols.cldyb.screened import Screened, screened_of
 from protocols.cldyb.steps import Steps, steps_of
 from protocols.cldyb.surrogates import Surrogates, surrogates_of
 from protocols.running.protocol import resume_command
-from protocols.running.provenance import Provenance, provenance
+from protocols.running.provenance import REWARDED_ON_TEST, Provenance, provenance
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.held_out import FEWEST, HeldOut
 from seqsearch.metrics import accuracy as metrics
@@ -136,9 +136,7 @@ def summarise(run: Path, data: RunResults) -> Summary:
     if mean and mean.drop is None and any(p.seeds for p in pairs):
         troubles.append("No drop of the mean over methods: they were not all scored on as many sequences and seeds.")
     if data.setting("reward_split") == "test":
-        troubles.append(
-            "The search was rewarded on the test images that it is scored on: biased (--reward-split test)."
-        )
+        troubles.append(REWARDED_ON_TEST)
     return Summary(
         name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin,
         steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from protocols.report.text import count
-from protocols.running.provenance import PoolRecord, Provenance, TuningRecord
-
-CIRCULAR = (
-    "Hyperparameters were tuned on the first tasks of a searched sequence (--tune-on first, the paper's way): the methods are "
-    "judged on tasks that they were tuned on, and all tasks but the first had been chosen to be hard for their defaults."
-)
+from protocols.running.provenance import CIRCULAR, PoolRecord, Provenance, TuningRecord
 
 
 def sentences(p: Provenance) -> list[str]:

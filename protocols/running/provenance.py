@@ -9,6 +9,11 @@ from typing import Any
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import built, fits
 
+CIRCULAR = (
+    "Hyperparameters were tuned on the first tasks of a searched sequence (--tune-on first, the paper's way): the methods are "
+    "judged on tasks that they were tuned on, and all tasks but the first had been chosen to be hard for their defaults."
+)
+REWARDED_ON_TEST = "The search was rewarded on the test images that it is scored on (--reward-split test): biased."
 CHANGEABLE = "files-"
 """Beginning of the digest of a pool that is known by path, size and time of its files."""
 
@@ -57,6 +62,22 @@ def provenance(config: Mapping[str, Any]) -> Provenance:
         UserError: something else stands there.
     """
     return Provenance(_pools(config), _lengths(config), _tuning(config))
+
+
+def biases(config: Mapping[str, Any]) -> list[str]:
+    """What makes figures on the sequences of a run biased, also those of methods that were scored on them later.
+
+    A run that used another's sequences says so itself (``identity.biases``).
+    """
+    settings, identity = config.get("settings"), config.get("identity")
+    said = settings if isinstance(settings, dict) else {}
+    inherited = identity.get("biases") if isinstance(identity, dict) else None
+    found = [str(b) for b in inherited] if isinstance(inherited, list) else []
+    if said.get("reward_split") == "test":
+        found.append(REWARDED_ON_TEST)
+    if config.get("tuned") and said.get("tune_on") == "first":
+        found.append(CIRCULAR)
+    return list(dict.fromkeys(found))
 
 
 def _pools(config: Mapping[str, Any]) -> tuple[PoolRecord, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from protocols.evaluate.duel.pairs import Pairs, Table, pairs_of, table_of
 from protocols.running.protocol import resume_command
-from protocols.running.provenance import Provenance, provenance
+from protocols.running.provenance import REWARDED_ON_TEST, Provenance, provenance
 from seqsearch.core.errors import UserError
 from seqsearch.distribution.always_valid import running_share
 from seqsearch.distribution.estimate import order_sd, training_sd
@@ -145,7 +145,7 @@ def summarise(run: Path, data: RunResults) -> DuelSummary:
     troubles: list[str] = []
     pairs = pairs_of(data, labels, troubles)
     if data.setting("find") != "none" and data.setting("reward_split") == "test":
-        troubles.append("The search looked at the test images that it is scored on (--reward-split test): biased.")
+        troubles.append(REWARDED_ON_TEST)
     asked = pairs.first(facts.asked)
     sample = paired(asked.a, asked.b) if len(asked) else None
     every = paired(pairs.a, pairs.b) if len(pairs) else None
