@@ -88,4 +88,4 @@ def read_score(folder: Path) -> None:
     source = read_source(folder / "run")
     assert isinstance(source.digest + str(source.tuned), str)
     values = {"source": str(folder / "run"), "methods": "new", "weights": (), "backbone": "b"}
-    ScoreSettings(**filled(ScoreSettings, values, {"methods"}, methods=True))
+    ScoreSettings(**filled(ScoreSettings, values, {"methods"}, methods="beside named"))

@@ -21,7 +21,7 @@ def headline(s: ScoreSummary) -> str:
     if s.reached:
         return f"Not finished (it stopped at: {s.reached}): nothing is claimed yet."
     if s.unseen_drop:
-        return f"For methods that no search had seen: {_claim(s.unseen_drop)}"
+        return f"For methods held out of the search: {_claim(s.unseen_drop)}"
     if s.searched_drop:
         return f"For the methods that were searched on: {_claim(s.searched_drop)}"
     return f"{len(s.methods)} method(s) on the sequences of {s.source}, without a comparison of found and random ones."
@@ -53,9 +53,9 @@ def notes(s: ScoreSummary) -> list[str]:
         said.append(f"Taken over from {s.source}, not trained here: {', '.join(taken)}.")
     if any(m.bound for m in s.methods):
         said.append(
-            "Bound: joint training on all classes at once, the best of three learners by validation images, one training; "
-            "over NCM: accuracy beyond the nearest class mean of frozen features, what pre-training knew already. Both as "
-            "measured, without an interval."
+            "Bound: joint training on all classes at once, the best of three learners by validation images, one training (a "
+            "method above it shows that more can be had); over NCM: accuracy beyond the nearest class mean of frozen features, "
+            "what pre-training knew already. Both as measured, without an interval."
         )
     said += [_ranks(a) for a in s.agreement]
     return [shown(line) for line in filter(None, (*said, *s.troubles))] + cost(s.stats)

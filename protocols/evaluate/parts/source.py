@@ -7,7 +7,7 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from seqsearch.core.bounds import wrong_text
 from seqsearch.core.digests import digest_of
@@ -107,12 +107,15 @@ def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source
     return Source(path, kept, named, data)
 
 
-def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str], *, methods: bool) -> dict[str, Any]:
+OfRun = Literal["never", "unless named", "beside named"]
+
+
+def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str], *, methods: OfRun) -> dict[str, Any]:
     """Values of settings with those of the source run where they were not ``named`` by the user.
 
     Args:
         kind: the settings that they are for.
-        methods: whether those of the run come beside the methods that were named; else some have to be named.
+        methods: whether those of the run are judged, too.
 
     Raises:
         UserError: the source is no run or file, or its ``config.json`` is not as it was written.
@@ -122,7 +125,7 @@ def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str]
         raise UserError(f"{path}: no such run folder or file")
     said = run_settings(path) if path.is_dir() else {}
     hints = typing.get_type_hints(kind)
-    fields = {f.name for f in dataclasses.fields(kind)} - {"source", *(() if methods else ("methods",))}
+    fields = {f.name for f in dataclasses.fields(kind)} - {"source", *(("methods",) if methods == "never" else ())}
     taken = {n: v for n, v in said.items() if n in fields and n not in named}
     for name, value in taken.items():
         if not fits(value, hints[name]):
@@ -132,7 +135,7 @@ def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str]
                 f"{path} names code of its own, {shown(code)[:200]}: read it, and if you trust it name it yourself ({flag(name)})"
             )
     found = {**values, **taken}
-    if methods and "methods" in named:
+    if methods == "beside named" and "methods" in named:
         found["methods"] = _together(path, values["methods"], said.get("methods", ""))
     if "weights" in taken:
         found["weights"] = _used(found)
