@@ -15,9 +15,10 @@ from protocols.evaluate.parts.study import EvaluateStudy
 from protocols.evaluate.parts.study import prepare as prepared
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
-from seqsearch.core.types import MethodSpec, Task, Tasks
+from seqsearch.core.types import MethodSpec, Tasks
 from seqsearch.planners.regrouped import regrouped, regroupings, reordered, reorderings
 from seqsearch.planners.step import PoolView
+from seqsearch.results.joint import at_once
 from seqsearch.results.rows import SequenceKind, TaskSequence
 from seqsearch.study.study import kept_classes, view_of
 
@@ -56,10 +57,7 @@ class ExplainStudy(EvaluateStudy):
     @cached_property
     def at_once(self) -> tuple[TaskSequence, ...]:
         """All classes of each found and random sequence as one task, for upper bounds."""
-        return tuple(
-            replace(s, sequence_id=f"{s.sequence_id}/joint", kind="joint", tasks=(_union(self.view, s.tasks),), values=(None,))
-            for s in ((*self.found, *self.random) if self.bounds else ())
-        )  # fmt: skip
+        return tuple(at_once(s, self.view) for s in ((*self.found, *self.random) if self.bounds else ()))
 
     @cached_property
     def judging(self) -> Judging:
@@ -149,7 +147,3 @@ def _drawn(s: TaskSequence, view: PoolView, settings: ExplainSettings) -> list[T
         *named("regrouped", regrouped(s.tasks, view, settings.draws, settings.seed, digest)),
         *named("reordered", reordered(s.tasks, settings.draws, settings.seed, digest)),
     ]
-
-
-def _union(view: PoolView, tasks: Tasks) -> Task:
-    return view.task(c for task in tasks for c in task.classes)
