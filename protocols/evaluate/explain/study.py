@@ -89,7 +89,8 @@ def prepare(settings: ExplainSettings, states: Path, device: str, directory: Pat
     """Resolve and check all names; files are looked for in ``directory``.
 
     Raises:
-        UserError: see `protocols.evaluate.parts.study.prepare`; no sequence that can be explained, none of those named methods.
+        UserError: see `protocols.evaluate.parts.study.prepare`; no sequence that can be explained, none of those named methods,
+            classes that come later than task 2.
     """
     base = prepared(settings, states, device, directory)
     found = [s for s in base.sequences if s.kind in EXPLAINED]
@@ -119,12 +120,24 @@ def _check(source: str, found: Sequence[TaskSequence], study: EvaluateStudy) -> 
                 f"{source}: sequence {s.sequence_id!r} has {len(s.tasks)} tasks, the last of {len(s.tasks[-1].classes)} classes: "
                 "after the first they have no other order, or no other grouping; explain 3 tasks of 2 classes, or more"
             )
+    _check_arrivals(source, found, study.view)
     random = [s for s in study.sequences if s.kind == "random"]
     if other := next((s for s in (*found, *random) if s.tasks[0] != found[0].tasks[0]), None):
         raise UserError(
             f"{source}: sequences {found[0].sequence_id!r} and {other.sequence_id!r} begin with different tasks: only what comes "
             "after the same first task can be compared; explain them one at a time"
         )
+
+
+def _check_arrivals(source: str, found: Sequence[TaskSequence], view: PoolView) -> None:
+    """That every class is there from task 2 on, where a regrouping or a reordering may put it."""
+    arrivals = dict(zip(view.class_ids, view.arrivals, strict=True))
+    for s in found:
+        if (last := max(arrivals[c] for t in s.tasks[1:] for c in t.classes)) > 2:
+            raise UserError(
+                f"{source}: sequence {s.sequence_id!r} has classes that are there from task {last} on (--grow): regrouped, or in "
+                "another order, they would come earlier; explain runs of a pool that does not grow, or only at task 2"
+            )
 
 
 def _for_whom(found: Sequence[TaskSequence], labels: Sequence[str]) -> list[TaskSequence]:
