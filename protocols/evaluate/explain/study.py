@@ -13,6 +13,7 @@ from protocols.evaluate.explain.settings import ExplainSettings
 from protocols.evaluate.parts.judging import Asked, Judging
 from protocols.evaluate.parts.study import EvaluateStudy
 from protocols.evaluate.parts.study import prepare as prepared
+from seqsearch.backbones.base import FromScratch
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
 from seqsearch.core.types import MethodSpec, Tasks
@@ -53,6 +54,12 @@ class ExplainStudy(EvaluateStudy):
     @property
     def random(self) -> tuple[TaskSequence, ...]:
         return tuple(s for s in self.sequences if s.kind == "random")
+
+    @property
+    def pretrained(self) -> str:
+        """The first backbone of a method whose features say something before any training; empty if all begin from scratch."""
+        backbones = (m.backbone for m in self.methods)
+        return next((b for b in backbones if not isinstance(self.world.backbone(b), FromScratch)), "")
 
     @cached_property
     def at_once(self) -> tuple[TaskSequence, ...]:
