@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
+from protocols.running.provenance import REWARDED_ON_TEST
 from tests.studies import finished_run
 
 RUN: dict[str, Any] = {"methods": "simplecil", "tasks": 4, "score_seeds": 2, "simulations": 3, "condensed": 3}
@@ -186,6 +187,16 @@ def test_images_are_not_compared_by_a_backbone_from_scratch(run: Path, tmp_path:
     )
     assert {a["by"] for a in said["common"]["alike"]} == {"names"}
     assert {t["method_id"] for t in rows(tmp_path / "o", "trainings")} == {said["methods"][0]["method"]}
+
+
+def test_what_biases_the_search_is_told_of_its_explanation(out: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(out, tmp_path / "copy")
+    config = json.loads((copy / "config.json").read_text())
+    config["identity"]["biases"] = [REWARDED_ON_TEST]
+    (copy / "config.json").write_text(json.dumps(config))
+    assert not any(REWARDED_ON_TEST in note for note in said_of(out)["notes"])
+    assert any(REWARDED_ON_TEST in note for note in said_of(copy)["notes"])
+    assert said_of(copy)["biases"] == [REWARDED_ON_TEST]
 
 
 @pytest.mark.parametrize(
