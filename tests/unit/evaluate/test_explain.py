@@ -199,6 +199,14 @@ def test_what_biases_the_search_is_told_of_its_explanation(out: Path, tmp_path: 
     assert said_of(copy)["biases"] == [REWARDED_ON_TEST]
 
 
+def test_other_regroupings_are_not_taken_for_those_of_the_source(out: Path, tmp_path: Path) -> None:
+    same, other = (explain(out, "--draws", n, "--no-bound", "--dry-run", "--out", tmp_path / "o") for n in (4, 3))
+    assert same.exit_code == 0, same.output
+    assert other.exit_code == 2
+    assert "has another sequence 'search-0/regrouped-" in other.stderr
+    assert len(other.stderr.strip().splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     ("tasks", "wrong"),
     [
