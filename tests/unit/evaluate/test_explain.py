@@ -195,8 +195,12 @@ def test_what_biases_the_search_is_told_of_its_explanation(out: Path, tmp_path: 
     config["identity"]["biases"] = [REWARDED_ON_TEST]
     (copy / "config.json").write_text(json.dumps(config))
     assert not any(REWARDED_ON_TEST in note for note in said_of(out)["notes"])
-    assert any(REWARDED_ON_TEST in note for note in said_of(copy)["notes"])
-    assert said_of(copy)["biases"] == [REWARDED_ON_TEST]
+    result = explain(copy, "--draws", 4, "--no-bound", "--out", tmp_path / "o", "--json")
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert REWARDED_ON_TEST in said["notes"]
+    assert said["biases"] == [REWARDED_ON_TEST]
+    assert not [t for t in rows(tmp_path / "o", "trainings") if t["depth"] > 1]  # all is known
 
 
 def test_other_regroupings_are_not_taken_for_those_of_the_source(out: Path, tmp_path: Path) -> None:
