@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from protocols.cldyb.compared import Judged
+from protocols.evaluate.compare.methods import compared
 from protocols.running.provenance import PoolRecord, provenance
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
@@ -25,6 +26,7 @@ class ComparedRun:
 
     Attributes:
         name: unlike that of any other compared run.
+        data: its methods are those that are compared.
         sizes: classes of each task of its sequences.
         first: the first task that all of its own sequences have; None where they have none in common (``edge``).
     """
@@ -88,6 +90,7 @@ def _read(path: Path) -> ComparedRun:
     used = {c.pool for s in own for t in s.tasks for c in t.classes}
     pools = tuple(p for p in provenance(data.config).pools if p.digest in used or p.digest not in elsewhere)
     sizes = tuple(len(t.classes) for t in own[0].tasks)
+    data = replace(data, methods=compared(path, data))
     return ComparedRun(path.resolve().name, path, data, pools, sizes, firsts.pop() if len(firsts) == 1 else None)
 
 

@@ -34,15 +34,24 @@ def judged(s: TaskSequence, more: float) -> list[JudgedRollout]:
 
 def make(
     path: Path, found: list[list[int]], more: float = 0.0, config: Callable[[dict[str, Any]], None] | None = None,
-    extra: tuple[TaskSequence, ...] = (), first: list[int] | None = None, **kwargs: Any,
+    extra: tuple[TaskSequence, ...] = (), first: list[int] | None = None, methods: tuple[str, ...] = METHODS,
+    also: tuple[str, ...] = (), **kwargs: Any,
 ) -> Path:  # fmt: skip
-    """A run of two tasks with one found and two random sequences; ``more`` is added to all accuracies of the found one."""
+    """A run of two tasks with one found and two random sequences; ``more`` is added to all accuracies of the found one.
+
+    ``also``: labels of a reference that is judged on all with one seed, and of one that is judged on the union of the found one.
+    """
     start = first or [0, 1]
     f = sequence(POOL, "search-0", "searched", METHODS, [start, *found])
     randoms = [sequence(POOL, f"random-{i}", "random", METHODS, [start, [10 + i, 20 + i]]) for i in range(2)]
     rolled = judged(f, more) + [j for i, r in enumerate(randoms) for j in judged(r, 0.2 + 0.1 * i)]
     rolled += [j for s in extra for j in judged(s, 0.1)]
-    write_run(path, POOL, [f, *randoms, *extra], rolled, METHODS, **kwargs)
+    unions: tuple[TaskSequence, ...] = ()
+    if also:
+        unions = (sequence(POOL, "search-0/joint", "joint", METHODS, [[i for task in (start, *found) for i in task]]),)
+        rolled += [rescored(s, also[0], SEEDS[0], result(0.3)) for s in (f, *randoms)]
+        rolled += [rescored(s, also[1], SEEDS[0], outcome([[0.8]], [[0.9]])) for s in unions]
+    write_run(path, POOL, [f, *randoms, *unions, *extra], rolled, methods, **kwargs)
     said = json.loads((path / "config.json").read_text())
     said["identity"]["pools"] = [pool_record(POOL, 1)]
     if config:
@@ -205,3 +214,35 @@ def test_a_method_that_failed_on_one_sequence_is_left_out_and_told(tmp_path: Pat
     found = compare([path])
     assert found.table.methods == ("slca",)
     assert found.troubles == ("a, found: left out er: not judged to the end on every sequence.",)
+
+
+def referring(references: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda said: said["identity"].update(references=references)
+
+
+def with_references(path: Path, references: Any, methods: tuple[str, ...] = METHODS) -> Path:
+    """A run of ``score --references``: nearest class mean ``mean`` on all sequences, joint training on their unions."""
+    make(path, [[2, 3]], methods=methods, config=referring(references), also=("mean", "bound"))
+    return path
+
+
+BOTH = {"glyph_vit": {"mean": "mean", "bound": "bound"}}
+
+
+def test_references_are_no_methods(tmp_path: Path) -> None:
+    found = compare([with_references(tmp_path / "a", BOTH), make(tmp_path / "b", [[4, 5]])], "random")
+    assert found.table.methods == METHODS
+    assert found.shared == METHODS
+    assert found.troubles == ()
+    assert found.ranks is not None
+    assert {c.correlations.n for c in found.ranks.columns if c.correlations} == {2}
+    mine = compare([with_references(tmp_path / "c", BOTH, (*METHODS, "mean"))])  # asked for as a method, too
+    assert mine.table.methods == (*METHODS, "mean")
+
+
+@pytest.mark.parametrize(
+    "references", [["mean"], {"x": "mean"}, {"x": {"mean": "mean"}}, {"x": {"mean": 1, "bound": "b"}}]
+)
+def test_references_that_were_not_written_so_are_one_line(tmp_path: Path, references: Any) -> None:
+    with pytest.raises(UserError, match=r"a/config\.json: identity\.references is not as it was written: restore it"):
+        compare([with_references(tmp_path / "a", references)])
