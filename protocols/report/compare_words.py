@@ -9,7 +9,8 @@ from protocols.evaluate.compare.figures import MEAN, Side
 from protocols.report.rank_words import accuracy, correlations, pairs, printed
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent
-from seqsearch.core.text import shown
+from protocols.running.provenance import biases
+from seqsearch.core.text import cut, shown
 from seqsearch.distribution.mean_difference import Estimate
 
 NAMES = {"acc": "Acc", "avg_acc": "AvgAcc", "ar": "AR", "ala": "ALA", "upcoming": "upcoming Acc"}
@@ -93,8 +94,9 @@ def headline(c: Comparison) -> str:
 
 
 def notes(c: Comparison) -> list[str]:
-    """What is missing, and what holds of all figures."""
-    said = list(c.troubles)
+    """What makes figures of a run biased, what is missing, and what holds of all figures."""
+    said = [f"{r.name}: {cut(bias, 500)}" for r in c.runs for bias in biases(r.data.config)]
+    said += c.troubles
     if len(c.runs) > 1 and c.random_shared:
         said.append("All runs have the same random sequences, so that they differ in the found ones alone.")
     if c.ranks is None:

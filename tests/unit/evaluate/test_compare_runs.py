@@ -13,6 +13,7 @@ import pytest
 from protocols.evaluate.compare.comparison import Comparison, compare
 from protocols.evaluate.compare.figures import MEAN, NO_IMAGES, SAME
 from protocols.report.compare_words import notes
+from protocols.running.provenance import CIRCULAR, REWARDED_ON_TEST
 from seqsearch.core.errors import UserError
 from seqsearch.results.rows import JudgedRollout, TaskSequence
 from tests.unit.run_folders import STATS, RenamedPool, glyphs, outcome, rescored, sequence, write_run
@@ -246,3 +247,18 @@ def test_references_are_no_methods(tmp_path: Path) -> None:
 def test_references_that_were_not_written_so_are_one_line(tmp_path: Path, references: Any) -> None:
     with pytest.raises(UserError, match=r"a/config\.json: identity\.references is not as it was written: restore it"):
         compare([with_references(tmp_path / "a", references)])
+
+
+def test_biases_of_each_run_are_told_by_its_name(tmp_path: Path) -> None:
+    def first(said: dict[str, Any]) -> None:
+        said["settings"].update(tune_on="first", tune_tasks=1)
+        said["tuned"] = {"er": {"lr": 0.1}}
+
+    paths = [
+        make(tmp_path / "plain", [[2, 3]]),
+        make(tmp_path / "test", [[4, 5]], config=change(reward_split="test")),
+        make(tmp_path / "tuned", [[4, 5]], config=first),
+        make(tmp_path / "later", [[4, 5]], config=lambda said: said["identity"].update(biases=["Theirs \x1b[31m."])),
+    ]
+    told = [note for note in notes(compare(paths)) if note.startswith(("plain: ", "test: ", "tuned: ", "later: "))]
+    assert told == [f"test: {REWARDED_ON_TEST}", f"tuned: {CIRCULAR}", "later: Theirs \\x1b[31m."]
