@@ -13,9 +13,11 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
 from seqsearch.core.types import Task
 from seqsearch.results.rows import TaskSequence
-from seqsearch.results.run import FOUND, RunResults, Scored, read_results
+from seqsearch.results.run import FOUND, RunResults, Scored, read_config, read_results
 
 MOST_RUNS = 20
+PROTOCOLS = ("cldyb", "edge", "score")
+"""Whose runs are compared."""
 SIDES = {"found": FOUND, "easy": ("easy",), "random": ("random",), "held-out": ("heldout",)}
 """Kinds of sequences by what the side is called."""
 
@@ -76,6 +78,9 @@ def _named(r: ComparedRun, name: str) -> ComparedRun:
 
 
 def _read(path: Path) -> ComparedRun:
+    protocol = read_config(path).get("protocol")
+    if protocol not in PROTOCOLS:
+        raise UserError(f"run {path} is of {brief(protocol)}: only runs of {', '.join(PROTOCOLS)} can be compared")
     data = read_results(path)
     if not data.finished:
         raise UserError(f"run {path} is not finished, and what it has so far is not compared: resume it first")

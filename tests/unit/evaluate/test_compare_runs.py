@@ -187,6 +187,17 @@ def test_runs_that_cannot_be_compared_say_in_what_they_differ(
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("protocol", ["duel", "explain", None, ["edge"], "x\n" * 999])
+def test_runs_of_other_commands_are_refused_in_one_line(tmp_path: Path, protocol: Any) -> None:
+    a = make(tmp_path / "a", [[2, 3]])
+    b = make(tmp_path / "b", [[2, 3]], config=lambda said: said.update(protocol=protocol))
+    with pytest.raises(UserError, match="only runs of cldyb, edge, score can be compared") as error:
+        compare([a, b])
+    assert str(error.value).startswith(f"run {b} is of ")
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+
+
 def test_no_run_and_one_that_is_named_twice_are_refused(tmp_path: Path) -> None:
     a = make(tmp_path / "a", [[2, 3]])
     with pytest.raises(UserError, match="named twice"):

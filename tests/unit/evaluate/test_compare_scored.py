@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
@@ -14,12 +15,14 @@ from tests.studies import execute, small_settings
 HELD = "glyphs:classes=12,size=32,train=8,reward=4,test=6"
 
 
+@pytest.mark.long
 def test_a_scored_run_is_compared_without_its_references(tmp_path: Path) -> None:
-    settings = small_settings(methods="simplecil,ranpac:M=32", tasks=2, score_seeds=2, simulations=2, condensed=2)
+    few = {"tasks": 2, "score_seeds": 1, "simulations": 2, "condensed": 2, "random_sequences": 0}
+    settings = small_settings(methods="simplecil,ranpac:M=32", **few)
     folder = RunFolder.create(tmp_path / "run", settings)
     assert execute(folder, settings)
-    few = ["--which", "found", "--heldout-pool", HELD, "--heldout-sequences", 1, "--workers", 0, "--quiet"]
-    scored = ["score", folder.path, "--references", *few, "--out", tmp_path / "scored"]
+    held_out = ["--heldout-pool", HELD, "--heldout-sequences", 2, "--workers", 0, "--quiet"]
+    scored = ["score", folder.path, "--references", *held_out, "--out", tmp_path / "scored"]
     ran = CliRunner().invoke(main, list(map(str, scored)))
     assert ran.exit_code == 0, ran.output
     ran = CliRunner().invoke(main, ["compare", str(tmp_path / "scored"), "--json"])
