@@ -60,7 +60,7 @@ def to_json(c: Comparison) -> dict[str, Any]:
         for s in c.sides
     ]  # fmt: skip
     said: dict[str, Any] = plain({
-        "runs": [r.name for r in c.runs], "shared_methods": c.shared, "sides": sides,
+        "runs": [r.name for r in c.runs], "shared_methods": c.shared, "unlike": c.unlike, "sides": sides,
         "differences": [dataclasses.asdict(d) for d in c.differences], "grown_at": c.start,
         "table": {"methods": c.table.methods, "columns": c.table.columns, "values": c.table.values.tolist(),
                   "half_widths": c.reach.tolist()},

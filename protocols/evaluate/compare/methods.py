@@ -30,3 +30,18 @@ def compared(run: Path, data: RunResults) -> tuple[str, ...]:
     held_against = set(named) | ({m for _, m, _ in data.rollouts} - judged)
     own = {m for s in data.sequences for m in s.method_ids} | set(asked if isinstance(asked, dict) else ())
     return tuple(m for m in data.methods if m in own or m not in held_against)
+
+
+def unlike(a: RunResults, b: RunResults) -> tuple[str, ...]:
+    """Labels in both runs that do not stand for the same method: its results there are of other code, parameters, backbone,
+    weights, precision or versions. Results on held-out sequences are not asked: another pool feeds a method there."""
+    first, second = _digests(a), _digests(b)
+    return tuple(m for m in a.methods if m in first and m in second and first[m] != second[m])
+
+
+def _digests(data: RunResults) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for row in data.rows:
+        if row["kind"] != "heldout":
+            found.setdefault(row["method_id"], set()).add(row["config_digest"])
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,24 +30,27 @@ def result(acc: float) -> Any:
     return outcome([[0.9], [acc + 0.05, acc - 0.05]], [[0.95], [0.95, 0.95]])
 
 
-def judged(s: TaskSequence, more: float) -> list[JudgedRollout]:
-    return [rescored(s, m, seed, result(ACC[m] + more + 0.02 * i)) for m in METHODS for i, seed in enumerate(SEEDS)]
+def judged(s: TaskSequence, more: float, seeds: tuple[int, ...] = SEEDS, digest: str = "one") -> list[JudgedRollout]:
+    results = {(m, seed): result(ACC[m] + more + 0.02 * i) for m in METHODS for i, seed in enumerate(seeds)}
+    return [replace(rescored(s, m, seed, r), config_digest=f"{m}: {digest}") for (m, seed), r in results.items()]
 
 
 def make(
     path: Path, found: list[list[int]], more: float = 0.0, config: Callable[[dict[str, Any]], None] | None = None,
     extra: tuple[TaskSequence, ...] = (), first: list[int] | None = None, methods: tuple[str, ...] = METHODS,
-    also: tuple[str, ...] = (), **kwargs: Any,
+    also: tuple[str, ...] = (), seeds: tuple[int, ...] = SEEDS, digest: str = "one", extra_digest: str = "", **kwargs: Any,
 ) -> Path:  # fmt: skip
     """A run of two tasks with one found and two random sequences; ``more`` is added to all accuracies of the found one.
 
-    ``also``: labels of a reference that is judged on all with one seed, and of one that is judged on the union of the found one.
+    ``digest``: what stands behind the labels, ``extra_digest`` on ``extra`` sequences. ``also``: labels of a reference
+    that is judged on all with one seed, and of one that is judged on the union of the found one.
     """
     start = first or [0, 1]
     f = sequence(POOL, "search-0", "searched", METHODS, [start, *found])
     randoms = [sequence(POOL, f"random-{i}", "random", METHODS, [start, [10 + i, 20 + i]]) for i in range(2)]
-    rolled = judged(f, more) + [j for i, r in enumerate(randoms) for j in judged(r, 0.2 + 0.1 * i)]
-    rolled += [j for s in extra for j in judged(s, 0.1)]
+    rolled = judged(f, more, seeds, digest)
+    rolled += [j for i, r in enumerate(randoms) for j in judged(r, 0.2 + 0.1 * i, seeds, digest)]
+    rolled += [j for s in extra for j in judged(s, 0.1, seeds, extra_digest or digest)]
     unions: tuple[TaskSequence, ...] = ()
     if also:
         unions = (sequence(POOL, "search-0/joint", "joint", METHODS, [[i for task in (start, *found) for i in task]]),)
@@ -273,3 +277,45 @@ def test_biases_of_each_run_are_told_by_its_name(tmp_path: Path) -> None:
     ]
     told = [note for note in notes(compare(paths)) if note.startswith(("plain: ", "test: ", "tuned: ", "later: "))]
     assert told == [f"test: {REWARDED_ON_TEST}", f"tuned: {CIRCULAR}", "later: Theirs \\x1b[31m."]
+
+
+ALONE = "All runs have the same random sequences, so that they differ in the found ones alone."
+
+
+def test_a_label_that_stands_for_another_method_is_told_and_random_sequences_are_no_longer_one_column(
+    tmp_path: Path,
+) -> None:
+    runs = [
+        make(tmp_path / "a", [[2, 3]]),
+        make(tmp_path / "b", [[4, 5]]),
+        make(tmp_path / "c", [[4, 5]], digest="bf16"),
+    ]
+    assert ALONE in notes(compare(runs[:2]))
+    found = compare(runs)
+    assert ALONE not in notes(found)
+    why = "(code, parameters, backbone, weights, precision or versions)"
+    assert [n for n in notes(found) if "the same in" in n] == [f"er, slca are not the same in a and c {why}."]
+    assert found.shared == METHODS  # other backbones are compared
+    assert found.table.columns == ("a", "b", "c", "random", "c: random")
+    of = {(d.run, d.side): d.estimate for d in found.differences if d.figure == "acc"}
+    assert of.keys() == {("b", "found"), ("c", "found"), ("c", "random")}
+    assert (of["c", "random"].value.value, of["c", "random"].lacking) == (0, SAME)
+
+
+def test_other_training_seeds_are_told_and_those_that_both_have_are_compared(tmp_path: Path) -> None:
+    found = compare([make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", [[4, 5]], seeds=(1001, 1002))])
+    assert ALONE not in notes(found)
+    said = "b, found: judged with other training seeds than a; the difference is over the 1 that both have."
+    assert said in found.troubles
+    assert not any("the same in" in n for n in notes(found))
+    [difference] = [d for d in found.differences if (d.side, d.figure) == ("found", "acc")]
+    assert difference.estimate.seeds == 1
+
+
+def test_held_out_results_may_be_of_a_method_that_another_pool_feeds(tmp_path: Path) -> None:
+    other = RenamedPool(NEW, "w", "unseen")
+    held = sequence(other, "heldout-0", "heldout", METHODS, [[0, 1], [2, 3]])
+    fed = {"extra": (held,), "extra_digest": "fed by another pool"}
+    found = compare([make(tmp_path / "a", [[2, 3]], **fed), make(tmp_path / "b", [[4, 5]])])
+    assert found.unlike == {}
+    assert found.random_shared
