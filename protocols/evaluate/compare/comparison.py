@@ -115,8 +115,8 @@ def _table(runs: Sequence[ComparedRun], sides: Sequence[Side]) -> tuple[Table, N
 
 
 def _free(name: str, taken: dict[str, list[tuple[str, str]]]) -> str:
-    """A run may be called ``random``."""
-    return name if name not in taken else f"{name} ({len(taken)})"
+    """A run may be called ``random``, and another one ``random (2)``."""
+    return next(n for n in (name, *(f"{name} ({i})" for i in range(2, len(taken) + 3))) if n not in taken)
 
 
 def _ranks(table: Table, reference: str) -> Agreement | None:

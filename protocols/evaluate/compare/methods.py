@@ -16,7 +16,7 @@ def compared(run: Path, data: RunResults) -> tuple[str, ...]:
     trained on nothing but all classes at once.
 
     Raises:
-        UserError: what ``config.json`` says of references is not as it was written.
+        UserError: what ``config.json`` says of references is not as it was written, or a label is empty.
     """
     identity = data.config.get("identity")
     said = identity if isinstance(identity, dict) else {}
@@ -25,6 +25,8 @@ def compared(run: Path, data: RunResults) -> tuple[str, ...]:
     named = [p.get(n) if isinstance(p, dict) else None for p in pairs for n in REFERENCES]
     if not all(isinstance(label, str) for label in named):
         raise UserError(f"{run}/config.json: identity.references is not as it was written: restore it")
+    if "" in data.methods:
+        raise UserError(f"run {run}: a method has an empty label: restore its files")
     kinds = {s.sequence_id: s.kind for s in data.sequences}
     judged = {method for name, method, _ in data.rollouts if kinds[name] != "joint"}
     held_against = set(named) | ({m for _, m, _ in data.rollouts} - judged)

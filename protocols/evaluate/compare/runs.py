@@ -93,10 +93,17 @@ def _read(path: Path) -> ComparedRun:
     firsts = {s.tasks[0] for s in own}
     elsewhere = {c.pool for s in data.sequences if s.kind in held_out for t in s.tasks for c in t.classes}
     used = {c.pool for s in own for t in s.tasks for c in t.classes}
-    pools = tuple(p for p in provenance(data.config).pools if p.digest in used or p.digest not in elsewhere)
+    pools = tuple(p for p in _pools(path, data) if p.digest in used or p.digest not in elsewhere)
     sizes = tuple(len(t.classes) for t in own[0].tasks)
     data = replace(data, methods=compared(path, data))
     return ComparedRun(path.resolve().name, path, data, pools, sizes, firsts.pop() if len(firsts) == 1 else None)
+
+
+def _pools(path: Path, data: RunResults) -> tuple[PoolRecord, ...]:
+    try:
+        return provenance(data.config).pools
+    except UserError as error:
+        raise UserError(f"run {path}: {error}") from None
 
 
 def _check_pair(a: ComparedRun, b: ComparedRun) -> None:

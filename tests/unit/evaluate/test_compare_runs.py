@@ -319,3 +319,25 @@ def test_held_out_results_may_be_of_a_method_that_another_pool_feeds(tmp_path: P
     found = compare([make(tmp_path / "a", [[2, 3]], **fed), make(tmp_path / "b", [[4, 5]])])
     assert found.unlike == {}
     assert found.random_shared
+
+
+def test_a_run_that_is_called_like_a_column_takes_no_other_ones_place(tmp_path: Path) -> None:
+    found = compare([make(tmp_path / "random", [[2, 3]]), make(tmp_path / "random (2)", [[4, 5]])])
+    assert found.table.columns == ("random", "random (2)", "random (3)")
+
+
+def torn_pools(said: dict[str, Any]) -> None:
+    said["identity"]["pools"] = ["none"]
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "what"),
+    [
+        ({"methods": (*METHODS, "")}, "a method has an empty label: restore its files"),  # a mean has none
+        ({"config": torn_pools}, "config.json: identity.pools is not as it was written: restore it"),
+    ],
+)
+def test_a_torn_run_is_named(tmp_path: Path, kwargs: dict[str, Any], what: str) -> None:
+    with pytest.raises(UserError) as error:
+        compare([make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", [[2, 3]], **kwargs)])
+    assert str(error.value) == f"run {tmp_path / 'b'}: {what}"
