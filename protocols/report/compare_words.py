@@ -100,7 +100,7 @@ def notes(c: Comparison) -> list[str]:
     said += c.troubles
     said += [
         f"{_few(labels)} {'is' if len(labels) == 1 else 'are'} not the same in {c.runs[0].name} and {run} (code, parameters, "
-        "backbone, weights, precision or versions)."
+        "backbone, weights, precision, versions or device)."
         for run, labels in c.unlike.items()
     ]
     if len(c.runs) > 1 and c.shared and c.random_shared:

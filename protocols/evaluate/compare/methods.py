@@ -36,7 +36,7 @@ def compared(run: Path, data: RunResults) -> tuple[str, ...]:
 
 def unlike(a: RunResults, b: RunResults) -> tuple[str, ...]:
     """Labels in both runs that do not stand for the same method: its results there are of other code, parameters, backbone,
-    weights, precision or versions. Results on held-out sequences are not asked: another pool feeds a method there."""
+    weights, precision, versions or device. Results on held-out sequences are not asked: another pool feeds a method there."""
     first, second = _digests(a), _digests(b)
     return tuple(m for m in a.methods if m in first and m in second and first[m] != second[m])
 

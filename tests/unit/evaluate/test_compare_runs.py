@@ -293,7 +293,7 @@ def test_a_label_that_stands_for_another_method_is_told_and_random_sequences_are
     assert ALONE in notes(compare(runs[:2]))
     found = compare(runs)
     assert ALONE not in notes(found)
-    why = "(code, parameters, backbone, weights, precision or versions)"
+    why = "(code, parameters, backbone, weights, precision, versions or device)"
     assert [n for n in notes(found) if "the same in" in n] == [f"er, slca are not the same in a and c {why}."]
     assert found.shared == METHODS  # other backbones are compared
     assert found.table.columns == ("a", "b", "c", "random", "c: random")
