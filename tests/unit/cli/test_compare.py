@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
+from protocols.evaluate.compare.comparison import compare as compared
 from protocols.evaluate.compare.table import read_table
 from seqsearch.core.text import shown
+from seqsearch.results.schema import ACCURACIES
+from seqsearch.results.tables import read_rows
 from tests.unit.evaluate.test_compare_runs import POOL, make, result
 from tests.unit.run_folders import RenamedPool, rescored, sequence, write_run
 
@@ -32,7 +36,13 @@ def test_runs_are_printed_and_written(runs: list[Path], tmp_path: Path) -> None:
     assert "SRCC with random 1.000 1.000 N/A" in text
     assert "<b>easy, found +10.0 +10" in text.replace("+5.0", "+10")  # Acc, then AvgAcc
     assert "differ in the found ones alone" in text
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["accuracy.csv", "compare.html", "compare.json"]
+    names = ["accuracy.csv", "accuracy.parquet", "compare.html", "compare.json"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == names
+    rows = read_rows(tmp_path / "out" / "accuracy.parquet", ACCURACIES)
+    assert [(r["column"], r["method_id"]) for r in rows[:3]] == [("full", "er"), ("full", "slca"), ("<b>easy", "er")]
+    half_widths = compared(runs).reach.T.ravel().tolist()
+    assert [r["half_width"] for r in rows] == [None if math.isnan(h) else h for h in half_widths]
+    assert rows[0]["accuracy"] == pytest.approx(0.41)
     assert read_table(tmp_path / "out" / "accuracy.csv").columns == ("full", "<b>easy", "random")
     page = (tmp_path / "out" / "compare.html").read_text()
     assert page.count("<svg") == 2 + 2 + 1  # a run, a method, random
