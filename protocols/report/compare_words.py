@@ -10,7 +10,6 @@ from protocols.evaluate.compare.figures import MEAN, Side
 from protocols.report.rank_words import accuracy, correlations, pairs, printed
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent
-from protocols.running.provenance import biases
 from seqsearch.core.text import cut, shown
 from seqsearch.distribution.mean_difference import Estimate
 
@@ -95,8 +94,8 @@ def headline(c: Comparison) -> str:
 
 
 def notes(c: Comparison) -> list[str]:
-    """What makes figures of a run biased, what is missing, and what holds of all figures."""
-    said = [f"{r.name}: {cut(bias, 500)}" for r in c.runs for bias in biases(r.data.config)]
+    """What runs say of themselves, such as biases, what is missing, and what holds of all figures."""
+    said = [f"{r.name}: {cut(remark, 500)}" for r in c.runs for remark in r.remarks]
     said += c.troubles
     said += [
         f"{_few(labels)} {'is' if len(labels) == 1 else 'are'} not the same in {c.runs[0].name} and {run} (code, parameters, "

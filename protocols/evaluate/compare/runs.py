@@ -8,7 +8,7 @@ from pathlib import Path
 
 from protocols.cldyb.compared import Judged
 from protocols.evaluate.compare.methods import compared
-from protocols.running.provenance import PoolRecord, provenance
+from protocols.running.provenance import PoolRecord, biases, provenance
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
 from seqsearch.core.types import Task
@@ -45,6 +45,14 @@ class ComparedRun:
         of_kind = tuple(s for s in self.data.sequences if s.kind in SIDES[side])
         own = tuple(s for s in of_kind if method in s.method_ids) if side == "found" else ()
         return own or of_kind
+
+    @property
+    def remarks(self) -> list[str]:
+        """What it says itself of its figures: biases of its sequences; of a scored one, labels and names that may mislead."""
+        identity = self.data.config.get("identity")
+        said = identity.get("remarks") if isinstance(identity, dict) else None
+        named = [r for r in said if isinstance(r, str)] if isinstance(said, list) else []
+        return list(dict.fromkeys((*biases(self.data.config), *named)))
 
     @property
     def grown(self) -> tuple[PoolRecord, ...]:

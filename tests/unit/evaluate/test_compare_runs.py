@@ -274,9 +274,12 @@ def test_biases_of_each_run_are_told_by_its_name(tmp_path: Path) -> None:
         make(tmp_path / "test", [[4, 5]], config=change(reward_split="test")),
         make(tmp_path / "tuned", [[4, 5]], config=first),
         make(tmp_path / "later", [[4, 5]], config=lambda said: said["identity"].update(biases=["Theirs \x1b[31m."])),
+        make(tmp_path / "held", [[4, 5]], config=lambda said: said["identity"].update(remarks=["Of names.", 7])),
     ]
-    told = [note for note in notes(compare(paths)) if note.startswith(("plain: ", "test: ", "tuned: ", "later: "))]
-    assert told == [f"test: {REWARDED_ON_TEST}", f"tuned: {CIRCULAR}", "later: Theirs \\x1b[31m."]
+    told = [
+        note for note in notes(compare(paths)) if note.startswith(("plain: ", "test: ", "tuned: ", "later: ", "held: "))
+    ]
+    assert told == [f"test: {REWARDED_ON_TEST}", f"tuned: {CIRCULAR}", "later: Theirs \\x1b[31m.", "held: Of names."]
 
 
 ALONE = "All runs have the same random sequences, so that they differ in the found ones alone."
