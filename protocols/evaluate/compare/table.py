@@ -21,9 +21,9 @@ from seqsearch.storage.reading import content
 LARGEST = 4 << 20
 """Bytes of a file."""
 MOST_METHODS, MOST_COLUMNS = 1000, 30
-_MARKS = re.compile(r"\$|\\d?dagger|\\textbf|\\underline|</?[a-z]+>|[*_{}%†‡§¶^\\]")
+_MARKS = re.compile(r"\^(\{[^}]*\}|\S)|^_+|_+$|\$|\\d?dagger|\\textbf|\\underline|</?[a-z]+>|[*{}%†‡§¶^\\]")
 """What papers write around a number: footnote marks, emphasis, a percent sign."""
-_SPREAD = re.compile(r"(±|\+/-|\\pm).*$|\([^)]*\)$")
+_SPREAD = re.compile(r"(±|\+/-|\+-|\\pm).*$|\([^)]*\)$|\[[^]]*\]$")
 """What may stand behind one."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 _NONE = ("", "-", "--", "\u2013", "\u2014", "n/a", "na", "nan", "none", "null")
@@ -111,8 +111,8 @@ def _check_names(path: Path, what: str, names: Sequence[str]) -> None:
 
 
 def _number(path: Path, line: int, cell: str, decimal_comma: bool) -> float:
-    bare = _SPREAD.sub("", _MARKS.sub("", cell).strip()).strip()
-    if bare.lower() in _NONE:
+    bare = _MARKS.sub("", _SPREAD.sub("", cell).strip()).strip().replace("\u2212", "-")
+    if not cell or (bare and bare.lower() in _NONE):
         return math.nan
     bare = bare.replace(",", ".") if decimal_comma else bare
     if not (_NUMBER.fullmatch(bare) and math.isfinite(float(bare))):

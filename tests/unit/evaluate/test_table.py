@@ -28,6 +28,18 @@ def test_what_papers_write_around_numbers_is_left_out(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.values, [[67.9, 55.1], [86.9, 41.9], [8.1, math.nan]])
 
 
+def test_marks_and_spreads_are_no_part_of_a_number(tmp_path: Path) -> None:
+    cells = ["52^2", "$67^{a}$", "_55_", "52 [1.2]", '"52 [1, 2]"', "52 +- 3", "\u221255", "5 (.2)", "**7**"]
+    found = table(tmp_path, "Method,A,B\n" + "\n".join(f"m{i},{c},1" for i, c in enumerate(cells)))
+    assert found.values[:, 0].tolist() == [52, 67, 55, 52, 52, 52, -55, 5, 7]
+
+
+@pytest.mark.parametrize("cell", ["1_000", "(52)", "± 3", "[5]", "5 2"])
+def test_cells_that_may_be_anything_are_refused(tmp_path: Path, cell: str) -> None:
+    with pytest.raises(UserError, match="is no number"):
+        table(tmp_path, f"Method,A,B\nx,{cell},1\ny,2,1\n")
+
+
 def test_semicolons_with_decimal_commas_and_tabs_are_read(tmp_path: Path) -> None:
     for text in ("m;A;B\ner;67,9;1\nlae;2;N/A\n", "m\tA\tB\ner\t67.9\t1\nlae\t2\tN/A\n"):
         np.testing.assert_array_equal(table(tmp_path, text).values, [[67.9, 1], [2, math.nan]])
