@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,14 @@ from actors.options import EngineOptions
 from protocols.cli.main import main
 from protocols.evaluate.duel.planners import settled
 from protocols.evaluate.duel.settings import DuelSettings
+from protocols.evaluate.duel.summary import summarise
 from protocols.running.folder import RunFolder
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
+from seqsearch.core.errors import UserError
 from seqsearch.distribution.paired import paired
 from seqsearch.planners.replicates import of_order
+from seqsearch.results.run import read_results
 from tests.studies import execute
 from tests.unit.running.test_time_budget import results_in
 
@@ -97,6 +101,19 @@ def test_both_methods_have_each_sequences_own_seed_and_what_stands_out_fresh_one
     assert [w["seen"] for w in said["worst"]] == [pytest.approx(min(gaps)), pytest.approx(max(gaps))]
     assert {f["side"] for f in said["found"]} == {"a", "b"}
     assert "fresh seeds" in (run / "report.html").read_text()
+
+
+def test_what_was_found_is_of_the_method_that_it_is_worst_for(run: Path) -> None:
+    both = ("simplecil", "ranpac:M=32")
+    found = read_results(run)
+    assert [[s.sequence_id for s in found.found(m)] for m in both] == [["search-a"], ["search-b"]]
+    assert [[s.sequence_id for s in found.without(m)] for m in both] == [["search-b"], ["search-a"]]
+    assert {s.method_ids for s in found.random()} == {both}
+    sides = {f.sequence: f.side for f in summarise(run, found).found}
+    assert sides == {"search-a": "a", "search-b": "b"}
+    strange = [replace(s, method_ids=("nobody",)) if s.kind == "searched" else s for s in found.sequences]
+    with pytest.raises(UserError, match="not all of the same two methods"):
+        summarise(run, replace(found, sequences=tuple(strange)))
 
 
 @pytest.mark.long
