@@ -3,8 +3,8 @@
     python -m benchmarks.screening [--repeats 2000] [--write]
 
 No training. What is known of a candidate is 5 normal figures, as of two methods; its reward is normal noise, or a weighted sum of
-them plus noise, so that a quarter or half of its variance follows what is known. Each step has 8 judged candidates. A fit passes if
-its leave-one-out predictions correlate with the rewards (> 0).
+them plus noise, so that a quarter or half of its variance follows what is known. Each step has 8 judged candidates. A fit
+passes if its leave-one-out predictions correlate with the rewards (> 0).
 """
 
 from __future__ import annotations
