@@ -66,7 +66,7 @@ def score_run(folder: Path) -> list[Path]:
     said: dict[str, Any] = json.loads((run / "config.json").read_text())
     said["identity"] |= {
         "methods": {"new": {"backbone": "b", "digest": "d", "params": {}}}, "taken_over": {"er": "b"},
-        "references": {"b": {"mean": "mean", "bound": "bound"}}, "heldout_shared_names": ["a"],
+        "references": {"b": {"mean": "mean", "bound": "bound"}}, "remarks": ["a"], "biases": ["b"],
     }  # fmt: skip
     said |= {
         "protocol": "score", "directory": "/nowhere", "tuned": {"er": {"lr": 0.1}},
@@ -88,4 +88,4 @@ def read_score(folder: Path) -> None:
     source = read_source(folder / "run")
     assert isinstance(source.digest + str(source.tuned), str)
     values = {"source": str(folder / "run"), "methods": "new", "weights": (), "backbone": "b"}
-    ScoreSettings(**filled(ScoreSettings, values, {"methods"}, methods=True))
+    ScoreSettings(**filled(ScoreSettings, values, {"methods"}, methods="beside named"))

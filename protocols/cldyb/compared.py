@@ -51,7 +51,7 @@ def pair(data: RunResults, method: str, troubles: list[str], found: Sequence[Tas
     What is not is told to ``troubles``.
     """
     found, random = data.found(method) if found is None else list(found), data.random()
-    whole = [s for s in random if data.complete(method, [s]) == set(data.seeds)]
+    whole = [s for s in random if data.complete(method, [s]) == set(data.seeds_of(method))]
     if len(whole) < len(random) and len(whole) >= FEWEST:
         troubles.append(f"{method}: {len(random) - len(whole)} random sequence(s) left out, not judged to their end.")
         random = whole
@@ -104,7 +104,7 @@ def _lost(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> s
     """What is missing of a method's re-scoring, in words; empty if nothing is."""
     if not data.seeds:
         return "nothing was re-scored (interrupted?)"
-    got = [data.rollouts.get((s.sequence_id, method, r)) for s in sequences for r in data.seeds]
+    got = [data.rollouts.get((s.sequence_id, method, r)) for s in sequences for r in data.seeds_of(method)]
     missing, bad = sum(g is None for g in got), [g.status for g in got if g is not None and not g.complete]
     parts = [f"{missing} of {len(got)} re-scored rollouts are missing (interrupted?)"] if missing else []
     if bad:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
-from protocols.cldyb.planners import Plans, union
+from protocols.cldyb.planners import Plans
 from protocols.cldyb.study import CldybStudy
 from protocols.cldyb.summary import summarise
 from protocols.running.export import classes_of, rescored, run_info, write_costs
@@ -17,6 +18,7 @@ from seqsearch.engine.journal import Journal
 from seqsearch.planners.given import GivenPlanner
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.replicates import scoring
+from seqsearch.results.joint import at_once
 from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, TraceRow
 from seqsearch.results.run import assembled
 from seqsearch.results.tables import write_results, write_sequences, write_trace, write_trials
@@ -60,11 +62,8 @@ def _sequences(study: CldybStudy, plans: Plans) -> list[TaskSequence]:
         for i, tasks in enumerate(_tasks(p))
     ]
     whole = [s for s in (*found, *drawn) if len(s.tasks) == study.settings.tasks]
-    at_once = [
-        TaskSequence(f"{s.sequence_id}/joint", "joint", labels, seed, (union(study.view, s.tasks),), (None,))
-        for s in (whole if plans.joint else ())
-    ]
-    return [*found, *drawn, *at_once]
+    joint = [at_once(replace(s, method_ids=labels), study.view) for s in (whole if plans.joint else ())]
+    return [*found, *drawn, *joint]
 
 
 def traced(planner: CldybPlanner) -> list[TraceRow]:

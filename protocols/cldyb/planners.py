@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from protocols.cldyb.study import CldybStudy
-from seqsearch.core.types import MethodSpec, Task, Tasks
+from seqsearch.core.types import MethodSpec, Tasks
 from seqsearch.planners.base import Planner
 from seqsearch.planners.given import GivenPlanner, GivenSequence, random_sequences, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.replicates import scoring
-from seqsearch.planners.step import PoolView
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def make_plans(study: CldybStudy) -> Plans:
 
     def at_once() -> list[Tasks] | None:
         there = found()
-        return None if there is None else [(union(study.view, tasks),) for tasks in (*there, *drawn)]
+        return None if there is None else [(study.view.union(tasks),) for tasks in (*there, *drawn)]
 
     baseline = [judged("random", lambda: drawn)] if drawn else []
     joint = [judged("joint", at_once)] if s.reward == "gap-to-joint" else []
@@ -72,8 +71,3 @@ def groups(study: CldybStudy) -> dict[str, tuple[MethodSpec, ...]]:
     if study.settings.leave_one_out:
         return {f"-without-{m.label}": tuple(o for o in study.methods if o != m) for m in study.methods}
     return {"": study.searchers}
-
-
-def union(pool: PoolView, tasks: Tasks) -> Task:
-    """All classes of a sequence as one task."""
-    return pool.task(c for task in tasks for c in task.classes)

@@ -81,7 +81,7 @@ def _new(context: click.Context, a: str | None, b: str | None, values: dict[str,
         return values
     from protocols.evaluate.parts.source import filled
 
-    return filled(DuelSettings, {**values, "source": values["on"]}, named, methods=False)
+    return filled(DuelSettings, {**values, "source": values["on"]}, named, methods="never")
 
 
 def _check_effect(values: dict[str, Any], named: set[str]) -> None:

@@ -35,7 +35,7 @@ def explain(
     seqsearch explain runs/mine --methods ranpac --draws 20 --no-bound
     seqsearch explain --resume runs/explain-20260101-120000
     """
-    values = of_source(context, PROTOCOL, source, values, resume, methods=True)
+    values = of_source(context, PROTOCOL, source, values, resume, methods="unless named")
     start(context, PROTOCOL, values, out=out, resume=resume, dry_run=dry_run, runtime=runtime, print_costs=_print_costs)
 
 

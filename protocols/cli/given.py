@@ -16,6 +16,7 @@ from protocols.cli.options import given
 from seqsearch.core.errors import UserError
 
 if TYPE_CHECKING:
+    from protocols.evaluate.parts.source import OfRun
     from protocols.running.protocol import Protocol
     from protocols.running.runtime import Runtime
     from seqsearch.core.types import Tasks
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 
 def of_source(
     context: click.Context, protocol: Protocol[Any, Any], source: str | None, values: dict[str, Any], resume: Path | None,
-    *, methods: bool,
+    *, methods: OfRun,
 ) -> dict[str, Any]:  # fmt: skip
     """Values of the settings with those of the source run where the user did not name them.
 
     Args:
-        methods: methods of the run are judged, too, beside those named.
+        methods: whether those of the run are judged, too.
 
     Raises:
         UserError: no source; a source beside ``--resume``; a run that does not say how it was made.

@@ -182,6 +182,8 @@ def _fits(option: click.Option, raw: Any) -> bool:
         return isinstance(raw, int | float)
     if isinstance(option.type, Measured):  # it checks by itself
         return isinstance(raw, str | int | float)
+    if isinstance(option.type, WholeOrText):
+        return isinstance(raw, str) or fits(raw, int)
     return isinstance(raw, str) or (isinstance(raw, list) and all(isinstance(r, str) for r in raw))
 
 

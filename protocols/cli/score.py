@@ -35,7 +35,9 @@ def score(
     seqsearch score runs/mine --heldout-pool other/                       # do found sequences rank methods as unseen data does?
     seqsearch score orders.json --pool photos/ --methods ranpac,slca
     """
-    values = of_source(context, PROTOCOL, source, values, resume, methods=bool(values["heldout_pool"]))
+    values = of_source(
+        context, PROTOCOL, source, values, resume, methods="beside named" if values["heldout_pool"] else "never"
+    )
     start(context, PROTOCOL, values, out=out, resume=resume, dry_run=dry_run, runtime=runtime, print_costs=_print_costs)
 
 

@@ -21,7 +21,7 @@ def headline(s: ScoreSummary) -> str:
     if s.reached:
         return f"Not finished (it stopped at: {s.reached}): nothing is claimed yet."
     if s.unseen_drop:
-        return f"For methods that no search had seen: {_claim(s.unseen_drop)}"
+        return f"For methods held out of the search: {_claim(s.unseen_drop)}"
     if s.searched_drop:
         return f"For the methods that were searched on: {_claim(s.searched_drop)}"
     return f"{len(s.methods)} method(s) on the sequences of {s.source}, without a comparison of found and random ones."
@@ -42,15 +42,20 @@ def notes(s: ScoreSummary) -> list[str]:
     if s.unseen_drop and s.searched_drop:
         said.append(f"For the methods that were searched on: {_claim(s.searched_drop)}")
     if drop := s.unseen_drop or s.searched_drop:
-        said.append(covered(drop))
+        said.append(covered(drop, max(1, s.unseen_groups if s.unseen_drop else s.searched_groups)))
         said.append("Methods are these ones, not a sample: an interval of their mean says nothing of further methods.")
+    if s.transfer:
+        said.append(
+            "Sequences that were searched with different methods are no draws of one search: drops over them are by group, in "
+            "the table of transfer."
+        )
     if taken := [m.method for m in s.methods if m.taken_over]:
         said.append(f"Taken over from {s.source}, not trained here: {', '.join(taken)}.")
     if any(m.bound for m in s.methods):
         said.append(
-            "Bound: joint training on all classes at once, the best of three learners by validation images, one training; "
-            "over NCM: accuracy beyond the nearest class mean of frozen features, what pre-training knew already. Both as "
-            "measured, without an interval."
+            "Bound: joint training on all classes at once, the best of three learners by validation images, one training (a "
+            "method above it shows that more can be had); over NCM: accuracy beyond the nearest class mean of frozen features, "
+            "what pre-training knew already. Both as measured, without an interval."
         )
     said += [_ranks(a) for a in s.agreement]
     return [shown(line) for line in filter(None, (*said, *s.troubles))] + cost(s.stats)
@@ -83,13 +88,13 @@ def methods(s: ScoreSummary) -> Cells:
         if any(c != "-" for c in cells):
             columns.append((heading, cells))
 
-    add("found for it", [percent(m.searched.acc) if m.searched else "-" for m in s.methods])
-    add("found for others", [percent(m.unseen.acc) if m.unseen else "-" for m in s.methods])
+    add("found (searched)", [percent(m.searched.acc) if m.searched else "-" for m in s.methods])
+    add("found (held out)", [percent(m.unseen.acc) if m.unseen else "-" for m in s.methods])
     for kind, heading in SIDES.items():
         if kind != "hard" or not any(m.searched or m.unseen for m in s.methods):
             add(heading, [percent(m.sides[kind].acc) if kind in m.sides else "-" for m in s.methods])
-    add("drop, for it", [_drop(m.searched_drop) for m in s.methods])
-    add("drop, for others", [_drop(m.unseen_drop) for m in s.methods])
+    add("drop (searched)", [_drop(m.searched_drop) for m in s.methods])
+    add("drop (held out)", [_drop(m.unseen_drop) for m in s.methods])
     for kind, heading in (("searched", "found"), *SIDES.items()):
         add(f"bound, {heading}", [_share(m.bound, kind) for m in s.methods])
         add(f"over NCM, {heading}", [_share(m.over_mean, kind) for m in s.methods])
@@ -104,9 +109,9 @@ def transfer(s: ScoreSummary) -> Cells:
     labels = [m.method for m in s.methods]
     rows = tuple((group, *(_drop(s.transfer[group, m]) for m in labels)) for group in groups)
     lead = (
-        "Relative drop of Acc in percent [95 %]; rows: the methods that sequences were searched for; columns: judged."
+        "Relative drop of Acc in percent [95 %]; rows: the methods that sequences were searched with; columns: judged."
     )
-    return Cells("Transfer between methods", lead, ("Searched for", *labels), rows)
+    return Cells("Transfer between methods", lead, ("Searched with", *labels), rows)
 
 
 def tasks(s: ScoreSummary) -> Cells:

@@ -119,10 +119,11 @@ class Search:
         return asked
 
     def _drop(self, states: Iterable[str]) -> None:
-        """Forget states that no planner will extend; those that parts depend on stay until all is done."""
+        """Forget states that no planner will extend; first tasks, which other planners share, and those that parts depend on stay
+        until all is done."""
         edges = {s: self.edges.get(s) for s in states}
         self.evaluator.drop(
-            [s for s, e in edges.items() if e is None or len(e.key.prefix) > (e.key.method.anchor or 0)]
+            [s for s, e in edges.items() if e is None or len(e.key.prefix) > max(1, e.key.method.anchor or 0)]
         )
 
     def _in_flight(self) -> int:

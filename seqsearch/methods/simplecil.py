@@ -6,7 +6,7 @@ Idea: a pre-trained backbone may be good enough as it is. With ``f`` the frozen 
 ``m_c = mean of f(x) over its training images`` and an image the scores ``cos(f(x), m_c)``.
 
 Trainable: nothing. Stored: one prototype per class. The final scores do not depend on the order of the tasks.
-No departure from the published method; like it, it leaves the validation images unused.
+No departure from the published method. It has nothing to validate, so that it learns from all images of a task but test.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.types import Tasks
@@ -25,10 +26,11 @@ def reorderings(tasks: Tasks) -> int:
 
 
 def regroupings(tasks: Tasks) -> int:
-    """How many assignments of the classes to tasks of these sizes there are in which some task holds other classes."""
+    """How many assignments to tasks of these sizes, in any order, there are in which some task holds other classes."""
     sizes = [len(task.classes) for task in tasks[1:]]
     every = math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))
-    return every - math.prod(map(math.factorial, Counter(sizes).values()))
+    own = math.factorial(len(sizes))
+    return every * (own // math.prod(map(math.factorial, Counter(sizes).values()))) - own
 
 
 def reordered(tasks: Tasks, count: int, seed: int, name: str) -> tuple[Tasks, ...]:
@@ -51,6 +53,7 @@ def regrouped(tasks: Tasks, view: PoolView, count: int, seed: int, name: str) ->
     """``count`` assignments of the classes of ``tasks`` to tasks of the same sizes, in other groups than their own.
 
     Uniform among those in which some task holds other classes than any of the tasks given, without repetition, or all there are.
+    Sizes come in any order, too, as in `reordered`: what regroupings and reorderings differ in is who is with whom.
     """
     classes = sorted(c for task in tasks[1:] for c in task.classes)
     sizes = [len(task.classes) for task in tasks[1:]]
@@ -58,13 +61,19 @@ def regrouped(tasks: Tasks, view: PoolView, count: int, seed: int, name: str) ->
     population = regroupings(tasks)
     rng = seeded_numpy("regrouped", seed, name)
     if population <= MOST_LISTED:
-        chosen = _some([g for g in _assignments(classes, sizes) if frozenset(g) != own], count, rng)
+        orders = sorted(set(itertools.permutations(sizes))) if len(set(sizes)) > 1 else [tuple(sizes)]
+        every = (g for order in orders for g in _assignments(classes, order))
+        chosen = _some([g for g in every if frozenset(g) != own], count, rng)
     else:
-        ends = np.cumsum(sizes)[:-1]
-        draws = (np.split(rng.permutation(len(classes)), ends) for _ in itertools.count())
+        draws = (np.split(rng.permutation(len(classes)), _ends(sizes, rng)) for _ in itertools.count())
         groups = (tuple(tuple(sorted(classes[i] for i in part)) for part in parts) for parts in draws)
         chosen = list(itertools.islice(_unrepeated(g for g in groups if frozenset(g) != own), count))
     return tuple((tasks[0], *map(view.task, groups)) for groups in chosen)
+
+
+def _ends(sizes: Sequence[int], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Where tasks of these sizes end, in random order; equal ones take no random numbers."""
+    return np.cumsum(rng.permutation(sizes) if len(set(sizes)) > 1 else sizes)[:-1]
 
 
 def _some(every: Sequence[T], count: int, rng: np.random.Generator) -> list[T]:

@@ -41,6 +41,10 @@ class PoolView:
         ordered = tuple(sorted(classes))
         return Task(ordered, joint_digest(self.splits[c.pool] for c in ordered))
 
+    def union(self, tasks: Iterable[Task]) -> Task:
+        """All classes of these tasks as one."""
+        return self.task(c for task in tasks for c in task.classes)
+
 
 @dataclass
 class Arm:

@@ -11,17 +11,19 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from seqsearch.core.bounds import wrong_text
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
 from seqsearch.core.typed import brief, fits
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
 from seqsearch.storage.reading import content, parsed
 
-LARGEST = 64 << 20
+LARGEST = 8 << 20
 """Bytes of a file of sequences."""
-MOST = 1000
-"""Sequences in it."""
-MOST_ROWS = 1_000_000
+MOST, MOST_ROWS = 1000, 200_000
+"""Sequences in it, and classes in all of them."""
+LONGEST = 200
+"""Characters of the name of a sequence."""
 COLUMNS = ("step", "class_name")
 FORMS = "JSON, CSV or Parquet with one row a class: sequence_id, step (from 1), class_name"
 
@@ -44,15 +46,26 @@ def read_named(path: Path) -> tuple[NamedSequence, ...]:
         UserError: it cannot be read; a sequence without tasks, of another form, with a step missing, or with a class twice.
     """
     try:
-        found = list(_read(path))
+        found = list(_counted(path, _read(path)))
     except (OSError, ValueError, csv.Error) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise UserError(f"{path}: cannot be read ({shown(said)[:200]}); sequences are {FORMS}") from None
-    if not 0 < len(found) <= MOST:
-        raise UserError(f"{path}: holds {len(found)} sequences, must be from 1 to {MOST}")
+    if not found:
+        raise UserError(f"{path}: holds no sequence; sequences are {FORMS}")
     for sequence in found:
         _check(path, sequence)
     return tuple(found)
+
+
+def _counted(path: Path, sequences: Iterable[NamedSequence]) -> Iterator[NamedSequence]:
+    classes = 0
+    for number, sequence in enumerate(sequences, 1):
+        classes += sum(len(task) + 1 for task in sequence.tasks)
+        if number > MOST or classes > MOST_ROWS:
+            raise UserError(
+                f"{path}: holds more than {MOST:,} sequences, or {MOST_ROWS:,} tasks and classes, which are not read"
+            )
+        yield sequence
 
 
 def _read(path: Path) -> Iterator[NamedSequence]:
@@ -77,7 +90,7 @@ def _parquet_rows(path: Path) -> list[dict[str, Any]]:
         if lacking := [n for n in COLUMNS if n not in file.schema.names]:
             raise UserError(f"{path}: no column {', '.join(lacking)}; sequences are {FORMS}")
         if file.rows > MOST_ROWS:
-            raise UserError(f"{path}: {file.rows:,} rows, at most {MOST_ROWS:,} are read")
+            raise UserError(f"{path}: holds more than {MOST_ROWS:,} rows, which are not read")
         names = [n for n in ("sequence_id", *COLUMNS) if n in file.schema.names]
         pieces = list(file.bounded(names))
         with judged():
@@ -103,6 +116,8 @@ def _csv_rows(path: Path, text: str) -> Iterator[dict[str, Any]]:
 def _of_rows(path: Path, rows: Iterable[dict[str, Any]]) -> Iterator[NamedSequence]:
     by_name: dict[str, list[tuple[int, str]]] = {}
     for number, row in enumerate(rows, 1):
+        if number > MOST_ROWS:
+            raise UserError(f"{path}: holds more than {MOST_ROWS:,} rows, which are not read")
         name, step, class_name = row.get("sequence_id", "sequence-0"), row["step"], row["class_name"]
         name = str(name) if fits(name, int) else name
         if not (fits(name, str) and fits(step, int) and fits(class_name, str)):
@@ -136,6 +151,10 @@ def _texts(values: list[Any]) -> bool:
 
 
 def _check(path: Path, s: NamedSequence) -> None:
+    if wrong := next((w for text in (s.name, *(c for t in s.tasks for c in t)) if (w := wrong_text(text))), ""):
+        raise UserError(f"{path}: sequence {brief(s.name)}, or a class in it, {wrong}")
+    if len(s.name) > LONGEST or "/" in s.name:
+        raise UserError(f"{path}: sequence {brief(s.name)}: a name has at most {LONGEST} characters, and no slash")
     if not s.name.strip() or not s.tasks or not all(all(task) and task for task in s.tasks):
         raise UserError(f"{path}: sequence {s.name!r} has no name, no task, or a task or a class without one")
     times = Counter(c for task in s.tasks for c in task)

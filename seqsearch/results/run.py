@@ -101,6 +101,11 @@ class RunResults:
     def random(self) -> list[TaskSequence]:
         return [s for s in self.sequences if s.kind == "random"]
 
+    def seeds_of(self, method: str) -> tuple[int, ...]:
+        """Training seeds that a method was judged with, to the end or not; all if it was with none."""
+        own = {r for _, m, r in self.rollouts if m == method}
+        return tuple(r for r in self.seeds if r in own) or self.seeds
+
     def complete(self, method: str, sequences: Sequence[TaskSequence]) -> set[int]:
         """Training seeds with which every one of the sequences was judged to its end."""
         return {r for r in self.seeds if sequences and all(self._is_complete(s, method, r) for s in sequences)}

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from protocols.evaluate.explain.conditions import Compared
 from protocols.evaluate.explain.study import origin
+from protocols.running.references import reference_of
 from seqsearch.core.types import ClassId
 from seqsearch.distribution.effects import Condition, ConditionName
 from seqsearch.distribution.interval import Float64
 from seqsearch.metrics.accuracy import acc, joint_acc
 from seqsearch.planners.regrouped import regroupings, reorderings
+from seqsearch.results.joint import joint_id
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults, Scored
 
@@ -72,11 +74,11 @@ def right_images(scored: Scored, s: TaskSequence) -> Right | None:
 
 def joint_images(data: RunResults, side: Compared, index: ImageIndex | None) -> dict[tuple[str, int], Right] | None:
     """Of joint training on the classes of each found and random sequence, by its name and seed; None if some is not known."""
-    label, by_id = bound_of(data, side.method), {s.sequence_id: s for s in data.sequences}
+    label, by_id = reference_of(data.config, side.method, "bounds", "label"), {s.sequence_id: s for s in data.sequences}
     found: dict[tuple[str, int], Right] = {}
     for name in dict.fromkeys(map(origin, side.flat)):
         for seed in side.seeds:
-            scored, at_once = data.rollouts.get((f"{name}/joint", label, seed)), by_id.get(f"{name}/joint")
+            scored, at_once = data.rollouts.get((joint_id(name), label, seed)), by_id.get(joint_id(name))
             right = right_images(scored, at_once) if scored and at_once and scored.complete else None
             if right is None or index is None or any(index.sizes.get(c) != len(own) for c, own in right.items()):
                 return None
@@ -84,18 +86,6 @@ def joint_images(data: RunResults, side: Compared, index: ImageIndex | None) -> 
                 return None
             found[name, seed] = right
     return found
-
-
-def bound_of(data: RunResults, method: str) -> str:
-    """The label of the joint training on the backbone of a method; empty if there is none."""
-    identity = data.config.get("identity")
-    said = identity if isinstance(identity, dict) else {}
-    methods, bounds = said.get("methods"), said.get("bounds")
-    own = methods.get(method) if isinstance(methods, dict) else None
-    backbone = own.get("backbone") if isinstance(own, dict) else None
-    bound = bounds.get(backbone) if isinstance(bounds, dict) and isinstance(backbone, str) else None
-    label = bound.get("label") if isinstance(bound, dict) else None
-    return label if isinstance(label, str) else ""
 
 
 def conditions(data: RunResults, side: Compared, measure: Measure, index: ImageIndex | None) -> Conditions | None:

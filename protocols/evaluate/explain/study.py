@@ -15,9 +15,10 @@ from protocols.evaluate.parts.study import EvaluateStudy
 from protocols.evaluate.parts.study import prepare as prepared
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
-from seqsearch.core.types import MethodSpec, Task, Tasks
+from seqsearch.core.types import MethodSpec, Tasks
 from seqsearch.planners.regrouped import regrouped, regroupings, reordered, reorderings
 from seqsearch.planners.step import PoolView
+from seqsearch.results.joint import at_once
 from seqsearch.results.rows import SequenceKind, TaskSequence
 from seqsearch.study.study import kept_classes, view_of
 
@@ -56,10 +57,7 @@ class ExplainStudy(EvaluateStudy):
     @cached_property
     def at_once(self) -> tuple[TaskSequence, ...]:
         """All classes of each found and random sequence as one task, for upper bounds."""
-        return tuple(
-            replace(s, sequence_id=f"{s.sequence_id}/joint", kind="joint", tasks=(_union(self.view, s.tasks),), values=(None,))
-            for s in ((*self.found, *self.random) if self.bounds else ())
-        )  # fmt: skip
+        return tuple(at_once(s, self.view) for s in ((*self.found, *self.random) if self.bounds else ()))
 
     @cached_property
     def judging(self) -> Judging:
@@ -91,7 +89,8 @@ def prepare(settings: ExplainSettings, states: Path, device: str, directory: Pat
     """Resolve and check all names; files are looked for in ``directory``.
 
     Raises:
-        UserError: see `protocols.evaluate.parts.study.prepare`; no sequence that can be explained, none of those named methods.
+        UserError: see `protocols.evaluate.parts.study.prepare`; no sequence that can be explained, none of those named methods,
+            classes that come later than task 2.
     """
     base = prepared(settings, states, device, directory)
     found = [s for s in base.sequences if s.kind in EXPLAINED]
@@ -121,12 +120,24 @@ def _check(source: str, found: Sequence[TaskSequence], study: EvaluateStudy) -> 
                 f"{source}: sequence {s.sequence_id!r} has {len(s.tasks)} tasks, the last of {len(s.tasks[-1].classes)} classes: "
                 "after the first they have no other order, or no other grouping; explain 3 tasks of 2 classes, or more"
             )
+    _check_arrivals(source, found, study.view)
     random = [s for s in study.sequences if s.kind == "random"]
     if other := next((s for s in (*found, *random) if s.tasks[0] != found[0].tasks[0]), None):
         raise UserError(
             f"{source}: sequences {found[0].sequence_id!r} and {other.sequence_id!r} begin with different tasks: only what comes "
             "after the same first task can be compared; explain them one at a time"
         )
+
+
+def _check_arrivals(source: str, found: Sequence[TaskSequence], view: PoolView) -> None:
+    """That every class is there from task 2 on, where a regrouping or a reordering may put it."""
+    arrivals = dict(zip(view.class_ids, view.arrivals, strict=True))
+    for s in found:
+        if (last := max(arrivals[c] for t in s.tasks[1:] for c in t.classes)) > 2:
+            raise UserError(
+                f"{source}: sequence {s.sequence_id!r} has classes that are there from task {last} on (--grow): regrouped, or in "
+                "another order, they would come earlier; explain runs of a pool that does not grow, or only at task 2"
+            )
 
 
 def _for_whom(found: Sequence[TaskSequence], labels: Sequence[str]) -> list[TaskSequence]:
@@ -149,7 +160,3 @@ def _drawn(s: TaskSequence, view: PoolView, settings: ExplainSettings) -> list[T
         *named("regrouped", regrouped(s.tasks, view, settings.draws, settings.seed, digest)),
         *named("reordered", reordered(s.tasks, settings.draws, settings.seed, digest)),
     ]
-
-
-def _union(view: PoolView, tasks: Tasks) -> Task:
-    return view.task(c for task in tasks for c in task.classes)

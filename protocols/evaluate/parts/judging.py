@@ -14,6 +14,9 @@ from seqsearch.planners.given import GivenPlanner, GivenSequence
 from seqsearch.results.rows import Row, TaskSequence, result_rows
 from seqsearch.study.study import Study
 
+Key = tuple[str, str, int]
+"""Sequence, label or digest of the method, training seed."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -28,7 +31,7 @@ class Judging:
     """What is asked, what of it is known, and a planner for each method that lacks something.
 
     A rollout is known if the source judged it to its end with the same config digest: same code, parameters, weights, versions
-    and device. Other methods of the source are known as they are: nobody asks for them to be trained.
+    and device, whatever it is called there. Other methods of the source are known as they are: nobody asks for their training.
     """
 
     def __init__(self, source: Source, asked: Sequence[Asked], seed: int) -> None:
@@ -67,17 +70,26 @@ class Judging:
         return [*result_rows(trained), *(row for rows in self.known.values() for row in rows)]
 
 
-def _known(source: Source, asked: Sequence[Asked]) -> dict[tuple[str, str, int], list[Row]]:
+def _known(source: Source, asked: Sequence[Asked]) -> dict[Key, list[Row]]:
+    """What is asked and known, also under another label, and all of the methods that are not asked."""
     if source.data is None or source.named:
         return {}
-    digests = {(a.sequence.sequence_id, a.method.label): a.method.digest for a in asked}
-    sequences = {name for name, _ in digests} | {s.sequence_id for s in source.sequences}
-    found: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
+    labels = {a.method.label for a in asked}
+    sequences = {a.sequence.sequence_id for a in asked} | {s.sequence_id for s in source.sequences}
+    by_digest: dict[Key, list[Row]] = defaultdict(list)
+    found: dict[Key, list[Row]] = defaultdict(list)
     for row in source.data.rows:
-        key = row["sequence_id"], row["method_id"], row["seed"]
-        same = digests.get(key[:2], row["config_digest"]) == row["config_digest"]
-        if same and row["sequence_id"] in sequences and source.data.rollouts[key].complete:
-            found[key].append(row)
+        name, label, seed = row["sequence_id"], row["method_id"], row["seed"]
+        if name in sequences and source.data.rollouts[name, label, seed].complete:
+            by_digest[name, row["config_digest"], seed].append(row)
+            if label not in labels:
+                found[name, label, seed].append(row)
+    for a in asked:
+        for r in a.replicates:
+            if rows := by_digest.get((a.sequence.sequence_id, a.method.digest, r)):
+                one = next((x for x in rows if x["method_id"] == a.method.label), rows[0])["method_id"]
+                own = [{**x, "method_id": a.method.label} for x in rows if x["method_id"] == one]
+                found[a.sequence.sequence_id, a.method.label, r] = own
     return dict(found)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from seqsearch.core.bounds import wrong_text
 from seqsearch.core.digests import digest_of
@@ -15,7 +15,8 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located_text
-from seqsearch.core.settings import StudySettings
+from seqsearch.core.settings import StudySettings, flag
+from seqsearch.core.text import shown
 from seqsearch.core.typed import brief, fits
 from seqsearch.pools.open import located_pool, located_pools
 from seqsearch.results.named import NamedSequence, read_named
@@ -25,6 +26,7 @@ from seqsearch.results.schema import SEQUENCES
 from seqsearch.results.tables import read_sequences
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile
 
+S = TypeVar("S", NamedSequence, TaskSequence)
 WHICH = {"found": FOUND, "random": ("random",)}
 """Kinds of sequences by ``--which``; of ``all`` those that are made of others are left out."""
 MADE_OF_OTHERS = ("joint", "enumerated", "regrouped", "reordered")
@@ -61,9 +63,21 @@ class Source:
         said = self.data.config.get("tuned") if self.data else None
         return {m: p for m, p in said.items() if isinstance(p, dict)} if isinstance(said, dict) else {}
 
-    def searched_on(self) -> set[str]:
-        """Labels of the methods that some sequence was searched for."""
-        return {m for s in self.sequences if s.kind in FOUND for m in s.method_ids}
+    @property
+    def surrogates(self) -> tuple[str, ...]:
+        """Labels of the methods that the run searched with instead of those that it searched for."""
+        said = self.data.config.get("identity") if self.data else None
+        found = said.get("surrogates") if isinstance(said, dict) else None
+        return tuple(map(str, found)) if isinstance(found, dict) else ()
+
+    def renamed(self, labels: Mapping[str, str]) -> Source:
+        """The same with other labels of methods."""
+        if not labels or self.data is None:
+            return self
+        rows = tuple({**r, "method_id": labels.get(r["method_id"], r["method_id"])} for r in self.data.rows)
+        rollouts = {(s, labels.get(m, m), r): found for (s, m, r), found in self.data.rollouts.items()}
+        sequences = tuple(relabelled(s, labels) for s in self.sequences)
+        return replace(self, sequences=sequences, data=replace(self.data, rows=rows, rollouts=rollouts))
 
 
 def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source:
@@ -84,7 +98,7 @@ def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source
         if not path.exists():
             raise UserError(f"{path}: no such run folder or file")
         return Source(path, named=_one_length(path, read_named(path)))
-    kinds = WHICH.get(which)
+    sequences, kinds = _one_length(path, sequences), WHICH.get(which)
     kept = tuple(s for s in sequences if (s.kind in kinds if kinds else s.kind not in MADE_OF_OTHERS))
     if not kept:
         raise UserError(f"{path}: holds no {'' if which == 'all' else which + ' '}sequence to judge a method on")
@@ -93,12 +107,15 @@ def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source
     return Source(path, kept, named, data)
 
 
-def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str], *, methods: bool) -> dict[str, Any]:
+OfRun = Literal["never", "unless named", "beside named"]
+
+
+def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str], *, methods: OfRun) -> dict[str, Any]:
     """Values of settings with those of the source run where they were not ``named`` by the user.
 
     Args:
         kind: the settings that they are for.
-        methods: whether those of the run come beside the methods that were named; else some have to be named.
+        methods: whether those of the run are judged, too.
 
     Raises:
         UserError: the source is no run or file, or its ``config.json`` is not as it was written.
@@ -108,14 +125,18 @@ def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str]
         raise UserError(f"{path}: no such run folder or file")
     said = run_settings(path) if path.is_dir() else {}
     hints = typing.get_type_hints(kind)
-    fields = {f.name for f in dataclasses.fields(kind)} - {"source", *(() if methods else ("methods",))}
+    fields = {f.name for f in dataclasses.fields(kind)} - {"source", *(("methods",) if methods == "never" else ())}
     taken = {n: v for n, v in said.items() if n in fields and n not in named}
     for name, value in taken.items():
         if not fits(value, hints[name]):
             raise UserError(f"{path}/config.json: {name} is {brief(value)}: restore it")
+        if code := next((text for text in (value if isinstance(value, tuple) else (value,)) if names_code(text)), ""):
+            raise UserError(
+                f"{path} names code of its own, {shown(code)[:200]}: read it, and if you trust it name it yourself ({flag(name)})"
+            )
     found = {**values, **taken}
-    if methods and "methods" in named:
-        found["methods"] = _together(values["methods"], said.get("methods", ""))
+    if methods == "beside named" and "methods" in named:
+        found["methods"] = _together(path, values["methods"], said.get("methods", ""))
     if "weights" in taken:
         found["weights"] = _used(found)
     return found
@@ -153,15 +174,26 @@ def run_settings(run: Path) -> dict[str, Any]:
     return found
 
 
+def names_code(text: Any) -> bool:
+    """Whether an item, or a list of them, is ``FILE.py:OBJECT``."""
+    return isinstance(text, str) and ".py:" in text
+
+
 def _wrong(value: Any) -> str:
     return wrong_text(value) if isinstance(value, str) else ""
 
 
-def _together(named: str, of_run: str) -> str:
-    """Methods that were named, and those of the run that were not."""
+def _together(path: Path, named: str, of_run: str) -> str:
+    """Methods that were named, and those of the run that were not.
+
+    Raises:
+        UserError: those of the run are code.
+    """
     items = parse_items(named, "method")
     known = {i.text for i in items}
     rest = [i.text for i in parse_items(of_run, "method") if i.text not in known] if of_run else []
+    if any(map(names_code, rest)):
+        raise UserError(f"{path} has methods of files of its own: name all methods yourself (--methods)")
     return ",".join([i.text for i in items] + rest)
 
 
@@ -180,8 +212,15 @@ def _ours(path: Path) -> bool:
         raise UserError(f"{path}: cannot be read ({said})") from None
 
 
-def _one_length(path: Path, sequences: tuple[NamedSequence, ...]) -> tuple[NamedSequence, ...]:
-    lengths = {len(s.tasks): s.name for s in sequences}
+def relabelled(s: TaskSequence, labels: Mapping[str, str]) -> TaskSequence:
+    """A sequence with other labels of methods."""
+    return replace(s, method_ids=tuple(labels.get(m, m) for m in s.method_ids))
+
+
+def _one_length(path: Path, sequences: tuple[S, ...]) -> tuple[S, ...]:
+    """Raises UserError: some sequences have more tasks than others; those that are made of others aside."""
+    own = [s for s in sequences if not isinstance(s, TaskSequence) or s.kind != "joint"]
+    lengths = {len(s.tasks): s.name if isinstance(s, NamedSequence) else s.sequence_id for s in own}
     if len(lengths) > 1:
         (a, first), (b, second) = list(lengths.items())[:2]
         raise UserError(

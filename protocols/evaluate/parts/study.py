@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from protocols.evaluate.parts.settings import EvaluateSettings
 from protocols.evaluate.parts.source import Source, read_source
+from protocols.running.provenance import biases
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
 from seqsearch.core.typed import brief
@@ -40,7 +42,8 @@ class EvaluateStudy(Study):
     sequences: tuple[TaskSequence, ...]
 
     def identity(self) -> dict[str, Any]:
-        return {**super().identity(), "source": self.source.digest}
+        inherited = biases(self.source.data.config) if self.source.data else []
+        return {**super().identity(), "source": self.source.digest, "biases": inherited}
 
     def replicates(self, sequence: TaskSequence) -> tuple[int, ...]:
         """Training seeds that a sequence is judged with: as many as asked for, or those that the run has judged it with."""
@@ -63,9 +66,11 @@ def prepare(settings: EvaluateSettings, states: Path, device: str, directory: Pa
     length = max(len(s.tasks) for s in (source.named or source.sequences))
     world, methods, tags = resolved(settings, states, device, directory, length)
     methods = tuple(_tuned(world, m, source) for m in methods)
+    own = world
     if settings.further_pools():
         world = replace(world, pool=f"{world.pool},{located_pools(settings.further_pools(), directory)}")
-    sequences = placed(source, world)
+    sequences = placed(source, own if source.named else world)
+    unique_names(source.path, sequences)
     view = view_of_sequences(world, sequences)
     return EvaluateStudy(settings, world, {EVALUATE: view}, methods, tags, reads_frozen(methods), source, sequences)
 
@@ -92,6 +97,13 @@ def view_of_sequences(world: World, sequences: Iterable[TaskSequence]) -> PoolVi
     indices = sorted({world.class_index(c) for s in sequences for t in s.tasks for c in t.classes})
     check_images(world, indices)
     return view_of(world, indices)
+
+
+def unique_names(path: Path, sequences: Iterable[TaskSequence]) -> None:
+    """Raises UserError: two sequences are called the same."""
+    times = Counter(s.sequence_id for s in sequences)
+    if twice := next((name for name, n in times.items() if n > 1), None):
+        raise UserError(f"{path}: sequence {brief(twice)} would come twice: give it another name")
 
 
 def _by_digest(source: Source, s: TaskSequence, world: World) -> TaskSequence:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from protocols.running.provenance import biases
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
 
@@ -32,15 +33,9 @@ class Origin:
             taken = {str(m): str(b) for m, b in said["taken_over"].items()}
             own = {str(m): str(v["backbone"]) for m, v in said["methods"].items()}
             references = {str(b): (str(r["mean"]), str(r["bound"])) for b, r in said["references"].items()}
-            shared = [str(n) for n in said["heldout_shared_names"]]
+            remarks = [str(n) for n in (*said["remarks"], *biases(config))]
         except (AssertionError, KeyError, TypeError, AttributeError) as error:
             raise UserError(
                 f"{run}/config.json: identity lacks what a score says ({brief(str(error))}): restore it"
             ) from None
-        remarks = []
-        if shared:
-            remarks.append(
-                f"{len(shared)} classes of the held-out pool are called like classes of the other, e.g. {shared[0]!r}: they may "
-                "not be unseen."
-            )
         return cls({**taken, **own}, references, frozenset(taken), tuple(remarks))

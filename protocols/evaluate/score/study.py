@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from protocols.evaluate.parts.judging import Asked
-from protocols.evaluate.parts.source import Source
-from protocols.evaluate.parts.study import SEEDS, EvaluateStudy, view_of_sequences
+from protocols.evaluate.parts.source import Source, relabelled
+from protocols.evaluate.parts.study import SEEDS, EvaluateStudy, unique_names, view_of_sequences
 from protocols.evaluate.parts.study import prepare as prepare_sequences
 from protocols.evaluate.score.settings import ScoreSettings
 from seqsearch.core.digests import seeded_numpy
@@ -19,6 +19,7 @@ from seqsearch.core.types import MethodSpec
 from seqsearch.planners.replicates import SCORING, scoring
 from seqsearch.pools.union import class_names
 from seqsearch.results.rows import TaskSequence
+from seqsearch.results.run import FOUND
 from seqsearch.study.study import EVALUATE, reads_frozen, world_of
 from seqsearch.training.world import World
 
@@ -44,32 +45,28 @@ class ScoreStudy(EvaluateStudy):
     Attributes:
         asked: who is judged on what.
         references: by backbone; none unless asked for.
-        shared_names: classes of the held-out pool that are called like one of the others.
+        remarks: what is to be said of labels and names.
     """
 
     settings: ScoreSettings
     asked: tuple[Asked, ...]
     references: tuple[References, ...]
-    shared_names: tuple[str, ...]
+    remarks: tuple[str, ...]
 
     def identity(self) -> dict[str, Any]:
         return {
             **super().identity(),
             "references": {r.backbone: {"mean": r.mean.label, "bound": r.bound.label} for r in self.references},
+            "reference_digests": {m.label: m.digest for r in self.references for m in (r.mean, r.bound)},
             "taken_over": self._taken_over(),
-            "heldout_shared_names": list(self.shared_names),
+            "remarks": list(self.remarks),
         }
 
     def _taken_over(self) -> dict[str, str]:
-        """Backbone by label of the methods whose results are the source's."""
+        """Backbone by label of the methods whose results are the source's; empty where it does not say."""
         own = {m.label for m in self.methods}
-        said = self.source.data.config.get("identity") if self.source.data else None
-        known = said.get("methods") if isinstance(said, dict) else None
-        rows = {r["method_id"] for r in self.source.data.rows} if self.source.data else set()
-        backbones = (
-            {m: v.get("backbone") for m, v in known.items() if isinstance(v, dict)} if isinstance(known, dict) else {}
-        )
-        return {m: str(backbones.get(m) or "") for m in sorted(rows - own)}
+        rows = {r["method_id"] for r in self.source.data.rows} if self.source.data and not self.source.named else set()
+        return {m: _backbone_of(self.source, m) for m in sorted(rows - own)}
 
 
 def prepare(settings: ScoreSettings, states: Path, device: str, directory: Path) -> ScoreStudy:
@@ -78,11 +75,12 @@ def prepare(settings: ScoreSettings, states: Path, device: str, directory: Path)
     Raises:
         UserError: see `parts.study.prepare`; a held-out pool that is too small, or that the sequences are of.
     """
-    base = prepare_sequences(settings, states, device, directory)
+    base, remarks = _told_apart(prepare_sequences(settings, states, device, directory))
     heldout, shared = _heldout(settings, base, world_of(settings, states, device, directory))
     references = _references(base) if settings.references else ()
     whole = (*base.sequences, *heldout)
     unions = tuple(_union(base.world, s) for s in whole) if references else ()
+    unique_names(base.source.path, (*whole, *unions))
     asked = (
         *_asked(base, base.sequences),
         *_asked_heldout(base, heldout),
@@ -91,8 +89,45 @@ def prepare(settings: ScoreSettings, states: Path, device: str, directory: Path)
     trained = [*base.methods, *(m for r in references for m in (r.mean, r.bound))]
     return ScoreStudy(
         settings, base.world, {EVALUATE: view_of_sequences(base.world, whole)}, base.methods, base.weight_tags,
-        reads_frozen(trained), base.source, (*whole, *unions), asked, references, shared,
+        reads_frozen(trained), base.source, (*whole, *unions), asked, references, (*remarks, *shared),
     )  # fmt: skip
+
+
+def _told_apart(base: EvaluateStudy) -> tuple[EvaluateStudy, list[str]]:
+    """The study with labels that mean one method each, and sequences that say who was searched with.
+
+    A method that the source calls like one here, and that is another by its digest, keeps its results under a longer label. A
+    sequence that surrogates searched was found with these, whomever it was found for.
+    """
+    source, others = base.source, {}
+    if source.data is not None:
+        drawn = {s.sequence_id for s in base.sequences if s.kind != "heldout"}
+        known: dict[str, set[str]] = {}
+        for row in source.data.rows:
+            if row["sequence_id"] in drawn:
+                known.setdefault(row["method_id"], set()).add(row["config_digest"])
+        run = str(source.data.config.get("run_id", source.path.name))
+        others = {m.label: f"{m.label} of {run}" for m in base.methods if known.get(m.label, {m.digest}) != {m.digest}}
+    remarks = [
+        f"{label} is not what {source.path} calls so (code, parameters, backbone, weights, precision, versions or device "
+        f"differ): its results there stand as {other!r}."
+        for label, other in others.items()
+    ]
+    sequences = tuple(_searched_with(relabelled(s, others), source.surrogates) for s in base.sequences)
+    return replace(base, source=source.renamed(others), sequences=sequences), remarks
+
+
+def _searched_with(s: TaskSequence, surrogates: tuple[str, ...]) -> TaskSequence:
+    return replace(s, method_ids=surrogates) if surrogates and s.kind in FOUND else s
+
+
+def _backbone_of(source: Source, label: str) -> str:
+    said = source.data.config.get("identity") if source.data else None
+    methods, taken = (said.get(n) if isinstance(said, dict) else None for n in ("methods", "taken_over"))
+    own = methods.get(label) if isinstance(methods, dict) else None
+    if isinstance(own, dict):
+        return str(own.get("backbone") or "")
+    return str(taken.get(label) or "") if isinstance(taken, dict) else ""
 
 
 def _asked(base: EvaluateStudy, sequences: Sequence[TaskSequence]) -> Iterator[Asked]:
@@ -137,8 +172,9 @@ def _heldout(
     indices = [i for i, digest in enumerate(parts) if digest not in theirs]
     called = {c.name for c, digest in zip(base.world.images.classes, parts, strict=True) if digest in theirs}
     shared = sorted({base.world.images.classes[i].name for i in indices} & called)
+    remarks = (_may_be_seen(shared),) if shared else ()
     if any(s.kind == "heldout" for s in base.sequences):
-        return (), tuple(shared)
+        return (), remarks
     sizes = [len(t.classes) for t in base.sequences[0].tasks]
     if len(indices) < sum(sizes):
         raise UserError(
@@ -151,7 +187,14 @@ def _heldout(
         tasks = tuple(base.world.task(sorted(order[e - n : e].tolist())) for e, n in zip(ends, sizes, strict=True))
         labels = tuple(m.label for m in base.methods)
         drawn.append(TaskSequence(f"heldout-{number}", "heldout", labels, settings.seed, tasks, (None,) * len(tasks)))
-    return tuple(drawn), tuple(shared)
+    return tuple(drawn), remarks
+
+
+def _may_be_seen(names: Sequence[str]) -> str:
+    return (
+        f"{len(names)} classes of the held-out pool are called like classes of the other, e.g. {names[0]!r}: they may not be "
+        "unseen."
+    )
 
 
 def _references(base: EvaluateStudy) -> tuple[References, ...]:

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from protocols.cldyb.compared import Judged, Pair, drop_of, joint_by_task, judged, pair
+from protocols.cldyb.compared import drop_of, joint_by_task, pair
 from protocols.cldyb.summary import Side, side_of
+from protocols.evaluate.score.compared import Compared, compared_on_found, complete, judged_on
 from protocols.evaluate.score.origin import Origin
 from protocols.running.protocol import resume_command
 from seqsearch.distribution.drop import Drop
 from seqsearch.metrics.accuracy import acc
 from seqsearch.metrics.ranks import RankCorrelations, rank_correlations
 from seqsearch.planners.replicates import ORDERS, SCORING
-from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import FOUND, RunResults
 
 FEWEST_RANKED = 3
@@ -34,8 +34,8 @@ class MethodScore:
 
     Attributes:
         taken_over: its results are those of the source.
-        searched, unseen: on the found sequences that were, and were not, searched for it.
-        searched_drop, unseen_drop: from random sequences to these.
+        searched, unseen: on the found sequences that were, and were not, searched with it.
+        searched_drop, unseen_drop: from random sequences to these; None where they were searched with different methods.
         given: on sequences of a file, or hard and easy ones, by kind.
         bound: accuracy of joint training (one training, the best of three learners), by kind of sequence.
         over_mean: what it has more than the nearest class mean of frozen features, by kind of sequence.
@@ -77,9 +77,10 @@ class Agreement:
 
 @dataclass(frozen=True)
 class ScoreSummary:
-    """``transfer``: drops by (methods that a sequence was searched for, method judged), where there are several such groups.
+    """``transfer``: drops by (methods that a sequence was searched with, method judged), where there are several such groups.
 
-    ``searched_drop``, ``unseen_drop``: of the mean over the methods that have one. ``reached`` is empty of a finished run.
+    ``searched_drop``, ``unseen_drop``: of the mean over the methods that have one; ``searched_groups``, ``unseen_groups``: groups
+    of methods whose sequences they speak of. ``reached`` is empty of a finished run.
     """
 
     run: str
@@ -94,6 +95,8 @@ class ScoreSummary:
     stats: dict[str, Any] | None
     reached: str = ""
     resume: str = ""
+    searched_groups: int = 0
+    unseen_groups: int = 0
 
 
 def summarise(run: Path, data: RunResults) -> ScoreSummary:
@@ -115,14 +118,24 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
             f"Drops are from {len(data.random())} of {len(whole.random())} random sequences: those that were trained with the "
             "found ones' seeds."
         )
-    pairs = {m: _pairs(data, m, troubles) for m in labels}
-    rows = tuple(_method(whole, m, pairs[m], origin) for m in labels)
-    of_methods = [[p for both in pairs.values() if (p := both[i]) and p.seeds] for i in (0, 1)]
-    drops = [drop_of(some) if some else None for some in of_methods]
+    compared = {m: tuple(compared_on_found(data, m, troubles, own) for own in (True, False)) for m in labels}
+    rows = tuple(_method(whole, m, compared[m], origin, troubles) for m in labels)
+    drops = [_of_mean([c for both in compared.values() if (c := both[i])], troubles) for i in (0, 1)]
     return ScoreSummary(
         name, source, rows, drops[0], drops[1], _transfer(data, labels), _tasks(whole, labels, origin),
         _agreements(data, labels), tuple(dict.fromkeys((*troubles, *origin.remarks))), data.stats,
+        unseen_groups=len({c.group for _, c in compared.values() if c}),
+        searched_groups=len({c.group for c, _ in compared.values() if c}),
     )  # fmt: skip
+
+
+def _of_mean(compared: Sequence[Compared], troubles: list[str]) -> Drop | None:
+    """The drop of the mean over methods."""
+    pairs = [c.pair for c in compared if c.pair and c.pair.seeds]
+    found = drop_of(pairs) if pairs else None
+    if pairs and found is None:
+        troubles.append("No drop of the mean over methods: they were not all judged on as many sequences and seeds.")
+    return found
 
 
 def _scoring(data: RunResults) -> RunResults:
@@ -133,53 +146,34 @@ def _scoring(data: RunResults) -> RunResults:
     return replace(data, rollouts=rollouts, seeds=tuple(r for r in data.seeds if r < ORDERS), sequences=sequences)
 
 
-def _pairs(data: RunResults, method: str, troubles: list[str]) -> tuple[Pair | None, Pair | None]:
-    """A method on the sequences searched for it, and on those that were not, each beside random ones."""
-    found = _whole(data, method, [s for s in data.sequences if s.kind in FOUND], troubles)
-    of_kind = [[s for s in found if (method in s.method_ids) == own] for own in (True, False)]
-    searched, unseen = (pair(data, method, troubles, some) if some else None for some in of_kind)
-    return searched, unseen
-
-
-def _whole(data: RunResults, method: str, sequences: list[TaskSequence], troubles: list[str]) -> list[TaskSequence]:
-    """Those that a method was judged on with all its seeds, if there are some; else all."""
-    seeds = {r for _, m, r in data.rollouts if m == method}
-    whole = [s for s in sequences if data.complete(method, [s]) == seeds]
-    if whole and (lost := len(sequences) - len(whole)):
-        troubles.append(f"{method}: {lost} of {len(sequences)} found sequence(s) left out, not judged to their end.")
-    return whole or sequences
-
-
-def _method(data: RunResults, method: str, pairs: tuple[Pair | None, Pair | None], origin: Origin) -> MethodScore:
+def _method(
+    data: RunResults, method: str, compared: tuple[Compared | None, ...], origin: Origin, troubles: list[str]
+) -> MethodScore:  # fmt: skip
     sides: dict[str, Side] = {}
     bounds: dict[str, float] = {}
     over: dict[str, float] = {}
     mean, bound = origin.by_backbone.get(origin.backbones.get(method, ""), ("", ""))
     for kind in dict.fromkeys(s.kind for s in data.sequences if s.kind != "joint"):
-        side = _on(data, method, [s for s in data.sequences if s.kind == kind])
+        sequences = [s for s in data.sequences if s.kind == kind]
+        side = judged_on(data, method, sequences)
+        lost = len(sequences) - len(side.sequences)
+        if lost and any((s.sequence_id, method) == key[:2] for s in sequences for key in data.rollouts):
+            troubles.append(f"{method}: {lost} {kind} sequence(s) left out, not judged to their end.")
         if (figures := side_of(side)) is None:
             continue
         sides[kind] = figures
         joint = [joint_by_task(data, bound, s, SCORING) for s in side.sequences]
         if all(j is not None for j in joint):
             bounds[kind] = float(np.mean([np.mean(j) for j in joint if j is not None]))
+        elif bound:
+            troubles.append(f"{bound} was not judged on all {kind} sequences: no bound for them.")
         frozen = [data.rollouts.get((s.sequence_id, mean, SCORING)) for s in side.sequences]
         if all(f is not None and f.complete for f in frozen):
             over[kind] = figures.acc - float(np.mean([acc(f.accuracy) for f in frozen if f is not None]))
-    both = [(side_of(p.found), drop_of([p])) if p else (None, None) for p in pairs]
+    both = [(side_of(c.found), c.drop) if c else (None, None) for c in compared]
     return MethodScore(
         method, method in origin.taken_over, both[0][0], both[1][0], both[0][1], both[1][1], sides, bounds, over
     )
-
-
-def _on(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> Judged:
-    """A method on sequences with the seeds that are complete on all of them; with one of its own each where there is none."""
-    if seeds := data.complete(method, sequences):
-        return judged(data, method, sequences, seeds)
-    own = [(s, min(data.complete(method, [s]), default=None)) for s in sequences]
-    there = [(s, r) for s, r in own if r is not None]
-    rows = tuple((data.rollouts[s.sequence_id, method, r],) for s, r in there)
-    return Judged(tuple(s for s, _ in there), (0,), rows)
 
 
 def _transfer(data: RunResults, labels: Sequence[str]) -> dict[tuple[str, str], Drop | None]:
@@ -199,7 +193,7 @@ def _tasks(data: RunResults, labels: Sequence[str], origin: Origin) -> tuple[Tas
     for s in data.sequences:
         if s.kind not in (*FOUND, "given"):
             continue
-        sides = {m: _on(data, m, [s]) for m in labels}
+        sides = {m: judged_on(data, m, [s]) for m in labels}
         final = {m: np.mean([r.accuracy[-1] for r in side.flat], axis=0) for m, side in sides.items() if side.rollouts}
         bounds = {b: joint_by_task(data, bound, s, SCORING) for b, (_, bound) in origin.by_backbone.items()}
         means = {b: data.rollouts.get((s.sequence_id, mean, SCORING)) for b, (mean, _) in origin.by_backbone.items()}
@@ -215,16 +209,16 @@ def _tasks(data: RunResults, labels: Sequence[str], origin: Origin) -> tuple[Tas
 
 
 def _agreements(data: RunResults, labels: Sequence[str]) -> tuple[Agreement, ...]:
-    """Found and random sequences against held-out ones, over the methods that were judged on all."""
+    """Found and random sequences against held-out ones: over methods that were judged on all three, on what all of them were."""
     kinds = {"found": FOUND, "random": ("random",), "heldout": ("heldout",)}
-    sides = {
-        name: {m: _on(data, m, [s for s in data.sequences if s.kind in some]) for m in labels}
-        for name, some in kinds.items()
-    }
-    methods = tuple(m for m in labels if all(of[m].rollouts for of in sides.values()))
-    if len(methods) < FEWEST_RANKED:
+    of_kind = {name: [s for s in data.sequences if s.kind in some] for name, some in kinds.items()}
+    methods = tuple(m for m in labels if all(complete(data, m, some) for some in of_kind.values()))
+    final: dict[str, list[float]] = {}
+    for name, some in of_kind.items():
+        shared = [s for s in some if all(complete(data, m, [s]) for m in methods)]
+        final[name] = [float(judged_on(data, m, shared).final.mean()) for m in methods] if shared else []
+    if len(methods) < FEWEST_RANKED or not all(final.values()):
         return ()
-    final = {name: [float(of[m].final.mean()) for m in methods] for name, of in sides.items()}
     return tuple(
         Agreement(name, "heldout", methods, rank_correlations(final[name], final["heldout"]))
         for name in ("found", "random")

@@ -157,6 +157,19 @@ def test_what_cannot_be_explained_is_one_line(run: Path, tmp_path: Path, tasks: 
     assert not (tmp_path / "o").exists()
 
 
+def test_classes_that_come_late_are_not_put_before_they_are_there(run: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(run, tmp_path / "grown")
+    config = json.loads((copy / "config.json").read_text())
+    pool = config["settings"]["pool"]
+    config["settings"] |= {"pool": f"{pool},seed=1", "grow": [f"3:{pool}"]}
+    (copy / "config.json").write_text(json.dumps(config))
+    result = explain(copy, "--out", tmp_path / "o")
+    assert result.exit_code == 2
+    assert "sequence 'search-0' has classes that are there from task 3 on (--grow)" in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "o").exists()
+
+
 def test_damaged_common_is_told(out: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(out, tmp_path / "copy")
     (copy / "common.json").write_text('{"groups": 3}')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,10 @@ def test_what_was_known_is_as_it_was_and_a_score_can_be_scored(run: Path, tmp_pa
     scored(tmp_path / "again", run, "--methods", "simplecil,ranpac:M=32")
     assert rows(tmp_path / "again", "trainings") == []
     ours = rows(tmp_path / "again")
-    key = lambda r: (r["sequence_id"], r["method_id"], r["seed"], r["trained_step"], r["evaluated_step"])  # noqa: E731
+
+    def key(r: dict[str, Any]) -> tuple[Any, ...]:
+        return r["sequence_id"], r["method_id"], r["seed"], r["trained_step"], r["evaluated_step"]
+
     assert sorted(({**r, "run_id": ""} for r in ours), key=key) == sorted(({**r, "run_id": ""} for r in known), key=key)
     said = scored(tmp_path / "third", tmp_path / "again", "--methods", "ranpac:M=8")
     assert {t["method_id"] for t in rows(tmp_path / "third", "trainings")} == {"ranpac:M=8"}
@@ -101,7 +105,9 @@ def test_training_again_by_name_gives_the_same_figures(run: Path, tmp_path: Path
 
 def test_references_bound_each_task_and_are_known_the_next_time(run: Path, tmp_path: Path) -> None:
     said = scored(tmp_path / "bound", run, "--methods", "simplecil", "--references", "--which", "found")
-    assert {t["method_id"] for t in rows(tmp_path / "bound", "trainings")} == {"joint@glyph_vit", "simplecil@glyph_vit"}
+    assert {t["method_id"] for t in rows(tmp_path / "bound", "trainings")} == {"joint@glyph_vit"}, (
+        "the run knows simplecil"
+    )
     [simplecil] = [m for m in said["methods"] if m["method"] == "simplecil"]
     assert simplecil["over_mean"] == {"searched": pytest.approx(0)}
     assert [t["bound"].keys() for t in said["tasks"]] == [{"glyph_vit": 0}.keys()] * 3
@@ -155,6 +161,87 @@ def test_a_method_that_fails_on_one_sequence_of_many_loses_that_one_alone(run: P
     assert any("1 random sequence(s) left out, not judged to their end" in note for note in said["notes"])
     [own] = [m for m in said["methods"] if not m["taken_over"]]
     assert own["unseen_drop"]["random_sequences"] == 4
+
+
+def copied(run: Path, to: Path, **changed: Any) -> Path:
+    """The run, with parts of its ``config.json`` changed."""
+    shutil.copytree(run, to)
+    said = json.loads((to / "config.json").read_text())
+    for part, values in changed.items():
+        said[part] = {**said.get(part, {}), **values}
+    (to / "config.json").write_text(json.dumps(said))
+    return to
+
+
+def test_a_surrogate_that_searched_is_not_held_out(run: Path, tmp_path: Path) -> None:
+    source = copied(run, tmp_path / "run", identity={"surrogates": {"ranpac:M=16": {}}})
+    said = scored(tmp_path / "out", source, "--methods", "ranpac:M=16", "--which", "found")
+    methods = {m["method"]: m for m in said["methods"]}
+    assert methods["ranpac:M=16"]["searched"]
+    assert methods["ranpac:M=16"]["unseen"] is None
+    assert methods["simplecil"]["unseen"]
+    assert methods["simplecil"]["searched"] is None
+
+
+def test_what_biases_the_run_is_said_again_and_again(run: Path, tmp_path: Path) -> None:
+    source = copied(run, tmp_path / "run", settings={"reward_split": "test"})
+    first = scored(tmp_path / "first", source, "--methods", "simplecil")
+    second = scored(tmp_path / "second", tmp_path / "first", "--methods", "simplecil")
+    for said in (first, second):
+        assert sum("--reward-split test): biased" in note for note in said["notes"]) == 1
+
+
+def test_another_method_of_the_same_name_is_held_out_and_both_are_shown(run: Path, tmp_path: Path) -> None:
+    said = scored(tmp_path / "out", run, "--methods", "simplecil", "--precision", "bf16", "--which", "found")
+    methods = {m["method"]: m for m in said["methods"]}
+    assert methods.keys() == {"simplecil", "simplecil of run", "ranpac:M=32"}
+    assert methods["simplecil"]["searched"] is None
+    assert methods["simplecil of run"]["searched"]["acc"] == read_results(run).rollouts[
+        "search-0", "simplecil", 1000
+    ].accuracy[-1].mean()  # fmt: skip
+    assert any("simplecil is not what" in note for note in said["notes"])
+
+
+def test_a_method_that_fails_on_one_sequence_of_a_file_is_not_averaged_in_silence(run: Path, tmp_path: Path) -> None:
+    found = [r for r in rows(run, "sequences") if r["kind"] == "random" and r["sequence_id"] < "random-3"]
+    names: dict[str, list[list[str]]] = {}
+    for r in found:
+        tasks = names.setdefault(r["sequence_id"], [[] for _ in range(3)])
+        tasks[r["step"] - 1].append(r["class_name"])
+    (tmp_path / "s.json").write_text(json.dumps(names))
+    [first, *_] = read_results(run).random()
+    (tmp_path / "fails.py").write_text(FAILS.replace("CLASSES", str({c.index for c in first.tasks[1].classes})))
+    pool, seed = small_settings(**RUN).pool, small_settings(**RUN).seed
+    arguments = ("--methods", f"{tmp_path / 'fails.py'}:Fails", "--pool", pool, "--seed", seed, "--score-seeds", 1)
+    said = scored(tmp_path / "out", tmp_path / "s.json", *arguments)
+    assert said["methods"][0]["sides"]["given"]["sequences"] == 2
+    assert any("1 given sequence(s) left out, not judged to their end" in note for note in said["notes"])
+
+
+def test_a_held_out_pool_does_not_change_what_names_mean(run: Path, tmp_path: Path) -> None:
+    name = next(r["class_name"] for r in rows(run, "sequences"))
+    (tmp_path / "s.json").write_text(json.dumps([[name]]))
+    pool, other = small_settings(**RUN).pool, "glyphs:classes=48,train=8,reward=4,test=5"
+    said = scored(
+        tmp_path / "out", tmp_path / "s.json", "--methods", "simplecil", "--pool", pool, "--heldout-pool", other
+    )
+    assert said["methods"][0]["sides"].keys() == {"given", "heldout"}
+
+
+def test_sequences_of_different_lengths_and_code_of_strangers_are_refused(run: Path, tmp_path: Path) -> None:
+    table = pq.read_table(run / "sequences.parquet")
+    keep = [not (r["sequence_id"] == "random-1" and r["step"] == 3) for r in table.to_pylist()]
+    pq.write_table(table.filter(keep), tmp_path / "s.parquet")
+    result = score(tmp_path / "s.parquet", "--methods", "simplecil", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "judge those of one length at a time" in result.stderr
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nbuild = None\n")
+    for setting in ("pool", "backbone"):
+        source = copied(run, tmp_path / setting, settings={setting: f"{tmp_path / 'evil.py'}:build"})
+        result = score(source, "--methods", "simplecil", "--out", tmp_path / "out")
+        assert result.exit_code == 2
+        assert "names code of its own" in result.stderr
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize(

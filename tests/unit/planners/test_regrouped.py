@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.types import ClassId
 from seqsearch.planners import regrouped as module
 from seqsearch.planners.regrouped import regrouped, regroupings, reordered, reorderings
@@ -18,7 +19,8 @@ def sequence(*sizes):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "orders", "groupings"), [((2, 2, 2), 1, 4), ((3, 2, 2, 2), 5, 84), ((2, 1, 2), 1, 2), ((2, 2), 0, 0)]
+    ("sizes", "orders", "groupings"),
+    [((2, 2, 2), 1, 4), ((3, 2, 2, 2), 5, 84), ((2, 1, 2), 1, 4), ((2, 3, 1, 1), 5, 54), ((2, 2), 0, 0)],
 )
 def test_all_there_are_are_drawn_once(sizes, orders, groupings):
     tasks = sequence(*sizes)
@@ -32,7 +34,7 @@ def test_all_there_are_are_drawn_once(sizes, orders, groupings):
         assert Counter(c for t in s for c in t.classes) == Counter(c for t in tasks for c in t.classes)
     assert all(set(s) == set(tasks) for s in other)
     assert all(set(s) != set(tasks) for s in grouped)
-    assert all([len(t.classes) for t in s] == list(sizes) for s in grouped)
+    assert all(Counter(len(t.classes) for t in s) == Counter(sizes) for s in grouped)
 
 
 @pytest.mark.parametrize("listed", [5000, 0], ids=["listed", "drawn"])
@@ -46,3 +48,25 @@ def test_draws_are_uniform_and_a_function_of_seed_and_name(monkeypatch, listed):
     assert max(groups.values()) < 25  # 7 on average
     assert regrouped(tasks, VIEW, 4, 7, "a") == regrouped(tasks, VIEW, 4, 7, "a") != regrouped(tasks, VIEW, 4, 7, "b")
     assert len(set(regrouped(tasks, VIEW, 60, 7, "a"))) == 60
+
+
+@pytest.mark.parametrize("listed", [5000, 0], ids=["listed", "drawn"])
+def test_unequal_tasks_come_in_any_order_alike_regrouped_and_reordered(monkeypatch, listed):
+    monkeypatch.setattr(module, "MOST_LISTED", listed)
+    tasks = sequence(2, 4, 1, 1)
+
+    def second(sequences):
+        return Counter(len(s[1].classes) for s in sequences)
+
+    groups = second(regrouped(tasks, VIEW, 1, seed, "a")[0] for seed in range(300))
+    assert 70 < groups[4] < 130  # a third
+    assert second(reordered(tasks, 5, 0, "a")) == {4: 1, 1: 4}  # the order found is none of them
+
+
+def test_the_draws_of_equal_tasks_are_what_they_were():
+    tasks = sequence(2, 3, 3, 3, 3, 3)
+    [drawn] = regrouped(tasks, VIEW, 1, 0, "a")
+    classes = seeded_numpy("regrouped", 0, "a").permutation(15)
+    assert [[c.index - 2 for c in t.classes] for t in drawn[1:]] == [
+        sorted(part) for part in classes.reshape(5, 3).tolist()
+    ]

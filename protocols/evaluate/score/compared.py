@@ -1,0 +1,58 @@
+"""A method on sequences as far as it was judged on them, and on found ones beside random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from protocols.cldyb.compared import Judged, Pair, drop_of, judged, pair
+from seqsearch.distribution.drop import Drop
+from seqsearch.results.rows import TaskSequence
+from seqsearch.results.run import FOUND, RunResults
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A method on found sequences, which were all searched with the methods of ``group`` (None: with different ones)."""
+
+    group: tuple[str, ...] | None
+    found: Judged
+    pair: Pair | None
+
+    @property
+    def drop(self) -> Drop | None:
+        return drop_of([self.pair]) if self.pair and self.pair.seeds else None
+
+
+def compared_on_found(data: RunResults, method: str, troubles: list[str], own: bool) -> Compared | None:
+    """A method on the sequences that were searched with it, or on the others; paired with random ones if they are of one kind.
+
+    Sequences that were searched with different methods are no draws of one search, so that no drop is given over them.
+    """
+    found = [s for s in data.sequences if s.kind in FOUND and (method in s.method_ids) == own]
+    whole = complete(data, method, found) or found
+    if not whole:
+        return None
+    groups = {s.method_ids for s in whole}
+    if len(groups) > 1:
+        return Compared(None, judged_on(data, method, whole), None)
+    return Compared(groups.pop(), judged_on(data, method, whole), pair(data, method, troubles, whole))
+
+
+def complete(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> list[TaskSequence]:
+    """Those that a method was judged on to the end, with all the seeds that it has for the sequence."""
+    seeds: dict[str, set[int]] = {}
+    for name, label, r in data.rollouts:
+        if label == method:
+            seeds.setdefault(name, set()).add(r)
+    return [s for s in sequences if seeds.get(s.sequence_id) and data.complete(method, [s]) == seeds[s.sequence_id]]
+
+
+def judged_on(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> Judged:
+    """A method on those sequences that it was judged on to the end, with the seeds that they share, or else one of their own."""
+    whole = complete(data, method, sequences)
+    if seeds := data.complete(method, whole):
+        return judged(data, method, whole, seeds)
+    own = [(s, min(data.complete(method, [s]))) for s in whole]
+    rows = tuple((data.rollouts[s.sequence_id, method, r],) for s, r in own)
+    return Judged(tuple(s for s, _ in own), (0,), rows)
