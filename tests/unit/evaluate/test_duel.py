@@ -18,6 +18,7 @@ from protocols.evaluate.duel.planners import settled
 from protocols.evaluate.duel.settings import DuelSettings
 from protocols.evaluate.duel.summary import summarise
 from protocols.running.folder import RunFolder
+from protocols.running.provenance import SEPARATED
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import UserError
@@ -114,6 +115,16 @@ def test_what_was_found_is_of_the_method_that_it_is_worst_for(run: Path) -> None
     strange = [replace(s, method_ids=("nobody",)) if s.kind == "searched" else s for s in found.sequences]
     with pytest.raises(UserError, match="not all of the same two methods"):
         summarise(run, replace(found, sequences=tuple(strange)))
+
+
+def test_a_score_of_what_a_duel_found_says_that_the_other_method_was_favoured(run: Path, tmp_path: Path) -> None:
+    asked = ["score", str(run), "--methods", "simplecil,ranpac:M=32", "--out", str(tmp_path / "score")]
+    result = CliRunner().invoke(main, [*asked, "--workers", "0", "--quiet", "--json"])
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert SEPARATED in json.dumps(said["notes"], ensure_ascii=False)
+    assert "independent searches found for both" not in result.stdout
+    assert not rows(tmp_path / "score", "trainings"), "all of it is known"
 
 
 @pytest.mark.long
