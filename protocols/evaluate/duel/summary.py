@@ -14,7 +14,7 @@ import numpy as np
 
 from protocols.evaluate.duel.pairs import Pairs, Table, pairs_of, table_of
 from protocols.running.protocol import resume_command
-from protocols.running.provenance import REWARDED_ON_TEST, Provenance, provenance
+from protocols.running.provenance import SEPARATED, Provenance, biases, provenance
 from seqsearch.core.errors import UserError
 from seqsearch.distribution.always_valid import running_share
 from seqsearch.distribution.estimate import order_sd, training_sd
@@ -143,10 +143,9 @@ def summarise(run: Path, data: RunResults) -> DuelSummary:
         done = sum(r.complete for r in data.rollouts.values())
         unfinished = reached, done, resume_command(run, data.config.get("protocol"))
         return DuelSummary(name, labels, Pairs(), *nothing, (), (), (), None, facts, data.stats, (), origin, unfinished)
-    troubles: list[str] = []
+    of_others = bool(data.setting("on"))
+    troubles = [b for b in biases(data.config) if of_others or (b != SEPARATED and data.setting("find") != "none")]
     pairs = pairs_of(data, labels, troubles)
-    if data.setting("find") != "none" and data.setting("reward_split") == "test":
-        troubles.append(REWARDED_ON_TEST)
     asked = pairs.first(facts.asked)
     sample = paired(asked.a, asked.b) if len(asked) else None
     every = paired(pairs.a, pairs.b) if len(pairs) else None

@@ -18,7 +18,7 @@ from protocols.evaluate.duel.planners import settled
 from protocols.evaluate.duel.settings import DuelSettings
 from protocols.evaluate.duel.summary import summarise
 from protocols.running.folder import RunFolder
-from protocols.running.provenance import SEPARATED
+from protocols.running.provenance import REWARDED_ON_TEST, SEPARATED
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import UserError
@@ -190,6 +190,20 @@ def test_sequences_of_a_run_are_taken_and_what_it_knows_of_found_ones_too(run: P
     assert kinds["search-a"] == "searched"
     assert said["found"] == [], "another run's search is no search of this one"
     assert said["sample"]["L"] == 8
+
+
+def test_what_biases_given_sequences_is_said_and_a_duels_own_only_where_it_searched(run: Path, tmp_path: Path) -> None:
+    def notes(path: Path) -> str:
+        return " ".join(summarise(path, read_results(path)).troubles)
+
+    assert not notes(run)
+    shutil.copytree(run, tmp_path / "run")
+    config = json.loads((tmp_path / "run/config.json").read_text())
+    config["settings"]["reward_split"] = "test"
+    (tmp_path / "run/config.json").write_text(json.dumps(config))
+    assert notes(tmp_path / "run") == REWARDED_ON_TEST
+    told(tmp_path / "on", "simplecil", "ranpac:M=32", "--on", tmp_path / "run", "--score-seeds", 2, "--crossed-orders", 2)
+    assert {REWARDED_ON_TEST, SEPARATED} == set(summarise(tmp_path / "on", read_results(tmp_path / "on")).troubles)
 
 
 @pytest.mark.long
