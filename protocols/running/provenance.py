@@ -15,8 +15,8 @@ CIRCULAR = (
 )
 REWARDED_ON_TEST = "The search was rewarded on the test images that it is scored on (--reward-split test): biased."
 SEPARATED = (
-    "Found sequences are those of a duel: each was searched to be worse for one method than for the other, which is therefore not "
-    "held out of it, but favoured."
+    "Found sequences are those of a duel: each was searched to be worse for one method than for the other, which is therefore "
+    "not held out of it, but favoured."
 )
 CHANGEABLE = "files-"
 """Beginning of the digest of a pool that is known by path, size and time of its files."""

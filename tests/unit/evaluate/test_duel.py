@@ -202,7 +202,9 @@ def test_what_biases_given_sequences_is_said_and_a_duels_own_only_where_it_searc
     config["settings"]["reward_split"] = "test"
     (tmp_path / "run/config.json").write_text(json.dumps(config))
     assert notes(tmp_path / "run") == REWARDED_ON_TEST
-    told(tmp_path / "on", "simplecil", "ranpac:M=32", "--on", tmp_path / "run", "--score-seeds", 2, "--crossed-orders", 2)
+    told(
+        tmp_path / "on", "simplecil", "ranpac:M=32", "--on", tmp_path / "run", "--score-seeds", 2, "--crossed-orders", 2
+    )
     assert {REWARDED_ON_TEST, SEPARATED} == set(summarise(tmp_path / "on", read_results(tmp_path / "on")).troubles)
 
 
