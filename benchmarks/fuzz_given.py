@@ -66,7 +66,7 @@ def score_run(folder: Path) -> list[Path]:
     said: dict[str, Any] = json.loads((run / "config.json").read_text())
     said["identity"] |= {
         "methods": {"new": {"backbone": "b", "digest": "d", "params": {}}}, "taken_over": {"er": "b"},
-        "references": {"b": {"mean": "mean", "bound": "bound"}}, "remarks": ["a"], "biases": ["b"],
+        "references": {"b": {"mean": "mean", "bound": "bound"}}, "remarks": ["a"], "known": {"er": 3}, "biases": ["b"],
     }  # fmt: skip
     said |= {
         "protocol": "score", "directory": "/nowhere", "tuned": {"er": {"lr": 0.1}},

@@ -99,17 +99,18 @@ def _one_search_each(summary: Summary) -> int:
     return len(summary.methods) if own else 1
 
 
-def covered(drop: Drop, sequences: int = 1) -> str:
+def covered(drop: Drop, sequences: int = 1, shared_first: bool = True) -> str:
     """Over what the intervals of the drop hold, and what they are conditional on; else what is lacking, if anything.
 
-    ``sequences``: found ones, where there is one search for each method, or for all.
+    ``sequences``: found ones, where there is one search for each method, or for all; ``shared_first``: all begin with one task.
     """
     if drop.nothing_differs:
         return ""
     if drop.lacking:
         return f"No interval: {drop.lacking}."
     over = [count(drop.random_sequences, "random sequence")]
-    given = ["the first task", "the split of the images"]
+    given = [*(["the first task"] if shared_first else []), "the split of the images"]
+    at = len(given)
     if drop.one_search:
         found = "this one found sequence" if sequences == 1 else f"these {sequences} found sequences, one for a method"
         given.append(f"{found}: another search may find less (--searches)")
@@ -118,9 +119,9 @@ def covered(drop: Drop, sequences: int = 1) -> str:
     if drop.seeds > 1:
         over.append(f"{drop.seeds} training seeds")
     else:
-        given.insert(2, "this one training seed (--score-seeds)")
+        given.insert(at, "this one training seed (--score-seeds)")
     if drop.these_images:
-        given.insert(2, "these test images")
+        given.insert(at, "these test images")
     else:
         over.append("the draw of the test images")
     return f"95 % intervals are over {enumerated(over)}; conditional on {enumerated(given)}."

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from protocols.evaluate.score.summary import Agreement, ScoreSummary
+from protocols.evaluate.score.summary import Agreement, MethodScore, ScoreSummary
 from protocols.report.cldyb_words import change, covered, interval, verdict
 from protocols.report.tables import Cells
-from protocols.report.text import cost, percent
+from protocols.report.text import cost, count, percent
 from seqsearch.core.text import shown
 from seqsearch.distribution.drop import Drop
 
@@ -42,15 +42,17 @@ def notes(s: ScoreSummary) -> list[str]:
     if s.unseen_drop and s.searched_drop:
         said.append(f"For the methods that were searched on: {_claim(s.searched_drop)}")
     if drop := s.unseen_drop or s.searched_drop:
-        said.append(covered(drop, max(1, s.unseen_groups if s.unseen_drop else s.searched_groups)))
+        groups = s.unseen_groups if s.unseen_drop else s.searched_groups
+        said.append(covered(drop, max(1, groups), s.shared_first))
         said.append("Methods are these ones, not a sample: an interval of their mean says nothing of further methods.")
     if s.transfer:
         said.append(
             "Sequences that were searched with different methods are no draws of one search: drops over them are by group, in "
             "the table of transfer."
         )
-    if taken := [m.method for m in s.methods if m.taken_over]:
-        said.append(f"Taken over from {s.source}, not trained here: {', '.join(taken)}.")
+    if s.known:
+        taken = ", ".join(f"{m} ({count(n, 'rollout')})" for m, n in s.known.items())
+        said.append(f"Taken over from {s.source}, not trained here: {taken}.")
     if any(m.bound for m in s.methods):
         said.append(
             "Bound: joint training on all classes at once, the best of three learners by validation images, one training (a "
@@ -92,7 +94,7 @@ def methods(s: ScoreSummary) -> Cells:
     add("found (held out)", [percent(m.unseen.acc) if m.unseen else "-" for m in s.methods])
     for kind, heading in SIDES.items():
         if kind != "hard" or not any(m.searched or m.unseen for m in s.methods):
-            add(heading, [percent(m.sides[kind].acc) if kind in m.sides else "-" for m in s.methods])
+            add(heading, [percent(_acc(m, kind)) for m in s.methods])
     add("drop (searched)", [_drop(m.searched_drop) for m in s.methods])
     add("drop (held out)", [_drop(m.unseen_drop) for m in s.methods])
     for kind, heading in (("searched", "found"), *SIDES.items()):
@@ -101,6 +103,12 @@ def methods(s: ScoreSummary) -> Cells:
     rows = tuple(zip(*(cells for _, cells in columns), strict=True))
     lead = "Final Acc in percent: means over sequences and training seeds, test images; relative drop [95 %]."
     return Cells("Methods", lead, tuple(h for h, _ in columns), rows)
+
+
+def _acc(m: MethodScore, kind: str) -> float:
+    """Mean final Acc; of random sequences over those that the drop is from, if there is one."""
+    drop = (m.unseen_drop or m.searched_drop) if kind == "random" else None
+    return drop.random if drop else m.sides[kind].acc if kind in m.sides else math.nan
 
 
 def transfer(s: ScoreSummary) -> Cells:

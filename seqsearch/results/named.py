@@ -75,7 +75,7 @@ def _read(path: Path) -> Iterator[NamedSequence]:
         text = content(path, LARGEST).decode("utf-8-sig")
         yield from _of_rows(path, _csv_rows(path, text))
     elif path.suffix == ".json":
-        yield from _of_json(path, parsed(content(path, LARGEST).decode("utf-8-sig")))
+        yield from _of_json(path, parsed(content(path, LARGEST).decode("utf-8-sig"), unique=True))
     else:
         raise UserError(
             f"{path}: is no run folder and ends neither in .json nor .csv nor .parquet; sequences are {FORMS}"
@@ -109,7 +109,9 @@ def _csv_rows(path: Path, text: str) -> Iterator[dict[str, Any]]:
     for row in reader:
         step = (row["step"] or "").strip()
         if not (step.isdecimal() and len(step) < 10):
-            raise UserError(f"{path}, line {reader.line_num}: step is {brief(step)}, must be a whole number from 1")
+            raise UserError(
+                f"{path}, line {reader.line_num}: step is {brief(step)}, must be a whole number from 1 to {MOST_ROWS:,}"
+            )
         yield {**row, "step": int(step), "class_name": (row["class_name"] or "").strip()}
 
 
@@ -121,8 +123,9 @@ def _of_rows(path: Path, rows: Iterable[dict[str, Any]]) -> Iterator[NamedSequen
         name, step, class_name = row.get("sequence_id", "sequence-0"), row["step"], row["class_name"]
         name = str(name) if fits(name, int) else name
         if not (fits(name, str) and fits(step, int) and fits(class_name, str)):
+            said = brief([name, step, class_name])
             raise UserError(
-                f"{path}, row {number}: sequence_id, step and class_name are {brief([name, step, class_name])}"
+                f"{path}, row {number}: sequence_id, step and class_name are {said}, must be a text, a whole number and a text"
             )
         by_name.setdefault(name, []).append((step, class_name))
     for name, pairs in by_name.items():

@@ -71,13 +71,20 @@ def _members(within: dict[str, Any] | list[Any]) -> list[Any]:
     return list(within.values()) if isinstance(within, dict) else within
 
 
-def parsed(text: str | bytes) -> Any:
+def parsed(text: str | bytes, *, unique: bool = False) -> Any:
     """What a JSON text says.
 
     Raises:
-        ValueError: it is no JSON, no UTF-8, or nested too deeply.
+        ValueError: it is no JSON, no UTF-8, nested too deeply, or, with ``unique``, has a key twice.
     """
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_unique if unique else None)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice in an object")
+    return found

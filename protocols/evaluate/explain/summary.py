@@ -94,7 +94,11 @@ def summarise(run: Path, explained: Explained) -> Summary:
         resume = resume_command(run, data.config.get("protocol"))
         return Summary(name, source, (), None, explained.common, data.stats, (), origin, reached, resume)
     troubles: list[str] = []
-    labels = [m for m in data.methods if any(m in s.method_ids for s in data.sequences if s.kind in EXPLAINED)]
+    said = data.config.get("identity")
+    own = said.get("methods") if isinstance(said, dict) else None
+    named = own if isinstance(own, dict) else {}
+    found = [s for s in data.sequences if s.kind in EXPLAINED]
+    labels = [m for m in data.methods if m in named and any(m in s.method_ids for s in found)]
     sides = [side for m in labels if (side := compared(data, m, troubles))]
     methods = tuple(MethodEffects(side.method, _effects(data, [side]), _ranks(data, side)) for side in sides)
     mean = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from protocols.evaluate.parts.source import Source
 from protocols.running.export import rescored
@@ -35,7 +35,7 @@ class Judging:
     """
 
     def __init__(self, source: Source, asked: Sequence[Asked], seed: int) -> None:
-        self.asked = tuple(asked)
+        self.asked = _once(asked)
         self.known = _known(source, self.asked)
         """Rows by (sequence, label, training seed)."""
         missing: dict[MethodSpec, list[tuple[TaskSequence, tuple[int, ...]]]] = defaultdict(list)
@@ -68,6 +68,16 @@ class Judging:
             )
         ]
         return [*result_rows(trained), *(row for rows in self.known.values() for row in rows)]
+
+
+def _once(asked: Sequence[Asked]) -> tuple[Asked, ...]:
+    """Nothing twice: a method and a reference may be the same."""
+    seeds: dict[tuple[str, str], Asked] = {}
+    for a in asked:
+        key = a.sequence.sequence_id, a.method.label
+        known = seeds.get(key)
+        seeds[key] = replace(a, replicates=tuple(dict.fromkeys((*known.replicates, *a.replicates)))) if known else a
+    return tuple(seeds.values())
 
 
 def _known(source: Source, asked: Sequence[Asked]) -> dict[Key, list[Row]]:

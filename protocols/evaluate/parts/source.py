@@ -97,6 +97,8 @@ def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source
     else:
         if not path.exists():
             raise UserError(f"{path}: no such run folder or file")
+        if which != "all":
+            raise UserError(f"--which {which}: {path} does not say which sequences were found, and which are random")
         return Source(path, named=_one_length(path, read_named(path)))
     sequences, kinds = _one_length(path, sequences), WHICH.get(which)
     kept = tuple(s for s in sequences if (s.kind in kinds if kinds else s.kind not in MADE_OF_OTHERS))

@@ -14,16 +14,27 @@ from seqsearch.core.typed import brief
 
 @dataclass(frozen=True)
 class Origin:
-    """What ``config.json`` says: backbone by label, references (mean, bound) by backbone, whose results are the source's."""
+    """What ``config.json`` says.
+
+    Attributes:
+        backbones: by label.
+        by_backbone: labels of the references: mean, bound.
+        taken_over: methods that are the source's alone.
+        known: rollouts by label that the source had.
+        named: methods that were asked for.
+    """
 
     backbones: Mapping[str, str]
     by_backbone: Mapping[str, tuple[str, str]]
     taken_over: frozenset[str]
+    known: Mapping[str, int]
+    named: frozenset[str]
     remarks: tuple[str, ...]
 
     @property
     def references(self) -> set[str]:
-        return {label for pair in self.by_backbone.values() for label in pair}
+        """Labels of references that nobody asked for as methods."""
+        return {label for pair in self.by_backbone.values() for label in pair} - self.named
 
     @classmethod
     def of(cls, run: Path, config: Mapping[str, Any]) -> Origin:
@@ -33,9 +44,10 @@ class Origin:
             taken = {str(m): str(b) for m, b in said["taken_over"].items()}
             own = {str(m): str(v["backbone"]) for m, v in said["methods"].items()}
             references = {str(b): (str(r["mean"]), str(r["bound"])) for b, r in said["references"].items()}
+            known = {str(m): int(n) for m, n in said["known"].items()}
             remarks = [str(n) for n in (*said["remarks"], *biases(config))]
-        except (AssertionError, KeyError, TypeError, AttributeError) as error:
+        except (AssertionError, KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise UserError(
                 f"{run}/config.json: identity lacks what a score says ({brief(str(error))}): restore it"
             ) from None
-        return cls({**taken, **own}, references, frozenset(taken), tuple(remarks))
+        return cls({**taken, **own}, references, frozenset(taken), known, frozenset(own), tuple(remarks))

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from protocols.evaluate.parts.judging import Asked
+from protocols.evaluate.parts.judging import Asked, Judging
 from protocols.evaluate.parts.source import Source, relabelled
 from protocols.evaluate.parts.study import SEEDS, EvaluateStudy, unique_names, view_of_sequences
 from protocols.evaluate.parts.study import prepare as prepare_sequences
 from protocols.evaluate.score.settings import ScoreSettings
+from protocols.running.references import backbone_of
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
 from seqsearch.core.types import MethodSpec
 from seqsearch.planners.replicates import SCORING, scoring
 from seqsearch.pools.union import class_names
+from seqsearch.results.joint import at_once
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import FOUND
 from seqsearch.study.study import EVALUATE, reads_frozen, world_of
@@ -46,12 +49,14 @@ class ScoreStudy(EvaluateStudy):
         asked: who is judged on what.
         references: by backbone; none unless asked for.
         remarks: what is to be said of labels and names.
+        original: what the source calls methods that have a longer label here.
     """
 
     settings: ScoreSettings
     asked: tuple[Asked, ...]
     references: tuple[References, ...]
     remarks: tuple[str, ...]
+    original: Mapping[str, str]
 
     def identity(self) -> dict[str, Any]:
         return {
@@ -59,6 +64,7 @@ class ScoreStudy(EvaluateStudy):
             "references": {r.backbone: {"mean": r.mean.label, "bound": r.bound.label} for r in self.references},
             "reference_digests": {m.label: m.digest for r in self.references for m in (r.mean, r.bound)},
             "taken_over": self._taken_over(),
+            "known": dict(Counter(m for _, m, _ in Judging(self.source, self.asked, self.settings.seed).known)),
             "remarks": list(self.remarks),
         }
 
@@ -66,7 +72,8 @@ class ScoreStudy(EvaluateStudy):
         """Backbone by label of the methods whose results are the source's; empty where it does not say."""
         own = {m.label for m in self.methods}
         rows = {r["method_id"] for r in self.source.data.rows} if self.source.data and not self.source.named else set()
-        return {m: _backbone_of(self.source, m) for m in sorted(rows - own)}
+        config = self.source.data.config if self.source.data else {}
+        return {m: backbone_of(config, self.original.get(m, m)) for m in sorted(rows - own)}
 
 
 def prepare(settings: ScoreSettings, states: Path, device: str, directory: Path) -> ScoreStudy:
@@ -75,11 +82,12 @@ def prepare(settings: ScoreSettings, states: Path, device: str, directory: Path)
     Raises:
         UserError: see `parts.study.prepare`; a held-out pool that is too small, or that the sequences are of.
     """
-    base, remarks = _told_apart(prepare_sequences(settings, states, device, directory))
+    base, remarks, original = _told_apart(prepare_sequences(settings, states, device, directory))
     heldout, shared = _heldout(settings, base, world_of(settings, states, device, directory))
     references = _references(base) if settings.references else ()
     whole = (*base.sequences, *heldout)
-    unions = tuple(_union(base.world, s) for s in whole) if references else ()
+    view = view_of_sequences(base.world, whole)
+    unions = tuple(at_once(s, view) for s in whole) if references else ()
     unique_names(base.source.path, (*whole, *unions))
     asked = (
         *_asked(base, base.sequences),
@@ -88,12 +96,12 @@ def prepare(settings: ScoreSettings, states: Path, device: str, directory: Path)
     )
     trained = [*base.methods, *(m for r in references for m in (r.mean, r.bound))]
     return ScoreStudy(
-        settings, base.world, {EVALUATE: view_of_sequences(base.world, whole)}, base.methods, base.weight_tags,
-        reads_frozen(trained), base.source, (*whole, *unions), asked, references, (*remarks, *shared),
+        settings, base.world, {EVALUATE: view}, base.methods, base.weight_tags,
+        reads_frozen(trained), base.source, (*whole, *unions), asked, references, (*remarks, *shared), original,
     )  # fmt: skip
 
 
-def _told_apart(base: EvaluateStudy) -> tuple[EvaluateStudy, list[str]]:
+def _told_apart(base: EvaluateStudy) -> tuple[EvaluateStudy, list[str], dict[str, str]]:
     """The study with labels that mean one method each, and sequences that say who was searched with.
 
     A method that the source calls like one here, and that is another by its digest, keeps its results under a longer label. A
@@ -114,20 +122,12 @@ def _told_apart(base: EvaluateStudy) -> tuple[EvaluateStudy, list[str]]:
         for label, other in others.items()
     ]
     sequences = tuple(_searched_with(relabelled(s, others), source.surrogates) for s in base.sequences)
-    return replace(base, source=source.renamed(others), sequences=sequences), remarks
+    told = replace(base, source=source.renamed(others), sequences=sequences)
+    return told, remarks, {other: label for label, other in others.items()}
 
 
 def _searched_with(s: TaskSequence, surrogates: tuple[str, ...]) -> TaskSequence:
     return replace(s, method_ids=surrogates) if surrogates and s.kind in FOUND else s
-
-
-def _backbone_of(source: Source, label: str) -> str:
-    said = source.data.config.get("identity") if source.data else None
-    methods, taken = (said.get(n) if isinstance(said, dict) else None for n in ("methods", "taken_over"))
-    own = methods.get(label) if isinstance(methods, dict) else None
-    if isinstance(own, dict):
-        return str(own.get("backbone") or "")
-    return str(taken.get(label) or "") if isinstance(taken, dict) else ""
 
 
 def _asked(base: EvaluateStudy, sequences: Sequence[TaskSequence]) -> Iterator[Asked]:
@@ -205,9 +205,3 @@ def _references(base: EvaluateStudy) -> tuple[References, ...]:
         )
         found.append(References(backbone, mean, bound))
     return tuple(found)
-
-
-def _union(world: World, s: TaskSequence) -> TaskSequence:
-    """All classes of a sequence as one task."""
-    task = world.task(world.class_index(c) for c in sorted(c for t in s.tasks for c in t.classes))
-    return replace(s, sequence_id=f"{s.sequence_id}/joint", kind="joint", tasks=(task,), values=(None,))

@@ -7,7 +7,7 @@ Figures of Figs. 2 and 8 and Table 1 of "CLDyB: Towards Dynamic Benchmarking for
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from seqsearch.distribution.drop import Drop
 from seqsearch.metrics.accuracy import acc
 from seqsearch.metrics.ranks import RankCorrelations, rank_correlations
 from seqsearch.planners.replicates import ORDERS, SCORING
+from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import FOUND, RunResults
 
 FEWEST_RANKED = 3
@@ -80,7 +81,8 @@ class ScoreSummary:
     """``transfer``: drops by (methods that a sequence was searched with, method judged), where there are several such groups.
 
     ``searched_drop``, ``unseen_drop``: of the mean over the methods that have one; ``searched_groups``, ``unseen_groups``: groups
-    of methods whose sequences they speak of. ``reached`` is empty of a finished run.
+    of methods whose sequences they speak of. ``shared_first``: found and random sequences begin with one task. ``known``:
+    rollouts that the source had, by method. ``reached`` is empty of a finished run.
     """
 
     run: str
@@ -97,6 +99,8 @@ class ScoreSummary:
     resume: str = ""
     searched_groups: int = 0
     unseen_groups: int = 0
+    shared_first: bool = True
+    known: Mapping[str, int] = field(default_factory=dict)
 
 
 def summarise(run: Path, data: RunResults) -> ScoreSummary:
@@ -111,7 +115,8 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         resume = resume_command(run, data.config.get("protocol"))
         return ScoreSummary(name, source, (), None, None, {}, (), (), (), data.stats, reached, resume)
     origin, whole, data = Origin.of(run, data.config), data, _scoring(data)
-    labels = [m for m in data.methods if m not in origin.references]
+    there = {m for _, m, _ in whole.rollouts}
+    labels = [m for m in data.methods if m in there and m not in origin.references]
     troubles: list[str] = []
     if len(whole.random()) > len(data.random()) > 0:
         troubles.append(
@@ -126,6 +131,7 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         _agreements(data, labels), tuple(dict.fromkeys((*troubles, *origin.remarks))), data.stats,
         unseen_groups=len({c.group for _, c in compared.values() if c}),
         searched_groups=len({c.group for c, _ in compared.values() if c}),
+        shared_first=len({s.tasks[0] for s in data.sequences if s.kind in (*FOUND, "random")}) < 2, known=origin.known,
     )  # fmt: skip
 
 
@@ -156,9 +162,7 @@ def _method(
     for kind in dict.fromkeys(s.kind for s in data.sequences if s.kind != "joint"):
         sequences = [s for s in data.sequences if s.kind == kind]
         side = judged_on(data, method, sequences)
-        lost = len(sequences) - len(side.sequences)
-        if lost and any((s.sequence_id, method) == key[:2] for s in sequences for key in data.rollouts):
-            troubles.append(f"{method}: {lost} {kind} sequence(s) left out, not judged to their end.")
+        troubles += _left_out(data, method, kind, [s for s in sequences if s not in side.sequences])
         if (figures := side_of(side)) is None:
             continue
         sides[kind] = figures
@@ -174,6 +178,15 @@ def _method(
     return MethodScore(
         method, method in origin.taken_over, both[0][0], both[1][0], both[0][1], both[1][1], sides, bounds, over
     )
+
+
+def _left_out(data: RunResults, method: str, kind: str, lost: Sequence[TaskSequence]) -> list[str]:
+    """What a method was begun on and not judged to the end, and how it ended there."""
+    ids = {s.sequence_id for s in lost}
+    ends = {r.status for (name, label, _), r in data.rollouts.items() if label == method and name in ids}
+    begun = {name for name, label, _ in data.rollouts if label == method and name in ids}
+    how = ", ".join(sorted(ends - {"ok"}) or ["not finished"])
+    return [f"{method}: {len(begun)} {kind} sequence(s) left out, not judged to their end ({how})."] if begun else []
 
 
 def _transfer(data: RunResults, labels: Sequence[str]) -> dict[tuple[str, str], Drop | None]:

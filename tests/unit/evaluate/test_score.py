@@ -113,8 +113,22 @@ def test_references_bound_each_task_and_are_known_the_next_time(run: Path, tmp_p
     assert [t["bound"].keys() for t in said["tasks"]] == [{"glyph_vit": 0}.keys()] * 3
     found = [t["bound"]["glyph_vit"] for t in said["tasks"]]
     assert simplecil["bound"]["searched"] == pytest.approx(sum(found) / 3)
-    scored(tmp_path / "more", tmp_path / "bound", "--methods", "ranpac:M=8")
+    more = scored(tmp_path / "more", tmp_path / "bound", "--methods", "ranpac:M=8")
+    assert all(m["bound"].keys() == {"searched"} for m in more["methods"]), "of those taken over, too"
     assert {t["method_id"] for t in rows(tmp_path / "more", "trainings")} == {"ranpac:M=8"}
+
+
+def test_a_reference_may_be_a_method_as_well(run: Path, tmp_path: Path) -> None:
+    said = scored(tmp_path / "out", run, "--methods", "simplecil@glyph_vit", "--references", "--which", "found")
+    methods = {m["method"]: m for m in said["methods"]}
+    assert methods.keys() == {"simplecil@glyph_vit", "simplecil", "ranpac:M=32"}
+    assert methods["simplecil@glyph_vit"]["sides"]["searched"]["seeds"] == 2
+
+
+def test_of_fewer_seeds_nothing_is_said_to_be_missing(run: Path, tmp_path: Path) -> None:
+    said = scored(tmp_path / "out", run, "--methods", "simplecil,ranpac:M=8", "--score-seeds", 1)
+    assert not any("missing" in note or "left out" in note for note in said["notes"])
+    assert any("simplecil (6 rollouts)" in note and "ranpac:M=32 (12 rollouts)" in note for note in said["notes"])
 
 
 def test_a_held_out_pool_is_scored_by_all_and_ranks_are_compared(run: Path, tmp_path: Path) -> None:

@@ -80,6 +80,7 @@ def test_what_is_no_sequence_is_one_line(tmp_path: Path, said: Any, why: str) ->
     ("name", "content", "why"),
     [
         ("s.json", b"[[", "cannot be read"),
+        ("s.json", b'{"a": [["x"]], "a": [["y"]]}', "a key stands twice"),
         ("s.json", b"\xff\xfe", "cannot be read"),
         ("s.csv", b"step,name\n1,a\n", "no column class_name"),
         ("s.csv", b"step,class_name\n1,a\n3,b\n", r"has steps \[1, 3\]: they must count from 1"),
