@@ -7,8 +7,11 @@ regroupings and reorderings of a found sequence hold its classes. The accuracy o
 is the mean of the condition plus effects of the search (from two on: one of each condition, one common to them), of the
 sequence drawn, of the seed on the condition, of the training, of the image, of the image in the condition, and of the image in
 this training; with "bits" an image is then right or wrong. With fewer than three searches the truth is that of these; with one
-seed it is that seed's; where regroupings and reorderings come to an end ("of 5"), it is the mean over those there are. True
-effects are .05, .03 and .02.
+seed it is that seed's; where regroupings and reorderings come to an end ("of 5"), it is the mean over those there are; where it
+is not known which images were right ("no images": masked accuracy, confusion), it is that of these images. True effects are .05,
+.03 and .02.
+
+Beside it, how often intervals of the mean of exponential draws hold: with n - 1 degrees of freedom, and with `degrees_of`.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ from numpy.typing import NDArray
 
 from benchmarks.tools import write_rows
 from seqsearch.core.digests import seeded_numpy
+from seqsearch.distribution.contrast import degrees_of
 from seqsearch.distribution.effects import CONDITIONS, EFFECTS, FEWEST_SEARCHES, Condition, ConditionName, effects
+from seqsearch.distribution.parts import quantile
 from seqsearch.training.device import pin_threads
 
 Floats = NDArray[np.float64]
@@ -34,6 +39,7 @@ Row = dict[str, float | str | int]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 SEARCHES, DRAWS, RANDOM, SEEDS = (1, 3, 5), (3, 8), 5, (1, 2, 3)
 CLASSES, HELD, SHARED = 30, 10, 2
+EXPONENTIAL = (3, 5, 8, 20)
 MEANS = {"random": 0.7, "regrouped": 0.65, "reordered": 0.62, "found": 0.6}
 
 
@@ -64,6 +70,8 @@ class Noise:
     images: int = 4
     bits: bool = False
     lift: float = 0.0
+    known: bool = True
+    """Image by image."""
 
 
 NOISES = {
@@ -82,6 +90,9 @@ NOISES = {
     "bits": Noise(bits=True),
     "bits, 2 images": Noise(bits=True, images=2),
     "bits, near 1": Noise(0.005, 0.005, 0.002, 0.005, 0.0, bits=True, images=20, lift=0.28),
+    "no images": Noise(known=False),
+    "no images, image": Noise(image=0.5, known=False),
+    "no images, bits": Noise(bits=True, images=2, known=False),
 }
 """By what dominates."""
 
@@ -116,10 +127,14 @@ def drawn(
             for s, (x, _), held in zip(searches, sequences, sides, strict=True)
         ]  # fmt: skip
         conditions[name] = Condition(
-            tuple(v.sum(axis=2) for v in values), tuple(values), (population,) * F if name in ("regrouped", "reordered") else ()
+            tuple(v.sum(axis=2) for v in values), tuple(values) if e.known else None,
+            (population,) * F if name in ("regrouped", "reordered") else (),
         )  # fmt: skip
         given = np.mean(searches) + np.mean([m for _, m in sequences]) if F < FEWEST_SEARCHES else 0.0
         truth[name] = accuracy + float(given) + (float(seeds[0]) if R == 1 else 0.0)
+        if not e.known:
+            every = name == "random" or F >= FEWEST_SEARCHES
+            truth[name] += _of_pool(of_image) if every else float(np.mean([of_image[held[0]].mean() for held in sides]))
     return conditions, np.repeat(np.arange(CLASSES), e.images), truth
 
 
@@ -138,6 +153,12 @@ def _held(rng: np.random.Generator, n: int, images: int) -> NDArray[np.bool_]:
     held = np.ones((n, CLASSES), dtype=bool)
     held[:, SHARED:] = rng.random((n, CLASSES - SHARED)).argsort(axis=1) < HELD - SHARED
     return np.repeat(held, images, axis=1)
+
+
+def _of_pool(image: Floats) -> float:
+    """Mean effect of these images on sequences, over all that share the first classes."""
+    of_class = image.reshape(CLASSES, -1).mean(axis=1)
+    return float(SHARED * of_class[:SHARED].mean() + (HELD - SHARED) * of_class[SHARED:].mean()) / HELD
 
 
 def _shares(
@@ -182,6 +203,14 @@ def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
     }  # fmt: skip
 
 
+def exponential(n: int, repeats: int = 20_000) -> Row:
+    """Shares of intervals that hold the mean of ``n`` exponential draws: Student's, and with the degrees of `degrees_of`."""
+    x = np.random.default_rng(0).exponential(size=(repeats, n))
+    off, error = np.abs(x.mean(axis=1) - 1), x.std(axis=1, ddof=1) / math.sqrt(n)
+    student, fewer = (float((off <= quantile(0.95, d) * error).mean()) for d in (n - 1, degrees_of(n)))
+    return {"draws": n, "student": student, "fewer degrees": fewer}
+
+
 def rows(repeats: int, pool: Executor) -> list[Row]:
     """The whole grid."""
     grid = list(cases())
@@ -213,10 +242,16 @@ def main() -> None:
     with ProcessPoolExecutor(a.workers, initializer=pin_threads) as pool:
         found = rows(a.repeats, pool)
     print_rows(found)
+    skewed = [exponential(n) for n in EXPONENTIAL]
+    print("\nmeans of exponential draws: draws, with n - 1 degrees of freedom, with fewer")
+    for r in skewed:
+        print(f"{r['draws']:>28}{r['student']:>31.3f}{r['fewer degrees']:>12.3f}")
     minutes = round((time.perf_counter() - start) / 60)
     print(f"\n{minutes} minutes")
     if a.write:
-        write_rows("coverage_effects", {"repeats": a.repeats, "minutes": minutes, "effects": found})
+        write_rows(
+            "coverage_effects", {"repeats": a.repeats, "minutes": minutes, "exponential": skewed, "effects": found}
+        )
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import numpy as np
 from seqsearch.core.types import ClassId
 from seqsearch.distribution.drop import Drop, ImageShares, drop
 from seqsearch.metrics.accuracy import acc, joint_acc
+from seqsearch.results.joint import joint_id
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import Matrix, RunResults, Scored
 
@@ -90,7 +91,7 @@ def gap_to_joint(data: RunResults, method: str, side: Judged) -> float | None:
 
 def joint_by_task(data: RunResults, method: str, sequence: TaskSequence, seed: int) -> list[float] | None:
     """Accuracy on each task of a method that learned all classes of a sequence at once; None where that was not trained."""
-    joint = data.rollouts.get((f"{sequence.sequence_id}/joint", method, seed))
+    joint = data.rollouts.get((joint_id(sequence.sequence_id), method, seed))
     classes = sorted(c for task in sequence.tasks for c in task.classes)
     if joint is None or not joint.complete or [len(t.class_n) for t in joint.right] != [len(classes)]:
         return None

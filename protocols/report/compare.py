@@ -19,6 +19,9 @@ from protocols.report.charts import Line, bounds, line_chart
 from protocols.report.page import identity, plain, write_page
 from protocols.report.tables import Cells, grid
 from protocols.report.text import line
+from seqsearch.results.rows import Row, RunInfo, finite
+from seqsearch.results.schema import ACCURACIES
+from seqsearch.results.tables import write_rows
 from seqsearch.storage.files import atomic_path
 
 if TYPE_CHECKING:
@@ -60,7 +63,7 @@ def to_json(c: Comparison) -> dict[str, Any]:
         for s in c.sides
     ]  # fmt: skip
     said: dict[str, Any] = plain({
-        "runs": [r.name for r in c.runs], "shared_methods": c.shared, "sides": sides,
+        "runs": [r.name for r in c.runs], "shared_methods": c.shared, "unlike": c.unlike, "sides": sides,
         "differences": [dataclasses.asdict(d) for d in c.differences], "grown_at": c.start,
         "table": {"methods": c.table.methods, "columns": c.table.columns, "values": c.table.values.tolist(),
                   "half_widths": c.reach.tolist()},
@@ -80,9 +83,23 @@ def write_folder(out: Path, c: Comparison) -> list[Path]:
         _random(c), *(identity(r.data.config) for r in c.runs),
     ]  # fmt: skip
     write_table(out / TABLE, c.table)
+    write_rows(out / ACCURACIES.file, ACCURACIES, RunInfo("", "", {}), accuracy_rows(c))
     with atomic_path(out / FIGURES) as temporary:
         temporary.write_text(json.dumps(to_json(c), indent=1) + "\n")
-    return [write_page(out / PAGE, words.headline(c), sections), out / TABLE, out / FIGURES]
+    page = write_page(out / PAGE, words.headline(c), sections)
+    return [page, out / TABLE, out / ACCURACIES.file, out / FIGURES]
+
+
+def accuracy_rows(c: Comparison) -> list[Row]:
+    """Of ``accuracy.parquet``: what was measured, column by column."""
+    return [
+        {"column": column, "method_id": method, "accuracy": value, "half_width": finite(half)}
+        for i, column in enumerate(c.table.columns)
+        for method, value, half in zip(
+            c.table.methods, c.table.values[:, i].tolist(), c.reach[:, i].tolist(), strict=True
+        )
+        if math.isfinite(value)
+    ]
 
 
 # ------------------------------------------------------------------------------------------------ charts

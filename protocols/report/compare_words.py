@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN, Side
 from protocols.report.rank_words import accuracy, correlations, pairs, printed
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent
-from seqsearch.core.text import shown
+from seqsearch.core.text import cut, shown
 from seqsearch.distribution.mean_difference import Estimate
 
 NAMES = {"acc": "Acc", "avg_acc": "AvgAcc", "ar": "AR", "ala": "ALA", "upcoming": "upcoming Acc"}
@@ -93,9 +94,15 @@ def headline(c: Comparison) -> str:
 
 
 def notes(c: Comparison) -> list[str]:
-    """What is missing, and what holds of all figures."""
-    said = list(c.troubles)
-    if len(c.runs) > 1 and c.random_shared:
+    """What runs say of themselves, such as biases, what is missing, and what holds of all figures."""
+    said = [f"{r.name}: {cut(remark, 500)}" for r in c.runs for remark in r.remarks]
+    said += c.troubles
+    said += [
+        f"{_few(labels)} {'is' if len(labels) == 1 else 'are'} not the same in {c.runs[0].name} and {run} (code, parameters, "
+        "backbone, weights, precision, versions or device)."
+        for run, labels in c.unlike.items()
+    ]
+    if len(c.runs) > 1 and c.shared and c.random_shared:
         said.append("All runs have the same random sequences, so that they differ in the found ones alone.")
     if c.ranks is None:
         said.append(
@@ -119,10 +126,11 @@ def _without_interval(c: Comparison) -> list[str]:
     for s in c.sides:
         if s.method != MEAN and (why := s.estimates["acc"].lacking):
             by_reason.setdefault(why, []).append(f"{s.method} ({s.run}, {s.side})")
-    return [
-        f"No interval of Acc of {', '.join(who[:3])}{f' and {len(who) - 3} more' * (len(who) > 3)}: {why}."
-        for why, who in by_reason.items()
-    ]
+    return [f"No interval of Acc of {_few(who)}: {why}." for why, who in by_reason.items()]
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + f" and {len(names) - 3} more" * (len(names) > 3)
 
 
 # ------------------------------------------------------------------------------------------------ cells

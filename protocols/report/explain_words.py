@@ -71,7 +71,9 @@ def notes(s: Summary) -> list[str]:
         return [shown(f"Go on with: {s.resume}"), *cost(s.stats)]
     said = list(_about(s.overall)) if s.overall else []
     said += [rank(m, r) for m in s.methods for r in m.ranks]
-    return [shown(n) for n in (*said, *s.common.notes, *s.troubles, *caveats(s.provenance)) if n] + cost(s.stats)
+    return [shown(n) for n in (*said, *s.common.notes, *s.troubles, *s.biases, *caveats(s.provenance)) if n] + cost(
+        s.stats
+    )
 
 
 def _about(m: MethodEffects) -> list[str]:

@@ -11,7 +11,7 @@ other; seeds are common to all, test images to all that hold their class. The va
 
 The interval is Banerjee's. The part of a draw of n sequences has fewer degrees of freedom than the n - 1 of normal accuracies
 (`degrees_of`), so that it holds for skewed ones as well: Student's interval of eight draws from an exponential distribution holds
-in 90 %, this in 95 % (docs/explain.md).
+in 89 %, this in 94 % (docs/explain.md, `benchmarks.coverage_effects`).
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def _parts(terms: Terms, classes: NDArray[np.integer] | None) -> dict[tuple[str,
 
 
 def degrees_of(n: int) -> float:
-    """Degrees of freedom with which Student's interval of ``n`` exponential draws holds in 94 to 98 %."""
+    """Degrees of freedom with which Student's interval of ``n`` exponential draws holds in 94 to 97 %."""
     return min((n - 1) / 2, 1 + (n - 1) / 4)
 
 

@@ -257,4 +257,20 @@ EFFECTS = Layout(
     ),
 )
 
-LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS, ESTIMATES, EFFECTS)
+ACCURACIES = Layout(
+    "accuracy.parquet",
+    ("column", "method_id"),
+    (
+        Column(
+            "column",
+            "string",
+            "-",
+            "what it is measured on: RUN (its found sequences), random, held-out, RUN: random, ...",
+        ),
+        Column("method_id", "string", "-", "label of the method"),
+        Column("accuracy", "float64", "fraction", "final Acc, mean over sequences and training seeds"),
+        Column("half_width", "float64?", "fraction", "half the width of its 95 % interval; null if it has none"),
+    ),
+)
+
+LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS, ESTIMATES, EFFECTS, ACCURACIES)

@@ -16,7 +16,7 @@ from seqsearch.planners.step import Judgement
 from seqsearch.pools.base import ClassInfo, Pool
 from seqsearch.pools.glyphs import build
 from seqsearch.results.rows import JudgedRollout, RunInfo, TaskSequence, TraceRow, Training
-from seqsearch.results.schema import EFFECTS
+from seqsearch.results.schema import ACCURACIES, EFFECTS
 from seqsearch.results.tables import (
     write_estimates,
     write_results,
@@ -135,6 +135,8 @@ def write_run(
     effect = {"method_id": "er", "measure": "accuracy", "value": 0.5, "over": ["training seeds"], "lacking": ""}
     effects = [{**effect, "figure": name, "found_sequences": 1, "seeds": 3} for name in ("content", "order")]
     write_rows(path / "effects.parquet", EFFECTS, info, effects)
+    accuracies = [{"column": "random", "method_id": m, "accuracy": 0.5} for m in ("er", "slca")]
+    write_rows(path / "accuracy.parquet", ACCURACIES, info, accuracies)
     return path
 
 

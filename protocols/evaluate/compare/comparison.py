@@ -21,6 +21,7 @@ from protocols.evaluate.compare.figures import (
 )
 from protocols.evaluate.compare.groups import GroupRewards, group_rewards
 from protocols.evaluate.compare.growth import NewShare, first_growth, new_shares
+from protocols.evaluate.compare.methods import unlike
 from protocols.evaluate.compare.runs import SIDES, ComparedRun, read_runs
 from protocols.evaluate.compare.table import Table
 from seqsearch.core.errors import UserError
@@ -40,7 +41,8 @@ class Comparison:
         table: final Acc of the methods (Tables 1 and 4), a column for each run's found sequences, the random and the held-out
             ones; ``reach [M, C]`` is half the width of each cell's interval, NaN where it has none.
         ranks: agreement of its columns with the reference; None where there is no reference.
-        random_shared: all runs were judged on the same random sequences, with the same result.
+        random_shared: all runs were judged on the same random sequences, with the same result: same methods, same seeds.
+        unlike: labels that do not stand for the same method in a run, by its name, as in the first.
         new: how often found tasks took classes that had come with ``--grow``.
         groups: rewards by group, by run.
         troubles: what is missing, or cannot be compared.
@@ -55,6 +57,7 @@ class Comparison:
     reach: NDArray[np.float64]
     ranks: Agreement | None
     random_shared: bool
+    unlike: dict[str, tuple[str, ...]]
     new: tuple[NewShare, ...]
     groups: dict[str, GroupRewards]
     troubles: tuple[str, ...]
@@ -81,6 +84,7 @@ def compare(paths: Sequence[Path], reference: str = "") -> Comparison:
     return Comparison(
         runs, shared_methods(sides, runs), tuple(sides), tuple(differences(runs, sides, troubles)), start, table, reach,
         _ranks(table, reference or held_out), same_values(runs, sides, "random"),
+        {r.name: labels for r in runs[1:] if (labels := unlike(runs[0].data, r.data))},
         tuple(share for r in runs for share in new_shares(r)),
         {r.name: rewards for r in runs if (rewards := group_rewards(r, _group_names(r))).classes}, tuple(troubles),
     )  # fmt: skip
@@ -111,8 +115,8 @@ def _table(runs: Sequence[ComparedRun], sides: Sequence[Side]) -> tuple[Table, N
 
 
 def _free(name: str, taken: dict[str, list[tuple[str, str]]]) -> str:
-    """A run may be called ``random``."""
-    return name if name not in taken else f"{name} ({len(taken)})"
+    """A run may be called ``random``, and another one ``random (2)``."""
+    return next(n for n in (name, *(f"{name} ({i})" for i in range(2, len(taken) + 3))) if n not in taken)
 
 
 def _ranks(table: Table, reference: str) -> Agreement | None:

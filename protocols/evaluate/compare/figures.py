@@ -9,6 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from protocols.cldyb.compared import Judged, Pair, image_shares
+from protocols.evaluate.compare.methods import unlike
 from protocols.evaluate.compare.runs import SIDES, ComparedRun, judged, same_sequences
 from seqsearch.distribution.interval import AGREE, Interval
 from seqsearch.distribution.mean_difference import Estimate, mean_accuracy, mean_difference
@@ -131,12 +132,17 @@ def differences(runs: Sequence[ComparedRun], sides: Sequence[Side], troubles: li
     for run in runs[1:]:
         for side in ("found", "random"):
             first, other = means.get((runs[0].name, side)), means.get((run.name, side))
-            if first is None or other is None or (side == "random" and same_sequences(runs[0], run, side)):
+            if first is None or other is None or (side == "random" and same_values([runs[0], run], sides, side)):
                 continue
             seeds = [s for s in first.seeds if s in other.seeds]
             if not seeds:
                 troubles.append(f"{run.name}, {side}: no difference to {runs[0].name}: they share no training seed.")
                 continue
+            if set(first.seeds) != set(other.seeds):
+                troubles.append(
+                    f"{run.name}, {side}: judged with other training seeds than {runs[0].name}; the difference is over the "
+                    f"{len(seeds)} that both have."
+                )
             estimates = {f: _minus(other, first, f, seeds) for f in other.values}
             if same_sequences(runs[0], run, side):
                 estimates = {f: replace(e, value=Interval(e.value.value), lacking=SAME) for f, e in estimates.items()}
@@ -145,13 +151,17 @@ def differences(runs: Sequence[ComparedRun], sides: Sequence[Side], troubles: li
 
 
 def same_values(runs: Sequence[ComparedRun], sides: Sequence[Side], side: str) -> bool:
-    """Whether all runs have the same sequences on a side and, of each method that several judged, the same accuracies."""
-    if not all(same_sequences(runs[0], r, side) for r in runs):
+    """Whether all runs have the same sequences on a side and, of each method that several judged, the same accuracies with the
+    same training seeds; a label must stand for the same method in all."""
+    if not all(same_sequences(runs[0], r, side) and not unlike(runs[0].data, r.data) for r in runs):
         return False
     here = [s for s in sides if s.side == side and s.run in {r.name for r in runs}]
     for method in {s.method for s in here}:
-        of = [s.values["acc"] for s in here if s.method == method]
-        if any(o.shape != of[0].shape or np.abs(o - of[0]).max() > AGREE for o in of):
+        of = [s for s in here if s.method == method]
+        values = [s.values["acc"] for s in of]
+        if any(s.seeds != of[0].seeds for s in of):
+            return False
+        if any(v.shape != values[0].shape or np.abs(v - values[0]).max() > AGREE for v in values):
             return False
     return True
 

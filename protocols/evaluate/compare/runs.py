@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from protocols.cldyb.compared import Judged
-from protocols.running.provenance import PoolRecord, provenance
+from protocols.evaluate.compare.methods import compared
+from protocols.running.provenance import PoolRecord, biases, provenance
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
 from seqsearch.core.types import Task
 from seqsearch.results.rows import TaskSequence
-from seqsearch.results.run import FOUND, RunResults, Scored, read_results
+from seqsearch.results.run import FOUND, RunResults, Scored, read_config, read_results
 
 MOST_RUNS = 20
+PROTOCOLS = ("cldyb", "edge", "score")
+"""Whose runs are compared."""
 SIDES = {"found": FOUND, "easy": ("easy",), "random": ("random",), "held-out": ("heldout",)}
 """Kinds of sequences by what the side is called."""
 
@@ -25,6 +28,7 @@ class ComparedRun:
 
     Attributes:
         name: unlike that of any other compared run.
+        data: its methods are those that are compared.
         sizes: classes of each task of its sequences.
         first: the first task that all of its own sequences have; None where they have none in common (``edge``).
     """
@@ -41,6 +45,14 @@ class ComparedRun:
         of_kind = tuple(s for s in self.data.sequences if s.kind in SIDES[side])
         own = tuple(s for s in of_kind if method in s.method_ids) if side == "found" else ()
         return own or of_kind
+
+    @property
+    def remarks(self) -> list[str]:
+        """What it says itself of its figures: biases of its sequences; of a scored one, labels and names that may mislead."""
+        identity = self.data.config.get("identity")
+        said = identity.get("remarks") if isinstance(identity, dict) else None
+        named = [r for r in said if isinstance(r, str)] if isinstance(said, list) else []
+        return list(dict.fromkeys((*biases(self.data.config), *named)))
 
     @property
     def grown(self) -> tuple[PoolRecord, ...]:
@@ -74,6 +86,9 @@ def _named(r: ComparedRun, name: str) -> ComparedRun:
 
 
 def _read(path: Path) -> ComparedRun:
+    protocol = read_config(path).get("protocol")
+    if protocol not in PROTOCOLS:
+        raise UserError(f"run {path} is of {brief(protocol)}: only runs of {', '.join(PROTOCOLS)} can be compared")
     data = read_results(path)
     if not data.finished:
         raise UserError(f"run {path} is not finished, and what it has so far is not compared: resume it first")
@@ -86,9 +101,17 @@ def _read(path: Path) -> ComparedRun:
     firsts = {s.tasks[0] for s in own}
     elsewhere = {c.pool for s in data.sequences if s.kind in held_out for t in s.tasks for c in t.classes}
     used = {c.pool for s in own for t in s.tasks for c in t.classes}
-    pools = tuple(p for p in provenance(data.config).pools if p.digest in used or p.digest not in elsewhere)
+    pools = tuple(p for p in _pools(path, data) if p.digest in used or p.digest not in elsewhere)
     sizes = tuple(len(t.classes) for t in own[0].tasks)
+    data = replace(data, methods=compared(path, data))
     return ComparedRun(path.resolve().name, path, data, pools, sizes, firsts.pop() if len(firsts) == 1 else None)
+
+
+def _pools(path: Path, data: RunResults) -> tuple[PoolRecord, ...]:
+    try:
+        return provenance(data.config).pools
+    except UserError as error:
+        raise UserError(f"run {path}: {error}") from None
 
 
 def _check_pair(a: ComparedRun, b: ComparedRun) -> None:

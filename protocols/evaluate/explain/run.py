@@ -42,19 +42,22 @@ class ExplainRun(ProtocolRun):
             return Common(notes=(f"More than {MOST_CLASSES:,} classes: groups and similarities are not compared.",))
         names = class_names(study.world.images)
         own = [names[study.world.class_index(c)] for c in study.population.class_ids]
-        similarities = {"images": self._by_images(own)}
-        notes: tuple[str, ...] = ()
+        similarities: dict[str, Similarity] = {}
+        notes: list[str] = []
         try:
-            similarities = {"names": from_names(own), **similarities}
+            similarities["names"] = from_names(own)
         except UserError as error:
-            notes = (f"Names are not compared: {error}.",)
+            notes.append(f"Names are not compared: {error}.")
+        if backbone := study.pretrained:
+            similarities["images"] = self._by_images(own, backbone)
+        else:
+            notes.append("Images are not compared: all backbones begin from scratch, their features would say nothing.")
         found = in_common(study.found, study.population, similarities, study.settings.seed)
         return Common(found.groups, found.alike, found.pairs, (*notes, *found.notes))
 
-    def _by_images(self, names: list[str]) -> Similarity:
-        """Cosines of class means of training images, in the features of the first method's frozen backbone."""
+    def _by_images(self, names: list[str], backbone: str) -> Similarity:
+        """Cosines of class means of training images, in the features of a frozen backbone."""
         s, study = self.session, self.study
-        backbone = study.methods[0].backbone
         frozen = study.world.spec(Item(FROZEN, FROZEN, backbone, ()), backbone)
         first = study.found[0].tasks[0]
         planner = AllClassesPlanner("prototypes", frozen, study.population, study.settings.seed, learned=first)

@@ -13,6 +13,7 @@ from protocols.evaluate.explain.settings import ExplainSettings
 from protocols.evaluate.parts.judging import Asked, Judging
 from protocols.evaluate.parts.study import EvaluateStudy
 from protocols.evaluate.parts.study import prepare as prepared
+from seqsearch.backbones.base import FromScratch
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
 from seqsearch.core.types import MethodSpec, Tasks
@@ -53,6 +54,12 @@ class ExplainStudy(EvaluateStudy):
     @property
     def random(self) -> tuple[TaskSequence, ...]:
         return tuple(s for s in self.sequences if s.kind == "random")
+
+    @property
+    def pretrained(self) -> str:
+        """The first backbone of a method whose features say something before any training; empty if all begin from scratch."""
+        backbones = (m.backbone for m in self.methods)
+        return next((b for b in backbones if not isinstance(self.world.backbone(b), FromScratch)), "")
 
     @cached_property
     def at_once(self) -> tuple[TaskSequence, ...]:
@@ -104,7 +111,9 @@ def prepare(settings: ExplainSettings, states: Path, device: str, directory: Pat
     sequences = (*found, *(s for s in base.sequences if s.kind == "random"))
     drawn = tuple(d for s in found for d in _drawn(s, base.view, settings))
     population = view_of(base.world, kept_classes(base.world, settings))
-    return ExplainStudy(**{**fields, "sequences": sequences}, population=population, bounds=bounds, drawn=drawn)
+    study = ExplainStudy(**{**fields, "sequences": sequences}, population=population, bounds=bounds, drawn=drawn)
+    _check_names(study)
+    return study
 
 
 def _check(source: str, found: Sequence[TaskSequence], study: EvaluateStudy) -> None:
@@ -127,6 +136,19 @@ def _check(source: str, found: Sequence[TaskSequence], study: EvaluateStudy) -> 
             f"{source}: sequences {found[0].sequence_id!r} and {other.sequence_id!r} begin with different tasks: only what comes "
             "after the same first task can be compared; explain them one at a time"
         )
+
+
+def _check_names(study: ExplainStudy) -> None:
+    """That sequences made of others are called like no other: neither here nor in the source, whose results are taken over."""
+    data, where = study.source.data, study.settings.source
+    there = {s.sequence_id: s.tasks for s in (data.sequences if data and not study.source.named else study.sequences)}
+    for s in (*study.drawn, *study.at_once):
+        if there.get(s.sequence_id, s.tasks) != s.tasks:
+            raise UserError(
+                f"{where}: has another sequence {s.sequence_id!r}, as one that is to be made is called: explain the run that it "
+                "is of, or give the --draws that it was made with"
+            )
+        there[s.sequence_id] = s.tasks
 
 
 def _check_arrivals(source: str, found: Sequence[TaskSequence], view: PoolView) -> None:

@@ -14,7 +14,7 @@ from protocols.evaluate.explain.conditions import Compared, compared
 from protocols.evaluate.explain.figures import MEASURES, Measure, averaged, conditions, image_index
 from protocols.evaluate.explain.study import EXPLAINED
 from protocols.running.protocol import resume_command
-from protocols.running.provenance import Provenance, provenance
+from protocols.running.provenance import Provenance, biases, provenance
 from seqsearch.distribution.effects import Effects, effects
 from seqsearch.distribution.interval import AGREE
 from seqsearch.distribution.percentile import OrderPercentile, percentile
@@ -55,8 +55,8 @@ class MethodEffects:
 class Summary:
     """A run that explains another.
 
-    ``mean`` is over methods, None if there is one only, or if they were not all judged alike. ``unfinished``: how far it came,
-    and what continues it; it has no figures then.
+    ``biases`` are those of the source's sequences. ``mean`` is over methods, None if there is one only, or if they were not all
+    judged alike. ``unfinished``: how far it came, and what continues it; it has no figures then.
     """
 
     run: str
@@ -67,6 +67,7 @@ class Summary:
     stats: dict[str, Any] | None
     troubles: tuple[str, ...]
     provenance: Provenance
+    biases: tuple[str, ...]
     unfinished: str = ""
     resume: str = ""
 
@@ -88,11 +89,12 @@ def summarise(run: Path, explained: Explained) -> Summary:
     """Compute the summary of the results of a run; of one that was stopped, how far it came."""
     data = explained.run
     name, origin = str(data.config.get("run_id", run.resolve().name)), provenance(data.config)
+    inherited = tuple(biases(data.config))
     source = str(data.setting("source") or "")
     if not data.finished:
         reached = str((data.stats or {}).get("reached") or "unknown")
         resume = resume_command(run, data.config.get("protocol"))
-        return Summary(name, source, (), None, explained.common, data.stats, (), origin, reached, resume)
+        return Summary(name, source, (), None, explained.common, data.stats, (), origin, inherited, reached, resume)
     troubles: list[str] = []
     said = data.config.get("identity")
     own = said.get("methods") if isinstance(said, dict) else None
@@ -106,7 +108,7 @@ def summarise(run: Path, explained: Explained) -> Summary:
         mean = MethodEffects("mean", _effects(data, sides))
     elif len(labels) > 1:
         troubles.append("No mean over methods: they were not all judged on as many sequences with the same seeds.")
-    return Summary(name, source, methods, mean, explained.common, data.stats, tuple(troubles), origin)
+    return Summary(name, source, methods, mean, explained.common, data.stats, tuple(troubles), origin, inherited)
 
 
 def _effects(data: RunResults, sides: Sequence[Compared]) -> dict[Measure, Effects]:

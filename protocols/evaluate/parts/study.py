@@ -64,7 +64,9 @@ def prepare(settings: EvaluateSettings, states: Path, device: str, directory: Pa
     if not settings.further_pools():
         source = replace(source, sequences=tuple(s for s in source.sequences if s.kind != "heldout"))
     if source.data is not None and source.data.config.get("protocol") == "duel":
-        source = replace(source, data=None)  # some random sequences have more seeds than others: picked by what they had shown
+        source = replace(
+            source, data=None
+        )  # some random sequences have more seeds than others: picked by what they had shown
     length = max(len(s.tasks) for s in (source.named or source.sequences))
     world, methods, tags = resolved(settings, states, device, directory, length)
     methods = tuple(_tuned(world, m, source) for m in methods)

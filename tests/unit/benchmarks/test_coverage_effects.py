@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-from benchmarks.coverage_effects import NOISES, cases, coverage, drawn
-from seqsearch.distribution.contrast import degrees_of
+from benchmarks.coverage_effects import EXPONENTIAL, NOISES, cases, coverage, drawn, exponential
 from seqsearch.distribution.effects import EFFECTS, effects
-from seqsearch.distribution.parts import quantile
 
 CORNERS = [
     ("skew alone", 1, 8, 3), ("ties", 1, 3, 2), ("of 5, training", 1, 8, 2), ("bits, 2 images", 1, 3, 2),
-    ("search", 3, 3, 3), ("image", 1, 8, 2),
+    ("search", 3, 3, 3), ("image", 1, 8, 2), ("no images, image", 1, 8, 2), ("no images, bits", 3, 3, 3),
 ]  # fmt: skip
 REPEATS = 40
 
@@ -23,13 +21,12 @@ def test_intervals_hold(case):
     assert row["together"] >= 0.9
 
 
-@pytest.mark.parametrize("n", [3, 5, 8, 20])
+@pytest.mark.parametrize("n", EXPONENTIAL)
 def test_full_degrees_of_freedom_would_not_hold_for_skewed_draws(n):
     """Why a draw's part has fewer: Student's interval of the mean of exponential draws."""
-    x = np.random.default_rng(0).exponential(size=(20_000, n))
-    off, error = abs(x.mean(axis=1) - 1), x.std(axis=1, ddof=1) / np.sqrt(n)
-    assert 0.935 < (off <= quantile(0.95, degrees_of(n)) * error).mean() < 0.985
-    assert (off <= quantile(0.95, n - 1) * error).mean() < 0.925
+    row = exponential(n)
+    assert 0.935 < row["fewer degrees"] < 0.985
+    assert row["student"] < 0.925
 
 
 def test_without_noise_of_images_it_would_not_hold():

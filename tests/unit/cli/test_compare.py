@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
+from protocols.evaluate.compare.comparison import compare as compared
 from protocols.evaluate.compare.table import read_table
-from tests.unit.evaluate.test_compare_runs import make
+from seqsearch.core.text import shown
+from seqsearch.results.schema import ACCURACIES
+from seqsearch.results.tables import read_rows
+from tests.unit.evaluate.test_compare_runs import POOL, make, result
+from tests.unit.run_folders import RenamedPool, rescored, sequence, write_run
 
 
 def run(*arguments: object) -> Result:
@@ -30,7 +36,13 @@ def test_runs_are_printed_and_written(runs: list[Path], tmp_path: Path) -> None:
     assert "SRCC with random 1.000 1.000 N/A" in text
     assert "<b>easy, found +10.0 +10" in text.replace("+5.0", "+10")  # Acc, then AvgAcc
     assert "differ in the found ones alone" in text
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["accuracy.csv", "compare.html", "compare.json"]
+    names = ["accuracy.csv", "accuracy.parquet", "compare.html", "compare.json"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == names
+    rows = read_rows(tmp_path / "out" / "accuracy.parquet", ACCURACIES)
+    assert [(r["column"], r["method_id"]) for r in rows[:3]] == [("full", "er"), ("full", "slca"), ("<b>easy", "er")]
+    half_widths = compared(runs).reach.T.ravel().tolist()
+    assert [r["half_width"] for r in rows] == [None if math.isnan(h) else h for h in half_widths]
+    assert rows[0]["accuracy"] == pytest.approx(0.41)
     assert read_table(tmp_path / "out" / "accuracy.csv").columns == ("full", "<b>easy", "random")
     page = (tmp_path / "out" / "compare.html").read_text()
     assert page.count("<svg") == 2 + 2 + 1  # a run, a method, random
@@ -46,6 +58,26 @@ def test_json_has_all_and_nothing_that_json_has_not(runs: list[Path]) -> None:
     assert said["ranks"] is None
     assert said["table"]["columns"] == ["full", "<b>easy", "random"]
     assert said["differences"][0]["estimate"]["value"] == {"value": pytest.approx(0.1), "low": None, "high": None}
+
+
+HOSTILE = ("\x1b[31mred", "<script>", "=cmd()", "a\nb", "[bold]m", "\u202eevil", "x" * 5000)
+
+
+def test_names_of_strangers_are_shown_and_nothing_else(tmp_path: Path) -> None:
+    f = sequence(POOL, "search-0", "searched", HOSTILE, [[0, 1], [2, 3]])
+    run_of_strangers = write_run(
+        tmp_path / "\x1b[2J\n<i>", RenamedPool(POOL, "c", "<u>\x1b[31m"), [f],
+        [rescored(f, m, seed, result(0.5)) for m in HOSTILE for seed in (1000, 1001)], HOSTILE,
+    )  # fmt: skip
+    for arguments in ((), ("--json",), ("--out", tmp_path / "out"), ("--reference", "none")):
+        ran = run(run_of_strangers, *arguments)
+        assert ran.exit_code == 2 * ("--reference" in arguments), ran.output
+        assert all(c.isprintable() or c == "\n" for c in ran.output)
+    page = (tmp_path / "out" / "compare.html").read_text()
+    assert all(c.isprintable() or c == "\n" for c in page)
+    assert not any(tag in page for tag in ("<script>", "<i>\\n", "\\n<i>", "<u>"))
+    assert read_table(tmp_path / "out" / "accuracy.csv").methods == tuple(map(shown, HOSTILE))
+    assert "'=cmd()" in (tmp_path / "out" / "accuracy.csv").read_text()
 
 
 def test_bad_input_is_one_line_and_exit_code_2(runs: list[Path], tmp_path: Path) -> None:

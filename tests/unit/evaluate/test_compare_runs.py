@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from protocols.evaluate.compare.comparison import Comparison, compare
 from protocols.evaluate.compare.figures import MEAN, NO_IMAGES, SAME
 from protocols.report.compare_words import notes
+from protocols.running.provenance import CIRCULAR, REWARDED_ON_TEST
 from seqsearch.core.errors import UserError
 from seqsearch.results.rows import JudgedRollout, TaskSequence
 from tests.unit.run_folders import STATS, RenamedPool, glyphs, outcome, rescored, sequence, write_run
@@ -28,21 +30,33 @@ def result(acc: float) -> Any:
     return outcome([[0.9], [acc + 0.05, acc - 0.05]], [[0.95], [0.95, 0.95]])
 
 
-def judged(s: TaskSequence, more: float) -> list[JudgedRollout]:
-    return [rescored(s, m, seed, result(ACC[m] + more + 0.02 * i)) for m in METHODS for i, seed in enumerate(SEEDS)]
+def judged(s: TaskSequence, more: float, seeds: tuple[int, ...] = SEEDS, digest: str = "one") -> list[JudgedRollout]:
+    results = {(m, seed): result(ACC[m] + more + 0.02 * i) for m in METHODS for i, seed in enumerate(seeds)}
+    return [replace(rescored(s, m, seed, r), config_digest=f"{m}: {digest}") for (m, seed), r in results.items()]
 
 
 def make(
     path: Path, found: list[list[int]], more: float = 0.0, config: Callable[[dict[str, Any]], None] | None = None,
-    extra: tuple[TaskSequence, ...] = (), first: list[int] | None = None, **kwargs: Any,
+    extra: tuple[TaskSequence, ...] = (), first: list[int] | None = None, methods: tuple[str, ...] = METHODS,
+    also: tuple[str, ...] = (), seeds: tuple[int, ...] = SEEDS, digest: str = "one", extra_digest: str = "", **kwargs: Any,
 ) -> Path:  # fmt: skip
-    """A run of two tasks with one found and two random sequences; ``more`` is added to all accuracies of the found one."""
+    """A run of two tasks with one found and two random sequences; ``more`` is added to all accuracies of the found one.
+
+    ``digest``: what stands behind the labels, ``extra_digest`` on ``extra`` sequences. ``also``: labels of a reference
+    that is judged on all with one seed, and of one that is judged on the union of the found one.
+    """
     start = first or [0, 1]
     f = sequence(POOL, "search-0", "searched", METHODS, [start, *found])
     randoms = [sequence(POOL, f"random-{i}", "random", METHODS, [start, [10 + i, 20 + i]]) for i in range(2)]
-    rolled = judged(f, more) + [j for i, r in enumerate(randoms) for j in judged(r, 0.2 + 0.1 * i)]
-    rolled += [j for s in extra for j in judged(s, 0.1)]
-    write_run(path, POOL, [f, *randoms, *extra], rolled, METHODS, **kwargs)
+    rolled = judged(f, more, seeds, digest)
+    rolled += [j for i, r in enumerate(randoms) for j in judged(r, 0.2 + 0.1 * i, seeds, digest)]
+    rolled += [j for s in extra for j in judged(s, 0.1, seeds, extra_digest or digest)]
+    unions: tuple[TaskSequence, ...] = ()
+    if also:
+        unions = (sequence(POOL, "search-0/joint", "joint", METHODS, [[i for task in (start, *found) for i in task]]),)
+        rolled += [rescored(s, also[0], SEEDS[0], result(0.3)) for s in (f, *randoms)]
+        rolled += [rescored(s, also[1], SEEDS[0], outcome([[0.8]], [[0.9]])) for s in unions]
+    write_run(path, POOL, [f, *randoms, *unions, *extra], rolled, methods, **kwargs)
     said = json.loads((path / "config.json").read_text())
     said["identity"]["pools"] = [pool_record(POOL, 1)]
     if config:
@@ -177,6 +191,17 @@ def test_runs_that_cannot_be_compared_say_in_what_they_differ(
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("protocol", ["duel", "explain", None, ["edge"], "x\n" * 999])
+def test_runs_of_other_commands_are_refused_in_one_line(tmp_path: Path, protocol: Any) -> None:
+    a = make(tmp_path / "a", [[2, 3]])
+    b = make(tmp_path / "b", [[2, 3]], config=lambda said: said.update(protocol=protocol))
+    with pytest.raises(UserError, match="only runs of cldyb, edge, score can be compared") as error:
+        compare([a, b])
+    assert str(error.value).startswith(f"run {b} is of ")
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+
+
 def test_no_run_and_one_that_is_named_twice_are_refused(tmp_path: Path) -> None:
     a = make(tmp_path / "a", [[2, 3]])
     with pytest.raises(UserError, match="named twice"):
@@ -205,3 +230,117 @@ def test_a_method_that_failed_on_one_sequence_is_left_out_and_told(tmp_path: Pat
     found = compare([path])
     assert found.table.methods == ("slca",)
     assert found.troubles == ("a, found: left out er: not judged to the end on every sequence.",)
+
+
+def referring(references: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda said: said["identity"].update(references=references)
+
+
+def with_references(path: Path, references: Any, methods: tuple[str, ...] = METHODS) -> Path:
+    """A run of ``score --references``: nearest class mean ``mean`` on all sequences, joint training on their unions."""
+    make(path, [[2, 3]], methods=methods, config=referring(references), also=("mean", "bound"))
+    return path
+
+
+BOTH = {"glyph_vit": {"mean": "mean", "bound": "bound"}}
+
+
+def test_references_are_no_methods(tmp_path: Path) -> None:
+    found = compare([with_references(tmp_path / "a", BOTH), make(tmp_path / "b", [[4, 5]])], "random")
+    assert found.table.methods == METHODS
+    assert found.shared == METHODS
+    assert found.troubles == ()
+    assert found.ranks is not None
+    assert {c.correlations.n for c in found.ranks.columns if c.correlations} == {2}
+    mine = compare([with_references(tmp_path / "c", BOTH, (*METHODS, "mean"))])  # asked for as a method, too
+    assert mine.table.methods == (*METHODS, "mean")
+
+
+@pytest.mark.parametrize(
+    "references", [["mean"], {"x": "mean"}, {"x": {"mean": "mean"}}, {"x": {"mean": 1, "bound": "b"}}]
+)
+def test_references_that_were_not_written_so_are_one_line(tmp_path: Path, references: Any) -> None:
+    with pytest.raises(UserError, match=r"a/config\.json: identity\.references is not as it was written: restore it"):
+        compare([with_references(tmp_path / "a", references)])
+
+
+def test_biases_of_each_run_are_told_by_its_name(tmp_path: Path) -> None:
+    def first(said: dict[str, Any]) -> None:
+        said["settings"].update(tune_on="first", tune_tasks=1)
+        said["tuned"] = {"er": {"lr": 0.1}}
+
+    paths = [
+        make(tmp_path / "plain", [[2, 3]]),
+        make(tmp_path / "test", [[4, 5]], config=change(reward_split="test")),
+        make(tmp_path / "tuned", [[4, 5]], config=first),
+        make(tmp_path / "later", [[4, 5]], config=lambda said: said["identity"].update(biases=["Theirs \x1b[31m."])),
+        make(tmp_path / "held", [[4, 5]], config=lambda said: said["identity"].update(remarks=["Of names.", 7])),
+    ]
+    told = [
+        note for note in notes(compare(paths)) if note.startswith(("plain: ", "test: ", "tuned: ", "later: ", "held: "))
+    ]
+    assert told == [f"test: {REWARDED_ON_TEST}", f"tuned: {CIRCULAR}", "later: Theirs \\x1b[31m.", "held: Of names."]
+
+
+ALONE = "All runs have the same random sequences, so that they differ in the found ones alone."
+
+
+def test_a_label_that_stands_for_another_method_is_told_and_random_sequences_are_no_longer_one_column(
+    tmp_path: Path,
+) -> None:
+    runs = [
+        make(tmp_path / "a", [[2, 3]]),
+        make(tmp_path / "b", [[4, 5]]),
+        make(tmp_path / "c", [[4, 5]], digest="bf16"),
+    ]
+    assert ALONE in notes(compare(runs[:2]))
+    found = compare(runs)
+    assert ALONE not in notes(found)
+    why = "(code, parameters, backbone, weights, precision, versions or device)"
+    assert [n for n in notes(found) if "the same in" in n] == [f"er, slca are not the same in a and c {why}."]
+    assert found.shared == METHODS  # other backbones are compared
+    assert found.table.columns == ("a", "b", "c", "random", "c: random")
+    of = {(d.run, d.side): d.estimate for d in found.differences if d.figure == "acc"}
+    assert of.keys() == {("b", "found"), ("c", "found"), ("c", "random")}
+    assert (of["c", "random"].value.value, of["c", "random"].lacking) == (0, SAME)
+
+
+def test_other_training_seeds_are_told_and_those_that_both_have_are_compared(tmp_path: Path) -> None:
+    found = compare([make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", [[4, 5]], seeds=(1001, 1002))])
+    assert ALONE not in notes(found)
+    said = "b, found: judged with other training seeds than a; the difference is over the 1 that both have."
+    assert said in found.troubles
+    assert not any("the same in" in n for n in notes(found))
+    [difference] = [d for d in found.differences if (d.side, d.figure) == ("found", "acc")]
+    assert difference.estimate.seeds == 1
+
+
+def test_held_out_results_may_be_of_a_method_that_another_pool_feeds(tmp_path: Path) -> None:
+    other = RenamedPool(NEW, "w", "unseen")
+    held = sequence(other, "heldout-0", "heldout", METHODS, [[0, 1], [2, 3]])
+    fed = {"extra": (held,), "extra_digest": "fed by another pool"}
+    found = compare([make(tmp_path / "a", [[2, 3]], **fed), make(tmp_path / "b", [[4, 5]])])
+    assert found.unlike == {}
+    assert found.random_shared
+
+
+def test_a_run_that_is_called_like_a_column_takes_no_other_ones_place(tmp_path: Path) -> None:
+    found = compare([make(tmp_path / "random", [[2, 3]]), make(tmp_path / "random (2)", [[4, 5]])])
+    assert found.table.columns == ("random", "random (2)", "random (3)")
+
+
+def torn_pools(said: dict[str, Any]) -> None:
+    said["identity"]["pools"] = ["none"]
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "what"),
+    [
+        ({"methods": (*METHODS, "")}, "a method has an empty label: restore its files"),  # a mean has none
+        ({"config": torn_pools}, "config.json: identity.pools is not as it was written: restore it"),
+    ],
+)
+def test_a_torn_run_is_named(tmp_path: Path, kwargs: dict[str, Any], what: str) -> None:
+    with pytest.raises(UserError) as error:
+        compare([make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", [[2, 3]], **kwargs)])
+    assert str(error.value) == f"run {tmp_path / 'b'}: {what}"

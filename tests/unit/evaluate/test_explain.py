@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
+from protocols.running.provenance import REWARDED_ON_TEST
 from tests.studies import finished_run
 
 RUN: dict[str, Any] = {"methods": "simplecil", "tasks": 4, "score_seeds": 2, "simulations": 3, "condensed": 3}
@@ -23,6 +24,44 @@ class Fails(SimpleCIL):
         if {int(row) // 16 for row in task.train.indices} == CLASSES:
             raise RuntimeError("not this one")
         return super().fit_task(task)
+"""
+SCRATCH = """
+import torch
+from seqsearch.methods.base import Caps, FitReport, Footprint, Method
+from seqsearch.pools.base import View
+
+class Scratch:
+    name = tag = "scratch"
+    digest, dim, view, vit = "scratch-1", 3072, View(32), False
+    def module(self):
+        return torch.nn.Flatten()
+    def initialised(self, generator):
+        return self.module()
+    def preprocess(self, images):
+        return torch.from_numpy(images).float() / 255
+
+def build(**_):
+    return Scratch()
+
+class Pixels(Method):
+    caps = Caps(trains_backbone=True)
+    def __init__(self, context, config):
+        super().__init__(context, config)
+        self.means = torch.zeros(0, 3072)
+    def fit_task(self, task):
+        x = self.features(task.train)
+        self.means = torch.cat([self.means, *(x[task.train.targets == c].mean(0, keepdim=True) for c in task.columns)])
+        return FitReport()
+    def predict(self, batch):
+        return -torch.cdist(self.features(batch), self.means)
+    def features(self, batch):
+        return batch.images.flatten(1)
+    def state_dict(self):
+        return {"means": self.means.clone()}
+    def load_state_dict(self, state):
+        self.means = state["means"]
+    def memory_footprint(self):
+        return Footprint(statistics=4 * self.means.numel())
 """
 
 
@@ -133,6 +172,43 @@ def test_a_regrouping_that_fails_is_left_out_and_told(run: Path, out: Path, tmp_
     said = json.loads(result.stdout)
     assert any("1 of 4 regrouped sequences of search-0 left out" in note for note in said["notes"])
     assert said["methods"][0]["measures"]["accuracy"]["draws"]["regrouped"] == 3
+
+
+def test_images_are_not_compared_by_a_backbone_from_scratch(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(SCRATCH)
+    method = f"{tmp_path}/own.py:Pixels@{tmp_path}/own.py:build"
+    pool = json.loads((run / "config.json").read_text())["settings"]["pool"]
+    few = ["--pool", pool, "--draws", 3, "--no-bound", "--which", "found", "--score-seeds", 1]
+    result = explain(run / "sequences.parquet", "--methods", method, *few, "--out", tmp_path / "o", "--json")
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert (
+        "Images are not compared: all backbones begin from scratch, their features would say nothing." in said["notes"]
+    )
+    assert {a["by"] for a in said["common"]["alike"]} == {"names"}
+    assert {t["method_id"] for t in rows(tmp_path / "o", "trainings")} == {said["methods"][0]["method"]}
+
+
+def test_what_biases_the_search_is_told_of_its_explanation(out: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(out, tmp_path / "copy")
+    config = json.loads((copy / "config.json").read_text())
+    config["identity"]["biases"] = [REWARDED_ON_TEST]
+    (copy / "config.json").write_text(json.dumps(config))
+    assert not any(REWARDED_ON_TEST in note for note in said_of(out)["notes"])
+    result = explain(copy, "--draws", 4, "--no-bound", "--out", tmp_path / "o", "--json")
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert REWARDED_ON_TEST in said["notes"]
+    assert said["biases"] == [REWARDED_ON_TEST]
+    assert not [t for t in rows(tmp_path / "o", "trainings") if t["depth"] > 1]  # all is known
+
+
+def test_other_regroupings_are_not_taken_for_those_of_the_source(out: Path, tmp_path: Path) -> None:
+    same, other = (explain(out, "--draws", n, "--no-bound", "--dry-run", "--out", tmp_path / "o") for n in (4, 3))
+    assert same.exit_code == 0, same.output
+    assert other.exit_code == 2
+    assert "has another sequence 'search-0/regrouped-" in other.stderr
+    assert len(other.stderr.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
