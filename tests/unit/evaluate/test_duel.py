@@ -18,13 +18,13 @@ from protocols.evaluate.duel.planners import settled
 from protocols.evaluate.duel.settings import DuelSettings
 from protocols.evaluate.duel.summary import summarise
 from protocols.running.folder import RunFolder
-from protocols.running.provenance import REWARDED_ON_TEST, SEPARATED
+from protocols.running.provenance import REWARDED_ON_TEST, SEPARATED, biases
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import UserError
 from seqsearch.distribution.paired import paired
 from seqsearch.planners.replicates import of_order
-from seqsearch.results.run import read_results
+from seqsearch.results.run import read_config, read_results
 from tests.studies import execute
 from tests.unit.running.test_time_budget import results_in
 
@@ -117,14 +117,16 @@ def test_what_was_found_is_of_the_method_that_it_is_worst_for(run: Path) -> None
         summarise(run, replace(found, sequences=tuple(strange)))
 
 
-def test_a_score_of_what_a_duel_found_says_that_the_other_method_was_favoured(run: Path, tmp_path: Path) -> None:
+def test_a_score_of_what_a_duel_found_holds_the_two_searches_apart(run: Path, tmp_path: Path) -> None:
     asked = ["score", str(run), "--methods", "simplecil,ranpac:M=32", "--out", str(tmp_path / "score")]
     result = CliRunner().invoke(main, [*asked, "--workers", "0", "--quiet", "--json"])
     assert result.exit_code == 0, result.output
-    said = json.loads(result.stdout)
-    assert SEPARATED in json.dumps(said["notes"], ensure_ascii=False)
-    assert "independent searches found for both" not in result.stdout
-    assert not rows(tmp_path / "score", "trainings"), "all of it is known"
+    found = read_results(tmp_path / "score")
+    assert {s.sequence_id: s.method_ids for s in found.sequences if s.kind == "searched"} == {
+        "search-a": ("simplecil",), "search-b": ("ranpac:M=32",),
+    }  # fmt: skip
+    assert "independent searches" not in result.stdout
+    assert biases(read_config(run)) == [SEPARATED]
 
 
 @pytest.mark.long
