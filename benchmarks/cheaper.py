@@ -14,7 +14,8 @@ For each study seed (first task, split, training noise) on the glyph pool, seque
 
 Trainings are those of the expensive method, the first task's included. Those of the final scoring are not counted: they are the
 same for all. Hardness: final accuracy on random sequences minus that on the sequence taken, fresh training seeds, test images, in
-points.
+points. The random ones are the four of *best of random*, whichever of them is taken: their mean is free of that choice. To leave
+the taken one out would be to compare it with those that lost, by which the best of four seems a third harder than it is.
 
 Rank correlations (Spearman) with J over the 8 candidates of each step of the full search: of the surrogates' J on the same
 prefixes and candidates, and of the screening's prediction. What was trained is journalled in ``--scratch``, so that a killed run

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from protocols.cli.command import run_options, start, workers_at_a_time
+from protocols.cli.command import run_options, start
+from protocols.cli.given import print_costs
 from protocols.cli.options import given
 from protocols.evaluate.duel.protocol import Duel
 from protocols.evaluate.duel.settings import DuelSettings
@@ -20,6 +19,10 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.settings import flag
 from seqsearch.planners.settings import SearchSettings
+
+if TYPE_CHECKING:
+    from protocols.evaluate.duel.study import DuelStudy
+    from seqsearch.core.types import Tasks
 
 PROTOCOL = Duel()
 FIELDS = {f.name for f in dataclasses.fields(DuelSettings)}
@@ -92,25 +95,7 @@ def _check_effect(values: dict[str, Any], named: set[str]) -> None:
 
 
 def _print_costs(settings: DuelSettings, runtime: Runtime) -> None:
-    from protocols.cli.launch import device_of
-    from protocols.evaluate.duel.run import expected
-    from protocols.evaluate.duel.study import prepare
-    from protocols.report.text import duration
-    from protocols.running.costs import unit_costs
+    def example(study: DuelStudy) -> Tasks:
+        return (study.random(0) if study.asked else study.given[0]).tasks
 
-    with tempfile.TemporaryDirectory() as scratch:
-        study = prepare(settings, Path(scratch), device_of(runtime.engine.gpus_per_worker, here=True))
-        prefix = (study.random(0) if study.asked else study.given[0]).tasks[:2]
-        unit = unit_costs(study, prefix, "test", Path(scratch), study.length)
-    most, at_a_time = expected(study), workers_at_a_time(runtime)
-    hours = most.trainings * unit.seconds / 3600 / at_a_time
-    if runtime.json:
-        record = {"trainings": most.trainings, "rollouts": most.rollouts, "hours": hours, "workers": at_a_time,
-                  "seconds_per_training": unit.seconds, "sequences": study.asked}  # fmt: skip
-        click.echo(json.dumps(record))
-        return
-    click.echo(
-        f"{most.trainings:,} trainings at most ({most.rollouts:,} times a method is trained on a sequence)\n"
-        f"{duration(3600 * hours)} with {at_a_time} worker(s), at {unit.seconds:.2g} s a training on this machine\n"
-        "nothing was run"
-    )
+    print_costs(PROTOCOL, settings, runtime, example)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from protocols.evaluate.parts.source import OfRun
     from protocols.running.protocol import Protocol
     from protocols.running.runtime import Runtime
+    from seqsearch.core.types import Tasks
 
 
 def of_source(
@@ -45,8 +47,16 @@ def of_source(
     return filled(protocol.settings, {**values, "source": source}, named, methods=methods)
 
 
-def print_costs(protocol: Protocol[Any, Any], settings: Any, runtime: Runtime) -> None:
-    """Trainings and hours of judging given sequences, timed on two tasks.
+def longest(study: Any) -> Tasks:
+    """The tasks of the longest of the sequences that are judged."""
+    found: Tasks = max(study.sequences, key=lambda s: len(s.tasks)).tasks
+    return found
+
+
+def print_costs(
+    protocol: Protocol[Any, Any], settings: Any, runtime: Runtime, example: Callable[[Any], Tasks] = longest
+) -> None:
+    """Trainings and hours of a study, timed on the first two tasks of the ``example`` of its sequences.
 
     Raises:
         UserError: bad input.
@@ -59,8 +69,8 @@ def print_costs(protocol: Protocol[Any, Any], settings: Any, runtime: Runtime) -
         device = device_of(runtime.engine.gpus_per_worker, here=True)
         study = protocol.prepare(settings, Path(scratch), device, Path.cwd())
         most = protocol.expected(study)
-        longest = max(study.sequences, key=lambda s: len(s.tasks))
-        unit = unit_costs(study, longest.tasks[:2], "test", Path(scratch), len(longest.tasks))
+        tasks = example(study)
+        unit = unit_costs(study, tasks[:2], "test", Path(scratch), len(tasks))
     workers = workers_at_a_time(runtime)
     hours = most.trainings * unit.seconds / 3600 / workers
     if runtime.json:

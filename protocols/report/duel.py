@@ -18,7 +18,7 @@ from protocols.report.gallery import gallery
 from protocols.report.page import identity, plain, write_page
 from protocols.report.plots import Dots
 from protocols.report.provenance import sentences
-from protocols.report.tables import Cells
+from protocols.report.tables import Cells, grid
 from protocols.report.text import line, percent
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
@@ -65,16 +65,10 @@ def to_json(s: DuelSummary) -> dict[str, Any]:
 def render(s: DuelSummary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
     from rich.console import Group
-    from rich.table import Table
 
     parts: list[RenderableType] = [line(words.headline(s))]
     for cells in () if s.unfinished else tables(s):
-        table = Table(box=None, pad_edge=False, header_style="", title=None)
-        for i, heading in enumerate(cells.headings):
-            table.add_column(heading, justify="left" if i == 0 else "right", overflow="fold")
-        for row in cells.rows:
-            table.add_row(*map(line, row))
-        parts += [line(""), line(cells.title, style="bold"), table, line(cells.lead, style="dim")]
+        parts += [line(""), line(cells.title, style="bold"), grid(cells), line(cells.lead, style="dim")]
     parts.append(line(""))
     if not s.unfinished:
         parts += [line(finding) for finding in words.findings(s)]

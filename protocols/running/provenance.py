@@ -14,6 +14,10 @@ CIRCULAR = (
     "judged on tasks that they were tuned on, and all tasks but the first had been chosen to be hard for their defaults."
 )
 REWARDED_ON_TEST = "The search was rewarded on the test images that it is scored on (--reward-split test): biased."
+SEPARATED = (
+    "Found sequences are those of a duel: each was searched to be worse for one method than for the other, which is therefore "
+    "not held out of it, but favoured."
+)
 CHANGEABLE = "files-"
 """Beginning of the digest of a pool that is known by path, size and time of its files."""
 
@@ -77,6 +81,8 @@ def biases(config: Mapping[str, Any]) -> list[str]:
         found.append(REWARDED_ON_TEST)
     if config.get("tuned") and said.get("tune_on") == "first":
         found.append(CIRCULAR)
+    if config.get("protocol") == "duel" and said.get("find") in ("a", "b", "both"):
+        found.append(SEPARATED)
     return list(dict.fromkeys(found))
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
-from seqsearch.distribution.parts import FEWEST, Part, alike, banerjee, image_covariances, off_diagonal, quantile
+from seqsearch.distribution.parts import FEWEST, Part, alike, banerjee, image_covariances, own, quantile, rarer
 
 FEWEST_DRAWN = 3
 """Sequences of a draw below which nothing is said of how they vary."""
@@ -151,10 +151,9 @@ def _lacking(terms: Terms) -> str:
 
 
 def _rarer(s: Stratum) -> float:
-    """How many images of a sequence are right, or wrong, whichever is fewer, over all seeds; a mean over the sequences."""
+    """By the images that were right at all; a mean over the sequences."""
     assert s.images is not None
-    held, moved = s.images.any(axis=(0, 1)).sum(), np.abs(s.images).sum(axis=2)
-    return float(min(moved.sum(), (1 - moved).sum()) * held / len(s.images))
+    return rarer(np.abs(s.images).sum(axis=2), int(s.images.any(axis=(0, 1)).sum()))
 
 
 def _parts(terms: Terms, classes: NDArray[np.integer] | None) -> dict[tuple[str, int], Part]:
@@ -194,15 +193,6 @@ def _of_images(terms: Terms, classes: NDArray[np.integer]) -> tuple[float, int]:
     at = [slice(a, b) for a, b in itertools.pairwise(ends)]
     variance = 0.0
     for i, (w, s) in enumerate(terms):
-        variance += w**2 * _own(between[at[i], at[i]], s.undrawn)
+        variance += w**2 * own(between[at[i], at[i]], s.undrawn)
         variance += 2 * sum(w * v * float(between[at[i], at[j]].mean()) for j, (v, _) in enumerate(terms[:i]))
     return variance, degrees
-
-
-def _own(between: Float64, undrawn: float) -> float:
-    """Of the mean of a stratum: between different sequences, and of each with itself as far as its spread does not hold that."""
-    n, diagonal = len(between), float(np.diagonal(between).mean())
-    if n == 1:
-        return diagonal
-    off = off_diagonal(between)
-    return off + (1 - undrawn) / n * (diagonal - off)

@@ -32,9 +32,11 @@ from seqsearch.distribution.parts import (
     alike,
     banerjee,
     extreme,
+    held,
     image_covariances,
-    off_diagonal,
+    own,
     quantile,
+    rarer,
 )
 
 PARTS = ("found sequences", "random sequences", "training seeds", "test images")
@@ -179,17 +181,15 @@ def _covariances(f: Float64, r: Float64, images: ImageShares) -> _Covariances:
         raise ValueError(f"images of shape {shares.shape} do not pair with accuracies of {f.shape} and {r.shape}")
     if not np.allclose(shares.sum(axis=2), np.concatenate([f, r]), atol=1e-6):
         raise ValueError("images do not add up to the accuracies")
-    _, classes, sizes = np.unique(images.classes, return_inverse=True, return_counts=True)
     F = len(f)
-    held = sizes[np.unique(classes[shares[0].any(axis=0)])].sum()
-    rarer = float(min(f.sum(), (1 - f).sum()) * held) if F == 1 else math.inf
+    fewer = rarer(f, held(shares[:1], images.classes)) if F == 1 else math.inf
     between, degrees = image_covariances(shares, images.classes)
     if not degrees:
-        return _Covariances(0.0, 0.0, 0.0, 0, rarer)
+        return _Covariances(0.0, 0.0, 0.0, 0, fewer)
     return _Covariances(
-        random=off_diagonal(between[F:, F:]),
-        found=off_diagonal(between[:F, :F]) if F > 1 else float(between[0, 0]),
+        random=own(between[F:, F:]),
+        found=own(between[:F, :F]),
         across=float(between[:F, F:].mean()),
         degrees=degrees,
-        rarer=rarer,
+        rarer=fewer,
     )

@@ -5,8 +5,7 @@ all. In the mean of held-out accuracies minus that of searched ones, how good a 
 is: each is there once as held out and, with the same weight in all, M - 1 times as searched. What is left is what being searched
 for costs a method, and how methods happen to differ on single sequences.
 
-The variance is a sum of parts, and the interval's half-width the root of the sum of each part times the square of its own
-Student's quantile, as in `seqsearch.distribution.drop`:
+The variance is a sum of parts, and the interval Banerjee's (`seqsearch.distribution.parts`):
 
 - *searches*, if there are two or more groups: the variance of the difference over groups, divided by their number;
 - *training seeds*, if there are two or more: likewise, over seeds;
@@ -22,9 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
-from seqsearch.distribution.interval import AGREE, Float64, Interval, finite, tail
+from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
+from seqsearch.distribution.parts import Part, banerjee, image_covariances
 
 FEWEST = 3
 """Methods; without one of fewer there is a search for a single one."""
@@ -69,7 +68,7 @@ def held_out(
     each = own - (a.sum(axis=1) - own) / (M - 1)
     d_SR = each.mean(axis=1)
     value = float(d_SR.mean())
-    parts: dict[str, tuple[float, float]] = {}
+    parts: dict[str, Part] = {}
     if S > 1:
         parts["searches"] = (float(d_SR.mean(axis=1).var(ddof=1)) / S, S - 1)
     if R > 1:
@@ -77,12 +76,11 @@ def held_out(
     lacking = _lacking(S, R, parts)
     if image_shares is not None and classes is not None:
         parts.update(_images(value, np.asarray(image_shares, dtype=np.float64), np.asarray(classes)))
-    square = sum(v * float(stats.t.isf(tail(level), df)) ** 2 for v, df in parts.values())
-    difference = Interval(value) if lacking else Interval(value, value - square**0.5, value + square**0.5)
+    difference = Interval(value) if lacking else banerjee(value, parts.values(), level)
     return HeldOut(difference, tuple(each.mean(axis=(0, 2)).tolist()), S, R, () if lacking else tuple(parts), lacking)
 
 
-def _lacking(S: int, R: int, parts: dict[str, tuple[float, float]]) -> str:
+def _lacking(S: int, R: int, parts: dict[str, Part]) -> str:
     if S == 1 and R == 1:
         return "one search of each group and one training seed: nothing varies (--searches, --score-seeds)"
     if any(variance <= AGREE**2 for variance, _ in parts.values()):
@@ -90,12 +88,8 @@ def _lacking(S: int, R: int, parts: dict[str, tuple[float, float]]) -> str:
     return ""
 
 
-def _images(value: float, shares: Float64, classes: NDArray[np.integer]) -> dict[str, tuple[float, float]]:
+def _images(value: float, shares: Float64, classes: NDArray[np.integer]) -> dict[str, Part]:
     if shares.shape != classes.shape or abs(float(shares.sum()) - value) > 1e-6:
         raise ValueError(f"{shares.shape} images of {classes.shape} classes do not add up to the difference")
-    _, place, sizes = np.unique(classes, return_inverse=True, return_counts=True)
-    if sizes.min() < 2:
-        return {}
-    centred = shares - (np.bincount(place, shares) / sizes)[place]
-    variance = float((sizes / (sizes - 1) * np.bincount(place, centred**2)).sum())
-    return {"test images": (variance, len(shares) - len(sizes))}
+    between, degrees = image_covariances(shares[None, None], classes)
+    return {"test images": (float(between[0, 0]), degrees)} if degrees else {}

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from seqsearch.distribution.drop import ImageShares
 from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
-from seqsearch.distribution.parts import FEWEST, Part, banerjee, image_covariances, off_diagonal
+from seqsearch.distribution.parts import FEWEST, Part, banerjee, held, image_covariances, own, rarer
 
 
 @dataclass(frozen=True)
@@ -93,28 +93,18 @@ def _images(sides: Sequence[Float64], images: ImageShares) -> tuple[Part | None,
     if shares.shape[:2] != A.shape or not np.allclose(shares.sum(axis=2), A, atol=1e-6):
         raise ValueError("images do not add up to the accuracies")
     if any(
-        len(s) == 1 and _rarer(s, of, images) < FEWEST - 0.5 for s, of in zip(sides, _split(shares, sides), strict=True)
+        len(s) == 1 and rarer(s, held(of, images.classes)) < FEWEST - 0.5
+        for s, of in zip(sides, _split(shares, sides), strict=True)
     ):
         return None, f"fewer than {FEWEST} images of a single sequence are wrong, or right: more test images needed"
     (between, degrees), F = image_covariances(shares, images.classes), len(sides[0])
     if not degrees:
         return None, ""
-    variance = _own(between[:F, :F])
+    variance = own(between[:F, :F])
     if len(sides) > 1:
-        variance += _own(between[F:, F:]) - 2 * float(between[:F, F:].mean())
+        variance += own(between[F:, F:]) - 2 * float(between[:F, F:].mean())
     return (max(0.0, variance), degrees), ""
 
 
 def _split(shares: Float64, sides: Sequence[Float64]) -> list[Float64]:
     return np.split(shares, [len(sides[0])])[: len(sides)]
-
-
-def _rarer(side: Float64, shares: Float64, images: ImageShares) -> float:
-    """Images of a single sequence that were right, or wrong, whichever is fewer, over all seeds."""
-    held = np.isin(images.classes, np.unique(images.classes[shares.any(axis=(0, 1))])).sum()
-    return float(min(side.sum(), (1 - side).sum()) * held)
-
-
-def _own(square: Float64) -> float:
-    """Mean between different sequences of a side; of a single one with itself."""
-    return float(square[0, 0]) if len(square) == 1 else off_diagonal(square)

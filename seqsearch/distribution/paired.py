@@ -153,7 +153,7 @@ def seeds_gap(gaps: ArrayLike, level: float = 0.95) -> Interval:
     """Mean of the gap of ONE sequence over fresh training seeds ``gaps [R]``, with the bounds of `Pivot`.
 
     It speaks of this sequence, and of these test images. No bounds below `FEWEST_SEEDS`, where skewed noise of training makes it
-    miss too often (four seeds: 92 %), or where all gaps agree.
+    miss too often (docs/duel.md, of four), or where all gaps agree.
     """
     x = np.asarray(gaps, dtype=np.float64)
     value = float(x.mean())

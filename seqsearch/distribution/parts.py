@@ -76,3 +76,29 @@ def off_diagonal(square: Float64) -> float:
     """The mean of what is not on the diagonal."""
     n = len(square)
     return float((square.sum() - np.trace(square)) / (n * (n - 1)))
+
+
+def own(square: Float64, undrawn: float = 1.0) -> float:
+    """Of the mean of sequences, by their covariances ``[n, n]``: between different ones, a single one with itself.
+
+    ``undrawn``: the share of the population that is not among them. Of the rest the spread of the sequences does not hold what
+    each does by itself, so that it is here.
+    """
+    n, diagonal = len(square), float(np.diagonal(square).mean())
+    if n == 1:
+        return diagonal
+    off = off_diagonal(square)
+    return off + (1 - undrawn) / n * (diagonal - off)
+
+
+def held(shares: NDArray[np.floating], classes: NDArray[np.integer]) -> int:
+    """Test images of the classes that sequences hold, by ``shares [n, R, I]``: of classes with an image that was right."""
+    return int(np.isin(classes, np.unique(classes[shares.any(axis=(0, 1))])).sum())
+
+
+def rarer(accuracies: Float64, images: int) -> float:
+    """How many of the ``images`` of a sequence are right, or wrong, whichever is fewer, over all seeds.
+
+    ``accuracies [n, R]``; of several sequences the mean.
+    """
+    return float(min(accuracies.sum(), (1 - accuracies).sum()) * images / len(accuracies))

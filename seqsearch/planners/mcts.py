@@ -89,18 +89,26 @@ class CldybPlanner(CoroutinePlanner):
             if s.selector != "mcts":
                 arms = [arms[self._pick(arms, geometry, t)]]
             judged = self._screening.to_judge(arms, geometry)
-            budget = math.ceil(s.simulations * len(judged) / len(arms))
-            yield from self._simulate(prefix, judged, geometry, t, budget)
+            yield from self._simulate(prefix, judged, geometry, t, self._budget(judged, arms))
+            spared = [a for a in arms if a.spared]
+            if spared and not any(a.visits and not a.invalid for a in judged):
+                for arm in spared:
+                    arm.spared = False
+                yield from self._simulate(prefix, spared, geometry, t, self._budget(spared, arms))
+                judged = arms
             self._screening.learn(judged)
             yield from self._move(prefix, arms, t)
+
+    def _budget(self, some: list[Arm], arms: list[Arm]) -> int:
+        """Simulations for some of a step's candidates: their share of all."""
+        return math.ceil(self.settings.simulations * len(some) / len(arms))
 
     def _move(self, prefix: Tasks, arms: list[Arm], t: int) -> Steps:
         """Choose a candidate (Eq. 7 or 8) and go to its state, which is trained already."""
         valid = [a for a in arms if not a.invalid and a.visits]
         if not valid:
-            raise NoValidTask(
-                f"step {t}: no candidate could be judged: {arms[0].invalid or 'no simulation was allowed'}"
-            )
+            problem = next((a.invalid for a in arms if a.invalid), "no simulation was allowed")
+            raise NoValidTask(f"step {t}: no candidate could be judged: {problem}")
         if self.settings.temperature == 0:
             chance = contenders(self.settings.allocation, [a.visits for a in valid], [a.mean for a in valid])
             valid = [a for a, contends in zip(valid, chance, strict=True) if contends]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from protocols.cldyb.export import chosen_values, traced
 from protocols.evaluate.duel.planners import Plans, worst_numbers
+from protocols.evaluate.duel.settings import SIDES
 from protocols.evaluate.duel.study import DuelStudy
 from protocols.evaluate.duel.summary import summarise
 from protocols.running.export import classes_of, rescored, run_info, write_costs
@@ -42,8 +43,9 @@ def export(session: Session, study: DuelStudy, plans: Plans, reached: str | None
 def _asked(study: DuelStudy, plans: Plans) -> Iterator[tuple[TaskSequence, tuple[int, ...]]]:
     """All sequences that are trained, or were begun, with their training seeds."""
     s, seeds = study.settings, tuple(scoring(study.settings.score_seeds))
-    for p in plans.searches.values():
-        yield TaskSequence(p.name, "searched", study.labels, s.seed, tuple(p.sequence), chosen_values(p)), seeds
+    for side, p in plans.searches.items():
+        worst_for = (study.labels[SIDES.index(side)],)
+        yield TaskSequence(p.name, "searched", worst_for, s.seed, tuple(p.sequence), chosen_values(p)), seeds
     done = plans.random is not None and plans.random.done
     again = set(worst_numbers(*plans.random.compared())) if plans.random and done else set()
     for i in range(max(study.asked, len(plans.random.given) if plans.random else 0)):

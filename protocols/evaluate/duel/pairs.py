@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.evaluate.duel.planners import DIGITS
+from protocols.evaluate.duel.planners import final
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief, fits
-from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.replicates import ORDERS, SCORING
 from seqsearch.results.run import RunResults, Scored
 
@@ -52,7 +51,7 @@ def pairs_of(data: RunResults, labels: tuple[str, str], troubles: list[str]) -> 
             )
     lost = {name for names in failed.values() for name in names}
     kept = [(i, s.sequence_id) for i, s in enumerate(drawn) if s.sequence_id not in lost]
-    a, b = (np.array([_final(own[name, m]) for _, name in kept]) for m in labels)
+    a, b = (np.array([final(own[name, m]) for _, name in kept]) for m in labels)
     return Pairs(tuple(i for i, _ in kept), tuple(name for _, name in kept), a, b)
 
 
@@ -69,12 +68,8 @@ def table_of(data: RunResults, labels: tuple[str, str], sequence: str) -> Table 
     rollouts = [[data.rollouts.get((sequence, m, r)) for r in seeds] for m in labels]
     if len(seeds) < asked or not all(_whole(r) for row in rollouts for r in row):
         return None
-    return np.array([[_final(r) for r in row if r is not None] for row in rollouts])
+    return np.array([[final(r) for r in row if r is not None] for row in rollouts])
 
 
 def _whole(rollout: Scored | None) -> bool:
     return rollout is not None and rollout.complete
-
-
-def _final(rollout: Scored) -> float:
-    return round(acc(rollout.accuracy), DIGITS)

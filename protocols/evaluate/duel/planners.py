@@ -17,6 +17,7 @@ from seqsearch.planners.base import Planner
 from seqsearch.planners.given import GivenPlanner, GivenSequence, GrowingPlanner, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.replicates import of_order, scoring
+from seqsearch.results.run import Scored
 
 DIGITS = 12
 """Of an accuracy: sums of shares of images differ in more only by the order in which they were added."""
@@ -42,7 +43,7 @@ class RandomPlanner(GrowingPlanner):
         """Numbers of the sequences that both methods were judged on to their end, and final accuracies of A and B."""
         a, b = (self.outcomes.get(label, []) for label in self._labels)
         there = [i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x[0].status == y[0].status == "ok"]
-        return there, [_final(a[i][0]) for i in there], [_final(b[i][0]) for i in there]
+        return there, [final(a[i][0]) for i in there], [final(b[i][0]) for i in there]
 
     def compared(self) -> tuple[list[int], Paired | None]:
         """The numbers, and the comparison; None without a pair."""
@@ -60,8 +61,9 @@ def settled(p: Paired | None) -> bool:
     return p is not None and max(running_share(p.counts[0], p.L).low, running_share(p.counts[2], p.L).low) > 0.5
 
 
-def _final(outcome: Outcome) -> float:
-    return round(acc(outcome.accuracy), DIGITS)
+def final(judged: Outcome | Scored) -> float:
+    """Final accuracy, rounded, so that equal ones are ties."""
+    return round(acc(judged.accuracy), DIGITS)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ FEWEST = 6
 """Random sequences without which no claim can be made: five of five are a p-value of 6 % (`distribution.paired.FEWEST_SIGNS`)."""
 BATCH = 10
 """Sequences that ``--until`` adds at a time."""
+SIDES = ("a", "b")
+"""Of A and B, in the order of the methods."""
 _HIDDEN: dict[str, Any] = {"minimum": None, "maximum": None, "hidden": True}
 
 
@@ -94,4 +96,4 @@ class DuelSettings(SearchSettings, StudySettings):
     @property
     def directions(self) -> tuple[str, ...]:
         """Methods for which ``--find`` searches the worst sequence."""
-        return {"none": (), "a": ("a",), "b": ("b",), "both": ("a", "b")}[self.find]
+        return {"none": (), "a": ("a",), "b": ("b",), "both": SIDES}[self.find]

@@ -9,6 +9,7 @@ from typing import Any
 from protocols.evaluate.duel.settings import DuelSettings
 from protocols.evaluate.parts.source import Source, read_source
 from protocols.evaluate.parts.study import placed, view_of_sequences
+from protocols.running.provenance import biases
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
 from seqsearch.core.types import Task
@@ -63,7 +64,8 @@ class DuelStudy(Study):
     def identity(self) -> dict[str, Any]:
         first, source = self.first, self.source
         more = {"first_task": first.digest if first else None, "source": source.digest if source else None}
-        return {**super().identity(), **more}
+        inherited = biases(source.data.config) if source and source.data else []
+        return {**super().identity(), **more, "biases": inherited}
 
 
 def prepare(settings: DuelSettings, states: Path, device: str, directory: Path | None = None) -> DuelStudy:

@@ -14,7 +14,7 @@ import numpy as np
 
 from protocols.evaluate.duel.pairs import Pairs, Table, pairs_of, table_of
 from protocols.running.protocol import resume_command
-from protocols.running.provenance import REWARDED_ON_TEST, Provenance, provenance
+from protocols.running.provenance import SEPARATED, Provenance, biases, provenance
 from seqsearch.core.errors import UserError
 from seqsearch.distribution.always_valid import running_share
 from seqsearch.distribution.estimate import order_sd, training_sd
@@ -23,6 +23,7 @@ from seqsearch.distribution.order_test import ExtremesTest, extremes_test
 from seqsearch.distribution.paired import Paired, Side, paired, seeds_gap
 from seqsearch.distribution.percentile import percentile
 from seqsearch.distribution.sample_size import Needed, needed_for_claims
+from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults
 
 
@@ -142,10 +143,9 @@ def summarise(run: Path, data: RunResults) -> DuelSummary:
         done = sum(r.complete for r in data.rollouts.values())
         unfinished = reached, done, resume_command(run, data.config.get("protocol"))
         return DuelSummary(name, labels, Pairs(), *nothing, (), (), (), None, facts, data.stats, (), origin, unfinished)
-    troubles: list[str] = []
+    of_others = bool(data.setting("on"))
+    troubles = [b for b in biases(data.config) if of_others or (b != SEPARATED and data.setting("find") != "none")]
     pairs = pairs_of(data, labels, troubles)
-    if data.setting("find") != "none" and data.setting("reward_split") == "test":
-        troubles.append(REWARDED_ON_TEST)
     asked = pairs.first(facts.asked)
     sample = paired(asked.a, asked.b) if len(asked) else None
     every = paired(pairs.a, pairs.b) if len(pairs) else None
@@ -163,10 +163,18 @@ def summarise(run: Path, data: RunResults) -> DuelSummary:
 
 
 def _labels(run: Path, data: RunResults) -> tuple[str, str]:
-    said = {s.method_ids for s in data.sequences}
-    if len(said) != 1 or len(labels := said.pop()) != 2:
+    """Of A and B: all sequences are of both but what this run searched, which is of the method that it is worst for."""
+    found = [s for s in data.sequences if _searched(data, s)]
+    said = {s.method_ids for s in data.sequences if not _searched(data, s)}
+    labels = said.pop() if len(said) == 1 else ()
+    if len(labels) != 2 or any(s.method_ids not in ((labels[0],), (labels[1],)) for s in found):
         raise UserError(f"{run}: its sequences are not all of the same two methods: restore its files")
     return labels[0], labels[1]
+
+
+def _searched(data: RunResults, s: TaskSequence) -> bool:
+    """A sequence of this run's own search, not of that behind ``--on``."""
+    return s.kind == "searched" and not data.setting("on")
 
 
 def _facts(data: RunResults) -> Facts:
@@ -206,10 +214,9 @@ def _judged(
     data: RunResults, labels: tuple[str, str], kind: str, asked: Pairs, troubles: list[str]
 ) -> list[tuple[Again, float]]:
     """Found (``searched``) sequences of this run, or given ones, with the gap of their first seed."""
-    own = not data.setting("on")
     judged = []
     for s in data.sequences:
-        searched = s.kind == "searched" and own
+        searched = _searched(data, s)
         if s.kind == "random" or searched != (kind == "searched"):
             continue
         table = table_of(data, labels, s.sequence_id)
@@ -217,7 +224,7 @@ def _judged(
             troubles.append(f"{s.sequence_id} failed with some seed, and is left out.")
             continue
         first = float(table[0, 0] - table[1, 0])
-        side: Side = "" if not searched else "b" if s.sequence_id.endswith("-b") else "a"
+        side: Side = "" if not searched else "b" if s.method_ids == labels[1:] else "a"
         place = percentile([_unit(first)], _unit(asked.gaps)).orders[0].share if len(asked) else None
         judged.append((_again(side, s.sequence_id, None, table, place), first))
     return judged

@@ -38,6 +38,12 @@ def test_the_worst_gap_as_seen_is_biased_and_trained_again_it_is_not() -> None:
     assert seen["share"] > 0.7, "what was picked looks worse than it is"
 
 
+def test_on_four_seeds_nothing_is_said_since_bounds_would_miss() -> None:
+    (four,) = measured(bench.worst_case(50, 4, 0.5, skewed=True), 1000)
+    assert four["what"] == "worst again, not said"
+    assert four["share"] < 0.93
+
+
 def test_a_broken_interval_is_found() -> None:
     """Around the gap that was picked, as it was seen."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,15 @@ from actors.options import EngineOptions
 from protocols.cli.main import main
 from protocols.evaluate.duel.planners import settled
 from protocols.evaluate.duel.settings import DuelSettings
+from protocols.evaluate.duel.summary import summarise
 from protocols.running.folder import RunFolder
+from protocols.running.provenance import REWARDED_ON_TEST, SEPARATED, biases
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
+from seqsearch.core.errors import UserError
 from seqsearch.distribution.paired import paired
 from seqsearch.planners.replicates import of_order
+from seqsearch.results.run import read_config, read_results
 from tests.studies import execute
 from tests.unit.running.test_time_budget import results_in
 
@@ -99,6 +104,31 @@ def test_both_methods_have_each_sequences_own_seed_and_what_stands_out_fresh_one
     assert "fresh seeds" in (run / "report.html").read_text()
 
 
+def test_what_was_found_is_of_the_method_that_it_is_worst_for(run: Path) -> None:
+    both = ("simplecil", "ranpac:M=32")
+    found = read_results(run)
+    assert [[s.sequence_id for s in found.found(m)] for m in both] == [["search-a"], ["search-b"]]
+    assert [[s.sequence_id for s in found.without(m)] for m in both] == [["search-b"], ["search-a"]]
+    assert {s.method_ids for s in found.random()} == {both}
+    sides = {f.sequence: f.side for f in summarise(run, found).found}
+    assert sides == {"search-a": "a", "search-b": "b"}
+    strange = [replace(s, method_ids=("nobody",)) if s.kind == "searched" else s for s in found.sequences]
+    with pytest.raises(UserError, match="not all of the same two methods"):
+        summarise(run, replace(found, sequences=tuple(strange)))
+
+
+def test_a_score_of_what_a_duel_found_holds_the_two_searches_apart(run: Path, tmp_path: Path) -> None:
+    asked = ["score", str(run), "--methods", "simplecil,ranpac:M=32", "--out", str(tmp_path / "score")]
+    result = CliRunner().invoke(main, [*asked, "--workers", "0", "--quiet", "--json"])
+    assert result.exit_code == 0, result.output
+    found = read_results(tmp_path / "score")
+    assert {s.sequence_id: s.method_ids for s in found.sequences if s.kind == "searched"} == {
+        "search-a": ("simplecil",), "search-b": ("ranpac:M=32",),
+    }  # fmt: skip
+    assert "independent searches" not in result.stdout
+    assert biases(read_config(run)) == [SEPARATED]
+
+
 @pytest.mark.long
 def test_random_sequences_begin_anywhere_unless_they_are_to_begin_alike(run: Path, tmp_path: Path) -> None:
     def firsts(run: Path) -> set[frozenset[int]]:
@@ -162,6 +192,22 @@ def test_sequences_of_a_run_are_taken_and_what_it_knows_of_found_ones_too(run: P
     assert kinds["search-a"] == "searched"
     assert said["found"] == [], "another run's search is no search of this one"
     assert said["sample"]["L"] == 8
+
+
+def test_what_biases_given_sequences_is_said_and_a_duels_own_only_where_it_searched(run: Path, tmp_path: Path) -> None:
+    def notes(path: Path) -> str:
+        return " ".join(summarise(path, read_results(path)).troubles)
+
+    assert not notes(run)
+    shutil.copytree(run, tmp_path / "run")
+    config = json.loads((tmp_path / "run/config.json").read_text())
+    config["settings"]["reward_split"] = "test"
+    (tmp_path / "run/config.json").write_text(json.dumps(config))
+    assert notes(tmp_path / "run") == REWARDED_ON_TEST
+    told(
+        tmp_path / "on", "simplecil", "ranpac:M=32", "--on", tmp_path / "run", "--score-seeds", 2, "--crossed-orders", 2
+    )
+    assert {REWARDED_ON_TEST, SEPARATED} == set(summarise(tmp_path / "on", read_results(tmp_path / "on")).troubles)
 
 
 @pytest.mark.long

@@ -1,0 +1,44 @@
+"""What the parts of a variance share: covariances by test images, and how many images are right, or wrong."""
+
+import numpy as np
+import pytest
+
+from seqsearch.distribution.held_out import held_out
+from seqsearch.distribution.parts import held, image_covariances, own, rarer
+
+SQUARE = np.array([[4.0, 1.0, 2.0], [1.0, 5.0, 3.0], [2.0, 3.0, 6.0]])
+
+
+def test_of_several_sequences_different_ones_count_and_one_by_itself():
+    assert own(SQUARE) == pytest.approx(2)
+    assert own(SQUARE[:1, :1]) == 4
+    assert own(SQUARE, undrawn=0.0) == pytest.approx(SQUARE.mean()), "all of them are there: none stands for others"
+    assert own(SQUARE, undrawn=0.5) == pytest.approx((2 + SQUARE.mean()) / 2)
+
+
+def test_images_of_classes_without_a_right_one_are_not_held():
+    classes = np.array([0, 0, 1, 1, 1, 2, 2])
+    shares = np.zeros((2, 2, 7))
+    shares[0, 1, 0] = shares[1, 0, 3] = 0.2
+    assert held(shares, classes) == 5
+    assert held(shares[:1], classes) == 2
+
+
+def test_the_rarer_of_right_and_wrong_is_counted_over_seeds():
+    assert rarer(np.array([[0.9, 0.8]]), 10) == pytest.approx(3)
+    assert rarer(np.array([[0.1, 0.0]]), 10) == pytest.approx(1)
+    assert rarer(np.array([[0.9, 0.8], [0.5, 0.4]]), 10) == pytest.approx((3 + 11) / 2)
+
+
+def test_the_part_of_images_in_what_being_searched_for_costs_is_their_variance_within_classes():
+    rng = np.random.default_rng(0)
+    a, classes = rng.random((2, 3, 3, 2)), np.repeat([0, 1], [4, 6])
+    value = held_out(a).difference.value
+    shares = rng.normal(size=10)
+    shares += (value - shares.sum()) / 10
+    by_hand = 4 * shares[:4].var(ddof=1) + 6 * shares[4:].var(ddof=1)
+    found = held_out(a, shares, classes)
+    assert found.parts == ("searches", "training seeds", "test images")
+    assert image_covariances(shares[None, None], classes)[0][0, 0] == pytest.approx(by_hand)
+    alone = held_out(a).difference.half_width
+    assert found.difference.half_width**2 - alone**2 == pytest.approx(2.306004**2 * by_hand, rel=1e-5)
