@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from protocols.running.provenance import biases
 from seqsearch.core.bounds import wrong_text
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
@@ -40,12 +41,14 @@ class Source:
         sequences: with the classes that they had; of a file of names there are none.
         named: of a file of names, and wherever classes are to be taken by name.
         data: what the run measured; None for a file.
+        biases: what makes figures on its sequences biased.
     """
 
     path: Path
     sequences: tuple[TaskSequence, ...] = ()
     named: tuple[NamedSequence, ...] = ()
     data: RunResults | None = None
+    biases: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -106,7 +109,7 @@ def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source
         raise UserError(f"{path}: holds no {'' if which == 'all' else which + ' '}sequence to judge a method on")
     ids = {s.sequence_id for s in kept}
     named = tuple(n for n in read_named(file) if n.name in ids) if by_name else ()
-    return Source(path, kept, named, data)
+    return Source(path, kept, named, data, tuple(biases(data.config)) if data else ())
 
 
 OfRun = Literal["never", "unless named", "beside named"]

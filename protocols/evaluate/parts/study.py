@@ -10,7 +10,6 @@ from typing import Any
 
 from protocols.evaluate.parts.settings import EvaluateSettings
 from protocols.evaluate.parts.source import Source, read_source
-from protocols.running.provenance import biases
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
 from seqsearch.core.typed import brief
@@ -42,8 +41,7 @@ class EvaluateStudy(Study):
     sequences: tuple[TaskSequence, ...]
 
     def identity(self) -> dict[str, Any]:
-        inherited = biases(self.source.data.config) if self.source.data else []
-        return {**super().identity(), "source": self.source.digest, "biases": inherited}
+        return {**super().identity(), "source": self.source.digest, "biases": list(self.source.biases)}
 
     def replicates(self, sequence: TaskSequence) -> tuple[int, ...]:
         """Training seeds that a sequence is judged with: as many as asked for, or those that the run has judged it with."""
