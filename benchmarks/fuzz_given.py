@@ -12,9 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
+from protocols.evaluate.compare.agreement import agreement
+from protocols.evaluate.compare.comparison import compare
+from protocols.evaluate.compare.table import read_table
 from protocols.evaluate.parts.source import filled, read_source
 from protocols.evaluate.score.protocol import Score
 from protocols.evaluate.score.settings import ScoreSettings
+from protocols.report import compare as compare_report
+from protocols.report.compare_words import headline, notes, tables
+from protocols.report.rank_words import of_table
 from protocols.report.score import render, to_json, write_report
 from seqsearch.results.named import read_named
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
@@ -71,8 +77,8 @@ def score_run(folder: Path) -> list[Path]:
     said |= {
         "protocol": "score", "directory": "/nowhere", "tuned": {"er": {"lr": 0.1}},
         "settings": {
-            "source": "run", "methods": "er,mine.py:Mine", "pool": "glyphs", "seed": 3, "weights": ["b=w.pt"], "backbone": "b",
-            "grow": ["2:glyphs"], "heldout_pool": "glyphs:classes=9", "references": True,
+            "source": "run", "methods": "er,other:lr=1", "pool": "glyphs", "seed": 3, "weights": ["b=w.pt"], "backbone": "b",
+            "grow": ["2:glyphs"], "heldout_pool": "glyphs:classes=9", "references": True, "tune_tasks": 3, "tasks": 2,
         },
     }  # fmt: skip
     (run / "config.json").write_text(json.dumps(said))
@@ -89,3 +95,24 @@ def read_score(folder: Path) -> None:
     assert isinstance(source.digest + str(source.tuned), str)
     values = {"source": str(folder / "run"), "methods": "new", "weights": (), "backbone": "b"}
     ScoreSettings(**filled(ScoreSettings, values, {"methods"}, methods="beside named"))
+
+
+def table(folder: Path) -> list[Path]:
+    """A table of accuracies."""
+    rows = ["Method,A [%],B", 'x,"52.1 ± .3",-', "y,67.9^2,41.9", "z,**7**,8"]
+    (folder / "t.csv").write_text("\n".join(rows))
+    return [folder / "t.csv"]
+
+
+def read_compared_table(folder: Path) -> None:
+    """As ``seqsearch compare --table`` does."""
+    found = read_table(next(folder.iterdir()))
+    Console(file=io.StringIO()).print(compare_report.render(of_table(found, agreement(found, ""))))
+
+
+def read_compared(folder: Path) -> None:
+    """As ``seqsearch compare RUN`` does."""
+    found = compare([folder / "run"])
+    texts = tables(found), headline(found), notes(found)
+    Console(file=io.StringIO()).print(compare_report.render(*texts))
+    json.dumps(compare_report.to_json(found), allow_nan=False)

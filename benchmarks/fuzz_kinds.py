@@ -19,7 +19,15 @@ from rich.console import Console
 from safetensors.torch import save_file
 
 from benchmarks.fuzz_damage import Damage, bytes_changed, journal_changed, json_changed
-from benchmarks.fuzz_given import named, read_score, read_sequences, score_run
+from benchmarks.fuzz_given import (
+    named,
+    read_compared,
+    read_compared_table,
+    read_score,
+    read_sequences,
+    score_run,
+    table,
+)
 from protocols.cldyb.protocol import Cldyb
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.cldyb import cldyb
@@ -263,6 +271,9 @@ KINDS = {
     "sequences-csv": Kind(named("csv"), read_sequences, bytes_changed),
     "sequences-parquet": Kind(named("parquet"), read_sequences, bytes_changed),
     "score-run": Kind(score_run, read_score, json_changed),
+    "table": Kind(table, read_compared_table, bytes_changed),
+    "compared-run": Kind(_of_run("config.json"), read_compared, json_changed),
+    "compared-score": Kind(score_run, read_compared, json_changed),
     "yaml": Kind(_yaml, _read_yaml, bytes_changed),
     "safetensors": Kind(_weights("safetensors"), _read_weights, bytes_changed),
     "torch-zip": Kind(_weights("pth"), _read_weights, bytes_changed),
