@@ -20,7 +20,7 @@ from tests.unit.running.test_planted import plant
 
 TINY: dict[str, Any] = {
     "methods": "simplecil", "pool": "glyphs:classes=8,train=2,reward=2,test=2", "tasks": 2, "score_seeds": 2, "crossed_orders": 1,
-    "random_sequences": 3, "moves": 100, "rs_seeds": "",
+    "random_sequences": 10, "moves": 100, "rs_seeds": "", "fit": True,
 }  # fmt: skip
 PLAN = ("plan.json", "sequences.parquet")
 
