@@ -88,7 +88,7 @@ def gate(f: Fit) -> str:
     )
     if f.trained:
         return f"similarities predict accuracy ({figures}): the extremes of the fit are trained."
-    return f"similarities do not predict accuracy ({figures}): no extreme of a fit is trained."
+    return f"similarities are not shown to predict accuracy ({figures}): no extreme of a fit is trained."
 
 
 def compared(m: MethodFit, s: Side) -> str:

@@ -87,7 +87,7 @@ def test_a_shut_gate_trains_nothing_and_says_why() -> None:
         assert not (f.best)
     assert shut.p is not None
     assert shut.p > 0.05
-    assert "similarities do not predict accuracy (R2 = " in edge_fit.gate(shut)
+    assert "similarities are not shown to predict accuracy (R2 = " in edge_fit.gate(shut)
     assert edge_fit.gate(alike) == "nothing is fitted: all random sequences have the same accuracies."
     assert edge_fit.gate(lacking).endswith("10 random sequences or more are needed, 9 were judged.")
 
