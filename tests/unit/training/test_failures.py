@@ -5,13 +5,14 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from seqsearch.core.deadline import Deadline, Struck, TimeIsUp
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.types import Edge, Probe, StateKey
+from seqsearch.core.types import Edge, Probe, StateKey, Task
 from seqsearch.training.failures import line_of
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
@@ -117,9 +118,13 @@ def test_wherever_it_is_raised(lab: Lab, where: str) -> None:
     ("kind", "where"), [("prototypes", "features"), ("confusion", "predict"), ("prototypes", "__init__")]
 )
 @pytest.mark.parametrize("what", ["own", "exit", "generator"])
-def test_in_a_probe_it_is_one_line(lab: Lab, kind: str, where: str, what: str) -> None:
+def test_in_a_probe_it_is_one_line(
+    lab: Lab, kind: Literal["prototypes", "confusion"], where: str, what: str
+) -> None:  # fmt: skip
     key = lab.key(what, where)
-    probe = Probe(kind, key, f"state:{key.digest}", key.prefix[0].classes, options=(("images", 2),))  # type: ignore[arg-type, union-attr]
+    task = key.prefix[0]
+    assert isinstance(task, Task)
+    probe = Probe(kind, key, f"state:{key.digest}", task.classes, options=(("images", 2),))
     with pytest.raises(
         UserError, match=r"method '.*raising.py:Raising.*' failed in \w+\(\): \w+: said \(raising.py:\d+\)"
     ):
