@@ -115,7 +115,7 @@ def note(s: EdgeSummary) -> str:
     return (
         "What is said of a fit's extremes is for each method by itself, and for these sequences: another draw of random "
         "sequences gives another fit. It rests on the fresh seeds alone, not on a rank among random sequences, by which the fit "
-        "was made."
+        "was made; trainings that fail rarely, and on one side alone, are in no interval of a few seeds."
     )
 
 

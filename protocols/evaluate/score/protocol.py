@@ -30,10 +30,9 @@ class Score(Protocol[ScoreSettings, "ScoreStudy"]):
         return prepare(settings, states, device, directory)
 
     def expected(self, prepared: ScoreStudy) -> Expected:
-        from protocols.evaluate.parts.judging import Judging
         from protocols.running.snapshot import Expected
 
-        judging = Judging(prepared.source, prepared.asked, prepared.settings.seed)
+        judging = prepared.judging
         return Expected(judging.rollouts, judging.trainings, max(len(s.tasks) for s in prepared.sequences))
 
     def begin(self, session: Session, prepared: ScoreStudy) -> ScoreRun:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from protocols.evaluate.parts.judging import Judging
 from protocols.evaluate.score.study import ScoreStudy
 from protocols.evaluate.score.summary import summarise
 from protocols.running.export import classes_of, run_info, write_costs
@@ -18,7 +17,7 @@ class ScoreRun(ProtocolRun):
 
     def __init__(self, session: Session, study: ScoreStudy) -> None:
         self.session, self.study = session, study
-        self.judging = Judging(study.source, study.asked, study.settings.seed)
+        self.judging = study.judging
 
     def run(self) -> None:
         """Train what is missing; if nothing is, no worker is started."""

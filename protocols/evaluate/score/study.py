@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +59,18 @@ class ScoreStudy(EvaluateStudy):
     remarks: tuple[str, ...]
     original: Mapping[str, str]
 
+    @cached_property
+    def judging(self) -> Judging:
+        """What is known of what is asked, and planners for the rest."""
+        return Judging(self.source, self.asked, self.settings.seed)
+
     def identity(self) -> dict[str, Any]:
         return {
             **super().identity(),
             "references": {r.backbone: {"mean": r.mean.label, "bound": r.bound.label} for r in self.references},
             "reference_digests": {m.label: m.digest for r in self.references for m in (r.mean, r.bound)},
             "taken_over": self._taken_over(),
-            "known": dict(Counter(m for _, m, _ in Judging(self.source, self.asked, self.settings.seed).known)),
+            "known": dict(Counter(m for _, m, _ in self.judging.known)),
             "remarks": list(self.remarks),
         }
 
