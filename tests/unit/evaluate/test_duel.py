@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from actors.options import EngineOptions
 from protocols.cli.main import main
@@ -26,6 +26,8 @@ from seqsearch.distribution.paired import paired
 from seqsearch.planners.replicates import of_order
 from seqsearch.results.run import read_config, read_results
 from tests.studies import execute
+from tests.unit.evaluate import commands
+from tests.unit.evaluate.commands import ran, rows
 from tests.unit.running.test_time_budget import results_in
 
 SMALL = (
@@ -49,20 +51,7 @@ class Blind(SimpleCIL):
 """
 
 
-def duel(*arguments: Any) -> Result:
-    return CliRunner().invoke(main, ["duel", *map(str, arguments), "--workers", "0", "--quiet"])
-
-
-def told(out: Path, *arguments: Any) -> dict[str, Any]:
-    result = duel(*arguments, "--out", out, "--json")
-    assert result.exit_code == 0, result.output
-    said: dict[str, Any] = json.loads(result.stdout)
-    return said
-
-
-def rows(run: Path, name: str = "results") -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = pq.read_table(run / f"{name}.parquet").to_pylist()
-    return found
+duel, told = partial(ran, "duel"), partial(commands.told, "duel")
 
 
 @pytest.fixture(scope="module")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from protocols.cli.main import main
 from protocols.running.provenance import REWARDED_ON_TEST
 from tests.studies import finished_run
+from tests.unit.evaluate.commands import ran, rows
 
 RUN: dict[str, Any] = {"methods": "simplecil", "tasks": 4, "score_seeds": 2, "simulations": 3, "condensed": 3}
 FAILS = """
@@ -78,13 +79,7 @@ def out(run: Path) -> Path:
     return run.parent / "explained"
 
 
-def explain(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["explain", *map(str, arguments), "--workers", "0", "--quiet"])
-
-
-def rows(run: Path, name: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = pq.read_table(run / f"{name}.parquet").to_pylist()
-    return found
+explain = partial(ran, "explain")
 
 
 def said_of(run: Path) -> dict[str, Any]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
 
-from protocols.cli.main import main
 from protocols.running.folder import RunFolder
 from seqsearch.results.run import read_results
 from tests.studies import execute, small_settings
+from tests.unit.evaluate.commands import ran, rows, told
 
 RUN: dict[str, Any] = {
     "methods": "simplecil,ranpac:M=32",
@@ -42,20 +42,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder.path
 
 
-def score(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["score", *map(str, arguments), "--workers", "0", "--quiet"])
-
-
-def scored(out: Path, *arguments: object) -> dict[str, Any]:
-    result = score(*arguments, "--out", out, "--json")
-    assert result.exit_code == 0, result.output
-    said: dict[str, Any] = json.loads(result.stdout)
-    return said
-
-
-def rows(run: Path, name: str = "results") -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = pq.read_table(run / f"{name}.parquet").to_pylist()
-    return found
+score, scored = partial(ran, "score"), partial(told, "score")
 
 
 def test_scoring_one_new_method_trains_only_it_and_shares_every_prefix(run: Path, tmp_path: Path) -> None:
