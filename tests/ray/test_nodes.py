@@ -25,9 +25,9 @@ def test_a_killed_node_and_one_that_joins(inline: Finished, tmp_path: Path) -> N
         killed: list[str] = []
 
         def preempt(fleet: Watched, done: int) -> bool | str:
-            if done < 15:
-                return False
             if not killed:
+                if done < 15 or lost.node_id not in fleet.used():
+                    return False
                 killed.append(lost.node_id)
                 cluster.remove_node(lost, allow_graceful=False)
                 node_with_own_disk(cluster, tmp_path / "joined")
@@ -36,9 +36,7 @@ def test_a_killed_node_and_one_that_joins(inline: Finished, tmp_path: Path) -> N
         found, fleet = run(tmp_path / "run", EngineOptions(workers=None), preempt)
         assert fleet.worker_set.replaced >= 1
         assert fleet.acted
-        nodes = {d["worker"]: d["node"] for name, d in fleet.seen if name == "worker-up"}
-        used = {nodes[e["edge"]["worker"]] for e in found.journal.entries if "edge" in e}
-        assert len(used) == 3
+        assert len(fleet.used()) == 3
         same_results(found, inline)
 
 

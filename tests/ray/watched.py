@@ -36,6 +36,7 @@ class Watched(Fleet):
     ) -> None:
         self.seen: list[tuple[str, dict[str, Any]]] = []
         self.done, self.acted, self.act = 0, False, act
+        self.answered: set[str] = set()
         super().__init__(world, engine, events=lambda name, details: self.seen.append((name, details)), **more)
         self.await_workers(self.workers)
 
@@ -50,6 +51,7 @@ class Watched(Fleet):
             more = super().wait(0.2)
             results += more
             self.done += len(more)
+            self.answered |= {result.worker for _, result in more}
             answer = self.acted or self.act(self, self.done)
             self.acted = answer is True
             if results and answer != HOLD:
@@ -57,6 +59,10 @@ class Watched(Fleet):
 
     def count(self, event: str) -> int:
         return sum(name == event for name, _ in self.seen)
+
+    def used(self) -> set[str]:
+        """Ids of the nodes that results came from."""
+        return {d["node"] for name, d in self.seen if name == "worker-up" and d["worker"] in self.answered}
 
     def why(self) -> str:
         return "; ".join(str(d["why"]) for name, d in self.seen if name == "worker-died")
