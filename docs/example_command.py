@@ -1,0 +1,79 @@
+"""A learner by command: Avalanche's Replay, with a small network from scratch, on a sequence that seqsearch hands over.
+
+    seqsearch score RUN --methods 'cmd:python docs/example_command.py {sequence} {out}'
+
+It needs avalanche-lib, torch and Pillow, and nothing of seqsearch: `{sequence}` is a folder with `sequence.json`, `manifest.csv`
+and images by path, `{out}` the JSON file to be written. The same seed gives the same result.
+"""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from avalanche.benchmarks import class_incremental_benchmark
+from avalanche.evaluation.metrics import accuracy_metrics
+from avalanche.models import IncrementalClassifier
+from avalanche.training.plugins import EvaluationPlugin
+from avalanche.training.supervised import Replay
+from PIL import Image
+from torch import nn
+from torch.utils.data import TensorDataset
+
+SIDE = 32
+
+
+def read_rows(folder, split):
+    """The manifest's rows of a split, in its order."""
+    with (folder / "manifest.csv").open(newline="", encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file) if row["split"] == split]
+
+
+def read_images(folder, rows):
+    """Images [n, 3, SIDE, SIDE] on -1 .. 1; a path is relative to the folder, or absolute."""
+    images = [Image.open(folder / row["path"]).convert("RGB").resize((SIDE, SIDE)) for row in rows]
+    return torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2).float() / 127.5 - 1
+
+
+def dataset_of(images, rows):
+    """What Avalanche asks for: pairs of an image and a label, and `targets`."""
+    labels = [int(row["label"]) for row in rows]
+    dataset = TensorDataset(images, torch.tensor(labels))
+    dataset.targets = labels
+    return dataset
+
+
+def network():
+    """Two convolutions, and a head that grows with the classes and masks those that it has not seen."""
+    body = nn.Conv2d(3, 32, 3, 2, 1), nn.ReLU(), nn.Conv2d(32, 64, 3, 2, 1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()
+    return nn.Sequential(*body, IncrementalClassifier(64 * (SIDE // 8) ** 2, initial_out_features=1))
+
+
+def main(folder, out):
+    record = json.loads((folder / "sequence.json").read_text(encoding="utf-8"))
+    sizes = record["task_sizes"]
+    torch.manual_seed(record["seed"])
+    torch.set_num_threads(1)
+    rows = {split: read_rows(folder, split) for split in ("train", "test")}
+    images = {split: read_images(folder, rows[split]) for split in rows}
+    datasets = {split: dataset_of(images[split], rows[split]) for split in rows}
+    benchmark = class_incremental_benchmark(datasets, class_order=range(sum(sizes)), num_classes_per_exp=sizes)
+    model = network()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    evaluator = EvaluationPlugin(accuracy_metrics(experience=True), loggers=[])
+    options = {"train_mb_size": 16, "eval_mb_size": 256, "train_epochs": 5, "mem_size": 100}
+    strategy = Replay(model=model, optimizer=optimizer, criterion=nn.CrossEntropyLoss(), evaluator=evaluator, **options)
+    matrix = []
+    for t, experience in enumerate(benchmark.train_stream):
+        strategy.train(experience)
+        found = strategy.eval(benchmark.test_stream[: t + 1])
+        matrix.append([float(found[name]) for name in sorted(n for n in found if n.startswith("Top1_Acc_Exp/"))])
+    with torch.no_grad():
+        predicted = [int(label) for part in images["test"].split(256) for label in model.eval()(part).argmax(1)]
+    out.write_text(json.dumps({"accuracy": matrix, "predicted": predicted}), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
