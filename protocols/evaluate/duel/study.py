@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from protocols.cldyb.costs import costs_of_commands
+from protocols.cldyb.settings import CldybSettings
 from protocols.evaluate.duel.settings import DuelSettings
 from protocols.evaluate.parts.source import Source, read_source
 from protocols.evaluate.parts.study import placed, view_of_sequences
@@ -13,7 +15,9 @@ from protocols.running.provenance import biases
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
 from seqsearch.core.types import Task
+from seqsearch.methods.command import commands
 from seqsearch.planners.given import first_task, own_first_task, random_sequence
+from seqsearch.planners.settings import SearchSettings
 from seqsearch.results.rows import TaskSequence
 from seqsearch.study.study import EVALUATE, Study, check_images, kept_classes, reads_frozen, resolved, view_of
 
@@ -83,6 +87,11 @@ def prepare(settings: DuelSettings, states: Path, device: str, directory: Path |
         raise UserError(
             f"{methods[0].label!r} and {methods[1].label!r} are one method with the same parameters: a duel needs two that differ"
         )
+    if settings.directions and not settings.search_commands and (named := commands(methods)):
+        search = CldybSettings(
+            **{f.name: getattr(settings, f.name) for f in fields(SearchSettings)}, methods=settings.methods
+        )
+        raise UserError(f"{costs_of_commands(search, 2, named)} (--find); add --search-commands if that is meant")
     labels = tuple(m.label for m in methods)
     if source:
         there = [replace(s, method_ids=labels) for s in placed(source, world)]

@@ -152,7 +152,7 @@ def test_a_network_from_a_seed_is_trained_with_its_batch_statistics_and_restored
     trainer, key = made(own)
     first, second = trainer.train(Edge(key.after(1))), trainer.train(Edge(key))
     assert (first.status, second.status) == ("ok", "ok"), (first.message, second.message)
-    state = trainer.cache.get(key.digest)
+    state = trainer.states.cache.get(key.digest)
     assert state is not None
     names = {n for n in state if "running_mean" in n or "num_batches_tracked" in n}
     assert len(names) == 4
