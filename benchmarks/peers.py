@@ -1,0 +1,183 @@
+"""The same learner here and in Avalanche, on the same exported sequence: does it reach the same accuracy, in what time?
+
+    python -m benchmarks.peers [--seeds 10] [--write]
+
+A CLDyB run with SimpleCIL finds a sequence of 5 tasks of 5 glyph classes, and ``seqsearch export`` writes it for
+Avalanche. There its Replay strategy learns it, here ``er``: the same network (``glyph_vit``, all of it trained), a head
+whose first values have the same distribution, the same images (compared bit by bit), 20 new and 20 stored images a step,
+a reservoir of 100 images that those of a task enter when it ends, a learning rate that falls along half a cosine in every
+task (`Schedule`). Random numbers differ, so that a seed pairs trainings in name only.
+
+Printed: final accuracy (mean over tasks) by training seed, and the 90 % interval of the mean difference over seeds:
+Student's, and Student's and Hall's together, which allow for skewness (`seqsearch.distribution.pivot`). Both are
+conditional on this sequence, its split and its test images. An interval within +-2 points is a test at 5 % that the mean
+difference is within them. To show that it could have failed: the same with a buffer of 25 images here.
+
+Seconds: of learning all tasks and judging all so far after each, on one thread, images decoded before (a first training
+of each side does not count). Here they include keeping the state of every task and comparing what jobs share.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import platform
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from scipy import stats
+
+from benchmarks.peers_settings import Outcome, Schedule
+from benchmarks.tools import seqsearch, write_result
+from seqsearch.core.grammar import parse_item
+from seqsearch.core.outcomes import EdgeResult
+from seqsearch.core.types import Rollout, StateKey, Tasks, reported
+from seqsearch.distribution.pivot import Pivot
+from seqsearch.engine.inline import InlineEvaluator
+from seqsearch.storage.files import cache_root
+from seqsearch.training.world import World
+
+if TYPE_CHECKING:
+    from benchmarks.peers_avalanche import Exported
+
+POOL, BACKBONE = "glyphs:classes=100,train=30,reward=10,test=40", "glyph_vit"
+TASKS, CLASSES = 5, 5
+WITHIN, LEVEL = 0.02, 0.90
+OTHER_BUFFER = 25
+"""Images, for the comparison that must not come out as the same."""
+
+
+def export_of_a_run(folder: Path) -> Path:
+    """The hardest sequence of a small run, exported for Avalanche."""
+    run, out = folder / "run", folder / "exported"
+    sizes = ("--tasks", str(TASKS), "--classes-per-task", str(CLASSES))
+    seqsearch("cldyb", "--methods", "simplecil", "--pool", POOL, *sizes, "--workers", "0", "--out", str(run))
+    seqsearch("export", str(run), "--to", "avalanche", "--out", str(out))
+    return out
+
+
+class Here:
+    """Trainings of the sequence by the engine in this process."""
+
+    def __init__(self, exported: Exported, schedule: Schedule, folder: Path) -> None:
+        self.world = World(POOL, 0, str(cache_root()), str(folder / "states"))
+        if exported.record["split_digest"] != self.world.split.digest:
+            raise ValueError("the exported sequence is of another split")
+        self.spec = self.world.spec(parse_item(schedule.method(), "method"), BACKBONE)
+        self.evaluator, self.exported = InlineEvaluator(self.world), exported
+        order, ends = exported.record["class_order"], np.cumsum(exported.sizes)[:-1]
+        self.tasks: Tasks = tuple(self.world.task(own.tolist()) for own in np.split(np.array(order), ends))
+
+    def same_images(self) -> bool:
+        """Whether every exported image, as Avalanche is given it, is the one that is learned from or judged here."""
+        source = self.evaluator.trainer.source(BACKBONE)
+        parts = [self.world.rows(t.classes, p)[0] for t in self.tasks for p in ("train", "val", "reward", "test")]
+        return torch.equal(source.images(np.concatenate(parts)), self.exported.images)
+
+    def run(self, seed: int) -> Outcome:
+        """As `OnAvalanche.run`."""
+        rollout = Rollout(StateKey(self.spec, self.world.seed, seed, reported(self.tasks)), "test")
+        wall, cpu = time.perf_counter(), time.process_time()
+        for edge in rollout.edges():
+            self.evaluator.submit(edge, (0, 0))
+            [(_, result)] = self.evaluator.wait()
+            assert isinstance(result, EdgeResult)
+            if result.status != "ok":
+                raise RuntimeError(f"{result.status}: {result.message}")
+        accuracies = tuple(right / n for right, n in zip(result.correct, result.counts, strict=True))
+        return Outcome(seed, accuracies, time.perf_counter() - wall, time.process_time() - cpu)
+
+
+def compared(here: Sequence[Outcome], there: Sequence[Outcome]) -> dict[str, Any]:
+    """Differences of final accuracy, here minus there, by seed; their mean, and its intervals."""
+    gaps = np.array([a.accuracy - b.accuracy for a, b in zip(here, there, strict=True)])
+    pivot = Pivot.of_mean(gaps)
+    t = float(stats.t.isf((1 - LEVEL) / 2, pivot.degrees)) * pivot.error
+    student, both = (pivot.value - t, pivot.value + t), pivot.bounds(LEVEL)
+    inside = max(map(abs, (*student, *both))) < WITHIN
+    return {"differences": gaps.tolist(), "mean": pivot.value, "skewness": pivot.skewness, "student": student,
+            "student_and_hall": both, "within": WITHIN, "inside": inside}  # fmt: skip
+
+
+def ratios(here: Sequence[Outcome], there: Sequence[Outcome]) -> dict[str, Any]:
+    """Seconds here per second there: geometric mean over seeds with Student's interval, of wall and of processor time."""
+    found: dict[str, Any] = {}
+    for clock in ("wall", "cpu"):
+        logs = np.log([getattr(a, clock) / getattr(b, clock) for a, b in zip(here, there, strict=True)])
+        half = float(stats.t.isf((1 - LEVEL) / 2, len(logs) - 1)) * float(stats.sem(logs))
+        found[clock] = {
+            "here": statistics.median(getattr(a, clock) for a in here),
+            "avalanche": statistics.median(getattr(b, clock) for b in there),
+            "ratio": float(np.exp(logs.mean())),
+            "interval": [float(np.exp(logs.mean() - half)), float(np.exp(logs.mean() + half))],
+        }
+    return found
+
+
+def shown(name: str, found: dict[str, Any]) -> None:
+    """One comparison, printed."""
+    (a, b), (c, d) = found["student"], found["student_and_hall"]
+    print(
+        f"{name}: {100 * found['mean']:+.2f} points, 90 % interval {100 * a:+.2f} to {100 * b:+.2f} (Student), {100 * c:+.2f} to "
+        f"{100 * d:+.2f} (Student and Hall); {'inside' if found['inside'] else 'NOT inside'} +-{100 * WITHIN:.0f} points"
+    )
+
+
+def measured(folder: Path, seeds: int) -> dict[str, Any]:
+    """All of it; printed, too."""
+    from benchmarks.peers_avalanche import OnAvalanche, read_exported
+
+    schedule = Schedule()
+    backbone = World(POOL, 0, str(cache_root()), str(folder)).backbone(BACKBONE)
+    exported = read_exported(export_of_a_run(folder), backbone)
+    here, there = Here(exported, schedule, folder), OnAvalanche(exported, backbone, schedule)
+    smaller = Here(exported, replace(schedule, buffer=OTHER_BUFFER), folder)
+    if not here.same_images():
+        raise ValueError("the exported images are not those that are learned from here")
+    here.run(seeds), there.run(seeds)
+    sides: dict[str, list[Outcome]] = {"here": [], "avalanche": [], "smaller": []}
+    for seed in range(seeds):
+        for name, side in (("here", here), ("avalanche", there), ("smaller", smaller)):
+            sides[name].append(side.run(seed))
+        print(
+            f"seed {seed}: " + ", ".join(f"{n} {s[-1].accuracy:.4f} {s[-1].wall:.1f} s" for n, s in sides.items()),
+            flush=True,
+        )
+    same, other = (compared(sides[name], sides["avalanche"]) for name in ("here", "smaller"))
+    shown("here - avalanche", same)
+    shown(f"the same with a buffer of {OTHER_BUFFER} here", other)
+    seconds = ratios(sides["here"], sides["avalanche"])
+    print("; ".join(f"{c}: {s['here']:.2f} s here, {s['avalanche']:.2f} s there, ratio {s['ratio']:.3f} "
+                    f"({s['interval'][0]:.3f} to {s['interval'][1]:.3f})" for c, s in seconds.items()))  # fmt: skip
+    names = ("avalanche-lib", "torch", "timm", "numpy")
+    return {
+        "sequence": {k: exported.record[k] for k in ("sequence_id", "task_sizes", "class_order", "split_digest")},
+        "pool": POOL, "schedule": asdict(schedule), "versions": {n: importlib.metadata.version(n) for n in names},
+        "system": platform.platform(), "difference": same, "smaller_buffer": {"buffer": OTHER_BUFFER, **other},
+        "seconds": seconds, "trainings": {n: [asdict(o) for o in found] for n, found in sides.items()},
+    }  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--write", action="store_true", help="write benchmarks/results/peers.json")
+    arguments = parser.parse_args()
+    from seqsearch.training.device import pin_threads
+
+    pin_threads()
+    with tempfile.TemporaryDirectory() as folder:
+        found = measured(Path(folder), arguments.seeds)
+    if arguments.write:
+        write_result("peers", found)
+
+
+if __name__ == "__main__":
+    main()
