@@ -98,7 +98,7 @@ def located(found: Sequence[str], directory: Path) -> tuple[str, ...]:
 
 def _located(word: str, directory: Path) -> str:
     path = directory / at_home(word)
-    return str(path.resolve()) if not word.startswith("-") and len(word) < 4096 and path.is_file() else word
+    return str(path.absolute()) if not word.startswith("-") and len(word) < 4096 and path.is_file() else word
 
 
 def label_of(found: Sequence[str]) -> str:
