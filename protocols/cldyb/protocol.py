@@ -33,6 +33,13 @@ class Cldyb(Protocol[CldybSettings, "CldybStudy"]):
         refuse_commands(study)
         return study
 
+    def announcement(self, prepared: CldybStudy) -> str:
+        from protocols.cldyb.costs import costs_of_commands
+        from seqsearch.methods.command import commands
+
+        named = commands(prepared.searchers)
+        return costs_of_commands(prepared.settings, len(prepared.methods), named) if named else ""
+
     def expected(self, prepared: CldybStudy) -> Expected:
         from protocols.cldyb.costs import estimate
         from protocols.running.costs import UnitCosts

@@ -164,7 +164,7 @@ def test_a_network_from_a_seed_is_trained_with_its_batch_statistics_and_restored
     rows, _ = trainer.world.rows(task.classes, "test")
     again, _ = made(own, "elsewhere")
     assert again.train(Edge(key)).correct == second.correct, "trained from nothing, on another worker"
-    other = again.restore(key, again.cache.get(key.digest) or {})
+    other = again.restore(key, again.states.cache.get(key.digest) or {})
     assert torch.equal(restored.predict(Batch(rows, source)), other.predict(Batch(rows, source)))
 
 
