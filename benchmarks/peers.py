@@ -60,7 +60,7 @@ def export_of_a_run(folder: Path) -> Path:
     sizes = ("--tasks", str(TASKS), "--classes-per-task", str(CLASSES))
     seqsearch("cldyb", "--methods", "simplecil", "--pool", POOL, *sizes, "--workers", "0", "--out", str(run))
     seqsearch("export", str(run), "--to", "avalanche", "--out", str(out))
-    return out
+    return next(file.parent for file in sorted(out.glob("*/sequence.json")))
 
 
 class Here:
@@ -72,14 +72,20 @@ class Here:
             raise ValueError("the exported sequence is of another split")
         self.spec = self.world.spec(parse_item(schedule.method(), "method"), BACKBONE)
         self.evaluator, self.exported = InlineEvaluator(self.world), exported
-        order, ends = exported.record["class_order"], np.cumsum(exported.sizes)[:-1]
+        order, ends = exported.record["class_order"], np.cumsum(exported.record["task_sizes"])[:-1]
         self.tasks: Tasks = tuple(self.world.task(own.tolist()) for own in np.split(np.array(order), ends))
 
     def same_images(self) -> bool:
         """Whether every exported image, as Avalanche is given it, is the one that is learned from or judged here."""
-        source = self.evaluator.trainer.source(BACKBONE)
-        parts = [self.world.rows(t.classes, p)[0] for t in self.tasks for p in ("train", "val", "reward", "test")]
-        return torch.equal(source.images(np.concatenate(parts)), self.exported.images)
+        source, parts = (
+            self.evaluator.trainer.source(BACKBONE),
+            {"train": ("train", "val", "reward"), "test": ("test",)},
+        )
+        return all(
+            torch.equal(source.images(np.concatenate([self.world.rows(t.classes, p)[0] for t in self.tasks for p in own])),
+                        self.exported.images[split])
+            for split, own in parts.items()
+        )  # fmt: skip
 
     def run(self, seed: int) -> Outcome:
         """As `OnAvalanche.run`."""
@@ -132,11 +138,11 @@ def shown(name: str, found: dict[str, Any]) -> None:
 
 def measured(folder: Path, seeds: int) -> dict[str, Any]:
     """All of it; printed, too."""
-    from benchmarks.peers_avalanche import OnAvalanche, read_exported
+    from benchmarks.peers_avalanche import Exported, OnAvalanche
 
     schedule = Schedule()
     backbone = World(POOL, 0, str(cache_root()), str(folder)).backbone(BACKBONE)
-    exported = read_exported(export_of_a_run(folder), backbone)
+    exported = Exported(export_of_a_run(folder), backbone)
     here, there = Here(exported, schedule, folder), OnAvalanche(exported, backbone, schedule)
     smaller = Here(exported, replace(schedule, buffer=OTHER_BUFFER), folder)
     if not here.same_images():

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import json
+import importlib.util
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +13,12 @@ import numpy as np
 import torch
 from PIL import Image
 from torch import Tensor, nn
-from torch.utils.data import TensorDataset
 
 from benchmarks.peers_settings import Outcome, Schedule
 from seqsearch.backbones.base import Backbone
 
 with warnings.catch_warnings():  # of what it imports, not of what is used here
     warnings.simplefilter("ignore")
-    from avalanche.benchmarks import class_incremental_benchmark
     from avalanche.evaluation.metrics import accuracy_metrics
     from avalanche.models import IncrementalClassifier
     from avalanche.training.plugins import EvaluationPlugin, LRSchedulerPlugin, ReplayPlugin
@@ -33,42 +29,45 @@ CHUNK = 256
 """Images of one forward pass without gradients, as here."""
 
 
-@dataclass(frozen=True, eq=False)
 class Exported:
-    """An exported sequence, decoded: images ``[n, 3, s, s]`` as the backbone reads them, in the manifest's order.
+    """A folder that ``seqsearch export --to avalanche`` made, read by the loader that lies in it; images are decoded once.
 
-    ``learned [n]`` says which are learned from; ``record`` is ``sequence.json``.
+    Attributes:
+        record: ``sequence.json``.
+        benchmark: what the loader gives Avalanche.
+        images: by split ``[n, 3, s, s]``, as the backbone reads them, in the manifest's order.
     """
 
-    record: dict[str, Any]
-    images: Tensor
-    labels: Tensor
-    learned: Tensor
+    def __init__(self, folder: Path, backbone: Backbone) -> None:
+        loader = _module(folder / "seqsearch_avalanche.py")
+        found: dict[str, Tensor] = {}
 
-    @property
-    def sizes(self) -> list[int]:
-        """Classes of each task."""
-        return list(self.record["task_sizes"])
+        class Held(loader.Images):
+            def __init__(self, split: str, transform: Any) -> None:
+                super().__init__(split, transform)
+                read = super().__getitem__
+                self.held = found[split] = torch.stack([read(index)[0] for index in range(len(self))])
 
-    def dataset(self, learned: bool) -> TensorDataset:
-        """One split as Avalanche wants it."""
-        at = self.learned == learned
-        dataset = TensorDataset(self.images[at], self.labels[at])
-        dataset.targets = self.labels[at].tolist()
-        return dataset
+            def __getitem__(self, index: int) -> tuple[Tensor, int]:
+                return self.held[index], self.targets[index]
+
+        loader.Images = Held
+
+        def preprocess(image: Image.Image) -> Tensor:
+            return backbone.preprocess(np.asarray(image).transpose(2, 0, 1)[None])[0]
+
+        self.record: dict[str, Any] = loader.sequence()
+        self.benchmark = loader.benchmark(preprocess, preprocess)
+        self.images = found
 
 
-def read_exported(folder: Path, backbone: Backbone) -> Exported:
-    """What lies in the folder of a sequence."""
-    with (folder / "manifest.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    pixels = np.stack([np.asarray(Image.open(folder / row["path"]).convert("RGB")) for row in rows])
-    return Exported(
-        json.loads((folder / "sequence.json").read_text()),
-        backbone.preprocess(pixels.transpose(0, 3, 1, 2)),
-        torch.tensor([int(row["label"]) for row in rows]),
-        torch.tensor([row["split"] == "train" for row in rows]),
-    )
+def _module(file: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 class Head(IncrementalClassifier):
@@ -94,11 +93,7 @@ class OnAvalanche:
     """Trainings of one sequence, whose tasks are of one size: what falls there falls over as many steps in every task."""
 
     def __init__(self, exported: Exported, backbone: Backbone, schedule: Schedule) -> None:
-        self.exported, self.backbone, self.schedule = exported, backbone, schedule
-        self.benchmark = class_incremental_benchmark(
-            {"train": exported.dataset(True), "test": exported.dataset(False)},
-            class_order=list(range(sum(exported.sizes))), num_classes_per_exp=exported.sizes,
-        )  # fmt: skip
+        self.benchmark, self.backbone, self.schedule = exported.benchmark, backbone, schedule
 
     def run(self, seed: int) -> Outcome:
         """Learn the tasks one by one, and judge all so far after each."""
