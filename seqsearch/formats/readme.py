@@ -37,10 +37,10 @@ def readme(toolbox: Toolbox, orders: Mapping[str, tuple[str, Order]], images: st
         f"- {IMAGES[images]}",
         f"- Order of {toolbox.title}'s own files: {toolbox.direction}.",
         "",
-        "`split` train is all images but those of test, as seqsearch itself learns from where it reports test accuracy; `part` says which
-of them its methods validate on (val), and its searches are rewarded on (reward).",
+        "`split` train is all images but those of test, as seqsearch itself learns from where it reports test accuracy;",
+        "`part` says which of them its methods validate on (val), and its searches are rewarded on (reward).",
         "",
-        f"## How to run it in {toolbox.title}",
+        "## How to run it in {toolbox.title}",
         "",
     ]  # fmt: skip
     for folder in orders:
