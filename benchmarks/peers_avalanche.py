@@ -30,17 +30,20 @@ CHUNK = 256
 
 
 class Exported:
-    """A folder that ``seqsearch export --to avalanche`` made, read by the loader that lies in it; images are decoded once.
+    """A folder that ``seqsearch export --to avalanche`` made, read by the loader that lies in it.
 
     Attributes:
         record: ``sequence.json``.
-        benchmark: what the loader gives Avalanche.
+        benchmark: what the loader gives Avalanche; images are read from their files whenever they are needed.
+        held: the same with images that are read once, now.
         images: by split ``[n, 3, s, s]``, as the backbone reads them, in the manifest's order.
     """
 
     def __init__(self, folder: Path, backbone: Backbone) -> None:
-        loader = _module(folder / "seqsearch_avalanche.py")
-        found: dict[str, Tensor] = {}
+        loader, found = _module(folder / "seqsearch_avalanche.py"), dict[str, Tensor]()
+
+        def preprocess(image: Image.Image) -> Tensor:
+            return backbone.preprocess(np.asarray(image).transpose(2, 0, 1)[None])[0]
 
         class Held(loader.Images):
             def __init__(self, split: str, transform: Any) -> None:
@@ -51,13 +54,10 @@ class Exported:
             def __getitem__(self, index: int) -> tuple[Tensor, int]:
                 return self.held[index], self.targets[index]
 
-        loader.Images = Held
-
-        def preprocess(image: Image.Image) -> Tensor:
-            return backbone.preprocess(np.asarray(image).transpose(2, 0, 1)[None])[0]
-
         self.record: dict[str, Any] = loader.sequence()
         self.benchmark = loader.benchmark(preprocess, preprocess)
+        loader.Images = Held
+        self.held = loader.benchmark(preprocess, preprocess)
         self.images = found
 
 
@@ -92,8 +92,8 @@ class Head(IncrementalClassifier):
 class OnAvalanche:
     """Trainings of one sequence, whose tasks are of one size: what falls there falls over as many steps in every task."""
 
-    def __init__(self, exported: Exported, backbone: Backbone, schedule: Schedule) -> None:
-        self.benchmark, self.backbone, self.schedule = exported.benchmark, backbone, schedule
+    def __init__(self, benchmark: Any, backbone: Backbone, schedule: Schedule) -> None:
+        self.benchmark, self.backbone, self.schedule = benchmark, backbone, schedule
 
     def run(self, seed: int) -> Outcome:
         """Learn the tasks one by one, and judge all so far after each."""

@@ -19,7 +19,7 @@ class Schedule:
 
     epochs: int = 2
     batch: int = 20
-    buffer: int = 100
+    buffer: int = 200
     lr: float = 0.1
     backbone_lr: float = 0.005
     weight_decay: float = 5e-4

@@ -15,6 +15,7 @@ from benchmarks.peers import compared, ratios
 from benchmarks.peers_settings import Outcome, Schedule
 from seqsearch.backbones.glyph_vit import build as glyph_vit
 from seqsearch.core.grammar import parse_item
+from seqsearch.formats.avalanche import STUB
 from seqsearch.methods.config import build_config
 from seqsearch.methods.er import ExperienceReplay
 from seqsearch.pools.image_files import ImageFiles
@@ -59,14 +60,15 @@ def test_seconds_are_compared_by_their_ratio() -> None:
 def test_avalanche_does_as_the_schedule_says(tmp_path: Path) -> None:
     from avalanche.training.plugins import SupervisedPlugin
 
-    from benchmarks.peers_avalanche import OnAvalanche, read_exported
+    from benchmarks.peers_avalanche import Exported, OnAvalanche
 
     world = World("glyphs:classes=8,train=8,reward=2,test=4", 0, str(tmp_path / "cache"), str(tmp_path / "states"))
     tasks = tuple(world.task(own) for own in ([0, 5], [1, 3]))
     folder = Inside(tmp_path, ("sequence",))
     rows = list(manifest(world, tasks, ImageFiles(world.images, folder).write))
     write_sequence_folder(folder, record_of(world, "s", tasks, 0), rows)
-    exported = read_exported(tmp_path / "sequence", glyph_vit())
+    (tmp_path / "sequence" / "seqsearch_avalanche.py").write_text(STUB)
+    exported = Exported(tmp_path / "sequence", glyph_vit())
     steps: list[tuple[list[float], Counter[int]]] = []
 
     class Watch(SupervisedPlugin):
@@ -76,7 +78,7 @@ def test_avalanche_does_as_the_schedule_says(tmp_path: Path) -> None:
             )
 
     schedule = Schedule(epochs=2, batch=5, buffer=10)
-    side = OnAvalanche(exported, glyph_vit(), schedule)
+    side = OnAvalanche(exported.held, glyph_vit(), schedule)
     torch.manual_seed(0)
     strategy = side.strategy()
     head = strategy.model[1]
