@@ -1,0 +1,47 @@
+"""The learner by command of the docs, which wraps a strategy of Avalanche: in `score` it is what it is when run by hand."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.studies import finished_run
+from tests.unit.evaluate.commands import rows, told
+
+EXAMPLE = Path(__file__).parents[3] / "docs" / "example_command.py"
+LABEL = "cmd:example_command.py"
+
+
+def by_hand(sequence: Path, out: Path) -> dict[str, Any]:
+    subprocess.run([sys.executable, EXAMPLE, sequence, out], check=True, capture_output=True)
+    answer: dict[str, Any] = json.loads(out.read_text())
+    return answer
+
+
+@pytest.mark.long
+def test_the_example_is_in_score_what_it_is_by_hand(tmp_path: Path) -> None:
+    run, out = (
+        finished_run(tmp_path / "run", methods="simplecil", simulations=2, condensed=2, score_seeds=2),
+        tmp_path / "score",
+    )
+    command = "cmd:" + shlex.join([sys.executable, str(EXAMPLE), "{sequence}", "{out}"])
+    said = told("score", out, run, "--methods", command, "--which", "found")
+    assert not said["troubles"]
+    found: dict[int, list[list[float]]] = {}
+    for row in sorted(rows(out), key=lambda r: (r["seed"], r["trained_step"], r["evaluated_step"])):
+        if row["method_id"] == LABEL:
+            steps = found.setdefault(row["seed"], [])
+            steps += [[]] if row["evaluated_step"] == 1 else []
+            steps[-1].append(row["accuracy"])
+    folders = sorted((out / "commands").iterdir())
+    assert len(folders) == len(found) == 2
+    answers = [by_hand(folder / "sequence", tmp_path / f"{folder.name}.json") for folder in folders]
+    assert answers == [json.loads((folder / "out" / "accuracy.json").read_text()) for folder in folders]
+    assert sorted(answer["accuracy"] for answer in answers) == sorted(found.values())
+    assert answers[0] != answers[1], "the seed of the training has no effect"
