@@ -17,9 +17,9 @@ class Schedule:
     step has less where ``batch`` does not divide ``buffer``.
     """
 
-    epochs: int = 2
+    epochs: int = 3
     batch: int = 20
-    buffer: int = 200
+    buffer: int = 80
     lr: float = 0.1
     backbone_lr: float = 0.005
     weight_decay: float = 5e-4
