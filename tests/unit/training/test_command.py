@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import shlex
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -150,8 +153,6 @@ def test_the_seed_is_the_same_for_every_sequence_and_goes_where_it_is_asked_for(
     ],
 )
 def test_what_cannot_be_is_one_line(lab: Lab, how: str, says: str) -> None:
-    import re
-
     result = lab.train(how)
     assert result.status == "failed"
     assert re.search(says, result.message), result.message
@@ -183,11 +184,7 @@ def test_one_that_never_ends_is_ended_with_all_that_it_started(lab: Lab) -> None
     assert result.status == "timeout"
     assert "--command-hours" in result.message
     assert time.monotonic() - begin < 30
-    mine = str(lab.folder)
-    left = [
-        p for p in Path("/proc").glob("[0-9]*") if _folder_of(p).startswith(mine)
-    ]  # what it started has its working folder
-    assert not left
+    _until(lambda: not _in(lab.folder))
 
 
 def _folder_of(process: Path) -> str:
@@ -238,3 +235,27 @@ def test_its_files_are_its_identity(lab: Lab, tmp_path: Path) -> None:
     assert digest("own.py", "other") != before
     own.write_text(LEARNER.read_text() + "\n# other\n")
     assert digest("own.py", "learns") != before
+
+
+def test_when_who_started_it_is_killed_all_of_it_ends(lab: Lab) -> None:
+    """As when a run is killed: nobody is left to end the command."""
+    places = lab.run / "own"
+    places.mkdir()
+    group = [sys.executable, "-I", "-S", confined.__file__, str(places), "sh", "-c", "sleep 61 & sleep 61"]
+    starter = f"import subprocess, time; subprocess.Popen({group!r}, cwd={str(places)!r}, start_new_session=True); time.sleep(61)"
+    process = subprocess.Popen([sys.executable, "-c", starter])
+    _until(lambda: len(_in(places)) == 4)  # the watcher, the shell, two that sleep
+    process.kill()
+    process.wait()
+    _until(lambda: not _in(places))
+
+
+def _in(folder: Path) -> list[Path]:
+    return [p for p in Path("/proc").glob("[0-9]*") if _folder_of(p).startswith(str(folder))]
+
+
+def _until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
