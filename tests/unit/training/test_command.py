@@ -5,22 +5,29 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import shlex
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.outcomes import HEAD, EdgeResult
 from seqsearch.core.registry import located
 from seqsearch.core.types import Edge, JudgedPart, MethodSpec, StateKey, Task, reported
 from seqsearch.engine.journal_lines import understood, written
+from seqsearch.storage.inside import Inside
 from seqsearch.training import confined
 from seqsearch.training.command import OUTPUT
+from seqsearch.training.command_answer import BadAnswer, read_answer
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
@@ -150,8 +157,6 @@ def test_the_seed_is_the_same_for_every_sequence_and_goes_where_it_is_asked_for(
     ],
 )
 def test_what_cannot_be_is_one_line(lab: Lab, how: str, says: str) -> None:
-    import re
-
     result = lab.train(how)
     assert result.status == "failed"
     assert re.search(says, result.message), result.message
@@ -183,11 +188,7 @@ def test_one_that_never_ends_is_ended_with_all_that_it_started(lab: Lab) -> None
     assert result.status == "timeout"
     assert "--command-hours" in result.message
     assert time.monotonic() - begin < 30
-    mine = str(lab.folder)
-    left = [
-        p for p in Path("/proc").glob("[0-9]*") if _folder_of(p).startswith(mine)
-    ]  # what it started has its working folder
-    assert not left
+    _until(lambda: not _in(lab.folder))
 
 
 def _folder_of(process: Path) -> str:
@@ -238,3 +239,53 @@ def test_its_files_are_its_identity(lab: Lab, tmp_path: Path) -> None:
     assert digest("own.py", "other") != before
     own.write_text(LEARNER.read_text() + "\n# other\n")
     assert digest("own.py", "learns") != before
+
+
+def test_when_who_started_it_is_killed_all_of_it_ends(lab: Lab) -> None:
+    """As when a run is killed: nobody is left to end the command."""
+    places = lab.run / "own"
+    places.mkdir()
+    group = [sys.executable, "-I", "-S", confined.__file__, str(places), "sh", "-c", "sleep 61 & sleep 61"]
+    starter = f"import subprocess, time; subprocess.Popen({group!r}, cwd={str(places)!r}, start_new_session=True); time.sleep(61)"
+    process = subprocess.Popen([sys.executable, "-c", starter])
+    _until(lambda: len(_in(places)) == 4)  # the watcher, the shell, two that sleep
+    process.kill()
+    process.wait()
+    _until(lambda: not _in(places))
+
+
+def _in(folder: Path) -> list[Path]:
+    return [p for p in Path("/proc").glob("[0-9]*") if _folder_of(p).startswith(str(folder))]
+
+
+def _until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["accuracy", "predicted", "x"]), inner),
+    max_leaves=12,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.sampled_from(["accuracy", "predicted"]), JSON, min_size=1) | JSON)
+def test_whatever_it_writes_is_an_answer_or_one_line(lab: Lab, said: object) -> None:
+    out = Inside(lab.run)
+    (lab.run / "x.json").write_text(json.dumps(said))
+    counts = [len(lab.world.rows(t.classes, "test")[0]) for t in lab.tasks]
+    answer, error = None, ""
+    try:
+        answer = read_answer(out, "x.json", lab.world, lab.tasks, "test")
+    except BadAnswer as bad:
+        error = str(bad)
+    assert (answer is None) == bool(error)
+    assert "\n" not in error
+    if answer is None:
+        return
+    assert [len(row) for row in answer.steps] == [1, 2, 3]
+    assert all(0 <= k <= n for row in answer.steps for k, n in zip(row, counts, strict=False))
