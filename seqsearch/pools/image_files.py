@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -20,6 +22,8 @@ from seqsearch.storage.inside import Inside
 SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "BMP": ".bmp", "WEBP": ".webp"}
 """Formats that are left as they are: every toolbox reads them."""
 IN_A_FOLDER = 1000
+DRAWN = 128
+"""Images without a file that are drawn at a time."""
 _NAME = re.compile(r"\d{10}\.(?:jpg|png|bmp|webp)")
 
 
@@ -31,6 +35,8 @@ class ImageFiles:
 
     def __init__(self, images: Union, folder: Inside) -> None:
         self.images, self.folder = images, folder
+        self._there: dict[Inside, dict[int, str]] = {}
+        """Names of files by row, of folders that were looked into."""
 
     def write(self, rows: Rows) -> list[str]:
         """Write the images of ``rows`` ``[n]`` that are not there; the paths of all, below the folder.
@@ -47,32 +53,34 @@ class ImageFiles:
             pool = self.images.parts[part]
             names = (pool.digest[-32:], f"{number:07d}")
             folder = self.folder.at(*names)
-            there = {int(name[:10]): name for name in folder.names(_NAME)}
+            if folder not in self._there:
+                self._there[folder] = {int(name[:10]): name for name in folder.names(_NAME)}
+            there = self._there[folder]
+            missing = sorted({own for _, own in members} - there.keys())
+            for own, (data, suffix) in zip(missing, _files(pool, missing), strict=True):
+                with atomic_file(folder, f"{own:010d}{suffix}") as file:
+                    file.write(data)
+                there[own] = f"{own:010d}{suffix}"
             for at, own in members:
-                if own not in there:
-                    there[own] = _written(pool, own, folder)
                 paths[at] = "/".join((*names, there[own]))
         return paths
 
 
-def _written(pool: Pool, row: int, folder: Inside) -> str:
-    data, suffix = _file(pool, row)
-    name = f"{row:010d}{suffix}"
-    with atomic_file(folder, name) as file:
-        file.write(data)
-    return name
+def _files(pool: Pool, rows: Sequence[int]) -> Iterator[tuple[bytes, str]]:
+    """The bytes of each image and the suffix of their format; what has to be drawn is drawn many at a time."""
+    if hasattr(pool, "encoded"):
+        yield from (_file(pool, row) for row in rows)
+        return
+    if not pool.native_size:
+        raise UserError(f"pool {pool.name!r} has neither files nor a size: its images cannot be written as files")
+    for first in range(0, len(rows), DRAWN):
+        drawn = pool.images(np.array(rows[first : first + DRAWN], dtype=np.int64), View(pool.native_size))
+        yield from ((_png(Image.fromarray(pixels)), ".png") for pixels in drawn.transpose(0, 2, 3, 1))
 
 
-def _file(pool: Pool, row: int) -> tuple[bytes, str]:
-    """The bytes of an image and the suffix of their format."""
-    rows = np.array([row], dtype=np.int64)
-    encoded = getattr(pool, "encoded", None)
-    if encoded is None:
-        if not pool.native_size:
-            raise UserError(f"pool {pool.name!r} has neither files nor a size: its images cannot be written as files")
-        pixels = pool.images(rows, View(pool.native_size))[0].transpose(1, 2, 0)
-        return _png(Image.fromarray(pixels)), ".png"
-    data: bytes = encoded(rows)[0]
+def _file(pool: Any, row: int) -> tuple[bytes, str]:
+    """Of a pool that has its images encoded."""
+    data: bytes = pool.encoded(np.array([row], dtype=np.int64))[0]
     try:
         upright = picture(data)  # checked: what cannot be decoded is refused here, not by the program that reads it
     except BadImage as error:
@@ -110,5 +118,5 @@ def own_paths(images: Union, rows: Rows) -> Sequence[str]:
             raise UserError(
                 f"pool {pool.name!r} is no folder: its images have no paths of their own; let them be copied"
             )
-        paths.append(str(root.absolute() / _where(pool, own)))
+        paths.append(os.path.join(root.absolute(), _where(pool, own)))
     return paths

@@ -148,7 +148,7 @@ def _prepare(world: World, edge: Edge, tasks: Tasks, places: Places, seed: int) 
     def paths(rows: Rows) -> Sequence[str]:
         if all(hasattr(p, "root") for p in world.images.parts):
             return own_paths(world.images, rows)
-        return [str(files.folder.path / path) for path in files.write(rows)]
+        return [os.path.join(files.folder.path, path) for path in files.write(rows)]
 
     record = record_of(world, places.folder.parts[-1], tasks, seed)
     write_sequence_folder(places.sequence, record, manifest(world, tasks, paths, edge.judged))

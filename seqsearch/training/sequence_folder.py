@@ -10,7 +10,8 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, Literal
 
 from seqsearch.core.text import as_cell
@@ -96,8 +97,9 @@ def write_sequence_folder(
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(f.name for f in fields(ManifestRow))
-    writer.writerows(astuple(row) for row in rows)
+    columns = [f.name for f in fields(ManifestRow)]
+    writer.writerow(columns)
+    writer.writerows(map(attrgetter(*columns), rows))
     for name, content in ((SEQUENCE, json.dumps(record, indent=1) + "\n"), (MANIFEST, text.getvalue())):
         with atomic_file(folder, name) as file:
             file.write(content.encode())
