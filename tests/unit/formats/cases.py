@@ -57,8 +57,8 @@ class Case:
 
     def _path(self, folder: Path, pool: object, row: int) -> str:
         if self.images == "paths":
-            return str(Path(self.pool) / pool.where(row))  # type: ignore[attr-defined]
-        images = folder.parent / "images" / pool.digest[-32:]  # type: ignore[attr-defined]
+            return str(Path(self.pool) / pool.where(row))
+        images = folder.parent / "images" / pool.digest[-32:]
         [path] = images.glob(f"*/{row:010d}.*")
         return str(path)
 

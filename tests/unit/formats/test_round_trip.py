@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from tests.unit.formats.cases import Case, Rows, cases
 from tests.unit.formats.toolboxes import AVALANCHE, LAMDA, MAMMOTH
 
@@ -105,8 +106,9 @@ def test_avalanche_itself(kind: str, tmp_path: Path) -> None:
         check_avalanche(cases(tmp_path)[kind], tmp_path)
 
 
-@pytest.mark.parametrize("name", ["pilot", "pycil"])
-def test_pilot_and_pycil(case: Case, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("kind", "name"), [*((kind, "pilot") for kind in KINDS), ("unequal, few", "pycil")])
+def test_pilot_and_pycil(kind: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = cases(tmp_path)[kind]
     folder = case.exported(tmp_path, name)
     said = run_lamda(folder, name, tmp_path, monkeypatch)
     assert said["rows"] == [list(row) for row in case.expected(folder)]
@@ -171,7 +173,7 @@ def test_mammoth_without_images(tasks: Any, tmp_path: Path) -> None:
     with toolbox(tmp_path / "toolbox", MAMMOTH, folder):
         base = importlib.import_module("datasets.utils.continual_dataset")
 
-        class Own(base.ContinualDataset):  # type: ignore[name-defined,misc]
+        class Own(base.ContinualDataset):
             SETTING, N_CLASSES, N_TASKS, N_CLASSES_PER_TASK, SIZE = "class-il", 9, 3, 3, (8, 8)
 
             def get_data_loaders(self) -> Any:
