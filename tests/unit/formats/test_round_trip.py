@@ -151,8 +151,8 @@ def test_mammoth(case: Case, tmp_path: Path) -> None:
     folder = case.exported(tmp_path, "mammoth")
     root = tmp_path / "toolbox"
     with toolbox(root, MAMMOTH):
-        (root / "datasets" / "seq_seqsearch.py").symlink_to(folder / "seqsearch_mammoth.py")
-        found = importlib.import_module("datasets.seq_seqsearch")
+        (root / "datasets" / "seq_found.py").symlink_to(folder / "seqsearch_mammoth.py")
+        found = importlib.import_module("datasets.seq_found")
         dataset = found.SeqSearch(SimpleNamespace(permute_classes=0, seed=0))
         rows = Rows()
         for task in range(dataset.N_TASKS):
@@ -162,6 +162,7 @@ def test_mammoth(case: Case, tmp_path: Path) -> None:
                 assert data[0][0].shape == (3, 224, 224)
         assert sorted(rows) == case.expected(folder)
         assert dataset.get_batch_size() == 32
+        assert dataset.NAME == "seq-found-1"
         assert len(dataset.get_class_names()) == dataset.N_CLASSES
 
 
