@@ -103,3 +103,16 @@ def test_what_a_command_cannot_do_is_refused(run: Path, tmp_path: Path, argument
     assert result.exit_code == 2, result.output
     assert says in result.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_run_of_others_starts_no_command_when_it_is_resumed(run: Path, tmp_path: Path) -> None:
+    out, text = tmp_path / "score", command("sleeps")
+    stopped = ran("score", run, "--methods", text, "--out", out, "--time-budget", "2s")
+    assert stopped.exit_code == 0, stopped.output
+    begun = sorted((out / "commands").iterdir())
+    refused = ran("score", "--resume", out)
+    assert refused.exit_code == 2
+    assert "would start a command: read it, and if you trust it, name it: --methods" in refused.stderr
+    assert sorted((out / "commands").iterdir()) == begun
+    named = ran("score", "--resume", out, "--methods", text, "--time-budget", "1s")
+    assert named.exit_code == 0, named.output

@@ -16,14 +16,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.outcomes import HEAD, EdgeResult
 from seqsearch.core.registry import located
 from seqsearch.core.types import Edge, JudgedPart, MethodSpec, StateKey, Task, reported
 from seqsearch.engine.journal_lines import understood, written
+from seqsearch.storage.inside import Inside
 from seqsearch.training import confined
 from seqsearch.training.command import OUTPUT
+from seqsearch.training.command_answer import BadAnswer, read_answer
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
@@ -259,3 +263,29 @@ def _until(true: Callable[[], bool]) -> None:
     while not true():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["accuracy", "predicted", "x"]), inner),
+    max_leaves=12,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.sampled_from(["accuracy", "predicted"]), JSON, min_size=1) | JSON)
+def test_whatever_it_writes_is_an_answer_or_one_line(lab: Lab, said: object) -> None:
+    out = Inside(lab.run)
+    (lab.run / "x.json").write_text(json.dumps(said))
+    counts = [len(lab.world.rows(t.classes, "test")[0]) for t in lab.tasks]
+    answer, error = None, ""
+    try:
+        answer = read_answer(out, "x.json", lab.world, lab.tasks, "test")
+    except BadAnswer as bad:
+        error = str(bad)
+    assert (answer is None) == bool(error)
+    assert "\n" not in error
+    if answer is None:
+        return
+    assert [len(row) for row in answer.steps] == [1, 2, 3]
+    assert all(0 <= k <= n for row in answer.steps for k, n in zip(row, counts, strict=False))
