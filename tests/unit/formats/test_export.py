@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
+from protocols.evaluate.exchange import export as writing
 from protocols.evaluate.exchange.brought_in import pool_names
+from protocols.evaluate.parts.source import Source
+from protocols.evaluate.parts.study import placed
 from protocols.running.folder import RunFolder
+from seqsearch.core.errors import UserError
 from seqsearch.formats.folder import folder_name
-from seqsearch.results.named import read_named
+from seqsearch.results.named import NamedSequence, read_named
 from seqsearch.results.rows import RunInfo, SequenceKind, TaskSequence
 from seqsearch.results.run import read_results
 from seqsearch.results.tables import write_sequences
@@ -86,7 +91,7 @@ def test_what_is_not_ours_stays(place: str, orders: Path, tmp_path: Path) -> Non
         out.mkdir()
         (out / "thesis.tex").write_text("mine")
         if place == "marked":
-            (out / "export.json").write_text('{"schema": "seqsearch-export/1", "files": []}')
+            (out / "export.json").write_text('{"schema": "seqsearch-export/1", "files": ["thesis.tex"]}')
     refused(ran("export", orders, "--pool", POOL, "--to", "csv", "--out", out), str(out))
     assert not list(elsewhere.iterdir())
     assert out.is_symlink() or out.is_file() or (out / "thesis.tex").read_text() == "mine"
@@ -146,6 +151,8 @@ def test_hostile_names_stay_names(tmp_path: Path) -> None:
     lines = [line for line in readme.splitlines() if line.startswith("    ")]
     said = "\n".join(lines) + "".join(t.decode() for p, t in contents(out).items() if p.endswith(".py"))
     assert not any(name in said for name in HOSTILE)
+    images = sorted(p.read_bytes() for p in (out / "images").rglob("*.jpg"))
+    assert images == sorted(p.read_bytes() for p in Path(pool).rglob("*.jpg"))
     record, back = next(out.glob("*/sequence.json")), tmp_path / "back.json"
     assert ran("import", record, "--from", "json", "--pool", pool, "--out", back).exit_code == 0
     [(name, tasks)] = json.loads(back.read_text()).items()
@@ -226,8 +233,18 @@ def test_imports_are_refused_in_one_line(orders: Path, tmp_path: Path) -> None:
     assert os.path.getsize(tmp_path / "back.json")
 
 
-def test_score_names_the_nearest_classes(orders: Path, tmp_path: Path) -> None:
-    path = tmp_path / "typo.json"
-    path.write_text(json.dumps([[names()[0] + "z"]]))
-    asked = ("score", path, "--pool", POOL, "--methods", "simplecil", "--out", tmp_path / "run")
-    refused(ran(*asked), f"the nearest: {names()[0]!r}")
+def test_score_names_the_nearest_classes() -> None:
+    source = Source(Path("typo.json"), named=(NamedSequence("a", ((names()[0] + "z",),)),))
+    with pytest.raises(UserError, match=f"the nearest: {names()[0]!r}"):
+        placed(source, World(POOL, 0, "", ""))
+
+
+def test_what_it_takes_is_told_before_it_is_written(
+    orders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("export", orders, "--pool", POOL, "--to", "pilot", "--out", tmp_path / "out")
+    monkeypatch.setattr(writing, "LARGE", 10)
+    assert "24 images, about" in ran(*asked).stderr
+    monkeypatch.setattr(writing.shutil, "disk_usage", lambda path: SimpleNamespace(free=1000))
+    refused(ran(*asked[:-1], tmp_path / "more"), "24 images", "free some space", "--images paths")
+    assert not (tmp_path / "more").exists()

@@ -42,9 +42,14 @@ def toolbox(root: Path, files: Mapping[str, str], *also: Path) -> Iterator[None]
         sys.modules.update(before)
 
 
+@pytest.fixture(scope="module")
+def pools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pools")
+
+
 @pytest.fixture(params=KINDS)
-def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
-    return cases(tmp_path)[request.param]
+def case(request: pytest.FixtureRequest, pools: Path) -> Case:
+    return cases(pools)[request.param]
 
 
 def of_avalanche(scenario: Any, found: Any) -> Rows:
@@ -99,16 +104,16 @@ def test_avalanche_by_its_rule(case: Case, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
-def test_avalanche_itself(kind: str, tmp_path: Path) -> None:
+def test_avalanche_itself(kind: str, pools: Path, tmp_path: Path) -> None:
     """Importing it takes ten seconds or more."""
     pytest.importorskip("avalanche")
     with toolbox(tmp_path / "none", {}):
-        check_avalanche(cases(tmp_path)[kind], tmp_path)
+        check_avalanche(cases(pools)[kind], tmp_path)
 
 
 @pytest.mark.parametrize(("kind", "name"), [*((kind, "pilot") for kind in KINDS), ("unequal, few", "pycil")])
-def test_pilot_and_pycil(kind: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = cases(tmp_path)[kind]
+def test_pilot_and_pycil(kind: str, name: str, pools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = cases(pools)[kind]
     folder = case.exported(tmp_path, name)
     said = run_lamda(folder, name, tmp_path, monkeypatch)
     assert said["rows"] == [list(row) for row in case.expected(folder)]
