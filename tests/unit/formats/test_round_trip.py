@@ -111,6 +111,30 @@ def test_avalanche_itself(kind: str, pools: Path, tmp_path: Path) -> None:
         check_avalanche(cases(pools)[kind], tmp_path)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("constructor", ["benchmark", "classic_benchmark"])
+def test_a_strategy_of_avalanche_learns_an_export(constructor: str, pools: Path, tmp_path: Path) -> None:
+    pytest.importorskip("avalanche")
+    import torch
+    from avalanche.evaluation.metrics import accuracy_metrics
+    from avalanche.training.plugins import EvaluationPlugin
+    from avalanche.training.supervised import Replay
+    from torchvision.transforms import ToTensor
+
+    case = cases(pools)["unequal, few"]
+    folder = case.exported(tmp_path, "avalanche")
+    with toolbox(tmp_path / "none", {}, folder):
+        scenario = getattr(importlib.import_module("seqsearch_avalanche"), constructor)(ToTensor(), ToTensor())
+    network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 32 * 32, 6))
+    strategy = Replay(
+        model=network, optimizer=torch.optim.SGD(network.parameters(), 0.01), criterion=torch.nn.CrossEntropyLoss(),
+        mem_size=6, train_mb_size=4, evaluator=EvaluationPlugin(accuracy_metrics(experience=True), loggers=[]),
+    )  # fmt: skip
+    for experience in scenario.train_stream:
+        strategy.train(experience)
+    assert len(strategy.eval(scenario.test_stream)) == len(case.tasks)
+
+
 @pytest.mark.parametrize(("kind", "name"), [*((kind, "pilot") for kind in KINDS), ("unequal, few", "pycil")])
 def test_pilot_and_pycil(kind: str, name: str, pools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = cases(pools)[kind]
