@@ -47,7 +47,7 @@ def tasks_of(order: Order, names: Any) -> tuple[tuple[str, ...], ...]:
 
 
 @pytest.mark.parametrize("name", sorted(ORDER_FILE))
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(order=orders())
 def test_an_exported_order_is_read_back(name: str, order: Order, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("order") / "order.json"
@@ -59,7 +59,7 @@ def test_an_exported_order_is_read_back(name: str, order: Order, tmp_path_factor
     assert sequence.tasks == tasks_of(order, names)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(order=orders(), names=st.data())
 def test_neutral_forms_are_read_back_whatever_the_names(
     order: Order, names: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -277,7 +277,7 @@ VALUES = st.recursive(
 
 
 @pytest.mark.parametrize("form", sorted(set(toolboxes()) - {"csv"}))
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(said=VALUES)
 def test_whatever_a_file_says_it_is_sequences_or_one_line(
     form: str, said: Any, tmp_path_factory: pytest.TempPathFactory
