@@ -98,7 +98,7 @@ USAGE_WITHOUT = """    import sys; sys.path.insert(0, "DIR/{folder}")
 def build() -> Toolbox:
     return Toolbox(
         "Avalanche",
-        tried="avalanche-lib 0.6.0, both constructors, by the tests of seqsearch",
+        tried="avalanche-lib 0.6.0, both constructors and its Replay strategy, by the tests of seqsearch",
         direction="class_order[label] = class_id, in order of arrival (Avalanche's class_order and fixed_class_order)",
         read=read,
         limits=(

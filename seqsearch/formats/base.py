@@ -79,7 +79,8 @@ class Toolbox:
         tried: versions that exports were tried with, and how.
         direction: of its class order, in words.
         limits: what its users must know, a sentence each.
-        usage: Markdown lines that run an export in it, by whether there are images; ``{folder}`` is that of a sequence.
+        usage: Markdown lines that run an export in it, by whether there are images; ``{folder}`` is that of a sequence,
+            ``{module}`` and ``{dataset}`` are names made of it.
         files: text of its own files by name, for a sequence with or without images; None if it can only be read.
         together: text of files for all sequences by name, from the names of their classes.
         read: what a file of it says.

@@ -7,7 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import as_cell, from_cell
+from seqsearch.core.text import as_cell, from_cell, shows
 from seqsearch.core.typed import brief
 from seqsearch.formats.base import Given, Read, Toolbox
 
@@ -18,7 +18,7 @@ def build() -> Toolbox:
         tried="seqsearch score",
         direction="steps count from 1; classes of a step stand in order of arrival",
         read=read,
-        limits=("Names that begin or end with a blank are refused: readers of CSV strip them.",),
+        limits=("Names with blanks around them, or that do not show, are refused: readers of CSV change them.",),
         usage=dict.fromkeys((True, False), "    seqsearch score DIR/sequences.csv --pool POOL --methods METHOD"),
         files=lambda order, images: {},
         together=together,
@@ -37,8 +37,10 @@ def together(sequences: Mapping[str, Sequence[Sequence[str]]]) -> Mapping[str, s
     for name, tasks in sequences.items():
         for step, classes in enumerate(tasks, 1):
             for c in classes:
-                if c != c.strip() or "\r" in c:
-                    raise UserError(f"class {brief(c)} begins or ends with a blank, which CSV does not keep: --to json")
+                if c != c.strip() or not shows(c):
+                    raise UserError(
+                        f"class {brief(c)} has blanks around it or does not show, which readers of CSV change: --to json"
+                    )
                 writer.writerow((as_cell(name), step, as_cell(c)))
     return {"sequences.csv": text.getvalue()}
 

@@ -26,6 +26,11 @@ from seqsearch.storage.unfinished import host
 
 SCHEMA, MARK, README, IMAGES = "seqsearch-export/1", "export.json", "README.md", "images"
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_OURS = re.compile(
+    r"README\.md|export\.json|sequences\.(?:json|csv)"
+    r"|[A-Za-z0-9][A-Za-z0-9._-]{0,63}/(?:sequence\.json|manifest\.csv|seqsearch_\w+\.(?:py|json)|\w+_order\.json)"
+)
+"""Names of files of an export but images: whatever an ``export.json`` says, no other is ever removed."""
 _IMAGE = re.compile(r"[0-9a-zA-Z_.-]{1,32}/\d{7}/\d{10}\.(?:jpg|png|bmp|webp)")
 
 
@@ -98,7 +103,7 @@ def check_place(out: Path) -> None:
     ours = said.get("files")
     if said.get("schema") != SCHEMA or not isinstance(ours, list):
         raise UserError(f"--out {out} is there and is no export of this version: name another folder, or remove it")
-    known = {name for name in ours if isinstance(name, str)} | {MARK}
+    known = {name for name in ours if isinstance(name, str) and _OURS.fullmatch(name)} | {MARK}
     if others := next((name for name in _files(out) if not (name in known or _is_image(name))), None):
         raise UserError(
             f"--out {out} holds {brief(others)}, which no export wrote: move it away, or name another folder"

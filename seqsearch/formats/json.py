@@ -27,7 +27,7 @@ def build() -> Toolbox:
         usage=dict.fromkeys((True, False), "    seqsearch score DIR/sequences.json --pool POOL --methods METHOD"),
         files=lambda order, images: {},
         together=together,
-        marks=frozenset({"schema", "tasks"}),
+        marks=frozenset({"schema"}),
     )
 
 

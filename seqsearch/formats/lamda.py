@@ -117,7 +117,7 @@ def main():
     name = args["dataset"]
     args.update(config=given.config, shuffle=False, init_cls=own["init_cls"], increment=own["increment"])
     if os.path.exists(MANIFEST):
-        args["dataset"] = "seqsearch"
+        args["dataset"] = os.path.basename(HERE)  # logs are kept apart by it
     import trainer
     from models import base
     from utils import data_manager
@@ -137,7 +137,7 @@ LIMITS = (
     "Without images the order must have all classes of the data set, as the toolbox looks every label up in it.",
     "shuffle is off: with it the toolbox would draw another order.",
     "Transforms are those of the data set that the configuration names; choose one whose images have the size of yours.",
-    "Methods with constants for one data set (FOSTER and BEEF for CIFAR-100) see the name 'seqsearch'.",
+    "Methods with constants for one data set (FOSTER and BEEF for CIFAR-100) see the name of the sequence's folder.",
 )
 DIRECTION = (
     "class_order[label] = class_id, in order of arrival (the position is the new label, the entry the original class)"
@@ -155,7 +155,6 @@ def files(name: str, order: Order) -> Mapping[str, str]:
     sizes = order.task_sizes
     said = {
         "toolbox": name,
-        "dataset": "seqsearch",
         "shuffle": False,
         "init_cls": sizes[0],
         "increment": sizes[1] if len(sizes) > 1 else sizes[0],

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from seqsearch.formats.base import Given, Order, Read, Toolbox
 from seqsearch.formats.numbers import sizes_of, uninverted, values
 
-STUB = '''"""This sequence as a data set of Mammoth, seq-seqsearch; it needs Mammoth and the files beside it, nothing else.
+STUB = '''"""This sequence as a data set of Mammoth; it needs Mammoth and the files beside it, nothing else.
 
-    ln -s THIS_FILE MAMMOTH/datasets/seq_seqsearch.py
-    cd MAMMOTH && python main.py --dataset seq-seqsearch --model der --buffer_size 200 --alpha 0.3 --lr 0.03
+    ln -s THIS_FILE MAMMOTH/datasets/seq_found.py       # any name that Mammoth can import: no dash, no two underscores
+    cd MAMMOTH && python main.py --dataset seq-FOLDER --model der --buffer_size 200 --alpha 0.3 --lr 0.03
 
 Do not add --permute_classes: labels are by arrival already. SEQSEARCH_SIDE is the side that images are scaled to (224 pixels).
 """
@@ -66,7 +66,7 @@ class Images(Dataset):
 
 
 class SeqSearch(ContinualDataset):
-    NAME = "seq-seqsearch"
+    NAME = "seq-" + os.path.basename(HERE).replace("_", "-").lower()
     SETTING = "class-il"
     N_TASKS = len(SIZES)
     N_CLASSES = sum(SIZES)
@@ -147,8 +147,9 @@ def reorder(dataset):
     return dataset
 '''
 
-USAGE = """    ln -s DIR/{folder}/seqsearch_mammoth.py MAMMOTH/datasets/seq_seqsearch.py
-    cd MAMMOTH && SEQSEARCH_SIDE=224 python main.py --dataset seq-seqsearch --model der --buffer_size 200 --alpha 0.3 --lr 0.03"""
+USAGE = """    ln -s DIR/{folder}/seqsearch_mammoth.py MAMMOTH/datasets/seq_{module}.py
+    cd MAMMOTH
+    SEQSEARCH_SIDE=224 python main.py --dataset seq-{dataset} --model der --buffer_size 200 --alpha 0.3 --lr 0.03"""
 
 USAGE_WITHOUT = """    cd MAMMOTH && PYTHONPATH=DIR/{folder} python your_script.py
     # in it, before the data set is made: from seqsearch_mammoth import reorder; reorder(SequentialCIFAR100)"""

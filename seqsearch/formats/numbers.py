@@ -119,7 +119,7 @@ def _name(where: str, said: Any, names: Sequence[str], known: set[str], all_said
         numbers = [v for v in all_said if isinstance(v, int)]
         from_one = " (this order counts from 1)" if min(numbers) == 1 and max(numbers) == len(names) else ""
         raise UserError(f"{where}: class {brief(said)} is not there, they are 0 to {len(names) - 1}{from_one}")
-    return names[said]
+    return names[int(said)]
 
 
 def order_of(record: dict[str, Any]) -> Order:

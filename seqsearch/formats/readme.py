@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from seqsearch.core.text import json_line
@@ -44,12 +45,18 @@ def readme(toolbox: Toolbox, orders: Mapping[str, tuple[str, Order]], images: st
         "",
     ]  # fmt: skip
     for folder in orders:
-        lines += [toolbox.usage[has].format(folder=folder), ""]
+        lines += [_filled(toolbox.usage[has], folder), ""]
         if "{folder}" not in toolbox.usage[has]:
             break
     lines += [f"## What {toolbox.title} keeps, and what it cannot do", ""]
     lines += [*(f"- {limit}" for limit in toolbox.limits), "", f"Tried: {toolbox.tried}.", ""]
     return "\n".join(lines)
+
+
+def _filled(usage: str, folder: str) -> str:
+    """Lines for a sequence; a name that Python imports has no dash, and to Mammoth no two underscores."""
+    module = re.sub(r"[^A-Za-z0-9]+", "_", folder)
+    return usage.format(folder=folder, module=module, dataset=folder.replace("_", "-").lower())
 
 
 def _cell(name: str) -> str:

@@ -46,8 +46,8 @@ def read_orders(path: Path, names: Sequence[str], sizes: Sequence[int]) -> tuple
         else:
             text = content(path, LARGEST).decode("utf-8-sig")
             lists = json.loads(text) if path.suffix == ".json" else _lines(text)
-            named = lists.items() if isinstance(lists, dict) else None
-            lists = list(lists.values()) if isinstance(lists, dict) else lists
+            named = lists.items() if isinstance(lists, dict) and lists else None
+            lists = lists if named is None else [order for _, order in named]
             if not isinstance(lists, list) or not all(isinstance(order, list) for order in lists):
                 raise UserError(
                     f"--orders {path}: must hold a list of orders, each a list of classes, or orders by name"

@@ -57,8 +57,8 @@ class Case:
 
     def _path(self, folder: Path, pool: object, row: int) -> str:
         if self.images == "paths":
-            return str(Path(self.pool) / pool.where(row))  # type: ignore[attr-defined]
-        images = folder.parent / "images" / pool.digest[-32:]  # type: ignore[attr-defined]
+            return str(Path(self.pool) / pool.where(row))
+        images = folder.parent / "images" / pool.digest[-32:]
         [path] = images.glob(f"*/{row:010d}.*")
         return str(path)
 
@@ -73,15 +73,17 @@ def write_pool(root: Path, names: Sequence[str], per_class: int = 5) -> str:
     return str(root)
 
 
-def cases(tmp_path: Path) -> dict[str, Case]:
+def cases(root: Path) -> dict[str, Case]:
     """Equal tasks; unequal tasks of few classes; more than 100 classes; a folder with hostile names."""
     few = "glyphs:classes=9,train=2,reward=1,test=1"
-    many = "glyphs:classes=110,train=2,reward=1,test=1"
+    many, folder = (
+        str(root / name) if (root / name).exists() else write_pool(root / name, names, count)
+        for name, names, count in (("many", [f"class {i}" for i in range(110)], 4), ("photos", HOSTILE, 5))
+    )
     order = np.random.default_rng(1).permutation(110).tolist()
-    folder = write_pool(tmp_path / "photos", HOSTILE)
     return {
         "equal": Case(few, ((2, 0, 1), (8, 3, 5), (4, 7, 6))),
         "unequal, few": Case(few, ((7,), (0, 3, 5), (8, 2))),
-        "more than 100": Case(many, tuple(tuple(order[i : i + 11]) for i in range(0, 110, 11))),
+        "more than 100": Case(many, tuple(tuple(order[i : i + 11]) for i in range(0, 110, 11)), "paths"),
         "folder": Case(folder, ((5, 1), (0, 7, 2, 6), (3,)), "paths"),
     }

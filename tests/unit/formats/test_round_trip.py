@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from tests.unit.formats.cases import Case, Rows, cases
 from tests.unit.formats.toolboxes import AVALANCHE, LAMDA, MAMMOTH
 
@@ -41,9 +42,14 @@ def toolbox(root: Path, files: Mapping[str, str], *also: Path) -> Iterator[None]
         sys.modules.update(before)
 
 
+@pytest.fixture(scope="module")
+def pools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pools")
+
+
 @pytest.fixture(params=KINDS)
-def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
-    return cases(tmp_path)[request.param]
+def case(request: pytest.FixtureRequest, pools: Path) -> Case:
+    return cases(pools)[request.param]
 
 
 def of_avalanche(scenario: Any, found: Any) -> Rows:
@@ -98,15 +104,40 @@ def test_avalanche_by_its_rule(case: Case, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
-def test_avalanche_itself(kind: str, tmp_path: Path) -> None:
+def test_avalanche_itself(kind: str, pools: Path, tmp_path: Path) -> None:
     """Importing it takes ten seconds or more."""
     pytest.importorskip("avalanche")
     with toolbox(tmp_path / "none", {}):
-        check_avalanche(cases(tmp_path)[kind], tmp_path)
+        check_avalanche(cases(pools)[kind], tmp_path)
 
 
-@pytest.mark.parametrize("name", ["pilot", "pycil"])
-def test_pilot_and_pycil(case: Case, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.long
+@pytest.mark.parametrize("constructor", ["benchmark", "classic_benchmark"])
+def test_a_strategy_of_avalanche_learns_an_export(constructor: str, pools: Path, tmp_path: Path) -> None:
+    pytest.importorskip("avalanche")
+    import torch
+    from avalanche.evaluation.metrics import accuracy_metrics
+    from avalanche.training.plugins import EvaluationPlugin
+    from avalanche.training.supervised import Replay
+    from torchvision.transforms import ToTensor
+
+    case = cases(pools)["unequal, few"]
+    folder = case.exported(tmp_path, "avalanche")
+    with toolbox(tmp_path / "none", {}, folder):
+        scenario = getattr(importlib.import_module("seqsearch_avalanche"), constructor)(ToTensor(), ToTensor())
+    network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 32 * 32, 6))
+    strategy = Replay(
+        model=network, optimizer=torch.optim.SGD(network.parameters(), 0.01), criterion=torch.nn.CrossEntropyLoss(),
+        mem_size=6, train_mb_size=4, evaluator=EvaluationPlugin(accuracy_metrics(experience=True), loggers=[]),
+    )  # fmt: skip
+    for experience in scenario.train_stream:
+        strategy.train(experience)
+    assert len(strategy.eval(scenario.test_stream)) == len(case.tasks)
+
+
+@pytest.mark.parametrize(("kind", "name"), [*((kind, "pilot") for kind in KINDS), ("unequal, few", "pycil")])
+def test_pilot_and_pycil(kind: str, name: str, pools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = cases(pools)[kind]
     folder = case.exported(tmp_path, name)
     said = run_lamda(folder, name, tmp_path, monkeypatch)
     assert said["rows"] == [list(row) for row in case.expected(folder)]
@@ -149,8 +180,8 @@ def test_mammoth(case: Case, tmp_path: Path) -> None:
     folder = case.exported(tmp_path, "mammoth")
     root = tmp_path / "toolbox"
     with toolbox(root, MAMMOTH):
-        (root / "datasets" / "seq_seqsearch.py").symlink_to(folder / "seqsearch_mammoth.py")
-        found = importlib.import_module("datasets.seq_seqsearch")
+        (root / "datasets" / "seq_found.py").symlink_to(folder / "seqsearch_mammoth.py")
+        found = importlib.import_module("datasets.seq_found")
         dataset = found.SeqSearch(SimpleNamespace(permute_classes=0, seed=0))
         rows = Rows()
         for task in range(dataset.N_TASKS):
@@ -160,6 +191,7 @@ def test_mammoth(case: Case, tmp_path: Path) -> None:
                 assert data[0][0].shape == (3, 224, 224)
         assert sorted(rows) == case.expected(folder)
         assert dataset.get_batch_size() == 32
+        assert dataset.NAME == "seq-found-1"
         assert len(dataset.get_class_names()) == dataset.N_CLASSES
 
 
@@ -171,7 +203,7 @@ def test_mammoth_without_images(tasks: Any, tmp_path: Path) -> None:
     with toolbox(tmp_path / "toolbox", MAMMOTH, folder):
         base = importlib.import_module("datasets.utils.continual_dataset")
 
-        class Own(base.ContinualDataset):  # type: ignore[name-defined,misc]
+        class Own(base.ContinualDataset):
             SETTING, N_CLASSES, N_TASKS, N_CLASSES_PER_TASK, SIZE = "class-il", 9, 3, 3, (8, 8)
 
             def get_data_loaders(self) -> Any:

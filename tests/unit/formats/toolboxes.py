@@ -1,4 +1,4 @@
-"""Small toolboxes that follow the documented rules of the real ones: how each makes (path, label, task, split) of what it is given.
+"""Small toolboxes that follow the documented rules of the real ones: what each makes of what it is given.
 
 Written from the rules (how labels are mapped, which labels a task has), not from what is exported.
 """
