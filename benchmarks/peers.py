@@ -1,12 +1,18 @@
 """The same learner here and in Avalanche, on the same exported sequence: does it reach the same accuracy, in what time?
 
-    python -m benchmarks.peers [--seeds 10] [--write]
+    python -m benchmarks.peers [--seeds 10] [--epochs 3] [--buffer 80] [--write]
 
 A CLDyB run with SimpleCIL finds a sequence of 4 tasks of 5 glyph classes, and ``seqsearch export`` writes it for
 Avalanche. There its Replay strategy learns it, here ``er``: the same network (``glyph_vit``, all of it trained), a head
 whose first values have the same distribution, the same images (compared bit by bit), 20 new and 20 stored images a step,
 a reservoir of 80 images that those of a task enter when it ends, a learning rate that falls along half a cosine in every
-task (`Schedule`). Random numbers differ, so that a seed pairs trainings in name only.
+task (`Schedule`). Given the same random draws both learn the same weights, bit for bit (tests/unit/benchmarks/test_peers.py);
+here they draw as each does, so that a seed pairs trainings in name only.
+
+One draw differs in kind: which stored images join a step is drawn anew for every step here, and in shuffled passes over the
+buffer there. Where few passes are made, passes are better, since each stored image is seen; hence a buffer that is passed over
+7.5 times in a task. ``--epochs 2 --buffer 200``, where it is passed over twice, shows the difference (chosen after it was seen;
+the ten seeds of the comparison were run after that).
 
 Printed: final accuracy (mean over tasks) by training seed, and the 90 % interval of the mean difference over seeds:
 Student's, and Student's and Hall's together, which allow for skewness (`seqsearch.distribution.pivot`). Both are
@@ -139,11 +145,10 @@ def shown(name: str, found: dict[str, Any]) -> None:
     )
 
 
-def measured(folder: Path, seeds: int) -> dict[str, Any]:
+def measured(folder: Path, schedule: Schedule, seeds: int) -> dict[str, Any]:
     """All of it; printed, too."""
     from benchmarks.peers_avalanche import Exported, OnAvalanche
 
-    schedule = Schedule()
     backbone = World(POOL, 0, str(cache_root()), str(folder)).backbone(BACKBONE)
     exported = Exported(export_of_a_run(folder), backbone)
     other = replace(schedule, buffer=OTHER_BUFFER)
@@ -195,15 +200,18 @@ def summary(found: Mapping[str, Sequence[Outcome]]) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--write", action="store_true", help="write benchmarks/results/peers.json")
+    parser.add_argument("--epochs", type=int, default=Schedule().epochs)
+    parser.add_argument("--buffer", type=int, default=Schedule().buffer)
+    parser.add_argument("--write", action="store_true", help="write benchmarks/results/peers[_EPOCHS_BUFFER].json")
     arguments = parser.parse_args()
     from seqsearch.training.device import pin_threads
 
     pin_threads()
     with tempfile.TemporaryDirectory() as folder:
-        found = measured(Path(folder), arguments.seeds)
+        schedule = Schedule(epochs=arguments.epochs, buffer=arguments.buffer)
+        found = measured(Path(folder), schedule, arguments.seeds)
     if arguments.write:
-        write_result("peers", found)
+        write_result("peers" if schedule == Schedule() else f"peers_{schedule.epochs}_{schedule.buffer}", found)
 
 
 if __name__ == "__main__":
