@@ -18,7 +18,7 @@ from avalanche.evaluation.metrics import accuracy_metrics
 from avalanche.models import IncrementalClassifier
 from avalanche.training.plugins import EvaluationPlugin
 from avalanche.training.supervised import Replay
-from PIL import Image
+from PIL import Image, ImageOps
 from torch import nn
 from torch.utils.data import TensorDataset
 
@@ -33,8 +33,9 @@ def read_rows(folder, split):
 
 def read_images(folder, rows):
     """Images [n, 3, SIDE, SIDE] on -1 .. 1; a path is relative to the folder, or absolute."""
-    images = [Image.open(folder / row["path"]).convert("RGB").resize((SIDE, SIDE)) for row in rows]
-    return torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2).float() / 127.5 - 1
+    upright = (ImageOps.exif_transpose(Image.open(folder / row["path"])) for row in rows)
+    images = np.stack([image.convert("RGB").resize((SIDE, SIDE)) for image in upright])
+    return torch.from_numpy(images).permute(0, 3, 1, 2).float() / 127.5 - 1
 
 
 def dataset_of(images, rows):
