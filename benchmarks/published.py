@@ -15,7 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks.tools import write_result
-from protocols.evaluate.published.ledger import Entry, read_ledger
+from protocols.evaluate.published.ledger import read_ledger
+from protocols.evaluate.published.records import Entry
 from protocols.evaluate.published.results import Result, read_results, to_json
 from protocols.evaluate.published.running import Places, run
 from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
@@ -26,7 +27,7 @@ def result_of(entry: Entry) -> Result:
     """Run it."""
     with tempfile.TemporaryDirectory() as folder:
         figures = run(entry, Places(None, Path(folder)), print)
-    today = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     return Result(entry.name, entry.commands, today, version("seqsearch"), tuple(figures))
 
 

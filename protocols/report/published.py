@@ -15,7 +15,8 @@ from typing import Any
 from rich.console import RenderableType
 
 from protocols.evaluate.published.figures import Figure, number
-from protocols.evaluate.published.ledger import Data, Entry, Ledger, read_ledger
+from protocols.evaluate.published.ledger import read_ledger
+from protocols.evaluate.published.records import Data, Entry, Ledger
 from protocols.evaluate.published.results import Result, joined, read_results
 from protocols.evaluate.published.running import Places, commands, kept
 from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
@@ -26,7 +27,7 @@ BEGIN, END = (
     "<!-- the table below is written by python -m protocols.report.published -->",
     "<!-- end of the table -->",
 )
-HEADINGS = ("name", "paper", "where", "published", "ours", "largest difference", "status", "GPU hours, estimated")
+HEADINGS = ("name", "paper", "where", "published", "ours", "largest difference", "status", "hours, estimated")
 Pair = tuple[Entry, Result | None]
 
 
@@ -54,7 +55,8 @@ def summary(pairs: Sequence[Pair]) -> str:
     return f"{count(len(pairs), 'entry').replace('entrys', 'entries')}: {said}. " + (
         f"{trained} of those that were run trained anything on the papers' data."
         if trained
-        else "Those that were run need no data: counts, and figures that follow from printed ones. No accuracy of a paper has been reproduced here yet."
+        else "Those that were run need no data: counts, and figures that follow from printed ones. "
+        "No accuracy of a paper has been reproduced here yet."
     )
 
 
@@ -107,7 +109,7 @@ def outcome(entry: Entry, figures: Sequence[Figure]) -> RenderableType:
         grid.add_row(*map(line, (f.row, f.column, f.printed, _number(f, f.ours), between, _difference(f), verdict)))
     agreeing = sum(f.agrees for f in figures)
     said = f"{agreeing} of {count(len(figures), 'figure')} agree: {_meaning(figures)}"
-    parts = [grid, line(""), line(said)]
+    parts: list[RenderableType] = [grid, line(""), line(said)]
     if entry.conditional:
         parts.append(line(f"ours are conditional on: {entry.conditional}"))
     return Group(*parts)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import typing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from seqsearch.core.typed import brief
+from seqsearch.core.errors import UserError
+from seqsearch.core.typed import brief, built, fits, in_words
+
+R = TypeVar("R")
 
 
 def read_plain(path: Path, largest: int, deepest: int) -> Any:
@@ -37,6 +42,55 @@ def read_plain(path: Path, largest: int, deepest: int) -> Any:
             raise ValueError(f"{line} is nested too deeply")
     _check_keys(yaml.compose(text, loader))
     return yaml.load(text, loader)
+
+
+def read_mapping(path: Path, largest: int, deepest: int, schema: str) -> dict[str, Any]:
+    """What a YAML file says that is of a ``schema``, which it names; see `read_plain`.
+
+    Raises:
+        UserError: it cannot be read, or is of another schema.
+    """
+    import yaml
+
+    try:
+        content = read_plain(path, largest, deepest)
+    except (OSError, yaml.YAMLError, ValueError) as error:
+        raise UserError(f"{path} cannot be read as YAML: {' '.join(str(error).split())[:300]}") from None
+    if not isinstance(content, dict) or content.get("schema") != schema:
+        raise UserError(f"{path} is another file than was asked for: it must have `schema: {schema}`")
+    return {key: value for key, value in content.items() if key != "schema"}
+
+
+def record(where: str, content: Any, kind: type[R]) -> R:
+    """A record of plain values, with the defaults of ``kind`` for what is left out.
+
+    Raises:
+        UserError: an unknown key, one that lacks, or a value of another kind; ``where`` begins the line.
+    """
+    if not isinstance(content, dict):
+        raise UserError(f"{where} must hold `key: value` lines")
+    fields = {f.name: f for f in dataclasses.fields(typing.cast(Any, kind))}
+    if unknown := [k for k in content if k not in fields]:
+        raise UserError(f"{where}: unknown key {brief(unknown[0])}; keys are {', '.join(fields)}")
+    hints, values = typing.get_type_hints(kind), {}
+    for name, f in fields.items():
+        if name not in content:
+            if f.default is dataclasses.MISSING:
+                raise UserError(f"{where}: {name} is lacking")
+            continue
+        inner = typing.get_args(hints[name])
+        if len(inner) == 2 and dataclasses.is_dataclass(inner[0]) and isinstance(content[name], list):
+            values[name] = tuple(record(f"{where}: {name}", c, typing.cast(Any, inner[0])) for c in content[name])
+        elif not fits(content[name], hints[name]):
+            raise UserError(f"{where}: {name} is {brief(content[name])}, must be {_wanted(hints[name])}")
+        else:
+            values[name] = built(content[name], hints[name])
+    return kind(**values)
+
+
+def _wanted(kind: Any) -> str:
+    texts = typing.get_origin(kind) is tuple and "str" in str(kind)
+    return "a list of texts (numbers as they are printed: in quotes)" if texts else in_words(kind)
 
 
 def _check_keys(node: Any) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from protocols.evaluate.published.ledger import Derived, Entry, How, Read
+from protocols.evaluate.published.records import Derived, Entry, How, Read
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.evaluate.published.figures import Figure, cell
-from protocols.evaluate.published.ledger import Entry, Ledger
+from protocols.evaluate.published.records import Entry, Ledger
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import built, fits
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.evaluate.published.figures import Figure, derived, from_answers
-from protocols.evaluate.published.ledger import Data, Entry, Ledger
+from protocols.evaluate.published.records import Data, Entry, Ledger
 from seqsearch.core.errors import UserError
 from seqsearch.storage.files import atomic_path
 
@@ -56,7 +56,8 @@ def check(ledger: Ledger, entry: Entry, data: Path | None) -> None:
     first, others = gone[0], ", ".join(d.path for d in gone[1:])
     place = f"{data / first.path} is not there" if data else f"it needs a folder --data DIR with {first.path} in it"
     raise UserError(
-        f"{entry.name} was not run: {place}: {first.name}, {first.where}" + (f"; also missing: {others}" if others else "")
+        f"{entry.name} was not run: {place}: {first.name}, {first.where}"
+        + (f"; also missing: {others}" if others else "")
     )
 
 
