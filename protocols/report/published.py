@@ -83,9 +83,10 @@ def needs(ledger: Ledger, entry: Entry, missing: Sequence[Data], places: Places)
         lines.append(f"  data: {d.path} ({there}){f', licence {d.licence}' if d.licence else ''}")
     for name in ("weights", "preprocessing", "augmentation", "order", "seeds"):
         if said := getattr(entry, name):
-            lines.append(f"  {name}: {said}")
+            more = " (timm or the hub has them; downloaded when they are first used)" if name == "weights" else ""
+            lines.append(f"  {name}: {said}{more}")
     if entry.hours_how:
-        lines.append(f"  hours: {entry.hours:g}, estimated ({entry.hours_how})")
+        lines.append(f"  hours: {f'{entry.hours:g}, ' * bool(entry.hours)}{entry.hours_how}")
     if entry.notes:
         lines.append(f"  {entry.notes}")
     lines += [f"  $ {c}" for c in commands(entry, places)]
