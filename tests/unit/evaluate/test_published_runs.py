@@ -1,7 +1,8 @@
 """Entries of the ledger that need data, on stand-ins for them, and what their answers are read by, on small runs.
 
-The stand-ins are the only substitution: for each data set a Parquet pool of tiny one-coloured images, with as many classes and the
-same groups; the embedded backbone for ViT-B/16, and names compared by n-grams for CLIP's text encoders, which would be downloaded.
+The stand-ins are the only substitution: for each data set a Parquet pool of tiny one-coloured images, with as many classes and
+the same groups; the embedded backbone for ViT-B/16, and names compared by n-grams for CLIP's text encoders, which would be
+downloaded.
 """
 
 from __future__ import annotations
@@ -87,8 +88,9 @@ def ours(entry: Entry, reads: list[Read], answer: Any) -> list[float | None]:
 @pytest.mark.long
 def test_figures_of_an_enumeration_stand_where_they_are_read(tmp_path: Path) -> None:
     answer = told(
-        "edge", tmp_path / "e", "--pool", "glyphs:classes=6,train=6,reward=3,test=6", "--methods", "simplecil", "--classes", "first:6",
-        "--tasks", 3, "--enumerate", "--score-seeds", 1, "--similarity", "names", "--planner", "paper", "--random-sequences", 5,
+        "edge", tmp_path / "e", "--pool", "glyphs:classes=6,train=6,reward=3,test=6", "--methods", "simplecil",
+        "--classes", "first:6", "--tasks", 3, "--enumerate", "--score-seeds", 1, "--similarity", "names", "--planner", "paper",
+        "--random-sequences", 5,
     )  # fmt: skip
     normal = {"box_cox_lambda", *(f"{f.name}_p" for f in dataclasses.fields(PValues))}
     for e in ledger().entries:
@@ -120,10 +122,11 @@ def test_figures_of_searches_stand_where_they_are_read(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_an_entry_that_trains_is_run_kept_and_gone_on_with(tmp_path: Path) -> None:
     common = "--pool glyphs:classes=8,train=4,reward=2,test=4 --methods simplecil,er:epochs=1 --tasks 4 --workers 0"
+    few = "--random-sequences 5 --score-seeds 2 --rs-seeds '' --crossed-orders 0"
     entry = Entry(
         "small", "p", "Table 1", "accuracy", "not run", ("Acc",), (("ER", "50.0"),), hours_how="seconds",
         commands=(
-            f"seqsearch edge {common} --random-sequences 5 --score-seeds 2 --rs-seeds '' --crossed-orders 0 --json --out {{out}}/e",
+            f"seqsearch edge {common} {few} --json --out {{out}}/e",
             "seqsearch compare {out}/e --json",
         ),
         read=(Read("sides[side=random][method={row}]/figures/{column}/value/value", (("Acc", "acc"),), (("ER", "er:epochs=1"),),
