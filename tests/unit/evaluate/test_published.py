@@ -108,7 +108,7 @@ def written(tmp_path: Path, old: str, new: str) -> Path:
         ('["CLDyB", "found"]', '["CLDYB", "found"]', "no column is called 'CLDYB'"),
         ("{data}/heldout.parquet", "{date}/heldout.parquet", "unknown placeholder 'date'"),
         ("data: [cldyb, heldout]", "data: [cldyb, held]", "unknown data 'held'"),
-        ("  hours: 600\n", "  hours: many\n", "must be a number"),
+        ("  hours: 400\n", "  hours: many\n", "must be a number"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_in_the_ledger_is_one_line(tmp_path: Path, old: str, new: str, says: str) -> None:
