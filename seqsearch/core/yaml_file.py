@@ -40,8 +40,9 @@ def read_plain(path: Path, largest: int, deepest: int) -> Any:
             raise ValueError(f"{line} has an alias (*{event.anchor}): write out what it stands for")
         if depth > deepest:
             raise ValueError(f"{line} is nested too deeply")
-    _check_keys(yaml.compose(text, loader))
-    return yaml.load(text, loader)
+    node = yaml.compose(text, loader)
+    _check_keys(node)
+    return None if node is None else yaml.constructor.SafeConstructor().construct_document(node)
 
 
 def read_mapping(path: Path, largest: int, deepest: int, schema: str) -> dict[str, Any]:
