@@ -27,7 +27,7 @@ BEGIN, END = (
     "<!-- the table below is written by python -m protocols.report.published -->",
     "<!-- end of the table -->",
 )
-HEADINGS = ("name", "paper", "where", "published", "ours", "largest difference", "status", "hours, estimated")
+HEADINGS = ("name", "paper", "where", "published", "ours", "largest difference", "status", "run", "hours, estimated")
 Pair = tuple[Entry, Result | None]
 
 
@@ -43,6 +43,7 @@ def row(ledger: Ledger, entry: Entry, result: Result | None) -> list[str]:
         f"{result.agreeing} of {len(result.figures)} agree" if result else "",
         _difference(largest) if largest else "",
         entry.status,
+        f"{result.date}, {result.version}" if result else "",
         f"{entry.hours:g}" if entry.data else "",
     ]
 

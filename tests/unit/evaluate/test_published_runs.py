@@ -60,7 +60,8 @@ def test_a_dry_run_takes_the_command(name: str, pools: dict[str, Path], tmp_path
     entry = ledger().entry(name)
     ready = [w for w in entry.words() if not waits(w) and w[1] != "pool"]
     assert ready or entry.words()[0][1] == "pool"
-    for words in ready:
+    unlike = {tuple(w for w in words if "{" not in w): words for words in ready}  # not only in data set and folder
+    for words in unlike.values():
         put = Places(tmp_path, tmp_path / "out").put(substituted(words, pools))
         put = [w for i, w in enumerate(put) if w != "--out" and put[i - 1] != "--out"]
         ran = CliRunner().invoke(main, [*put[1:], "--dry-run", "--workers", "0"])
