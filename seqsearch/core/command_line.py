@@ -65,7 +65,7 @@ def words(text: str) -> tuple[str, ...]:
     """The words of a command.
 
     Raises:
-        UserError: quotes that do not end, no word, or a place that it must name and does not.
+        UserError: quotes that do not end, no word, a place that it must name and does not, or what other methods take.
     """
     try:
         found = tuple(shlex.split(text.strip()[len(PREFIX) :]))
@@ -77,6 +77,8 @@ def words(text: str) -> tuple[str, ...]:
         raise UserError(
             f"method {brief(text)}: does not say where {lacking[0]} goes: write 'cmd:python my_learner.py {{sequence}} {{out}}'"
         )
+    if re.search(r"\}[@:]", found[-1]):
+        raise UserError(f"method {brief(text)}: a command takes neither @BACKBONE nor :key=value: give it words")
     return found
 
 

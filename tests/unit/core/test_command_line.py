@@ -33,6 +33,8 @@ def test_words_come_back_whatever_they_hold(commands: list[list[str]]) -> None:
         ("cmd:python 'a.py {sequence} {out}", "close the quotes"),
         ("cmd:python a.py {sequence}", r"where \{out\} goes"),
         ("cmd:python a.py {out}", r"where \{sequence\} goes"),
+        ("cmd:run {sequence} {out}@glyph_vit", "takes neither @BACKBONE"),
+        ("cmd:run {sequence} {out}:lr=1", "takes neither @BACKBONE"),
         ("cmd:run {sequence} {out},cmd:run {sequence} {out}", "named twice"),
     ],
 )
