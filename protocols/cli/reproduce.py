@@ -54,7 +54,7 @@ def reproduce(name: str | None, data: Path | None, out: Path | None, dry_run: bo
 
 
 def _one(ledger: Any, name: str, data: Path | None, out: Path | None, dry_run: bool, as_json: bool) -> None:
-    from protocols.evaluate.published.running import Places, check, kept, missing, run
+    from protocols.evaluate.published.running import Failed, Places, check, kept, missing, run
     from protocols.report.published import figure_json, needs, outcome
 
     entry = ledger.entry(name)
@@ -68,10 +68,15 @@ def _one(ledger: Any, name: str, data: Path | None, out: Path | None, dry_run: b
         lines = needs(ledger, entry, missing(ledger, entry, data), places)
         click.echo("\n".join(map(shown, lines)), err=as_json)
         check(ledger, entry, data)
-        if dry_run:
-            _costs(entry, places, as_json)
-            return
-        figures = run(entry, places, lambda said: click.echo(shown(f"running: {said}"), err=True))
+        try:
+            if dry_run:
+                _costs(entry, places, as_json)
+                return
+            figures = run(entry, places, lambda said: click.echo(shown(f"running: {said}"), err=True))
+        except Failed as error:
+            if error.code == 2:  # it has said in its line what is wrong
+                sys.exit(2)
+            raise
     if as_json:
         made = {"name": name, "conditional": entry.conditional, "figures": [figure_json(f) for f in figures]}
         click.echo(json.dumps(made))

@@ -26,6 +26,14 @@ ROOT = Path(__file__).parents[3]
 Say = Callable[[str], None]
 
 
+class Failed(UserError):
+    """A command of an entry ended with another exit ``code`` than 0, and has said why."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"the command ended with exit code {code}; run the same again to go on")
+        self.code = code
+
+
 @dataclass(frozen=True)
 class Places:
     """What stands for the placeholders of commands: folders of data and of results, and the printed table as CSV."""
@@ -92,7 +100,8 @@ def run(entry: Entry, places: Places, say: Say = lambda line: None) -> list[Figu
     interrupted goes on where it was.
 
     Raises:
-        UserError: a command failed, or did not answer what is read from it.
+        Failed: a command did.
+        UserError: it did not answer what is read from it.
     """
     if not entry.commands:
         return derived(entry)
@@ -117,7 +126,7 @@ def costs(entry: Entry, places: Places) -> list[tuple[str, dict[str, Any] | None
     earlier command makes.
 
     Raises:
-        UserError: a command refuses.
+        Failed: a command refuses.
     """
     found: list[tuple[str, dict[str, Any] | None]] = []
     for words, typed in zip(entry.words(), commands(entry, places), strict=True):
@@ -162,7 +171,8 @@ def answered(words: Sequence[str]) -> Any:
     """What a command prints as JSON, run by the code that this is of; its progress and messages go to stderr.
 
     Raises:
-        UserError: it ended otherwise than with exit code 0, or printed no JSON.
+        Failed: it ended otherwise than with exit code 0.
+        UserError: it printed no JSON.
     """
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     command = [sys.executable, "-m", "protocols.cli", *words[1:]]
@@ -173,10 +183,9 @@ def answered(words: Sequence[str]) -> Any:
         process.send_signal(signal.SIGTERM)
         process.wait()
         raise
-    said = shlex.join(words)
     if process.returncode:
-        raise UserError(f"exit code {process.returncode} of: {said} (its own line is above; what it computed is kept)")
+        raise Failed(process.returncode)
     try:
         return json.loads(text)
     except ValueError:
-        raise UserError(f"no JSON was printed by: {said}") from None
+        raise UserError(f"no JSON was printed by: {shlex.join(words)}") from None

@@ -207,6 +207,15 @@ def test_bad_input_is_one_line(arguments: list[str], says: str) -> None:
     assert len(ran.stderr.splitlines()) == 1
 
 
+def test_what_a_command_refuses_it_says_itself(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "cldyb-sources").mkdir()
+    ran = run("cldyb-table-2", "--data", str(tmp_path), "--out", str(tmp_path / "out"))
+    assert ran.exit_code == 2
+    assert "22 of 22 sources of cldyb are not in" in capfd.readouterr().err.splitlines()[-1]
+    assert ran.stderr.startswith("running: seqsearch pool build --recipe cldyb")
+    assert len(ran.stderr.splitlines()) == 1
+
+
 def test_an_installation_without_the_ledger_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(where, "CHECKOUT", tmp_path)
     ran = run()
