@@ -14,6 +14,7 @@ from protocols.cli.types import Measured, Number, Whole, WholeOrText
 from seqsearch.core.bounds import wrong_text
 from seqsearch.core.settings import flag
 from seqsearch.core.typed import brief, fits
+from seqsearch.core.yaml_file import read_plain
 
 LARGEST = 1 << 16
 """Bytes of a YAML file."""
@@ -70,7 +71,7 @@ def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | 
     import yaml
 
     try:
-        content = _plain_yaml(value)
+        content = read_plain(value, LARGEST, DEEPEST)
     except (OSError, yaml.YAMLError, ValueError) as error:  # ValueError: no UTF-8, no such date, too many digits
         raise click.BadParameter(f"{value} cannot be read as YAML: {' '.join(str(error).split())[:300]}") from None
     if not isinstance(content, dict):
@@ -124,50 +125,6 @@ def _method(item: Any) -> Any:
         return item
     settings = ",".join(f"{key}={value}" for key, value in (params or {}).items())
     return f"{name}:{settings}" if settings else str(name)
-
-
-def _plain_yaml(path: Path) -> Any:
-    """What a YAML file says, without aliases: a few lines of them stand for more than fits into memory.
-
-    Raises:
-        ValueError: it has some, is nested too deeply, or is larger than settings are.
-    """
-    import yaml
-
-    with path.open("rb") as file:  # it may be a pipe, as in --config <(...)
-        text = file.read(LARGEST + 1).decode()
-    if len(text) > LARGEST:
-        raise ValueError(f"it has more than {LARGEST >> 10} kB")
-    depth = 0
-    for event in yaml.parse(text, yaml.SafeLoader):
-        line = f"line {event.start_mark.line + 1}" if event.start_mark else "it"
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if isinstance(event, yaml.AliasEvent):
-            raise ValueError(f"{line} has an alias (*{event.anchor}): write out what it stands for")
-        if depth > DEEPEST:
-            raise ValueError(f"{line} is nested too deeply")
-    _check_keys(yaml.compose(text, yaml.SafeLoader))
-    return yaml.safe_load(text)
-
-
-def _check_keys(node: Any) -> None:
-    """Raises ValueError: a mapping in a YAML file has a key twice, of which YAML readers keep the last in silence."""
-    import yaml
-
-    if isinstance(node, yaml.MappingNode):
-        seen: dict[str, int] = {}
-        for key, _ in node.value:
-            line = key.start_mark.line + 1
-            if not isinstance(key, yaml.ScalarNode):
-                continue  # it is no name of an option
-            if key.value in seen:
-                raise ValueError(
-                    f"line {line} has the key {brief(key.value)} of line {seen[key.value]} again: keep one of them"
-                )
-            seen[key.value] = line
-    children = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else []
-    for child in children + (node.value if isinstance(node, yaml.SequenceNode) else []):
-        _check_keys(child)
 
 
 def _fits(option: click.Option, raw: Any) -> bool:

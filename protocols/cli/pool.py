@@ -16,6 +16,7 @@ from seqsearch.core.errors import UserError
 
 if TYPE_CHECKING:
     from seqsearch.building.pool import Report
+    from seqsearch.building.recipe import Recipe
     from seqsearch.pools.base import Pool
 
 TITLES = {"copying": "copying images", "checking": "images", "classes": "comparing classes"}
@@ -28,9 +29,12 @@ def pool() -> None:
 
 
 @pool.command()
-@click.argument("sources", metavar="SRC...", nargs=-1, required=True)
+@click.argument("sources", metavar="[SRC]...", nargs=-1)
 @click.argument("out", type=click.Path(path_type=Path), metavar="OUT.parquet")
-@click.option("--min-images", type=Whole(1, 10**9), default=10, show_default=True, help="Drop classes with fewer.")
+@click.option("--recipe", metavar="NAME|FILE.yaml", help="Take the sources that it names: cldyb, or a recipe of yours.")
+@click.option("--from", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Folder they lie in.")
+@click.option("--partial", is_flag=True, help="Make the pool of those that are there.")
+@click.option("--min-images", type=Whole(1, 10**9), help="Drop classes with fewer.  [default: 10, or the recipe's]")
 @click.option("--max-images", type=Whole(1, 10**9), help="Take at most so many of a class.  [default: all]")
 @click.option(
     "--min-side", type=Whole(1, 10**5), default=8, show_default=True, help="Skip images below so many pixels."
@@ -45,8 +49,9 @@ def pool() -> None:
 @click.option("--quiet", is_flag=True, help="No progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON, and no progress.")
 def build(
-    sources: tuple[str, ...], out: Path, min_images: int, max_images: int | None, min_side: int, merge_aliases: bool,
-    backbone: str | None, seed: int, workers: int | None, details: Path | None, force: bool, quiet: bool, as_json: bool,
+    sources: tuple[str, ...], out: Path, recipe: str | None, folder: Path | None, partial: bool, min_images: int | None,
+    max_images: int | None, min_side: int, merge_aliases: bool, backbone: str | None, seed: int, workers: int | None,
+    details: Path | None, force: bool, quiet: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Make one Parquet file of folders, Parquet files and other pools; each SRC is a group, or NAME=SRC names it.
 
@@ -54,7 +59,9 @@ def build(
     Every image is decoded once. Corrupt and tiny ones are listed and skipped, classes with too few are dropped and named.
     seqsearch pool build photos/ photos.parquet
     seqsearch pool build food=foods/ birds=birds.parquet pool.parquet --min-images 45
+    seqsearch pool build --recipe cldyb --from downloads/ cldyb.parquet
     """
+    from protocols.cli.recipe import recipe_lines, recipe_of, recipe_record
     from protocols.report.pools import build_lines
     from seqsearch.backbones.open import build_backbone
     from seqsearch.building.aliases import by_looks
@@ -64,8 +71,10 @@ def build(
     last_words("stopped; nothing half-made is left")
     _check_out(out, force, details)
     looks = build_backbone(backbone) if backbone else None
-    named = _opened(sources, out)
-    options = Options(min_images, max_images or 0, min_side, merge_aliases, seed)
+    asked = recipe_of(recipe) if recipe else None
+    named = _opened(_sources(sources, asked, folder, partial), out)
+    least = min_images or (asked.min_images if asked else 10)
+    options = Options(least, max_images or 0, min_side, merge_aliases, seed)
     with _Bar(quiet or as_json) as bar:
         report = build_parquet(named, out, options, workers or _cpus(), bar.observe)
         if looks:
@@ -73,11 +82,41 @@ def build(
             alike = by_looks(parquet.build(str(out)), looks, lambda done, total: bar.observe("classes", done, total, 0))
             report.aliases += [a for a in alike if (a.first, a.second) not in known]
     record = _record(report, out)
+    if asked:
+        record["recipe"] = recipe_record(asked, [name for name, _ in named], report)
     written = _written(record, out, details)
     if as_json:
         click.echo(json.dumps(record))
     else:
-        click.echo("\n".join(build_lines(report, record, out, written)))
+        more = recipe_lines(record["recipe"]) if asked else []
+        click.echo("\n".join([*more, *build_lines(report, record, out, written)]))
+
+
+def _sources(
+    given: tuple[str, ...], recipe: Recipe | None, folder: Path | None, partial: bool
+) -> list[tuple[str, str]]:
+    """(name, source) of what goes in; a name that was not given is empty.
+
+    Raises:
+        UserError: neither sources nor a recipe with its folder, or both, or sources of the recipe are missing.
+    """
+    from protocols.cli.recipe import found_sources
+
+    if recipe is not None and folder is not None and not given:
+        return [(name, str(place)) for name, place in found_sources(recipe, folder, partial)]
+    if recipe is not None or folder is not None or partial:
+        raise UserError("--recipe and --from DIR go together, without SRC; --partial is of both")
+    if not given:
+        raise UserError("name sources before OUT.parquet: folders, .parquet files, pools; or --recipe NAME --from DIR")
+    return [_named(text) for text in given]
+
+
+def _named(text: str) -> tuple[str, str]:
+    """A source as it is given: NAME=SRC, or SRC alone."""
+    name, equals, source = text.partition("=")
+    if not equals or ":" in name or "/" in name or os.path.exists(text):  # glyphs:classes=3 is no name
+        return "", text
+    return name, source
 
 
 def _cpus() -> int:
@@ -99,7 +138,7 @@ def _check_out(out: Path, force: bool, details: Path | None) -> None:
             raise UserError(f"folder {path.parent} of {path} does not exist: make it first")
 
 
-def _opened(sources: Sequence[str], out: Path) -> list[tuple[str, Pool]]:
+def _opened(sources: Sequence[tuple[str, str]], out: Path) -> list[tuple[str, Pool]]:
     """Each source with the name of its group.
 
     Raises:
@@ -109,10 +148,7 @@ def _opened(sources: Sequence[str], out: Path) -> list[tuple[str, Pool]]:
     from seqsearch.pools.open import build_pool
 
     found: list[tuple[str, Pool]] = []
-    for text in sources:
-        name, equals, source = text.partition("=")
-        if not equals or ":" in name or "/" in name or os.path.exists(text):  # glyphs:classes=3 is no name
-            name, source = "", text
+    for name, source in sources:
         opened = build_pool(source)
         target = source if os.path.exists(source) else parse_item(source, "pool").target
         name = name or (Path(target).resolve() if os.path.exists(target) else Path(target)).stem

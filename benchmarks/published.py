@@ -1,0 +1,57 @@
+"""Published results that need no download, run and compared.
+
+    python -m benchmarks.published [--write] [NAME ...]
+
+Runs the entries of ``benchmarks/published.yaml`` that name no data (or those that are named), prints printed figures beside ours,
+and keeps all in ``benchmarks/results/published.json``. Results of other entries stay as they are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.tools import write_result
+from protocols.evaluate.published.ledger import read_ledger
+from protocols.evaluate.published.records import Entry
+from protocols.evaluate.published.results import Result, read_results, to_json
+from protocols.evaluate.published.running import Places, run
+from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
+from seqsearch.core.errors import UserError
+
+
+def result_of(entry: Entry) -> Result:
+    """Run it."""
+    with tempfile.TemporaryDirectory() as folder:
+        figures = run(entry, Places(None, Path(folder)), print)
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    return Result(entry.name, entry.commands, today, version("seqsearch"), tuple(figures))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--write", action="store_true")
+    asked = parser.parse_args()
+    ledger = read_ledger(CHECKOUT / LEDGER)
+    try:
+        results = read_results(CHECKOUT / RESULTS)
+    except UserError:
+        results = {}
+    names = asked.names or [e.name for e in ledger.entries if not e.data and not e.needs]
+    for name in names:
+        results[name] = result_of(ledger.entry(name))
+        r = results[name]
+        print(f"{name}: {r.agreeing} of {len(r.figures)} agree: {r.status}")
+        for f in r.figures:
+            print(f"  {f.row}, {f.column}: {f.printed}, ours {f.ours}" + "" if f.agrees else f"  {f} DIFFERS")
+    if asked.write:
+        there = {e.name for e in ledger.entries}
+        write_result("published", to_json({n: r for n, r in results.items() if n in there}))
+
+
+if __name__ == "__main__":
+    main()

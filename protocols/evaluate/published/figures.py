@@ -1,0 +1,178 @@
+"""Figures as they are printed, ours beside them, and whether they agree."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from protocols.evaluate.published.records import Derived, Entry, How, Read
+from seqsearch.core.errors import UserError
+from seqsearch.core.typed import brief
+
+_PRINTED = re.compile(r"(?P<value>-?\d[\d,]*(?:\.(?P<decimals>\d+))?)\s*(?:\(\s*\d+(?:\.\d+)?\s*\)|\*)?\s*%?")
+_STEP = re.compile(r"(?:[^/\[]|\[[^\]]*\])+")
+_ONE = re.compile(r"\[([^=\]]+)=([^\]]*)\]")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A printed figure and ours.
+
+    Attributes:
+        row: of the entry's table; ``column`` too.
+        printed: as it is printed.
+        ours: what the command gave; None: nothing.
+        low: end of our 95 % interval; None: there is none. ``high`` is the other one.
+        slack: how much the rounding of printed figures that it is computed from may change it.
+    """
+
+    row: str
+    column: str
+    printed: str
+    ours: float | None
+    low: float | None = None
+    high: float | None = None
+    slack: float = 0.0
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the printed one; None where one of them is no number."""
+        there = number(self.printed)
+        return None if there is None or self.ours is None else self.ours - there[0]
+
+    @property
+    def agrees(self) -> bool:
+        """The printed figure is in our interval; without one: ours is it, as it may have been rounded.
+
+        >>> Figure("a", "b", "0.643", 0.64286).agrees, Figure("a", "b", "0.7", 0.5, 0.4, 0.8).agrees
+        (True, True)
+        """
+        there = number(self.printed)
+        if there is None or self.ours is None:
+            return False
+        value, decimals = there
+        if self.low is not None and self.high is not None:
+            return self.low <= value <= self.high
+        return abs(self.ours - value) <= 0.5 * 10.0**-decimals + self.slack + 1e-9
+
+
+def number(printed: str) -> tuple[float, int] | None:
+    """A printed figure and its decimals, without a standard deviation in brackets, a star and a percent sign; None: no number.
+
+    >>> number("69.93(0.39)"), number("2,403"), number("NaN")
+    ((69.93, 2), (2403.0, 0), None)
+    """
+    read = _PRINTED.fullmatch(printed.strip())
+    return (float(read["value"].replace(",", "")), len(read["decimals"] or "")) if read else None
+
+
+def found(answer: Any, path: str) -> Any:
+    """What stands at a path in plain values: ``columns[column=CIFAR-100]/correlations/srcc``.
+
+    Steps are keys; each ``[key=value]`` after one takes the records of a list whose ``key`` is that, of which one must be left.
+
+    >>> found({"a": [{"n": "x/y", "v": 1}, {"n": "z", "v": 2}]}, "a[n=x/y]/v")
+    1
+
+    Raises:
+        UserError: nothing, or several records, stand there.
+    """
+    for step in _STEP.findall(path):
+        name = step.partition("[")[0]
+        if not isinstance(answer, dict) or name not in answer:
+            raise UserError(f"the command's answer has no {brief(name)} of {brief(path)}")
+        answer = answer[name]
+        if conditions := _ONE.findall(step):
+            fit = [a for a in answer or [] if all(isinstance(a, dict) and a.get(k) == v for k, v in conditions)]
+            if len(fit) != 1:
+                raise UserError(f"the command's answer has {len(fit)} of {brief(step)}")
+            answer = fit[0]
+    return answer
+
+
+def from_answers(entry: Entry, answers: Sequence[Any]) -> list[Figure]:
+    """Our figures beside the printed ones, from what each command answered.
+
+    Raises:
+        UserError: a figure stands where no number is.
+    """
+    made = []
+    for r in entry.read:
+        answer = answers[r.command - 1]
+        for (column, c), (row, k) in itertools.product(r.columns, r.rows):
+            paths = (p.replace("{column}", c).replace("{row}", k) for p in (r.value, r.low, r.high))
+            value, low, high = (_number(answer, path, r) for path in paths)
+            made.append(Figure(row, column, cell(entry, row, column), value, low, high))
+    return made
+
+
+def _number(answer: Any, path: str, read: Read) -> float | None:
+    if not path:
+        return None
+    value = found(answer, path)
+    if isinstance(value, str) and value.isdecimal():  # whole numbers beyond what JSON keeps are texts
+        value = int(value)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise UserError(f"the command's answer has {brief(value)} at {brief(path)}, where a number should be")
+    return None if value is None or not math.isfinite(value) else value * read.times
+
+
+def cell(entry: Entry, row: str, column: str) -> str:
+    """A figure as it is printed."""
+    at = entry.columns.index(column) + 1
+    return next(r[at] for r in entry.rows if r[0] == row)
+
+
+def derived(entry: Entry) -> list[Figure]:
+    """What the printed table says of itself: figures in it, computed from others in it.
+
+    >>> e = Entry("x", "p", "", "", "not run", ("1", "2", "Avg"), (("LB", "90.0", "50.0", "70.0"),),
+    ...           derive=(Derived("Avg", "mean", ("1", "2")),))
+    >>> derived(e)[0].ours, derived(e)[0].agrees
+    (70.0, True)
+    """
+    return [figure for d in entry.derive for figure in _derived(entry, d)]
+
+
+def _derived(entry: Entry, d: Derived) -> list[Figure]:
+    if d.how == "sum of the rows above":
+        above = [r[0] for r in entry.rows]
+        parts = [_value(entry, row, d.column) for row in above[: above.index(d.row)]]
+        return [Figure(d.row, d.column, cell(entry, d.row, d.column), _known(parts, math.fsum))]
+    made = []
+    for row, *_ in entry.rows:
+        there = [number(cell(entry, row, c)) for c in d.of]
+        step = max((10.0 ** -t[1] for t in there if t), default=0.0)
+        ours = _known([t[0] if t else None for t in there], COMPUTE[d.how])
+        made.append(Figure(row, d.column, cell(entry, row, d.column), ours, slack=_reach(d.how, len(d.of)) * step / 2))
+    return made
+
+
+def _reach(how: How, n: int) -> float:
+    """Sum of the absolute weights of ``n`` figures in what is computed from them."""
+    return {"mean": 1.0, "first minus last": 2.0, "first minus mean": 2.0 * (1 - 1 / n)}[how]
+
+
+def _value(entry: Entry, row: str, column: str) -> float | None:
+    there = number(cell(entry, row, column))
+    return None if there is None else there[0]
+
+
+def _known(parts: Sequence[float | None], compute: Any) -> float | None:
+    whole = [p for p in parts if p is not None]
+    return compute(whole) if whole and len(whole) == len(parts) else None
+
+
+def _mean(parts: Sequence[float]) -> float:
+    return math.fsum(parts) / len(parts)
+
+
+COMPUTE: dict[How, Callable[[Sequence[float]], float]] = {
+    "mean": _mean,
+    "first minus last": lambda parts: parts[0] - parts[-1],
+    "first minus mean": lambda parts: parts[0] - _mean(parts),
+}

@@ -1,0 +1,167 @@
+"""What the ledger of published results holds."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Literal
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.typed import brief
+
+Status = Literal["reproduced", "differs", "not run", "not possible yet"]
+How = Literal["mean", "first minus last", "first minus mean", "sum of the rows above"]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper, by the short name that entries use."""
+
+    key: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set that commands read.
+
+    Attributes:
+        name: as entries name it.
+        path: file or folder below the one that ``--data`` names.
+        where: how to get it.
+        licence: as its source says; empty: it says none.
+        classes: how many there are.
+        images: how many there are; 0: not known.
+        groups: of its classes, in the file; none: one group.
+    """
+
+    name: str
+    path: str
+    where: str
+    licence: str = ""
+    classes: int = 0
+    images: int = 0
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Read:
+    """Where our figures of a part of the table stand in what a command prints with ``--json``.
+
+    Attributes:
+        value: path, see `protocols.evaluate.published.figures.found`; ``{column}`` and ``{row}`` stand for what is said below.
+        columns: (name, what stands for ``{column}``).
+        rows: (name, what stands for ``{row}``); what is not named is not read.
+        low: as ``value``, of the interval's lower end; empty: there is none.
+        high: of its upper end.
+        times: factor to the unit that is printed.
+        command: number of the command, from 1; 0: the last.
+    """
+
+    value: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str, str], ...]
+    low: str = ""
+    high: str = ""
+    times: float = 1.0
+    command: int = 0
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Figures that follow from others of the same table.
+
+    Attributes:
+        column: what is computed, in every row; or, for a sum of rows, the column summed.
+        how: of the columns ``of``; the sum is of the rows above ``row``.
+        of: columns.
+        row: of the sum.
+    """
+
+    column: str
+    how: How
+    of: tuple[str, ...] = ()
+    row: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A table, or what is said in a text, of a paper.
+
+    Attributes:
+        name: what ``seqsearch reproduce`` calls it.
+        paper: a `Paper.key`.
+        where: table, rows, columns.
+        of: what the figures are of.
+        status: what came of it here; ``not possible yet`` names in ``needs`` what is lacking.
+        columns: of the table, without that of the rows' names.
+        rows: (name, figures as they are printed...).
+        data: names of `Data`.
+        weights: of the backbone, as timm calls them.
+        preprocessing: of the images; ``augmentation``, ``order`` of the classes, ``seeds``: as the paper says, and as here.
+        commands: in this order; ``{data}``, ``{out}`` and ``{table}`` are folders and the printed table as a CSV file.
+        read: where our figures are; ``derive``: what is computed from the printed table itself.
+        hours: on one GPU for all commands; ``hours_how``: how that was estimated.
+        needs: the command that is lacking.
+        conditional: on what our intervals are conditional.
+        notes: what a reader must know beside this.
+    """
+
+    name: str
+    paper: str
+    where: str
+    of: str
+    status: Status
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    data: tuple[str, ...] = ()
+    weights: str = ""
+    preprocessing: str = ""
+    augmentation: str = ""
+    order: str = ""
+    seeds: str = ""
+    commands: tuple[str, ...] = ()
+    read: tuple[Read, ...] = ()
+    derive: tuple[Derived, ...] = ()
+    hours: float = 0.0
+    hours_how: str = ""
+    needs: str = ""
+    conditional: str = ""
+    notes: str = ""
+
+    def words(self) -> list[list[str]]:
+        """The commands, each as its words, with placeholders."""
+        return [shlex.split(command) for command in self.commands]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All of the file."""
+
+    papers: tuple[Paper, ...]
+    data: tuple[Data, ...]
+    entries: tuple[Entry, ...]
+
+    def entry(self, name: str) -> Entry:
+        """
+        Raises:
+            UserError: there is none of this name; the nearest ones are named.
+        """
+        import difflib
+
+        for e in self.entries:
+            if e.name == name:
+                return e
+        names = [e.name for e in self.entries]
+        near = difflib.get_close_matches(name, names, 3, 0.4) or names[:3]
+        raise UserError(
+            f"no published result is called {brief(name)}: did you mean {', '.join(near)}? (seqsearch reproduce)"
+        )
+
+    def paper(self, entry: Entry) -> str:
+        """Title of its paper."""
+        return next(p.title for p in self.papers if p.key == entry.paper)
+
+    def needed(self, entry: Entry) -> list[Data]:
+        """The data sets of an entry."""
+        return [d for n in entry.data for d in self.data if d.name == n]

@@ -1,0 +1,181 @@
+"""What ``seqsearch reproduce`` says: the ledger of published results, one of them, and the table in docs/published.md.
+
+    python -m protocols.report.published
+
+writes that table; a test compares.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+
+from protocols.evaluate.published.figures import Figure, number
+from protocols.evaluate.published.ledger import read_ledger
+from protocols.evaluate.published.records import Data, Entry, Ledger
+from protocols.evaluate.published.results import Result, joined, read_results
+from protocols.evaluate.published.running import Places, commands, kept
+from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
+from protocols.report.text import count, enumerated, line
+
+PAGE = Path(__file__).parents[2] / "docs/published.md"
+BEGIN, END = (
+    "<!-- the table below is written by python -m protocols.report.published -->",
+    "<!-- end of the table -->",
+)
+HEADINGS = ("name", "paper", "where", "published", "ours", "largest difference", "status", "run", "hours, estimated")
+Pair = tuple[Entry, Result | None]
+
+
+def row(ledger: Ledger, entry: Entry, result: Result | None) -> list[str]:
+    """An entry in a line of the table, see `HEADINGS`."""
+    read = _counted(entry)
+    largest = result.largest if result else None
+    return [
+        entry.name,
+        ledger.paper(entry).split(":")[0],
+        entry.where,
+        count(read, "figure"),
+        f"{result.agreeing} of {len(result.figures)} agree" if result else "",
+        _difference(largest) if largest else "",
+        entry.status,
+        f"{result.date}, {result.version}" if result else "",
+        f"{entry.hours:g}" if entry.data else "",
+    ]
+
+
+def summary(pairs: Sequence[Pair]) -> str:
+    """The ledger in a sentence."""
+    parts = Counter(e.status for e, _ in pairs)
+    trained = sum(1 for e, r in pairs if r and e.data)
+    said = enumerated([f"{n} {status}" for status, n in parts.items()])
+    return f"{count(len(pairs), 'entry').replace('entrys', 'entries')}: {said}. " + (
+        f"{trained} of those that were run trained anything on the papers' data."
+        if trained
+        else "Those that were run need no data: counts, and figures that follow from printed ones. "
+        "No accuracy of a paper has been reproduced here yet."
+    )
+
+
+def listing(ledger: Ledger, pairs: Sequence[Pair]) -> RenderableType:
+    """The ledger for a terminal."""
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+
+    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
+    for i, heading in enumerate(HEADINGS):
+        grid.add_column(heading, no_wrap=i == 0, overflow="fold")
+    for entry, result in pairs:
+        grid.add_row(*map(line, row(ledger, entry, result)))
+    more = "seqsearch reproduce NAME runs one; --dry-run says what it needs and costs"
+    return Group(grid, line(""), line(summary(pairs)), line(more))
+
+
+def needs(ledger: Ledger, entry: Entry, missing: Sequence[Data], places: Places) -> list[str]:
+    """What an entry is, needs and runs."""
+    lines = [f"{entry.name}: {ledger.paper(entry)}, {entry.where}: {entry.of}"]
+    for d in ledger.needed(entry):
+        there = f"MISSING: {d.where}" if d in missing else "there"
+        lines.append(f"  data: {d.path} ({there}){f', licence {d.licence}' if d.licence else ''}")
+    for name in ("weights", "preprocessing", "augmentation", "order", "seeds"):
+        if said := getattr(entry, name):
+            more = " (timm or the hub has them; downloaded when they are first used)" if name == "weights" else ""
+            lines.append(f"  {name}: {said}{more}")
+    if entry.hours_how:
+        lines.append(f"  hours: {f'{entry.hours:g}, ' * bool(entry.hours)}{entry.hours_how}")
+    if entry.notes:
+        lines.append(f"  {entry.notes}")
+    lines += [f"  $ {c}" for c in commands(entry, places)]
+    if kept(entry):
+        lines.append(f"  runs are kept in {places.out}; the same command goes on with them")
+    return lines
+
+
+def outcome(entry: Entry, figures: Sequence[Figure]) -> RenderableType:
+    """Printed figures and ours."""
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+
+    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
+    for heading in ("row", "column", "published", "ours", "95 % interval", "difference", ""):
+        grid.add_column(heading, overflow="fold")
+    for f in figures:
+        between = "" if f.low is None or f.high is None else f"{_number(f, f.low)} to {_number(f, f.high)}"
+        verdict = "" if f.agrees else "differs"
+        grid.add_row(*map(line, (f.row, f.column, f.printed, _number(f, f.ours), between, _difference(f), verdict)))
+    agreeing = sum(f.agrees for f in figures)
+    said = f"{agreeing} of {count(len(figures), 'figure')} agree: {_meaning(figures)}"
+    parts: list[RenderableType] = [grid, line(""), line(said)]
+    if entry.conditional:
+        parts.append(line(f"ours are conditional on: {entry.conditional}"))
+    return Group(*parts)
+
+
+def _meaning(figures: Sequence[Figure]) -> str:
+    if any(f.low is not None for f in figures):
+        return (
+            "the published figure is in our 95 % interval, which says nothing of the published one's own noise; without an "
+            "interval: ours is it, rounded as it is printed"
+        )
+    if any(f.slack for f in figures):
+        return "ours is the published figure, as far as the rounding of the figures that it follows from allows"
+    return "ours is the published figure, rounded as it is printed"
+
+
+def to_json(ledger: Ledger, entry: Entry, result: Result | None) -> dict[str, Any]:
+    """An entry as plain values."""
+    return {
+        "name": entry.name, "paper": ledger.paper(entry), "where": entry.where, "of": entry.of, "status": entry.status,
+        "needs": entry.needs, "data": [{"path": d.path, "where": d.where} for d in ledger.needed(entry)],
+        "commands": list(entry.commands), "hours": entry.hours, "hours_how": entry.hours_how,
+        "columns": list(entry.columns), "rows": [list(r) for r in entry.rows], "notes": entry.notes,
+        "date": result.date if result else None, "version": result.version if result else None,
+        "figures": [figure_json(f) for f in result.figures] if result else None,
+    }  # fmt: skip
+
+
+def figure_json(f: Figure) -> dict[str, Any]:
+    """A figure as plain values."""
+    return {
+        "row": f.row, "column": f.column, "published": f.printed, "ours": f.ours, "difference": f.difference, "low": f.low,
+        "high": f.high, "agrees": f.agrees,
+    }  # fmt: skip
+
+
+def page() -> str:
+    """docs/published.md with the table as it should be."""
+    ledger = read_ledger(CHECKOUT / LEDGER)
+    pairs = joined(ledger, read_results(CHECKOUT / RESULTS))
+    rows = [HEADINGS, ["---"] * len(HEADINGS), *(row(ledger, e, r) for e, r in pairs)]
+    table = "\n".join(f"| {' | '.join(c.replace('|', chr(92) + '|') for c in cells)} |" for cells in rows)
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    return f"{before}{BEGIN}\n\n{summary(pairs)}\n\n{table}\n\n{END}{rest.partition(END)[2]}"
+
+
+def _counted(entry: Entry) -> int:
+    """Figures that are compared; of an entry that cannot be run, those that are printed."""
+    if entry.needs:
+        return sum(number(c) is not None for r in entry.rows for c in r[1:])
+    read = sum(len(r.columns) * len(r.rows) for r in entry.read)
+    return read + sum(1 if d.row else len(entry.rows) for d in entry.derive)
+
+
+def _number(f: Figure, value: float | None) -> str:
+    """As many decimals as the printed one has, and one more where it is no whole number."""
+    there = number(f.printed)
+    decimals = there[1] if there else 3
+    return "-" if value is None else f"{value:.{decimals + (decimals > 0)}f}"
+
+
+def _difference(f: Figure) -> str:
+    return "-" if f.difference is None else f"{'+' if f.difference > 0 else ''}{_number(f, f.difference)}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

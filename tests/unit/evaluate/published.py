@@ -1,0 +1,62 @@
+"""The committed ledger, and commands of it as the command line reads them."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from pathlib import Path
+from typing import Any
+
+import click
+
+from protocols.cldyb.settings import CldybSettings
+from protocols.cli.main import main
+from protocols.edge.settings import EdgeSettings
+from protocols.evaluate.published.ledger import read_ledger
+from protocols.evaluate.published.records import Ledger
+from protocols.evaluate.published.where import CHECKOUT, LEDGER
+from seqsearch.core.grammar import parse_items
+from seqsearch.core.registry import load
+from seqsearch.methods.config import build_config
+
+SETTINGS: dict[str, Any] = {"cldyb": CldybSettings, "edge": EdgeSettings}
+
+
+@functools.cache
+def ledger() -> Ledger:
+    return read_ledger(CHECKOUT / LEDGER)
+
+
+def parsed(words: list[str]) -> list[str]:
+    """Parse a command with the real command line, as far as nothing is opened; the labels of its methods.
+
+    Raises:
+        click.ClickException, UserError: a flag, a value, a method or one of its parameters is none.
+    """
+    command: click.Command = main
+    context = click.Context(main, info_name=words[0])
+    words = words[1:]
+    while isinstance(command, click.Group):
+        found = command.get_command(context, words[0])
+        assert found is not None, f"there is no command {words[0]}"
+        command, words = found, words[1:]
+    context = command.make_context(command.name, list(words), parent=context)
+    values = {**context.params}
+    if kind := SETTINGS.get(command.name or ""):
+        kind(**{f.name: values[f.name] for f in dataclasses.fields(kind) if f.name in values})
+    items = parse_items(values["methods"], "method") if values.get("methods") else []
+    for item in items:
+        build_config(load("method", item.target), dict(item.params), values.get("backbone") or "vit_base_patch16_224")
+    return [item.text for item in items]
+
+
+def stand_in(root: Path, classes: int, groups: tuple[str, ...], per_class: int = 6) -> Path:
+    """A folder of so many classes, spread over these groups, of tiny images that all differ."""
+    from PIL import Image
+
+    for i in range(classes):
+        folder = root / groups[i % len(groups)] / f"c{i:04d}" if groups else root / f"c{i:04d}"
+        folder.mkdir(parents=True)
+        for j in range(per_class):
+            Image.new("RGB", (8, 8), (i % 256, i // 256, 40 * j)).save(folder / f"{j}.png")
+    return root

@@ -1,0 +1,223 @@
+"""The ledger of published results: what is in it is sound, every command is one, and what need no data is run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from protocols.cli.main import main
+from protocols.evaluate.published import where
+from protocols.evaluate.published.figures import Figure, derived, found, number
+from protocols.evaluate.published.ledger import read_ledger
+from protocols.evaluate.published.results import joined, read_results
+from protocols.evaluate.published.running import Places, waits
+from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
+from protocols.report.published import PAGE, page
+from seqsearch.core.errors import UserError
+from seqsearch.core.registry import names
+from tests.unit.evaluate.published import ledger, parsed
+
+PLACES = Places(Path("DATA"), Path("OUT"))
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["reproduce", *arguments])
+
+
+def test_docs_open_with_the_ledger() -> None:
+    assert PAGE.read_text() == page(), "run python -m protocols.report.published"
+
+
+def test_nothing_is_claimed_that_was_not_run() -> None:
+    pairs = joined(ledger(), read_results(CHECKOUT / RESULTS))
+    assert {e.name for e, r in pairs if r} == {e.name for e, _ in pairs if not e.data and not e.needs}
+    for entry, result in pairs:
+        assert (result is not None) == (entry.status in ("reproduced", "differs"))
+
+
+def test_results_of_printed_tables_are_what_they_are_computed_to_be() -> None:
+    results = read_results(CHECKOUT / RESULTS)
+    entries = [e for e in ledger().entries if e.derive]
+    assert len(entries) == 7
+    for entry in entries:
+        assert results[entry.name].figures == tuple(derived(entry))
+
+
+def test_every_command_is_one_that_the_command_line_takes() -> None:
+    for entry in ledger().entries:
+        for words in entry.words():
+            labels = parsed(PLACES.put(words))
+            assert "--json" in words
+            if labels and words[1] == "edge" and entry.paper == "gtep":
+                assert {k for r in entry.read for _, k in r.rows} >= set(labels), entry.name
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["seqsearch edge --tasks 3 --enumarate --methods l2p", "seqsearch edge --planner papier --methods l2p",
+     "seqsearch cldyb --methods l2p:epoch=3", "seqsearch cldyb --methods slcaa", "seqsearch pool build --recip x o.parquet"],
+)  # fmt: skip
+def test_a_typo_in_a_command_is_found(words: str) -> None:
+    with pytest.raises((click.ClickException, UserError)):
+        parsed(words.split())
+
+
+def test_commands_read_what_earlier_ones_wrote() -> None:
+    for entry in ledger().entries:
+        written: set[str] = set()
+        for words in entry.words():
+            read = {w for before, w in zip(["", *words], words, strict=False) if "{out}" in w and before != "--out"}
+            assert read <= written or words[1] == "pool", f"{entry.name}: {read - written}"
+            assert bool(read) == waits(words)
+            written |= {w for before, w in zip(["", *words], words, strict=False) if before == "--out"}
+
+
+def test_what_is_not_possible_yet_is_not_built() -> None:
+    commands, methods = set(main.list_commands(click.Context(main))), set(names("method"))
+    for entry in ledger().entries:
+        lacking = {w.strip(",").lower() for w in entry.needs.partition(" (")[0].split()} - {"methods"}
+        if entry.needs:
+            assert {"gtep", "online", "mcil", "icarl"} & lacking, entry.name
+            assert not (commands | methods) & lacking, f"{entry.name} needs what is there now"
+
+
+def written(tmp_path: Path, old: str, new: str) -> Path:
+    text = (CHECKOUT / LEDGER).read_text()
+    assert old in text
+    path = tmp_path / "published.yaml"
+    path.write_text(text.replace(old, new, 1))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("  status: not run\n", "  statos: not run\n", "unknown key 'statos'"),
+        ("  status: not run\n", "  status: done\n", "must be reproduced or differs"),
+        ("  status: not run\n", "", "status is lacking"),
+        ("- name: cldyb-table-4\n", "- name: cldyb-table-1\n", "is there twice"),
+        ("schema: seqsearch-published/1", "schema: x", "must have `schema: seqsearch-published/1`"),
+        ("schema: seqsearch-published/1", "schema: seqsearch-published/1\nschema: y", "again: keep one"),
+        ('["ER", "67.9", "55.1"', '["ER", 67.9, "55.1"', "in quotes"),
+        ('["ER", "67.9", "55.1"', '["ER", "67.9"', "row 'ER' has 3 figures"),
+        ('["CLDyB", "found"]', '["CLDYB", "found"]', "no column is called 'CLDYB'"),
+        ("{data}/heldout.parquet", "{date}/heldout.parquet", "unknown placeholder 'date'"),
+        ("data: [cldyb, heldout]", "data: [cldyb, held]", "unknown data 'held'"),
+        ("  hours: 400\n", "  hours: many\n", "must be a number"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_the_ledger_is_one_line(tmp_path: Path, old: str, new: str, says: str) -> None:
+    with pytest.raises(UserError) as error:
+        read_ledger(written(tmp_path, old, new))
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("status: not run", "status: reproduced", "no result is there"),
+        ("status: reproduced", "status: differs", "it says `differs`"),
+        ('["SRCC", "0.643"', '["SRCC", "0.999"', "is not that of its result"),
+        ("--reference Held-out", "--reference CLDyB", "its commands are not those that were run"),
+    ],
+)
+def test_a_claim_that_no_result_shows_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
+    with pytest.raises(UserError, match="ledger of published results"):
+        joined(read_ledger(written(tmp_path, old, new)), read_results(CHECKOUT / RESULTS))
+
+
+def test_figures_are_read_as_they_are_printed() -> None:
+    assert number("69.93(0.39)") == (69.93, 2)
+    assert number("0.964*") == (0.964, 3)
+    assert number("2,505,185") == (2505185, 0)
+    assert (number("NaN"), number("N/A"), number("30.30/2")) == (None, None, None)
+
+
+def test_figures_agree_in_the_interval_or_as_they_are_rounded() -> None:
+    assert Figure("r", "c", "0.643", 0.64286).agrees
+    assert not Figure("r", "c", "0.643", 0.6437).agrees
+    assert Figure("r", "c", "70.0", 61.0, 55.0, 72.0).agrees
+    assert not Figure("r", "c", "70.0", 69.99, 69.98, 69.995).agrees
+    assert not Figure("r", "c", "N/A", 1.0).agrees
+
+
+def test_answers_are_read_by_path() -> None:
+    answer: dict[str, Any] = {
+        "sides": [{"m": "a:x=1,y=2", "s": "random", "v": 3}, {"m": "a:x=1,y=2", "s": "found", "v": 4}]
+    }
+    assert found(answer, "sides[m=a:x=1,y=2][s=found]/v") == 4
+    for path in ("sides[m=a:x=1,y=2]/v", "sides[m=b]/v", "side[m=a]/v", "sides/v"):
+        with pytest.raises(UserError, match="answer has"):
+            found(answer, path)
+
+
+def test_the_ledger_is_listed() -> None:
+    entries = json.loads(run("--json").output)
+    assert {e["name"] for e in entries} == {e.name for e in ledger().entries}
+    assert all(e["figures"] is None for e in entries if e["status"] in ("not run", "not possible yet"))
+    assert "No accuracy of a paper has been reproduced here yet" in " ".join(run().output.split())
+
+
+def test_ranks_of_table_4_are_reproduced() -> None:
+    ran = run("cldyb-table-4-ranks", "--json")
+    assert ran.exit_code == 0, ran.output
+    figures = json.loads(ran.stdout)["figures"]
+    assert [f["published"] for f in figures] == ["0.867*", "0.722*", "0.833*", "0.667*", "0.983*", "0.944*"]
+    assert all(f["agrees"] and abs(f["difference"]) < 0.0005 for f in figures)
+
+
+def test_what_does_not_follow_from_its_own_table_is_said() -> None:
+    ran = run("mcil-table-2-drops")
+    assert ran.exit_code == 0, ran.output
+    assert "0 of 7 figures agree" in ran.output
+    assert "80.280" in ran.output
+
+
+def test_missing_data_are_named_with_where_to_get_them(tmp_path: Path) -> None:
+    for more in ([], ["--data", str(tmp_path)], ["--data", str(tmp_path), "--dry-run"]):
+        ran = run("gtep-table-15", *more)
+        assert ran.exit_code == 2
+        [line] = ran.stderr.splitlines()
+        assert "was not run" in line
+        assert "github.com/hendrycks/imagenet-r" in line
+        assert "also missing: imagenet-a" in line
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["gtep-table-8"], "is not possible yet: it needs seqsearch gtep"),
+        (["cldyb-tabel-1"], "did you mean cldyb-table-1"),
+        (["--dry-run"], "are of one result"),
+        (["mcil-table-2-drops", "--out", "x"], "leaves no runs behind"),
+        (["gtep-table-14", "--data", "/nowhere"], "is no folder"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], says: str) -> None:
+    ran = run(*arguments)
+    assert ran.exit_code == 2
+    assert says in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_what_a_command_refuses_it_says_itself(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "cldyb-sources").mkdir()
+    ran = run("cldyb-table-2", "--data", str(tmp_path), "--out", str(tmp_path / "out"))
+    assert ran.exit_code == 2
+    assert "22 of 22 sources of cldyb are not in" in capfd.readouterr().err.splitlines()[-1]
+    assert ran.stderr.startswith("running: seqsearch pool build --recipe cldyb")
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_an_installation_without_the_ledger_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(where, "CHECKOUT", tmp_path)
+    ran = run()
+    assert ran.exit_code == 2
+    assert "did not come with this installation" in ran.stderr

@@ -1,0 +1,150 @@
+"""Entries of the ledger that need data, on stand-ins for them, and what their answers are read by, on small runs.
+
+The stand-ins are the only substitution: for each data set a Parquet pool of tiny one-coloured images, with as many classes and
+the same groups; the embedded backbone for ViT-B/16, and names compared by n-grams for CLIP's text encoders, which would be
+downloaded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from protocols.cli.main import main
+from protocols.evaluate.published.figures import from_answers
+from protocols.evaluate.published.records import Data, Entry, Read
+from protocols.evaluate.published.running import Places, costs, run, waits
+from seqsearch.building.pool import Options, build_parquet
+from seqsearch.distribution.normality import PValues
+from seqsearch.pools.open import build_pool
+from tests.unit.evaluate.commands import told
+from tests.unit.evaluate.published import ledger, stand_in
+
+TINY = ["--pool", "glyphs:classes=12,train=6,reward=3,test=3", "--methods", "simplecil,er:epochs=1"]
+
+
+def made(folder: Path, data: Data) -> Path:
+    """The stand-in for a data set, as Parquet, which all its commands open quickly."""
+    pool = folder / Path(data.path).with_suffix(".parquet")
+    source = stand_in(folder / f"{data.name}-images", data.classes, data.groups)
+    build_parquet([(data.name, build_pool(str(source)))], pool, Options(min_images=4), workers=2)
+    return pool
+
+
+def substituted(words: list[str], pools: dict[str, Path]) -> list[str]:
+    """A command on stand-ins."""
+    out: list[str] = []
+    for before, word in zip(["", *words], words, strict=False):
+        if before in ("--backbone", "--encoder", "--encoders"):
+            out.pop()
+            continue
+        name = Path(word).name
+        out.append(str(pools[name]) if word.startswith("{data}") and name in pools else word)
+    return out
+
+
+@pytest.fixture(scope="module")
+def pools(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("stand-ins")
+    return {d.path: made(folder, d) for d in ledger().data if d.name != "cldyb-sources"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [e.name for e in ledger().entries if e.data and e.commands])
+def test_a_dry_run_takes_the_command(name: str, pools: dict[str, Path], tmp_path: Path) -> None:
+    entry = ledger().entry(name)
+    ready = [w for w in entry.words() if not waits(w) and w[1] != "pool"]
+    assert ready or entry.words()[0][1] == "pool"
+    unlike = {tuple(w for w in words if "{" not in w): words for words in ready}  # not only in data set and folder
+    for words in unlike.values():
+        put = Places(tmp_path, tmp_path / "out").put(substituted(words, pools))
+        put = [w for i, w in enumerate(put) if w != "--out" and put[i - 1] != "--out"]
+        ran = CliRunner().invoke(main, [*put[1:], "--dry-run", "--workers", "0"])
+        assert ran.exit_code == 0, f"{' '.join(put)}\n{ran.output}"
+        assert json.loads(ran.stdout)["trainings"] > 0
+
+
+def small(read: Read) -> Read:
+    """The same paths, of the methods of a small run."""
+    by_row = "method={row}" in read.value or "method_id={row}" in read.value
+    by_column = "method_id={column}" in read.value
+    return Read(
+        read.value.replace("hide_prompt", "simplecil").replace("[run=hard]", "").replace("[run={column}]", ""),
+        tuple((c, "simplecil" if by_column else k) for c, k in read.columns),
+        tuple((r, "simplecil" if by_row else k) for r, k in read.rows if not k.startswith("encoder: ")),
+        *(p.replace("[run=hard]", "").replace("[run={column}]", "") for p in (read.low, read.high)), read.times,
+    )  # fmt: skip
+
+
+def ours(entry: Entry, reads: list[Read], answer: Any) -> list[float | None]:
+    fields = {**vars(entry), "read": tuple(map(small, reads))}
+    return [f.ours for f in from_answers(Entry(**fields), [answer])]
+
+
+@pytest.mark.long
+def test_figures_of_an_enumeration_stand_where_they_are_read(tmp_path: Path) -> None:
+    answer = told(
+        "edge", tmp_path / "e", "--pool", "glyphs:classes=6,train=6,reward=3,test=6", "--methods", "simplecil",
+        "--classes", "first:6", "--tasks", 3, "--enumerate", "--score-seeds", 1, "--similarity", "names", "--planner", "paper",
+        "--random-sequences", 5,
+    )  # fmt: skip
+    normal = {"box_cox_lambda", *(f"{f.name}_p" for f in dataclasses.fields(PValues))}
+    for e in ledger().entries:
+        for r in e.read if e.paper == "edge" and e.data else ():
+            if "about=normality" in r.value or "box_cox" in r.value:  # of so few different accuracies there is none
+                assert any(f"[figure={n}]/value" in r.value for n in normal)
+                continue
+            assert all(isinstance(v, float) for v in ours(e, [r], answer)), e.name
+
+
+@pytest.mark.long
+def test_figures_of_searches_stand_where_they_are_read(tmp_path: Path) -> None:
+    found = tmp_path / "found"
+    searched = told(
+        "cldyb", found, *TINY, "--tasks", 2, "--classes-per-task", 3, "--candidates", 2, "--condensed", 2, "--simulations", 2,
+        "--random-sequences", 5, "--score-seeds", 2,
+    )  # fmt: skip
+    assert all(
+        v is not None
+        for v in ours(ledger().entry("cldyb-figure-6"), list(ledger().entry("cldyb-figure-6").read), searched)
+    )
+    told("score", tmp_path / "held", found, "--heldout-pool", "glyphs:classes=9,train=6,reward=3,test=3,seed=4")
+    ran = CliRunner().invoke(main, ["compare", str(tmp_path / "held"), "--json"])
+    for name in ("cldyb-table-1", "cldyb-table-4"):
+        entry = ledger().entry(name)
+        assert all(isinstance(v, float) for v in ours(entry, list(entry.read), json.loads(ran.stdout)))
+
+
+@pytest.mark.long
+def test_an_entry_that_trains_is_run_kept_and_gone_on_with(tmp_path: Path) -> None:
+    common = "--pool glyphs:classes=8,train=4,reward=2,test=4 --methods simplecil,er:epochs=1 --tasks 4 --workers 0"
+    few = "--random-sequences 5 --score-seeds 2 --rs-seeds '' --crossed-orders 0"
+    entry = Entry(
+        "small", "p", "Table 1", "accuracy", "not run", ("Acc",), (("ER", "50.0"),), hours_how="seconds",
+        commands=(
+            f"seqsearch edge {common} {few} --json --out {{out}}/e",
+            "seqsearch compare {out}/e --json",
+        ),
+        read=(Read("sides[side=random][method={row}]/figures/{column}/value/value", (("Acc", "acc"),), (("ER", "er:epochs=1"),),
+                   "sides[side=random][method={row}]/figures/{column}/value/low",
+                   "sides[side=random][method={row}]/figures/{column}/value/high", 100.0),),
+    )  # fmt: skip
+    places, said = Places(None, tmp_path / "out"), list[str]()
+    [(_, first), (_, second)] = costs(entry, places)
+    assert first is not None
+    assert first["trainings"] > 0
+    assert second is None
+    [figure] = run(entry, places, said.append)
+    assert figure.ours is not None
+    assert 0 < figure.ours <= 100
+    assert len(said) == 2
+    assert run(entry, places, said.append) == [figure]
+    assert len(said) == 2
+    (tmp_path / "out/answer-1.json").unlink()  # as if it had been interrupted
+    assert run(entry, places, said.append) == [figure]
+    assert "--resume" in said[2]
