@@ -20,6 +20,7 @@ from seqsearch.core.settings import StudySettings, flag
 from seqsearch.core.text import shown
 from seqsearch.core.typed import brief, fits
 from seqsearch.pools.open import located_pool, located_pools
+from seqsearch.results.frozen import PREFIX, FrozenClass, find_frozen, is_frozen, pinned
 from seqsearch.results.named import NamedSequence, read_named
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import FOUND, RunResults, read_config, read_results
@@ -42,6 +43,7 @@ class Source:
         named: of a file of names, and wherever classes are to be taken by name.
         data: what the run measured; None for a file.
         biases: what makes figures on its sequences biased.
+        classes: of a frozen order, which a pool may call otherwise (`seqsearch.results.class_aliases`).
     """
 
     path: Path
@@ -49,6 +51,7 @@ class Source:
     named: tuple[NamedSequence, ...] = ()
     data: RunResults | None = None
     biases: tuple[str, ...] = ()
+    classes: tuple[FrozenClass, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -84,11 +87,13 @@ class Source:
 
 
 def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source:
-    """A run folder, a ``sequences.parquet``, or a file of class names (`read_named`).
+    """A run folder, a ``sequences.parquet``, a file of class names (`read_named`), or a frozen order (``frozen:NAME``).
 
     Raises:
         UserError: none of them, a run that is not finished, a damaged or foreign file, no sequence of those asked for.
     """
+    if is_frozen(path):
+        return _of_frozen(path, which)
     path = at_home(path)
     if path.is_dir():
         data = read_results(path)
@@ -112,6 +117,14 @@ def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source
     return Source(path, kept, named, data, tuple(biases(data.config)) if data else ())
 
 
+def _of_frozen(path: Path, which: str) -> Source:
+    """Raises UserError: there is no such order, or a part of it is asked for."""
+    found = find_frozen(path)
+    if which != "all":
+        raise UserError(f"--which {which}: {path} is {found.order.kind} as a whole: leave --which out")
+    return Source(Path(PREFIX + found.name), named=found.sequences, classes=found.of.classes)
+
+
 OfRun = Literal["never", "unless named", "beside named"]
 
 
@@ -125,6 +138,8 @@ def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str]
     Raises:
         UserError: the source is no run or file, or its ``config.json`` is not as it was written.
     """
+    if is_frozen(values["source"]):
+        return {**values, "source": pinned(values["source"])}
     path = at_home(Path(values["source"]))
     if not path.exists():
         raise UserError(f"{path}: no such run folder or file")

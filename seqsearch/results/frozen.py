@@ -1,0 +1,206 @@
+"""Frozen class orders: hard, easy and random sequences of usual data sets, by the similarity of class names.
+
+They lie in ``frozen_orders``, a file for each data set and version, and never change: what is better is a new version.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from seqsearch.core.digests import digest_of
+from seqsearch.core.errors import UserError
+from seqsearch.core.paths import at_home
+from seqsearch.core.typed import brief, built, fits
+from seqsearch.results.named import NamedSequence
+from seqsearch.storage.reading import json_object
+
+PREFIX = "frozen:"
+"""Before a name, wherever a file of sequences can be named."""
+SCHEMA = "seqsearch-frozen/1"
+FOLDER = Path(__file__).parent / "frozen_orders"
+_NAME = re.compile(r"([a-z0-9-]+)(?:@(\d{1,6}))?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class FrozenClass:
+    """``name`` in the data set; ``reads``: comma-separated, how to read it, if that is another; ``group``: empty if none."""
+
+    name: str
+    reads: str
+    group: str
+
+
+@dataclass(frozen=True)
+class Order:
+    """Sequences of one kind and length; ``tasks`` of each are positions among the classes, ``scores`` their S."""
+
+    name: str
+    kind: Literal["hard", "easy", "random"]
+    digest: str
+    scores: tuple[float, ...]
+    tasks: tuple[tuple[tuple[int, ...], ...], ...]
+
+
+@dataclass(frozen=True)
+class Length:
+    """Orders of so many tasks.
+
+    Attributes:
+        random_mean, random_sd: of S over random sequences (the mean is exact, the standard deviation of 1,000 draws).
+        lowest, highest: what no S goes beyond (certified).
+    """
+
+    tasks: int
+    random_mean: float
+    random_sd: float
+    lowest: float
+    highest: float
+    orders: tuple[Order, ...]
+
+
+@dataclass(frozen=True)
+class FrozenFile:
+    """What a file holds: classes in the data set's own order, the similarity behind S, the orders."""
+
+    schema: str
+    data_set: str
+    title: str
+    version: int
+    similarity: str
+    similarity_digest: str
+    classes: tuple[FrozenClass, ...]
+    lengths: tuple[Length, ...]
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """One order with what it is part of."""
+
+    of: FrozenFile
+    length: Length
+    order: Order
+
+    @property
+    def name(self) -> str:
+        """With the version: what never changes."""
+        return f"{self.order.name}@{self.of.version}"
+
+    @property
+    def sequences(self) -> tuple[NamedSequence, ...]:
+        """With names of classes; a number behind the name where there are several."""
+        names = [self.order.name] if len(self.order.tasks) == 1 else [
+            f"{self.order.name}-{i}" for i in range(len(self.order.tasks))
+        ]  # fmt: skip
+        return tuple(map(NamedSequence, names, named_tasks(self.of.classes, self.order.tasks)))
+
+    @property
+    def places(self) -> tuple[float, ...]:
+        """Where each S lies between that of the hard (0) and of the easy (1) sequence of this length."""
+        low, high = (next(o.scores[0] for o in self.length.orders if o.kind == kind) for kind in ("hard", "easy"))
+        return tuple((score - low) / (high - low) for score in self.order.scores)
+
+
+def is_frozen(text: str | Path) -> bool:
+    """Whether it names a frozen order, not a file."""
+    return str(text).startswith(PREFIX)
+
+
+def source_path(directory: Path, text: str | Path) -> Path:
+    """A file in a directory, or the frozen order that is named."""
+    return Path(text) if is_frozen(text) else directory / at_home(text)
+
+
+def pinned(text: str) -> str:
+    """The text of a source with the version that a frozen order without one stands for now; any other as it is.
+
+    Raises:
+        UserError: there is no such order.
+    """
+    return PREFIX + find_frozen(text).name if is_frozen(text) else text
+
+
+def find_frozen(text: str | Path) -> Frozen:
+    """The order of ``NAME`` (its newest version) or ``NAME@VERSION``, with or without ``frozen:`` before it.
+
+    Raises:
+        UserError: there is none; the nearest names are told. A file that is not as it was frozen.
+    """
+    said = str(text).removeprefix(PREFIX)
+    all_of_them = frozen_orders()
+    versions = {(f.order.name, f.of.version): f for f in all_of_them}
+    match = _NAME.fullmatch(said)
+    name = match[1] if match else said
+    there = [v for n, v in versions if n == name]
+    if match and there and (not match[2] or int(match[2]) in there):
+        return versions[name, int(match[2]) if match[2] else max(there)]
+    if there:
+        raise UserError(f"frozen order {brief(said)}: there is version {', '.join(map(str, there))} of {name}")
+    near = difflib.get_close_matches(name[:100], sorted({n for n, _ in versions}), n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(near)}?" if near else "name one of them"
+    raise UserError(f"frozen order {brief(said)}: there is none; {hint} (seqsearch sequences list)")
+
+
+@cache
+def frozen_orders() -> tuple[Frozen, ...]:
+    """All there are, by data set, version and number of tasks.
+
+    Raises:
+        UserError: a file is not as it was frozen.
+    """
+    files = [read_frozen(path) for path in sorted(FOLDER.glob("*.json"))]
+    return tuple(Frozen(f, length, order) for f in files for length in f.lengths for order in length.orders)
+
+
+def read_frozen(path: Path) -> FrozenFile:
+    """A file of frozen orders.
+
+    Raises:
+        UserError: it cannot be read, is of another form, or is not as it was frozen: by its checksum, by the digest of an order, or
+            because a sequence does not have every class once.
+    """
+    said = json_object(path, links=True)
+    checksum = said.pop("checksum", None)
+    if not fits(said, FrozenFile) or said["schema"] != SCHEMA:
+        wrong = f"it is no {SCHEMA}"
+    elif checksum != checksum_of(said):
+        wrong = "its checksum says that it was changed"
+    else:
+        found: FrozenFile = built(said, FrozenFile)
+        if not (wrong := next((w for n in found.lengths for o in n.orders if (w := _wrong(found, n, o))), "")):
+            return found
+    raise UserError(f"{path}: {wrong}; frozen orders never change: install seqsearch again")
+
+
+def checksum_of(said: dict[str, Any]) -> str:
+    """Of all that a file says but its checksum."""
+    return digest_of("frozen file", said)
+
+
+def digest_of_order(tasks: Sequence[Sequence[Sequence[str]]]) -> str:
+    """Identity of sequences: the names of their classes, task by task (in a task, their order has no meaning)."""
+    return digest_of("frozen order", [[sorted(task) for task in sequence] for sequence in tasks])
+
+
+def named_tasks(
+    classes: Sequence[FrozenClass], sequences: Sequence[Sequence[Sequence[int]]]
+) -> list[tuple[tuple[str, ...], ...]]:
+    """Names for positions."""
+    return [tuple(tuple(classes[c].name for c in task) for task in sequence) for sequence in sequences]
+
+
+def _wrong(file: FrozenFile, length: Length, order: Order) -> str:
+    """What is wrong with an order; empty if nothing is."""
+    for tasks in order.tasks:
+        if len(tasks) != length.tasks or sorted(c for task in tasks for c in task) != list(range(len(file.classes))):
+            return f"{order.name} does not have {length.tasks} tasks with every class once"
+    if len(order.scores) != len(order.tasks) or not order.tasks:
+        return f"{order.name} does not have one score for each of its sequences"
+    if order.digest != digest_of_order(named_tasks(file.classes, order.tasks)):
+        return f"the classes or tasks of {order.name} are not those of its digest"
+    return ""
