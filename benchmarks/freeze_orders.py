@@ -3,9 +3,10 @@
     python -m benchmarks.freeze_orders --check [cifar100 ...]   # makes them again: is every class in the task where it was?
     python -m benchmarks.freeze_orders --write                  # files that are not there yet; a version that is there stays
 
-For each of CIFAR-100, CUB-200, ImageNet-R and ImageNet-A, in 10 and in 20 tasks: the sequence of least S ("hard") and of largest S
-("easy") that the annealing of `seqsearch.extremes` finds, and `RANDOM` random ones. S is the mean similarity of classes in
-neighbouring tasks ("The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?", Eq. 5), of class names here:
+For each of CIFAR-100, CUB-200, ImageNet-R and ImageNet-A, in 10 and in 20 tasks: the sequence of least S ("hard") and of largest
+S ("easy") that the annealing of `seqsearch.extremes` finds, and `RANDOM` random ones. S is the mean similarity of classes in
+neighbouring tasks ("The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?", Eq. 5), of class names
+here:
 
 - ImageNet-R, ImageNet-A: cosines of dictionary glosses (`benchmarks.glosses`);
 - CIFAR-100: the mean of these and of 1 for classes of one superclass, 0 for others;
@@ -27,7 +28,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.glosses import Matrix, Named, by_glosses, by_spelling, classes, plain, text_of
+from benchmarks.glosses import Matrix, Named, by_glosses, by_spelling, classes, text_of
 from seqsearch.extremes.bound import certified_bound
 from seqsearch.extremes.find import find
 from seqsearch.extremes.objective import Problem, labels_of, random_labels, task_sizes, tasks_of
@@ -124,7 +125,7 @@ def file_of(data_set: str) -> Path:
 def written(said: dict[str, Any]) -> str:
     """As JSON: a line for each class, and for each sequence."""
     text = json.dumps(said, separators=(",", ":"), ensure_ascii=False)
-    for mark in ('{"name":', '{"tasks":', '[[['):
+    for mark in ('{"name":', '{"tasks":', "[[["):
         text = text.replace(mark, f"\n{mark}")
     return text.replace("]],[[", "]],\n[[") + "\n"
 

@@ -6,8 +6,9 @@ timm ships the lemmas and definitions of ImageNet's 21,844 synsets, which are Wo
 analysis: TF-IDF of words (sublinear term frequency, English stop words left out, words of one synset alone left out), the first
 `DIMENSIONS` right singular vectors, cosines. So two names are alike where the words of their definitions keep the same company.
 
-The text of a class is its name and the lemmas and definitions of its synsets: that of its ImageNet number, or all those that have
-the longest possible end of the name ("Black footed albatross", "footed albatross", "albatross") as a lemma. Senses are not told apart.
+The text of a class is its name and the lemmas and definitions of its synsets: that of its ImageNet number, or all those that
+have the longest possible end of the name ("Black footed albatross", "footed albatross", "albatross") as a lemma. Senses are not
+told apart.
 
 What is measured: the share of (pair of one group, pair of two groups) in which the first is more similar (area under the ROC
 curve; 0.5 is chance), for the superclasses of CIFAR-100 and, of ImageNet-R and -A, for animals, artefacts, foods and the rest. It
@@ -17,10 +18,10 @@ says how well a similarity knows groups that people made, nothing of what a netw
 from __future__ import annotations
 
 import argparse
-import pkgutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import distribution
 from pathlib import Path
 
 import numpy as np
@@ -49,11 +50,9 @@ class Named:
 
 @cache
 def _table(file: str) -> dict[str, str]:
-    """Of timm: a line each, the number of a synset, a tab, a text."""
-    said = pkgutil.get_data("timm.data", f"_info/{file}")
-    if said is None:
-        raise FileNotFoundError(file)
-    return {line.partition("\t")[0]: line.partition("\t")[2] for line in said.decode().splitlines() if line}
+    """Of timm, which is not imported for it: a line each, the number of a synset, a tab, a text."""
+    lines = Path(str(distribution("timm").locate_file(f"timm/data/_info/{file}"))).read_text().splitlines()
+    return {line.partition("\t")[0]: line.partition("\t")[2] for line in lines if line}
 
 
 def lemmas() -> dict[str, str]:

@@ -27,7 +27,9 @@ def score(
     context: click.Context, /, source: str | None, out: Path | None, resume: Path | None, dry_run: bool, runtime: Runtime,
     **values: Any,
 ) -> None:  # fmt: skip
-    """Score methods on the sequences of a RUN, or of a file (Parquet, JSON or CSV of class names), or frozen. Only what is new is trained.
+    """Score methods on the sequences of a RUN, or of a file (Parquet, JSON or CSV of class names), or frozen ones.
+
+    Only what is new is trained.
 
     \b
     seqsearch score runs/mine --methods mine.py:Mine                      # beside the methods that were searched on

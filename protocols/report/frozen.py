@@ -7,7 +7,17 @@ from typing import Any
 
 from seqsearch.results.frozen import PREFIX, Frozen, FrozenClass
 
-HEADINGS = ("name", "data set", "tasks", "kind", "sequences", "S", "sd from random", "easy (hard: 0, easy: 1)", "digest")
+HEADINGS = (
+    "name",
+    "data set",
+    "tasks",
+    "kind",
+    "sequences",
+    "S",
+    "sd from random",
+    "easy (hard: 0, easy: 1)",
+    "digest",
+)
 DIGITS = 12
 """Of a digest that a table shows; the JSON has all."""
 HOW = (
@@ -66,9 +76,7 @@ def text(f: Frozen) -> str:
         f"{r['highest']:.4f}",
     ]
     for s, score, away, place in zip(f.sequences, r["scores"], r["sd_from_random"], r["easy"], strict=True):
-        head.append(
-            f"\n{s.name}: S {score:.4f}, {away:+.1f} sd from random; {place:.2f} of the way from hard to easy"
-        )
+        head.append(f"\n{s.name}: S {score:.4f}, {away:+.1f} sd from random; {place:.2f} of the way from hard to easy")
         head += [f"  {t:2}: {', '.join(reads[c] for c in task)}" for t, task in enumerate(s.tasks, 1)]
     return "\n".join(head)
 

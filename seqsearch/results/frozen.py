@@ -21,7 +21,7 @@ from seqsearch.results.named import NamedSequence
 from seqsearch.storage.reading import json_object
 
 PREFIX = "frozen:"
-"""Before a name, wherever a file of sequences can be named."""
+"""Before a name, or several with commas between them, wherever a file of sequences can be named."""
 SCHEMA = "seqsearch-frozen/1"
 FOLDER = Path(__file__).parent / "frozen_orders"
 _NAME = re.compile(r"([a-z0-9-]+)(?:@(\d{1,6}))?", re.ASCII)
@@ -120,9 +120,27 @@ def pinned(text: str) -> str:
     """The text of a source with the version that a frozen order without one stands for now; any other as it is.
 
     Raises:
-        UserError: there is no such order.
+        UserError: see `several_frozen`.
     """
-    return PREFIX + find_frozen(text).name if is_frozen(text) else text
+    return PREFIX + ",".join(f.name for f in several_frozen(text)) if is_frozen(text) else text
+
+
+def several_frozen(text: str | Path) -> tuple[Frozen, ...]:
+    """The orders of ``frozen:NAME,NAME,...``: of one data set, and of as many tasks as each other.
+
+    Raises:
+        UserError: see `find_frozen`; one comes twice, or they do not go together.
+    """
+    found = [find_frozen(name.strip()) for name in str(text).removeprefix(PREFIX).split(",")]
+    first = found[0]
+    for i, other in enumerate(found):
+        if other in found[:i]:
+            raise UserError(f"{PREFIX}{other.name} comes twice: leave one of them out")
+        if other.of != first.of or other.length != first.length:
+            raise UserError(
+                f"{PREFIX}{first.name} and {other.name} are not of one data set, version and number of tasks: take one at a time"
+            )
+    return tuple(found)
 
 
 def find_frozen(text: str | Path) -> Frozen:
@@ -161,8 +179,8 @@ def read_frozen(path: Path) -> FrozenFile:
     """A file of frozen orders.
 
     Raises:
-        UserError: it cannot be read, is of another form, or is not as it was frozen: by its checksum, by the digest of an order, or
-            because a sequence does not have every class once.
+        UserError: it cannot be read, is of another form, or is not as it was frozen: by its checksum, by the digest of an
+            order, or because a sequence does not have every class once.
     """
     said = json_object(path, links=True)
     checksum = said.pop("checksum", None)

@@ -13,7 +13,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
 from seqsearch.core.typed import brief
 from seqsearch.results.class_aliases import called
-from seqsearch.results.frozen import find_frozen, is_frozen
+from seqsearch.results.frozen import is_frozen, several_frozen
 from seqsearch.results.schema import SEQUENCES
 from seqsearch.results.tables import read_rows
 from seqsearch.storage.reading import content
@@ -36,8 +36,8 @@ def read_orders(path: Path, names: Sequence[str], sizes: Sequence[int]) -> tuple
     """Orders of the classes ``names``, cut into tasks of these ``sizes``.
 
     A line of text, or a list in JSON, is one order: the classes' names, or their numbers from 0 in the order of the pool, as
-    ``class_order`` of the toolboxes has them. ``sequences.parquet`` of a run brings its sequences, which are cut already, and so does a
-    frozen order (``frozen:NAME``), whose classes may be called otherwise here (`seqsearch.results.class_aliases`).
+    ``class_order`` of the toolboxes has them. ``sequences.parquet`` of a run brings its sequences, which are cut already, and
+    so do frozen ones (``frozen:NAME,...``), whose classes may be called otherwise here (`seqsearch.results.class_aliases`).
 
     Raises:
         UserError: it cannot be read; an order lacks a class, has one twice, or one that is not in play; tasks of other sizes.
@@ -81,9 +81,9 @@ def _sequences(path: Path) -> list[tuple[str, list[Any]]]:
 
 def _frozen(path: Path, names: Sequence[str]) -> list[tuple[str, list[Any]]]:
     """As the classes are called here, where they are."""
-    order = find_frozen(path)
-    here = called(order.of.classes, names, f"--orders {path}")
-    return [(s.name, [[here.get(c, c) for c in task] for task in s.tasks]) for s in order.sequences]
+    orders = several_frozen(path)
+    here = called(orders[0].of.classes, names, f"--orders {path}")
+    return [(s.name, [[here.get(c, c) for c in task] for task in s.tasks]) for o in orders for s in o.sequences]
 
 
 def _lines(text: str) -> list[list[str]]:

@@ -20,7 +20,7 @@ from seqsearch.core.settings import StudySettings, flag
 from seqsearch.core.text import shown
 from seqsearch.core.typed import brief, fits
 from seqsearch.pools.open import located_pool, located_pools
-from seqsearch.results.frozen import PREFIX, FrozenClass, find_frozen, is_frozen, pinned
+from seqsearch.results.frozen import FrozenClass, is_frozen, pinned, several_frozen
 from seqsearch.results.named import NamedSequence, read_named
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import FOUND, RunResults, read_config, read_results
@@ -43,7 +43,7 @@ class Source:
         named: of a file of names, and wherever classes are to be taken by name.
         data: what the run measured; None for a file.
         biases: what makes figures on its sequences biased.
-        classes: of a frozen order, which a pool may call otherwise (`seqsearch.results.class_aliases`).
+        classes: of frozen orders, which a pool may call otherwise (`seqsearch.results.class_aliases`).
     """
 
     path: Path
@@ -87,7 +87,7 @@ class Source:
 
 
 def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source:
-    """A run folder, a ``sequences.parquet``, a file of class names (`read_named`), or a frozen order (``frozen:NAME``).
+    """A run folder, a ``sequences.parquet``, a file of class names (`read_named`), or frozen orders (``frozen:NAME,...``).
 
     Raises:
         UserError: none of them, a run that is not finished, a damaged or foreign file, no sequence of those asked for.
@@ -118,11 +118,12 @@ def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source
 
 
 def _of_frozen(path: Path, which: str) -> Source:
-    """Raises UserError: there is no such order, or a part of it is asked for."""
-    found = find_frozen(path)
+    """Raises UserError: there are no such orders, or a part of them is asked for."""
+    found = several_frozen(path)
     if which != "all":
-        raise UserError(f"--which {which}: {path} is {found.order.kind} as a whole: leave --which out")
-    return Source(Path(PREFIX + found.name), named=found.sequences, classes=found.of.classes)
+        raise UserError(f"--which {which} is for runs: name the frozen orders to be taken, e.g. {path}")
+    named = tuple(s for f in found for s in f.sequences)
+    return Source(Path(pinned(str(path))), named=named, classes=found[0].of.classes)
 
 
 OfRun = Literal["never", "unless named", "beside named"]

@@ -1,0 +1,302 @@
+"""Frozen class orders: they are what they were, every class once, refused where a file was changed; a source like any other."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from PIL import Image
+
+from protocols.cli.main import main
+from protocols.evaluate.parts.source import read_source
+from protocols.evaluate.parts.study import placed
+from seqsearch.core.errors import UserError
+from seqsearch.results.class_aliases import called
+from seqsearch.results.frozen import (
+    FOLDER,
+    FrozenClass,
+    checksum_of,
+    find_frozen,
+    frozen_orders,
+    read_frozen,
+    several_frozen,
+)
+from seqsearch.results.orders import read_orders
+from seqsearch.training.world import World
+
+DIGESTS = {
+    "cifar100-hard-10@1": "882325ea0a882a1ce52de021c836ebea",
+    "cifar100-easy-10@1": "864dd1106bc8b7dbb0d19e787ebb0984",
+    "cifar100-random-10@1": "143c999b1a018e968f1bbbd3aee630a0",
+    "cifar100-hard-20@1": "8d49924eb1dd831716e1639a0b1e8601",
+    "cifar100-easy-20@1": "0e653ae8d37bef2922ecb91638fd8a97",
+    "cifar100-random-20@1": "cc85dae7cd22421c61cfe135011fe037",
+    "cub200-hard-10@1": "af50788e87a85bafe6adeba9564f289a",
+    "cub200-easy-10@1": "dd3dcbd4e968589ed9c209b5f971eb3e",
+    "cub200-random-10@1": "4b8f4d2ed62c7dfb960459c2b320fd12",
+    "cub200-hard-20@1": "be76bb6f22068ce839ed117b6794009b",
+    "cub200-easy-20@1": "2aa30ea65749fa3dc7167467e5ad11e9",
+    "cub200-random-20@1": "8ea91dd7945cb4249489f26f565f9eb4",
+    "imagenet-a-hard-10@1": "3e4f4b0e598d8dec9c00e2fc0b762380",
+    "imagenet-a-easy-10@1": "d7b910015003e9046e9c66bf808d6095",
+    "imagenet-a-random-10@1": "8542d70e7a760914279f4d875a720dca",
+    "imagenet-a-hard-20@1": "e68b97403c86a834b1a7e4ac38b28105",
+    "imagenet-a-easy-20@1": "ec2ad605a533b45dc8e8762d352c5d10",
+    "imagenet-a-random-20@1": "b7ae596df7ed0d8e99096197206015fe",
+    "imagenet-r-hard-10@1": "a5f6c2c6e9c339d5006a287891b9b63b",
+    "imagenet-r-easy-10@1": "eb0e95f6a03747c20e141fd8665c5de2",
+    "imagenet-r-random-10@1": "aa418d7f4e95c027f67d400ad7b868e5",
+    "imagenet-r-hard-20@1": "b331c45ade64fe14ddb4991158bbd837",
+    "imagenet-r-easy-20@1": "798f30567664bef43ea97e7576751f76",
+    "imagenet-r-random-20@1": "03c3899ea4575b710afa3ff123106ba4",
+}
+ONE = FOLDER / "cifar100@1.json"
+
+
+def test_orders_are_those_that_they_were() -> None:
+    assert {f.name: f.order.digest for f in frozen_orders()} == DIGESTS
+
+
+@pytest.mark.parametrize("name", DIGESTS)
+def test_every_class_is_in_one_task_and_hard_and_easy_lie_beyond_all_random_ones(name: str) -> None:
+    f = find_frozen(name)
+    classes = {c.name for c in f.of.classes}
+    assert len(classes) == len(f.of.classes) == (100 if f.of.data_set == "cifar100" else 200)
+    for s in f.sequences:
+        assert [len(t) for t in s.tasks] == [len(classes) // f.length.tasks] * f.length.tasks
+        assert {c for t in s.tasks for c in t} == classes
+    [hard], [easy], random = (
+        next(o.scores for o in f.length.orders if o.kind == k) for k in ("hard", "easy", "random")
+    )
+    assert f.length.lowest < hard < min(random) <= max(random) < easy < f.length.highest
+    assert len(f.sequences) == (5 if f.order.kind == "random" else 1)
+    assert hard < f.length.random_mean - 10 * f.length.random_sd
+    assert easy > f.length.random_mean + 10 * f.length.random_sd
+
+
+def test_scores_and_the_hard_order_come_out_again() -> None:
+    from benchmarks.freeze_orders import RESTARTS, SEED, similarity_of
+    from seqsearch.extremes.find import find
+    from seqsearch.extremes.objective import Problem, labels_of
+
+    similarity, file = similarity_of("cifar100"), read_frozen(ONE)
+    assert similarity.digest == file.similarity_digest
+    for n in file.lengths:
+        problem = Problem(similarity.values, (100 // n.tasks,) * n.tasks)
+        for o in n.orders:
+            assert [problem.score(labels_of(tasks)) for tasks in o.tasks] == pytest.approx(o.scores, abs=1e-7)
+    ten = file.lengths[0]
+    found = find(similarity.values, (10,) * 10, "hard", seed=SEED, restarts=RESTARTS, bound=False)
+    assert found[0].tasks == ten.orders[0].tasks[0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("data_set", ["cifar100", "cub200", "imagenet-a", "imagenet-r"])
+def test_files_are_made_again(data_set: str) -> None:
+    from benchmarks.freeze_orders import differs
+
+    assert not differs(data_set)
+
+
+# ------------------------------------------------------------------------------------------------ files that were changed
+
+
+def exchanged(said: dict[str, Any]) -> None:
+    tasks = said["lengths"][0]["orders"][0]["tasks"][0]
+    tasks[0][0], tasks[1][0] = tasks[1][0], tasks[0][0]
+
+
+def twice(said: dict[str, Any]) -> None:
+    tasks = said["lengths"][0]["orders"][0]["tasks"][0]
+    tasks[0][0] = tasks[1][0]
+
+
+def outside(said: dict[str, Any]) -> None:
+    said["lengths"][1]["orders"][2]["tasks"][0][0][0] = 100
+
+
+def renamed(said: dict[str, Any]) -> None:
+    said["classes"][3]["name"] = "bare"
+
+
+def scored(said: dict[str, Any]) -> None:
+    said["lengths"][0]["orders"][0]["scores"] = []
+
+
+def grown(said: dict[str, Any]) -> None:
+    said["lengths"][0]["more"] = 1
+
+
+def other(said: dict[str, Any]) -> None:
+    said["schema"] = "seqsearch-frozen/2"
+
+
+@pytest.mark.parametrize("change", [exchanged, twice, outside, renamed, scored, grown, other])
+@pytest.mark.parametrize("resealed", [False, True])
+def test_a_changed_file_is_refused_in_one_line(
+    tmp_path: Path, change: Callable[[dict[str, Any]], None], resealed: bool
+) -> None:
+    said = json.loads(ONE.read_text())
+    change(said)
+    if resealed:
+        del said["checksum"]
+        said["checksum"] = checksum_of(said)
+    (tmp_path / "f.json").write_text(json.dumps(said))
+    with pytest.raises(UserError, match=r"f\.json: .*; frozen orders never change: install seqsearch again"):
+        read_frozen(tmp_path / "f.json")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", "{}", '{"checksum": 3}', "[" * 10**5, '{"schema": ' * 50 + "1" + "}" * 50]
+)
+def test_a_file_that_is_something_else_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "f.json").write_text(text)
+    with pytest.raises(UserError):
+        read_frozen(tmp_path / "f.json")
+
+
+# ------------------------------------------------------------------------------------------------ names
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("frozen:cifar-hard-10", "did you mean cifar100-hard-10"),
+        ("frozen:cifar100-hard-10@2", "there is version 1 of cifar100-hard-10"),
+        ("frozen:../../etc", "there is none"),
+        ("frozen:", "there is none"),
+        ("frozen:" + "a" * 10**5, "there is none"),
+        ("frozen:cifar100-hard-10@\u0661", "there is none"),
+        ("frozen:cifar100-hard-10,cifar100-hard-10@1", "comes twice"),
+        ("frozen:cifar100-hard-10,cifar100-hard-20", "not of one data set, version and number of tasks"),
+        ("frozen:imagenet-r-hard-10,imagenet-a-hard-10", "not of one data set, version and number of tasks"),
+    ],
+)
+def test_names_that_are_none(text: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        read_source(Path(text))
+
+
+def test_an_order_is_a_source_and_carries_its_version() -> None:
+    source = read_source(Path("frozen:cifar100-hard-10,cifar100-random-10"))
+    assert str(source.path) == "frozen:cifar100-hard-10@1,cifar100-random-10@1"
+    assert [s.name for s in source.named] == ["cifar100-hard-10", *(f"cifar100-random-10-{i}" for i in range(5))]
+    assert source.digest != read_source(Path("frozen:cifar100-hard-10")).digest
+    with pytest.raises(UserError, match="--which random is for runs"):
+        read_source(Path("frozen:cifar100-hard-10"), "random")
+
+
+# ------------------------------------------------------------------------------------------------ other names of classes
+
+BIRDS = (
+    FrozenClass("001.Laysan_Albatross", "", ""),
+    FrozenClass("n2", "drake", ""),
+    FrozenClass("n3", "crane, jack, drake", ""),
+)
+
+
+def test_classes_are_found_under_their_other_names() -> None:
+    there = ["Jack", "laysan albatross", "Drake", "other"]
+    assert called(BIRDS, there, "x") == {
+        "n3": "Jack",
+        "n2": "Drake",
+        "001.Laysan_Albatross": "laysan albatross",
+    }
+    assert called(BIRDS, ["n2", "Drake"], "x") == {"n2": "n2"}, "its very name counts before any other"
+    assert called((*BIRDS, FrozenClass("n4", "crane", "")), ["crane", "n3"], "x") == {"n3": "n3"}, (
+        "crane is no one's own"
+    )
+    with pytest.raises(UserError, match=r"x: class 'n3' could be 'crane' or 'Jack' of the pool: rename one of them"):
+        called(BIRDS, ["crane", "Jack"], "x")
+
+
+@pytest.mark.parametrize("data_set", ["cifar100", "cub200", "imagenet-a", "imagenet-r"])
+def test_all_classes_are_found_as_the_data_sets_are_met_with(data_set: str) -> None:
+    classes = next(f.of.classes for f in frozen_orders() if f.of.data_set == data_set)
+    spoken = [re.sub(r"^\d+\.", "", c.reads or c.name).replace("_", " ").title() for c in classes]
+    assert called(classes, spoken, "x") == {c.name: s for c, s in zip(classes, spoken, strict=True)}
+
+
+def pool(folder: Path, names: list[str]) -> str:
+    """A few images of each class."""
+    rng = np.random.default_rng(0)
+    for name in names:
+        (folder / name).mkdir(parents=True)
+        for i in range(8):
+            Image.fromarray(rng.integers(0, 256, (9, 9, 3), dtype=np.uint8)).save(folder / name / f"{i}.png")
+    return str(folder)
+
+
+def test_an_order_is_placed_in_a_pool_whose_classes_are_called_otherwise(tmp_path: Path) -> None:
+    names = [c.name.replace("_", " ").title() for c in find_frozen("cifar100-hard-20").of.classes]
+    text, source = pool(tmp_path / "photos", names), read_source(Path("frozen:cifar100-hard-20"))
+    world = World(text, 0, str(tmp_path / "cache"), str(tmp_path / "states"))
+    [placed_one] = placed(source, world)
+    [named] = source.named
+    for task, theirs in zip(placed_one.tasks, named.tasks, strict=True):
+        ours = {world.images.classes[world.class_index(c)].name for c in task.classes}
+        assert ours == {c.replace("_", " ").title() for c in theirs}
+    [order] = read_orders(Path("frozen:cifar100-hard-20"), names, (5,) * 20)
+    assert [{names[c] for c in t} for t in order.tasks] == [
+        {c.replace("_", " ").title() for c in t} for t in named.tasks
+    ]
+    with pytest.raises(UserError, match="no class in play"):
+        read_orders(Path("frozen:cifar100-hard-20"), names[1:], (5,) * 20)
+    other = read_source(Path("frozen:cub200-hard-10"))
+    with pytest.raises(UserError, match=r"has class '014.Indigo_Bunting' and 199 more, which --pool .* has not"):
+        placed(other, world)
+
+
+# ------------------------------------------------------------------------------------------------ commands
+
+
+def command(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+def test_orders_are_listed_and_shown() -> None:
+    listed = command("sequences", "list")
+    assert listed.exit_code == 0, listed.output
+    for name, digest in DIGESTS.items():
+        assert re.search(rf"^{re.escape(name)} .* {digest[:12]}$", listed.stdout, re.MULTILINE)
+    said = json.loads(command("sequences", "list", "--json").stdout)
+    assert {f"{r['name']}@{r['version']}": r["digest"] for r in said} == DIGESTS
+    assert [r["easy"] for r in said[:2]] == [[0.0], [1.0]]
+    shown = command("sequences", "show", "imagenet-r-hard-10@1")
+    assert shown.exit_code == 0
+    assert "n01443537 (goldfish)" in shown.stdout
+    assert len(re.findall(r"^ +\d+: ", shown.stdout, re.MULTILINE)) == 10
+    [sequence] = json.loads(command("sequences", "show", "cifar100-easy-20", "--json").stdout)["sequences"].values()
+    assert tuple(map(tuple, sequence)) == several_frozen("frozen:cifar100-easy-20")[0].sequences[0].tasks
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("sequences", "show", "cifar100-hrad-10"),
+        ("score", "frozen:cifar100-hrad-10", "--methods", "simplecil"),
+        ("edge", "--orders", "frozen:cifar100-hrad-10", "--methods", "simplecil", "--tasks", "10"),
+        ("duel", "simplecil", "ranpac", "--on", "frozen:cifar100-hrad-10"),
+    ],
+)
+def test_an_unknown_order_is_one_line_with_the_nearest(arguments: tuple[str, ...]) -> None:
+    said = command(*arguments)
+    assert said.exit_code == 2
+    assert "did you mean cifar100-hard-10" in said.stderr
+    assert len(said.stderr.splitlines()) == 1
+
+
+@pytest.mark.long
+def test_methods_are_scored_on_frozen_orders(tmp_path: Path) -> None:
+    text = pool(tmp_path / "photos", [c.name for c in find_frozen("cifar100-hard-10").of.classes])
+    asked = ["score", "frozen:cifar100-hard-10,cifar100-easy-10", "--pool", text, "--methods", "simplecil"]
+    said = command(*asked, "--score-seeds", "1", "--workers", "0", "--quiet", "--out", str(tmp_path / "run"))
+    assert said.exit_code == 0, said.output
+    settings = json.loads((tmp_path / "run/config.json").read_text())["settings"]
+    assert settings["source"] == "frozen:cifar100-hard-10@1,cifar100-easy-10@1"
