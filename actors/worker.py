@@ -133,13 +133,13 @@ class Worker:
     @_control
     def read_state(self, digest: str, have: Iterable[str]) -> Files | None:
         """A state for another node, without the packs that it has; None if it is not on this node's disk."""
-        files: Files | None = self._trainer.cache.disk.files(digest, set(have))
+        files: Files | None = self._trainer.states.cache.disk.files(digest, set(have))
         return files
 
     @_control
     def drop(self, states: list[str]) -> None:
         """Forget states that nothing will extend."""
-        self._trainer.cache.drop(states)
+        self._trainer.states.cache.drop(states)
 
     @_control
     def leave(self) -> None:

@@ -85,14 +85,14 @@ def measured(cache: str, trainings: int, folder: str) -> dict[str, Any]:
         if keep:
             kept.setdefault(move, []).append(key.digest)
         if place == MOVE - 1:
-            trainer.cache.drop(kept.pop(move - 2 if cache == "filled" else move, []))
+            trainer.states.cache.drop(kept.pop(move - 2 if cache == "filled" else move, []))
         if (number + 1) % max(1, trainings // 10) == 0:
             used[number + 1] = round(resident_bytes() / 1e6, 1)
     seconds = (time.perf_counter() - start) / trainings
     return {
         "cache": cache,
         "room_mb": round((2 << 30 if cache == "held" else caches.states) / 1e6),
-        "held_mb": round(trainer.cache._ram.currsize / 1e6),
+        "held_mb": round(trainer.states.cache._ram.currsize / 1e6),
         "seconds_each": seconds,
         "resident_mb": used,
     }

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import CldybStudy, prepare
 from protocols.running.costs import UnitCosts, unit_costs
+from seqsearch.core.errors import UserError
+from seqsearch.methods.command import commands
 from seqsearch.planners.given import random_sequences
 
 UNKNOWN = UnitCosts()
@@ -17,7 +20,8 @@ UNKNOWN = UnitCosts()
 
 @dataclass(frozen=True)
 class Estimate:
-    """Upper bounds, but that joint training counts as one task. A training is one task of one method; ``naive`` is what
+    """Upper bounds, but that joint training counts as one task. A training is one task of one method; of a ``search`` with a
+    command, which keeps no state, these are all tasks of every sequence that it is run on (``command_runs``). ``naive`` is what
     retraining every prefix would take; ``scoring`` is of what is found and, for ``gap-to-joint``, of all classes at once.
 
     ``states`` counts sets of one state per method that lie on the disk at a time, ``rollouts`` what `Search` counts as finished.
@@ -33,6 +37,7 @@ class Estimate:
     hours: float
     disk_bytes: int
     workers: int
+    command_runs: int = 0
 
     @property
     def trainings(self) -> int:
@@ -46,15 +51,7 @@ def estimate(
 
     ``instead``: what the surrogates take, if they search; its ``state_bytes`` are of all that is trained.
     """
-    arms = min(s.condensed, s.simulations) if s.selector == "mcts" else 1
-    search = naive = rollouts = 1
-    for t in range(2, s.tasks + 1):
-        ahead = s.lookahead_at(t) if s.selector == "mcts" and s.condensed > 1 else 0
-        simulations = s.simulations if ahead else arms
-        joints = simulations * (ahead + 1) if s.reward == "gap-to-joint" else 0
-        search += arms + simulations * ahead + joints
-        naive += simulations * (t + ahead) + joints + t
-        rollouts += simulations + joints + 1
+    search, naive, rollouts = _of_search(s)
     groups, members = s.searched
     found, searched = s.searches * groups, s.searches * members
     sequences = found + s.random_sequences
@@ -65,15 +62,19 @@ def estimate(
     if s.tune_tasks and s.tune_on == "first":  # a search for the tasks to tune on comes first
         alone = replace(s, separate=False, leave_one_out=False, searches=1, tune_tasks=0, grow=())
         tuning += estimate(replace(alone, tasks=s.tune_tasks, extended_from=()), methods, unit).search
-    total = search * searched + scoring + random + tuning
     by_searches = instead or unit
-    seconds = search * searched * by_searches.seconds + (total - search * searched) * unit.seconds
+    searchers = len(s.surrogate_items()) or methods
+    runs = searched * by_searches.commands // searchers
+    steps, by_command = search * (searched - runs), naive * runs
+    total = steps + by_command + scoring + random + tuning
+    seconds = (scoring + random + tuning) * unit.seconds + by_command * by_searches.command_seconds
+    seconds += steps * _of_ours(by_searches, searchers)
     sets = s.searches * (methods - 1 if s.leave_one_out else 1)
     probed = sets * (s.tasks - 1)
     kept_leaves = s.simulations if s.followups != "feasible" else 0
-    states = sets * (arms + 2 + kept_leaves) + s.score_seeds + 2 * workers + 2
+    states = sets * (_arms(s) + 2 + kept_leaves) + s.score_seeds + 2 * workers + 2
     return Estimate(
-        search=search * searched,
+        search=steps + by_command,
         scoring=scoring,
         random=random,
         tuning=tuning,
@@ -83,7 +84,61 @@ def estimate(
         hours=(seconds + probed * by_searches.probe_seconds) / 3600 / max(1, workers),
         disk_bytes=states * by_searches.state_bytes + probed * by_searches.probe_bytes + total * 1500,
         workers=max(1, workers),
+        command_runs=rollouts * runs,
     )
+
+
+def _of_search(s: CldybSettings) -> tuple[int, int, int]:
+    """Of one search with one method: trainings from kept states, trainings without such, rollouts."""
+    arms = _arms(s)
+    search = naive = rollouts = 1
+    for t in range(2, s.tasks + 1):
+        ahead = s.lookahead_at(t) if s.selector == "mcts" and s.condensed > 1 else 0
+        simulations = s.simulations if ahead else arms
+        joints = simulations * (ahead + 1) if s.reward == "gap-to-joint" else 0
+        search += arms + simulations * ahead + joints
+        naive += simulations * (t + ahead) + joints + t
+        rollouts += simulations + joints + 1
+    return search, naive, rollouts
+
+
+def _arms(s: CldybSettings) -> int:
+    """Candidates that are judged at a step."""
+    return min(s.condensed, s.simulations) if s.selector == "mcts" else 1
+
+
+def _of_ours(unit: UnitCosts, methods: int) -> float:
+    """Seconds of a training, mean over the methods that are no commands."""
+    own = methods - unit.commands
+    return (unit.seconds * methods - unit.command_seconds * unit.commands) / own if own else 0.0
+
+
+def costs_of_commands(settings: CldybSettings, methods: int, named: Sequence[str]) -> str:
+    """What a search takes with the ``named`` commands in it, in words."""
+    cost, ours = estimate(settings, methods, UnitCosts(commands=len(named))), estimate(settings, methods)
+    return (
+        f"{', '.join(named)} in a search: a command keeps no state, so that it learns every candidate from the first task on: "
+        f"{cost.command_runs:,} runs; the search takes up to {cost.search:,} trainings of a task, with methods that keep states "
+        f"{ours.search:,}"
+    )
+
+
+def refuse_commands(study: CldybStudy) -> None:
+    """What a study cannot do with commands, or does only when asked.
+
+    Raises:
+        UserError: it would search with them and was not asked to; its reward or tuning needs what they do not have.
+    """
+    s, named = study.settings, commands((*study.methods, *study.surrogates))
+    if named and s.reward == "gap-to-joint":
+        raise UserError(f"--reward gap-to-joint: {named[0]} is a command, which does not say which classes are right")
+    if named and s.tune_tasks:
+        raise UserError(f"--tune-tasks: {named[0]} is a command, which has no parameters that are known here")
+    if not s.search_commands and (searching := commands(study.searchers)):
+        raise UserError(
+            f"{costs_of_commands(s, len(study.methods), searching)}; add --search-commands if that is meant (--dry-run tells the "
+            "hours), or search with others (--surrogate), or judge it on what was found for others (seqsearch score)"
+        )
 
 
 def calibrate(settings: CldybSettings, device: str) -> tuple[UnitCosts, UnitCosts | None]:

@@ -26,15 +26,28 @@ class Cldyb(Protocol[CldybSettings, "CldybStudy"]):
     exports = (SEQUENCES.file, RESULTS.file, TRACE.file, TRAININGS.file, TRIALS.file, STATS)
 
     def prepare(self, settings: CldybSettings, states: Path, device: str, directory: Path) -> CldybStudy:
+        from protocols.cldyb.costs import refuse_commands
         from protocols.cldyb.study import prepare
 
-        return prepare(settings, states, device, directory)
+        study = prepare(settings, states, device, directory)
+        refuse_commands(study)
+        return study
+
+    def announcement(self, prepared: CldybStudy) -> str:
+        from protocols.cldyb.costs import costs_of_commands
+        from seqsearch.methods.command import commands
+
+        named = commands(prepared.searchers)
+        return costs_of_commands(prepared.settings, len(prepared.methods), named) if named else ""
 
     def expected(self, prepared: CldybStudy) -> Expected:
         from protocols.cldyb.costs import estimate
+        from protocols.running.costs import UnitCosts
         from protocols.running.snapshot import Expected
+        from seqsearch.methods.command import commands
 
-        cost = estimate(prepared.settings, len(prepared.methods))
+        by_command = UnitCosts(commands=len(commands(prepared.searchers)))
+        cost = estimate(prepared.settings, len(prepared.methods), by_command)
         return Expected(cost.rollouts, cost.trainings, prepared.settings.tasks)
 
     def begin(self, session: Session, prepared: CldybStudy) -> CldybRun:

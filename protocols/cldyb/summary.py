@@ -24,15 +24,15 @@ from protocols.running.provenance import REWARDED_ON_TEST, Provenance, provenanc
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.held_out import FEWEST, HeldOut
 from seqsearch.metrics import accuracy as metrics
-from seqsearch.results.run import FOUND, Matrix, RunResults
+from seqsearch.results.run import FOUND, Matrix, RunResults, Scored
 
 
 @dataclass(frozen=True)
 class Side:
     """A method on its found, or on the random, sequences: means over ``sequences`` and ``seeds``, as fractions.
 
-    ``acc_by_step`` and ``masked_by_step`` ``[T]`` are Acc_t with scores over all classes seen, and with scores
-    restricted to the classes of the image's own task; ``low`` and ``high`` ``[T]`` bound Acc_t over sequences and
+    ``acc_by_step`` and ``masked_by_step`` ``[T]`` are Acc_t with scores over all classes seen, and with scores restricted to the
+    classes of the image's own task (empty if that is not known); ``low`` and ``high`` ``[T]`` bound Acc_t over sequences and
     seeds. ``worst`` is the lowest final Acc of a sequence, mean over seeds. ``gap``: accuracy of joint training on all
     classes minus Acc, where that was trained (``--reward gap-to-joint``).
     """
@@ -208,7 +208,7 @@ def side_of(side: Judged, gap: float | None = None) -> Side | None:
         ala=float(np.mean([metrics.ala(s.accuracy) for s in flat])),
         worst=float(side.final.mean(axis=1).min()),
         acc_by_step=tuple(acc),
-        masked_by_step=tuple(np.mean([_by_step(s.masked) for s in flat], axis=0).tolist()),
+        masked_by_step=_masked_by_step(flat),
         low=tuple(acc_RT.min(axis=0).tolist()),
         high=tuple(acc_RT.max(axis=0).tolist()),
         gap=gap,
@@ -238,11 +238,19 @@ def _mean_side(sides: Sequence[Side | None]) -> Side | None:
         ala=float(stacked("ala").mean()),
         worst=float(stacked("worst").min()),
         acc_by_step=tuple(stacked("acc_by_step").mean(axis=0).tolist()),
-        masked_by_step=tuple(stacked("masked_by_step").mean(axis=0).tolist()),
+        masked_by_step=tuple(stacked("masked_by_step").mean(axis=0).tolist())
+        if all(s.masked_by_step for s in there)
+        else (),
         low=tuple(stacked("low").min(axis=0).tolist()),
         high=tuple(stacked("high").max(axis=0).tolist()),
         gap=None if any(s.gap is None for s in there) else float(stacked("gap").mean()),
     )
+
+
+def _masked_by_step(rollouts: Sequence[Scored]) -> tuple[float, ...]:
+    """Mean over rollouts ``[T]``; empty where one has none: commands do not say it."""
+    found = np.mean([_by_step(s.masked) for s in rollouts], axis=0)
+    return tuple(found.tolist()) if np.isfinite(found).all() else ()
 
 
 def _by_step(accuracy: Matrix) -> list[float]:

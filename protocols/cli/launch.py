@@ -51,7 +51,8 @@ def launch(
         stop.check()
         prepared(study)
         if not runtime.silent:
-            click.echo(shown(f"run {folder.path}"), err=True)
+            for said in filter(None, (f"run {folder.path}", protocol.announcement(study))):
+                click.echo(shown(said), err=True)
         ended = run(
             folder, protocol, study, runtime, display=Progress(quiet=runtime.silent),
             write_report=getattr(report, "write_report", None),

@@ -21,6 +21,7 @@ from seqsearch.core.registry import located, located_text
 from seqsearch.core.types import ClassId, MethodSpec
 from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes.objective import Problem, task_sizes
+from seqsearch.methods.command import refuse
 from seqsearch.pools.union import class_names
 from seqsearch.results.frozen import source_path
 from seqsearch.results.orders import Order, read_orders
@@ -115,6 +116,7 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
     if any(s.known is None for s in (similarity, *others)):
         item = located(parse_item(settings.similarity_method or "simplecil", "method"), directory)
         similarity_method = world.spec(item, located_text(settings.backbone, "backbone", directory))
+        refuse(similarity_method, "--similarity-method")
         tags = {**tags, similarity_method.backbone: world.backbone(similarity_method.backbone).tag}
     elif settings.similarity_method:
         raise UserError(

@@ -129,6 +129,8 @@ def _masked(summary: Summary) -> str:
     )
 
     def lines(side: Side, css: str) -> list[Line]:
+        if not side.masked_by_step:
+            return []
         return [Line(f"{css}, masked", f"{css} masked", side.masked_by_step), Line(css, css, side.acc_by_step)]
 
     charts = _charts(summary, lines)

@@ -193,7 +193,7 @@ def gaps(row: MethodSummary) -> str:
 def _confusion(row: MethodSummary) -> list[str]:
     """Task difficulty apart from confusion between tasks: with scores masked to its own classes a task stands alone."""
     found, random = row.found, row.random
-    if found is None or random is None:
+    if found is None or random is None or not (found.masked_by_step and random.masked_by_step):
         return []
     alone = random.masked_by_step[-1] - found.masked_by_step[-1]
     confused = random.acc - found.acc - alone

@@ -13,7 +13,8 @@ from seqsearch.study.study import Study
 
 @dataclass(frozen=True)
 class UnitCosts:
-    """What was measured: ``seconds`` of one training (mean over methods); summed over methods ``state_bytes`` of one state,
+    """What was measured: ``seconds`` of one training (mean over methods), and of a task of the ``commands`` methods that are
+    commands (mean over these, each of which learns a sequence in one go); summed over methods ``state_bytes`` of one state,
     ``image_seconds`` to judge one image, and ``probe_seconds`` and ``probe_bytes`` of one step's prototypes and kNN features."""
 
     seconds: float = 0.0
@@ -21,10 +22,12 @@ class UnitCosts:
     probe_seconds: float = 0.0
     probe_bytes: int = 0
     image_seconds: float = 0.0
+    commands: int = 0
+    command_seconds: float = 0.0
 
 
 def unit_costs(study: Study, prefix: Prefix, judged: JudgedPart, scratch: Path, length: int) -> UnitCosts:
-    """Learn one experience, and a second on top of it, once with each method: the second is what is timed.
+    """Learn one experience, and a second on top of it, once with each method: the second is what is timed; of a command both.
 
     ``length`` experiences are in a sequence, which are all judged again after each. On ``test`` they are learned as they are
     `reported`, which takes longest.
@@ -33,14 +36,25 @@ def unit_costs(study: Study, prefix: Prefix, judged: JudgedPart, scratch: Path, 
         UserError: a method fails on them.
     """
     trainer, settings = InlineEvaluator(study.world).trainer, study.settings
-    seconds, image_seconds = [], 0.0
+    seconds, by_command, image_seconds = list[float](), list[float](), 0.0
     for method in study.methods:
         edge = Edge(StateKey(method, settings.seed, 0, reported(prefix) if judged == "test" else prefix), judged)
-        trainer.train(replace(edge, key=edge.key.after(1)))  # it also pays for loading and for frozen features
+        if not method.command:
+            trainer.train(replace(edge, key=edge.key.after(1)))  # it also pays for loading and for frozen features
         result = trainer.train(edge)
         if result.status != "ok":
             raise UserError(f"method {method.label!r} {result.status} on its first tasks: {result.message}")
+        if method.command:
+            by_command.append(result.train_seconds / len(prefix))
+            continue
         image_seconds += result.judge_seconds / sum(result.counts)
         seconds.append(result.train_seconds + result.judge_seconds * (length + 1) / 2 / len(prefix))
     states = sum(p.stat().st_size for p in scratch.rglob("*.safetensors")) // len(prefix)
-    return UnitCosts(sum(seconds) / len(seconds), states, image_seconds=image_seconds)
+    return UnitCosts(
+        _mean([*seconds, *by_command]), states, image_seconds=image_seconds, commands=len(by_command),
+        command_seconds=_mean(by_command),
+    )  # fmt: skip
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else 0.0

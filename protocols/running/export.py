@@ -14,7 +14,7 @@ from protocols.running.folder import CONFIG, RunFolder, write_json
 from protocols.running.protocol import MARK, Protocol
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
-from seqsearch.core.outcomes import Outcome
+from seqsearch.core.outcomes import EdgeResult, Outcome
 from seqsearch.core.types import ClassId, Edge, MethodSpec, Rollout, StateKey, Tasks, reported
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search, outcome
@@ -94,12 +94,12 @@ def rescored(
 
 def known(journal: Journal, rollout: Rollout) -> Outcome | None:
     """A rollout as far as it has been judged; None if not even its first task has been."""
-    results = []
+    results: list[EdgeResult] = []
     for edge in rollout.edges():
         result = journal.edge(edge.digest)
         if result is None:
             break
-        results.append(result)
+        results += result.each_step()
         if result.status != "ok":
             return outcome(rollout, results)
     return outcome(replace(rollout, key=rollout.key.after(len(results))), results) if results else None

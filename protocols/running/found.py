@@ -33,7 +33,7 @@ def refuse_links(run: Path) -> None:
     names: list[str] = []
     with contextlib.suppress(OSError):
         names = sorted(n for n in os.listdir(run) if FILES.fullmatch(n))
-    for path in (*(run / n for n in names), *(run.joinpath(*parts) for parts in FOLDERS[1:])):
+    for path in (*(run / n for n in names), *(run.joinpath(*parts) for parts in (*FOLDERS[1:], ("commands",)))):
         if path.is_symlink():
             raise UserError(f"{path} is a link: remove it")
 

@@ -98,6 +98,10 @@ class Protocol(ABC, Generic[S, P]):
             UserError: bad input, before anything is computed.
         """
 
+    def announcement(self, prepared: P) -> str:
+        """What is to be said before anything is run, e.g. of a cost that no other study has; empty: nothing."""
+        return ""
+
     @abstractmethod
     def expected(self, prepared: P) -> Expected:
         """What a session will do at most, for progress."""

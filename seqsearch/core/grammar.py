@@ -1,6 +1,7 @@
 """The item grammar of the command line: ``NAME|FILE:OBJ [@BACKBONE] [:k=v,...]``, items separated by commas.
 
 A comma piece that begins with ``k=`` continues the item before it, so that ``ranpac:M=500,ridge=1,er`` are two methods.
+A method may also be a command, ``cmd:WORD WORD ...`` (`seqsearch.core.command_line`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from seqsearch.core import command_line
 from seqsearch.core.bounds import wrong_text
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
@@ -41,8 +43,8 @@ def parse_items(text: str, kind: str) -> list[Item]:
     if wrong := wrong_text(text):
         raise UserError(f"{kind} {brief(text)}: {wrong}")
     pieces: list[str] = []
-    for piece in text.split(","):
-        if pieces and _CONTINUES.match(piece) and _PARAMS.search(pieces[-1]):
+    for piece in command_line.split(text) if kind == "method" else text.split(","):
+        if pieces and _CONTINUES.match(piece) and _PARAMS.search(pieces[-1]) and not command_line.is_one(pieces[-1]):
             pieces[-1] += "," + piece
         else:
             pieces.append(piece)
@@ -63,6 +65,9 @@ def parse_item(text: str, kind: str) -> Item:
         UserError: see `parse_items`.
     """
     text = text.strip()
+    if kind == "method" and command_line.is_one(text):
+        canonical = command_line.target_of(command_line.words(text))
+        return Item(canonical, canonical, None, ())
     found = _PARAMS.search(text)
     head, tail = (text[: found.start()], text[found.end() :]) if found else (text, "")
     target, at, backbone = head.partition("@") if kind == "method" else (head, "", "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -23,7 +23,7 @@ class ClassifierCounts:
     Attributes:
         name: ``head``, or another that the method has beside it (``nme``: nearest mean of exemplars).
         correct: images classified right, with scores over all classes seen.
-        masked: the same with scores restricted to the classes of the image's own group.
+        masked: the same with scores restricted to the classes of the image's own group; empty if that is not known.
         images: which images were right, one bit each, group by group, class by class, in the order of their rows
             (`seqsearch.core.bits`); empty if that was not kept.
     """
@@ -61,6 +61,25 @@ class EdgeResult:
     worker: str = ""
     origin: str = ""
     """Where the state that it started from was: ``ram``, ``disk``, ``store``, another worker's name, or ``trained`` again."""
+    steps: Counts = ()
+    """Of a command, which learns all experiences in one go: images right of each group ``[t + 1]`` after each of them ``[T]``."""
+
+    def each_step(self) -> tuple[EdgeResult, ...]:
+        """A result for each experience, where one stands for all of them; the last has what it cost."""
+        if len(self.steps) < 2:
+            return (self,)
+        judged, none_paid = (
+            tuple((n,) for n in self.counts),
+            replace(self, steps=(), train_seconds=0.0, judge_seconds=0.0),
+        )
+        before = (
+            replace(
+                none_paid, judged=judged[: len(right)], classifiers=(ClassifierCounts(HEAD, tuple((k,) for k in right), ()),),
+                counters=(), trained=(), footprint=(), notes=(),
+            )
+            for right in self.steps[:-1]
+        )  # fmt: skip
+        return (*before, replace(self, steps=()))
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -74,7 +93,7 @@ class EdgeResult:
 
     @property
     def masked_correct(self) -> tuple[int, ...]:
-        """The same with scores masked to the group's own classes ``[t]``."""
+        """The same with scores masked to the group's own classes ``[t]``; empty if that is not known."""
         return tuple(map(sum, self.of(HEAD).masked)) if self.classifiers else ()
 
     def of(self, classifier: str) -> ClassifierCounts:

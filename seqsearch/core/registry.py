@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
+from seqsearch.core import command_line
 from seqsearch.core.deadline import ends_session
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item
@@ -45,6 +46,8 @@ def load(kind: ItemKind, target: str) -> Any:
     Raises:
         UserError: there is no such thing, or its file does not load.
     """
+    if kind == "method" and command_line.is_one(target):
+        return importlib.import_module("seqsearch.methods.command").Command
     if ":" in target:
         module_name, _, attribute = target.rpartition(":")
         return _attribute(_user_module(kind, module_name), attribute, target, kind)
@@ -125,7 +128,16 @@ def made(kind: ItemKind, item: Item, members: Iterable[str]) -> Any:
 
 
 def located(item: Item, directory: Path) -> Item:
-    """The item with ``FILE.py:OBJ`` as workers find it, whatever folder they run in; its label keeps the file's name only."""
+    """The item with ``FILE.py:OBJ``, or the files of a command, as workers find them, whatever folder they run in.
+
+    Its label keeps the names of files only.
+
+    Raises:
+        UserError: the program of a command is not found.
+    """
+    if command_line.is_one(item.target):
+        words = command_line.located(command_line.words(item.target), directory)
+        return replace(item, target=command_line.target_of(words), text=command_line.label_of(words))
     file, colon, name = item.target.rpartition(":")
     if not (colon and file.endswith(".py")):
         return item
@@ -134,8 +146,14 @@ def located(item: Item, directory: Path) -> Item:
 
 
 def located_text(text: str, kind: ItemKind, directory: Path) -> str:
-    """An item's text with the path in ``FILE.py:OBJ`` made absolute."""
+    """An item's text with the path in ``FILE.py:OBJ``, or those in a command, made absolute.
+
+    Raises:
+        UserError: as `parse_item` and `located`.
+    """
     item = parse_item(text, kind)
+    if command_line.is_one(item.target):
+        return located(item, directory).target
     file, colon, name = item.target.rpartition(":")
     if not (colon and file.endswith(".py")):
         return item.text

@@ -93,12 +93,20 @@ class MethodSettings(Settings):
     """What is trained: methods on backbones."""
 
     methods: str = setting(
-        "", "Methods, comma-separated: NAME or FILE.py:CLASS, then [@BACKBONE] and [:key=value,...]."
+        "",
+        "Methods, comma-separated: NAME or FILE.py:CLASS, then [@BACKBONE] and [:key=value,...]; or 'cmd:WORD ...'.",
     )
     backbone: str = setting("glyph_vit", "Backbone of methods that name none: glyph_vit or any timm model.")
     weights: tuple[str, ...] = setting((), "BACKBONE=FILE: its weights (safetensors or state dict); repeatable.")
     precision: Literal["float32", "bf16"] = setting(
         "float32", "Arithmetic of the backbones; bf16: bfloat16 autocast, faster on recent GPUs."
+    )
+
+    command_hours: float = setting(
+        24.0, "Hours that a method by command (cmd:...) may take for one sequence.", minimum=1e-5, maximum=10_000
+    )
+    command_writes: tuple[str, ...] = setting(
+        (), "DIR that commands may write to beside their own folders, e.g. a cache; repeatable."
     )
 
     def check(self) -> None:

@@ -77,6 +77,7 @@ class MethodSpec:
     what it learns of a task depends on that many first tasks, and is trained once; None for all others.
     ``first`` is the digest with which its first experience is learned: parameters that do not act in it are left out, so that
     settings that differ in nothing else share its training. Empty: all parameters act.
+    ``command`` are the words of a method that is a command: it learns all experiences of a prefix in one go, and leaves no state.
     """
 
     label: str
@@ -86,6 +87,7 @@ class MethodSpec:
     digest: str
     anchor: int | None = None
     first: str = ""
+    command: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -195,8 +197,10 @@ class Rollout:
         return digest_of("rollout", self.key.digest, self.judged)
 
     def edges(self) -> list[Edge]:
-        """One edge per experience, in order of training."""
+        """One edge per experience, in order of training; of a command one for all of them."""
         n = len(self.key.prefix)
+        if self.key.method.command:
+            return [Edge(self.key, self.judged, keep=False)]
         return [Edge(self.key.after(t), self.judged, keep=not self.leaf or t < n) for t in range(1, n + 1)]
 
 

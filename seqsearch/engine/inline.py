@@ -39,7 +39,7 @@ class InlineEvaluator:
             yield
 
     def drop(self, states: Iterable[str]) -> None:
-        self.trainer.cache.drop(states)
+        self.trainer.states.cache.drop(states)
 
     def map(self, function: Callable[[A], B], arguments: Sequence[A]) -> list[B]:
         """Call a function, one argument after the other."""
@@ -55,4 +55,4 @@ class InlineEvaluator:
 
     def close(self) -> None:
         """Leave nothing behind that is of no use."""
-        self.trainer.cache.close()
+        self.trainer.states.cache.close()

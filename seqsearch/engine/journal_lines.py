@@ -76,12 +76,23 @@ def _edge(values: dict[str, Any]) -> dict[str, Any]:
         raise ValueError("two classifiers of one name")
     for c in classifiers:
         _check_counts(c, judged)
+    if found["steps"]:
+        _check_steps(found["steps"], [sum(group) for group in judged], classifiers)
     return found
+
+
+def _check_steps(steps: Counts, counts: list[int], classifiers: tuple[ClassifierCounts, ...]) -> None:
+    """Raises ValueError: rows that are no triangle of so many images, or whose last is not what was counted."""
+    last = [sum(group) for group in classifiers[0].correct] if classifiers else []
+    if [len(row) for row in steps] != list(range(1, len(counts) + 1)) or list(steps[-1]) != last:
+        raise ValueError("rows of results that are not whole")
+    if any(k > n for row in steps for k, n in zip(row, counts, strict=False)):
+        raise ValueError("more images right than were judged")
 
 
 def _check_counts(c: ClassifierCounts, judged: Counts) -> None:
     """Raises ValueError: counts of a classifier that do not go with the images judged, or with each other."""
-    for counts in (c.correct, c.masked):
+    for counts in (c.correct, *([c.masked] if c.masked else [])):
         if [len(group) for group in counts] != [len(group) for group in judged]:
             raise ValueError("a row of results that is not whole")
         pairs = zip(chain(*counts), chain(*judged), strict=True)

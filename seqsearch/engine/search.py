@@ -207,7 +207,9 @@ class Search:
         if last.status != "ok":
             self.counts.troubles[f"method {pending.rollout.key.method.label!r} {last.status}: {last.message}"] = None
         self.counts.rollouts[pending.planner.name] += 1
-        pending.planner.tell(pending.rollout, outcome(pending.rollout, pending.results))
+        pending.planner.tell(
+            pending.rollout, outcome(pending.rollout, [s for r in pending.results for s in r.each_step()])
+        )
 
 
 def outcome(rollout: Rollout, results: Sequence[EdgeResult]) -> Outcome:
@@ -218,7 +220,8 @@ def outcome(rollout: Rollout, results: Sequence[EdgeResult]) -> Outcome:
         if result.status == "ok":
             judged = np.array(result.counts)
             accuracy[t, : t + 1] = np.array(result.correct) / judged
-            masked[t, : t + 1] = np.array(result.masked_correct) / judged
+            if result.masked_correct:
+                masked[t, : t + 1] = np.array(result.masked_correct) / judged
     last = results[-1]
     counts = next((r.counts for r in reversed(results) if r.status == "ok"), ())
     return Outcome(

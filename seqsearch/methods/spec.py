@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seqsearch.backbones.base import Backbone, FromScratch
+from seqsearch.core import command_line
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
@@ -14,6 +15,7 @@ from seqsearch.core.identity import code_digest, source_files, versions
 from seqsearch.core.registry import load, own_code
 from seqsearch.core.types import MethodSpec
 from seqsearch.methods.base import Additive, Caps, Method
+from seqsearch.methods.command import command_spec
 from seqsearch.methods.config import Config, acts_in_first, build_config
 
 HOOKS = ("fit_task", "predict", "features", "state_dict", "load_state_dict", "memory_footprint")
@@ -31,6 +33,8 @@ def method_spec(
     Raises:
         UserError: unknown method, parameter or value, or a backbone that it cannot use.
     """
+    if command_line.is_one(item.target):
+        return command_spec(item, backbone_name, device)
     build = load("method", item.target)
     if not hasattr(build, "Config") or not hasattr(build, "fit_task"):
         raise UserError(f"method {item.text!r} is no method: derive its class from seqsearch.methods.base.Method")

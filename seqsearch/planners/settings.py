@@ -53,6 +53,9 @@ class SearchSettings(TaskSettings):
     sampler: Literal["greedy", "group-uniform", "uniform"] = setting("greedy", "Where candidates come from (ablation).")
     clustering: bool = setting(True, "Condense candidates by functional clustering (ablation: --no-clustering).")
     selector: Literal["mcts", "similar-past", "random"] = setting("mcts", "How a candidate is chosen (ablation).")
+    search_commands: bool = setting(
+        False, "Let methods by command (cmd:...) take part in the search: each candidate trains them from scratch."
+    )
     screen_to: float = setting(
         1.0,
         "Train only this share of a step's candidates, by a fit to the search's own trace; 1: all.",

@@ -34,6 +34,11 @@ class Union:
         part = int(np.searchsorted(self._first_class, index, side="right") - 1)
         return part, index - int(self._first_class[part])
 
+    def part_of_row(self, row: int) -> tuple[int, int]:
+        """Number of the pool that an image is of, and its row there."""
+        part = int(np.searchsorted(self._first_row, row, side="right") - 1)
+        return part, row - int(self._first_row[part])
+
     def class_index(self, part: int, own: int) -> int:
         """The other way round."""
         return int(self._first_class[part]) + own

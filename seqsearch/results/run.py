@@ -62,8 +62,7 @@ class Scored:
     @property
     def complete(self) -> bool:
         lower = np.tril_indices(len(self.accuracy))
-        judged = np.isfinite(self.accuracy[lower]) & np.isfinite(self.masked[lower])
-        return self.status == "ok" and bool(judged.all())
+        return self.status == "ok" and bool(np.isfinite(self.accuracy[lower]).all())
 
 
 @dataclass(frozen=True)

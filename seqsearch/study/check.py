@@ -25,6 +25,7 @@ from seqsearch.core.types import MethodSpec, StateKey, Task
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch
 from seqsearch.storage.files import cache_root
+from seqsearch.study.check_command import command_findings
 from seqsearch.training.device import pin_threads
 from seqsearch.training.failures import line_of
 from seqsearch.training.guard import NotAsLent
@@ -55,7 +56,10 @@ def check(text: str, backbone: str, weights: Mapping[str, str] | None = None) ->
     item = located(parse_item(text, "method"), Path.cwd())
     with tempfile.TemporaryDirectory() as scratch:
         world = World(POOL, 0, str(cache_root()), scratch, weights=tuple((weights or {}).items()))
-        return _Subject(world, world.spec(item, backbone)).findings()
+        subject = _Subject(world, world.spec(item, backbone))
+        if subject.spec.command:
+            return [Finding(*f) for f in command_findings(subject.trainer, subject.spec, subject.tasks)]
+        return subject.findings()
 
 
 class _Subject:

@@ -15,6 +15,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located, located_text
+from seqsearch.methods.command import refuse
 from seqsearch.planners.all_classes import IMAGES, AllClassesPlanner
 from seqsearch.planners.step import PoolView
 from seqsearch.pools.open import located_pools
@@ -65,6 +66,7 @@ def learned_similarity(
         order = _classes(world, classes)
         item = located(parse_item(method, "method"), Path.cwd())
         spec = world.spec(item, located_text(backbone, "backbone", Path.cwd()))
+        refuse(spec, "--method")
         if idle := next((b for b in files if b != spec.backbone), None):
             raise UserError(f"--weights {idle}=...: {method} uses backbone {spec.backbone!r}")
         groups = tuple(world.images.classes[i].group for i in order)

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from seqsearch.core import command_line
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_items
 from seqsearch.core.identity import versions
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located, located_text
 from seqsearch.core.settings import PoolSettings, StudySettings
+from seqsearch.core.typed import brief
 from seqsearch.core.types import MethodSpec
 from seqsearch.features.store import Shard, UnionFeatures
 from seqsearch.methods.spec import capabilities_of
@@ -156,7 +158,9 @@ def resolved(
         UserError: an unknown name, weights that do not load, a method with room for less.
     """
     world = world_of(settings, states, device, directory)
-    items = [located(item, directory) for item in (*parse_items(settings.methods, "method"), *others)]
+    named = (*parse_items(settings.methods, "method"), *others)
+    items = [_limited(located(item, directory), settings, directory) for item in named]
+    _told_apart(items)
     default = located_text(settings.backbone, "backbone", directory)
     used = {i.backbone or default for i in items}
     if idle := next((b for b, _ in world.weights if b not in used), None):
@@ -167,6 +171,22 @@ def resolved(
         if room is not None and room < length:
             raise UserError(f"method {method.label!r} has room for {room} tasks and the run has {length}: enlarge it")
     return world, methods, {m.backbone: world.backbone(m.backbone).tag for m in methods}
+
+
+def _limited(item: Item, settings: StudySettings, directory: Path) -> Item:
+    """A command with what it may take and touch; any other item as it is."""
+    if not command_line.is_one(item.target):
+        return item
+    for folder in (writes := [str((directory / at_home(f)).resolve()) for f in settings.command_writes]):
+        if ":" in folder or not Path(folder).is_dir():
+            raise UserError(f"--command-writes {brief(folder)}: no such folder, or one with a colon in its name")
+    return replace(item, params=(("hours", settings.command_hours), ("writes", ":".join(writes))))
+
+
+def _told_apart(items: Sequence[Item]) -> None:
+    times = Counter(item.text for item in items)
+    if twice := next((item.text for item in items if times[item.text] > 1), None):
+        raise UserError(f"two methods would be called {brief(twice)}: give their files different names, or add a word")
 
 
 def reads_frozen(methods: Sequence[MethodSpec]) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from seqsearch.states.access import StateAccess
 from seqsearch.states.blocks import State
 from seqsearch.states.cache import StateCache
 from seqsearch.states.transfer import Offer, StateSource
+from seqsearch.training.command import run_command
 from seqsearch.training.context import PoolSource, WorkerContext
 from seqsearch.training.device import Device
 from seqsearch.training.failures import line_of, status_of
@@ -90,19 +91,17 @@ class Trainer:
         finally:
             self.states.offers, self.since = {}, None
 
-    @property
-    def cache(self) -> StateCache:
-        """States at hand."""
-        return self.states.cache
-
     def kept_bytes(self, state: str) -> int:
         """Size of a state that is on the disk, its parent's blocks included; 0 if it is not."""
-        manifest = self.cache.manifest(state)
+        manifest = self.states.cache.manifest(state)
         return manifest.size if manifest else 0
 
     def train(self, edge: Edge) -> EdgeResult:
         """Train and judge one edge. What goes wrong inside the method is in the result's status and message."""
         key, trained = edge.key, list[str]()
+        if key.method.command:
+            self.since = time.monotonic()
+            return run_command(self.world, edge, self.name, lambda: self.source(key.method.backbone).features.space)
         self._notes, origin = (), ""
         try:
             start = time.perf_counter()

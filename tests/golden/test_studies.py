@@ -32,8 +32,11 @@ RECORD = json.loads(FILE.read_text())
 DRAWN = ("random", "given")
 IMAGES = 2
 """That an accuracy may move on another device."""
-IDLE = {"lags", "diversity", "max_sequences", "enumerate_limit", "similarity_method", "fit_extremes", "fit_seeds"}
-"""Settings that `seqsearch edge` refuses where they have no effect."""
+IDLE = {
+    "lags", "diversity", "max_sequences", "enumerate_limit", "similarity_method", "fit_extremes", "fit_seeds",
+    "command_hours", "command_writes", "search_commands",
+}  # fmt: skip
+"""Settings that `seqsearch edge` refuses where they have no effect, and those of methods by command, of which there are none."""
 
 
 def differences(before: Any, after: Any, where: str = "") -> Iterator[str]:

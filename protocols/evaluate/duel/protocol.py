@@ -29,6 +29,11 @@ class Duel(Protocol[DuelSettings, "DuelStudy"]):
 
         return prepare(settings, states, device, directory)
 
+    def announcement(self, prepared: DuelStudy) -> str:
+        from protocols.evaluate.duel.study import costs_of_search
+
+        return costs_of_search(prepared.settings, prepared.methods)
+
     def expected(self, prepared: DuelStudy) -> Expected:
         from protocols.evaluate.duel.run import expected
 

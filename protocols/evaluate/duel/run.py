@@ -6,18 +6,16 @@ each way, and, with ``--find``, the sequences that were searched for a wide gap.
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 from protocols.cldyb.costs import estimate
-from protocols.cldyb.settings import CldybSettings
 from protocols.evaluate.duel.export import export
 from protocols.evaluate.duel.planners import Plans, make_plans
 from protocols.evaluate.duel.settings import BATCH
-from protocols.evaluate.duel.study import DuelStudy
+from protocols.evaluate.duel.study import DuelStudy, as_search
+from protocols.running.costs import UnitCosts
 from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.session import Session
 from protocols.running.snapshot import Expected
-from seqsearch.planners.settings import SearchSettings
+from seqsearch.methods.command import commands
 
 
 class DuelRun(ProtocolRun):
@@ -48,8 +46,7 @@ def expected(study: DuelStudy) -> Expected:
     rollouts = 2 * (random + again * s.score_seeds)
     trainings = rollouts * study.length
     if s.directions:
-        shared = {f.name: getattr(s, f.name) for f in fields(SearchSettings)}
-        search = estimate(CldybSettings(**shared, methods=s.methods, pool=s.pool, random_sequences=0), 2)
+        search = estimate(as_search(s), 2, UnitCosts(commands=len(commands(study.methods))))
         rollouts += len(s.directions) * (search.rollouts - 2 * 3)
         trainings += len(s.directions) * search.search
     return Expected(rollouts, trainings, study.length)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from protocols.cldyb.costs import costs_of_commands
+from protocols.cldyb.settings import CldybSettings
 from protocols.evaluate.duel.settings import DuelSettings
 from protocols.evaluate.parts.source import Source, read_source
 from protocols.evaluate.parts.study import placed, view_of_sequences
 from protocols.running.provenance import biases
 from seqsearch.core.errors import UserError
-from seqsearch.core.types import Task
+from seqsearch.core.types import MethodSpec, Task
+from seqsearch.methods.command import commands
 from seqsearch.planners.given import first_task, own_first_task, random_sequence
+from seqsearch.planners.settings import SearchSettings
 from seqsearch.results.frozen import source_path
 from seqsearch.results.rows import TaskSequence
 from seqsearch.study.study import EVALUATE, Study, check_images, kept_classes, reads_frozen, resolved, view_of
@@ -68,6 +73,20 @@ class DuelStudy(Study):
         return {**super().identity(), **more, "biases": inherited}
 
 
+def costs_of_search(settings: DuelSettings, methods: Sequence[MethodSpec]) -> str:
+    """What a search of ``--find`` takes with the commands in it, in words; empty if there are none."""
+    named = commands(methods)
+    if not (named and settings.directions):
+        return ""
+    return f"--find, each way: {costs_of_commands(as_search(settings), 2, named)}"
+
+
+def as_search(settings: DuelSettings) -> CldybSettings:
+    """A search of ``--find`` as if it were one of CLDyB."""
+    shared = {f.name: getattr(settings, f.name) for f in fields(SearchSettings)}
+    return CldybSettings(**shared, methods=settings.methods, pool=settings.pool, random_sequences=0)
+
+
 def prepare(settings: DuelSettings, states: Path, device: str, directory: Path | None = None) -> DuelStudy:
     """Resolve and check all names; files are looked for in ``directory`` (default: the current one).
 
@@ -83,6 +102,8 @@ def prepare(settings: DuelSettings, states: Path, device: str, directory: Path |
         raise UserError(
             f"{methods[0].label!r} and {methods[1].label!r} are one method with the same parameters: a duel needs two that differ"
         )
+    if not settings.search_commands and (said := costs_of_search(settings, methods)):
+        raise UserError(f"{said}; add --search-commands if that is meant")
     labels = tuple(m.label for m in methods)
     if source:
         there = [replace(s, method_ids=labels) for s in placed(source, world)]

@@ -17,6 +17,7 @@ from seqsearch.backbones.base import FromScratch
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
 from seqsearch.core.types import MethodSpec, Tasks
+from seqsearch.methods.command import commands
 from seqsearch.planners.regrouped import regrouped, regroupings, reordered, reorderings
 from seqsearch.planners.step import PoolView
 from seqsearch.results.joint import at_once
@@ -101,6 +102,10 @@ def prepare(settings: ExplainSettings, states: Path, device: str, directory: Pat
     """
     base = prepared(settings, states, device, directory)
     found = [s for s in base.sequences if s.kind in EXPLAINED]
+    if named := commands(base.methods):
+        raise UserError(
+            f"{named[0]} is a command, which does not say its masked accuracy: name other --methods to explain"
+        )
     _check(settings.source, found, base)
     bounds = {
         b: base.world.spec(Item(f"{JOINT}@{b}", JOINT, b, ()), b)

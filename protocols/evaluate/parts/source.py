@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from protocols.running.provenance import biases
+from seqsearch.core import command_line
 from seqsearch.core.bounds import wrong_text
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
@@ -196,8 +197,8 @@ def run_settings(run: Path) -> dict[str, Any]:
 
 
 def names_code(text: Any) -> bool:
-    """Whether an item, or a list of them, is ``FILE.py:OBJECT``."""
-    return isinstance(text, str) and ".py:" in text
+    """Whether an item, or a list of them, is ``FILE.py:OBJECT`` or a command."""
+    return isinstance(text, str) and (".py:" in text or command_line.PREFIX in text)
 
 
 def _wrong(value: Any) -> str:

@@ -209,7 +209,7 @@ class Counting(InlineEvaluator):
 
     def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
         done = super().wait()
-        Counting.peak = max(Counting.peak, len(list(self.trainer.cache.disk.path.glob("*.json"))))
+        Counting.peak = max(Counting.peak, len(list(self.trainer.states.cache.disk.path.glob("*.json"))))
         return done
 
 

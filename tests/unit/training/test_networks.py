@@ -152,7 +152,7 @@ def test_a_network_from_a_seed_is_trained_with_its_batch_statistics_and_restored
     trainer, key = made(own)
     first, second = trainer.train(Edge(key.after(1))), trainer.train(Edge(key))
     assert (first.status, second.status) == ("ok", "ok"), (first.message, second.message)
-    state = trainer.cache.get(key.digest)
+    state = trainer.states.cache.get(key.digest)
     assert state is not None
     names = {n for n in state if "running_mean" in n or "num_batches_tracked" in n}
     assert len(names) == 4
@@ -164,7 +164,7 @@ def test_a_network_from_a_seed_is_trained_with_its_batch_statistics_and_restored
     rows, _ = trainer.world.rows(task.classes, "test")
     again, _ = made(own, "elsewhere")
     assert again.train(Edge(key)).correct == second.correct, "trained from nothing, on another worker"
-    other = again.restore(key, again.cache.get(key.digest) or {})
+    other = again.restore(key, again.states.cache.get(key.digest) or {})
     assert torch.equal(restored.predict(Batch(rows, source)), other.predict(Batch(rows, source)))
 
 

@@ -63,7 +63,7 @@ def test_a_leaf_takes_no_room_once_it_is_judged(tmp_path: Path) -> None:
     key = lab.key("own", "nowhere")
     result = lab.trainer.train(Edge(key, keep=False))
     assert (result.status, result.trained) == ("ok", (key.digest,))
-    assert lab.trainer.cache.where(key.digest) is None
-    assert lab.trainer.cache._ram.currsize == 0
+    assert lab.trainer.states.cache.where(key.digest) is None
+    assert lab.trainer.states.cache._ram.currsize == 0
     assert lab.trainer.train(Edge(key)).correct == result.correct, "trained again if it is asked for after all"
-    assert lab.trainer.cache.where(key.digest) == "ram"
+    assert lab.trainer.states.cache.where(key.digest) == "ram"

@@ -1,0 +1,113 @@
+"""A method that is a command, as it is written: ``cmd:python my_learner.py {sequence} {out}``.
+
+Words are separated as in a shell, and no shell runs them. A comma ends the command unless it stands within quotes.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.paths import at_home
+from seqsearch.core.typed import brief
+
+PREFIX = "cmd:"
+NEEDED = ("{sequence}", "{out}")
+"""What a command must name: the folder that it is given, and the file that it writes."""
+PLACES = (*NEEDED, "{seed}")
+_BEGIN = re.compile(r"\s*cmd:")
+_INTERPRETER = re.compile(r"(python|pypy|bash|sh|zsh|node|Rscript|julia)[\d.]*")
+
+
+def is_one(text: str) -> bool:
+    """Whether an item, or the target of a method, is a command."""
+    return _BEGIN.match(text) is not None
+
+
+def split(text: str) -> Iterator[str]:
+    """The pieces of a list between its commas; those of a command within quotes do not count.
+
+    >>> list(split("er:a=1,b=2,cmd:run --lr '.1,.2' {sequence} {out},lwf"))
+    ['er:a=1', 'b=2', "cmd:run --lr '.1,.2' {sequence} {out}", 'lwf']
+    """
+    while text:
+        end = _end(text) if is_one(text) else text.find(",")
+        if end < 0:
+            break
+        yield text[:end]
+        text = text[end + 1 :]
+    yield text
+
+
+def _end(text: str) -> int:
+    """Where the comma is that ends a command; -1 if none does."""
+    quote, escaped = "", False
+    for at, character in enumerate(text):
+        if escaped:
+            escaped = False
+        elif character == "\\" and quote != "'":
+            escaped = True
+        elif quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        elif character == ",":
+            return at
+    return -1
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a command.
+
+    Raises:
+        UserError: quotes that do not end, no word, or a place that it must name and does not.
+    """
+    try:
+        found = tuple(shlex.split(text.strip()[len(PREFIX) :]))
+    except ValueError as error:
+        raise UserError(f"method {brief(text)}: {error}: close the quotes") from None
+    if not found:
+        raise UserError(f"method {brief(text)}: no command: write 'cmd:python my_learner.py {{sequence}} {{out}}'")
+    if lacking := [place for place in NEEDED if not any(place in word for word in found)]:
+        raise UserError(
+            f"method {brief(text)}: does not say where {lacking[0]} goes: write 'cmd:python my_learner.py {{sequence}} {{out}}'"
+        )
+    return found
+
+
+def target_of(found: Sequence[str]) -> str:
+    """The text of these words, as an item has it."""
+    return PREFIX + shlex.join(found)
+
+
+def located(found: Sequence[str], directory: Path) -> tuple[str, ...]:
+    """The words with files as a worker finds them, whatever folder it runs in.
+
+    Raises:
+        UserError: there is no such program.
+    """
+    program, *rest = (_located(word, directory) for word in found)
+    if not (Path(program).is_absolute() or shutil.which(program)):
+        raise UserError(f"command {brief(program)} is not found: give its path, or see that it is in PATH")
+    return (program, *rest)
+
+
+def _located(word: str, directory: Path) -> str:
+    path = directory / at_home(word)
+    return str(path.resolve()) if not word.startswith("-") and len(word) < 4096 and path.is_file() else word
+
+
+def label_of(found: Sequence[str]) -> str:
+    """What tables call a command: its words, files by their names alone, without interpreter and places.
+
+    >>> label_of(["python", "/home/me/my_learner.py", "--lr", ".1", "{sequence}", "{out}"])
+    'cmd:my_learner.py --lr .1'
+    """
+    kept = [Path(word).name if "/" in word and "=" not in word else word for word in found if word not in PLACES]
+    if len(kept) > 1 and _INTERPRETER.fullmatch(kept[0]):
+        kept = kept[1:]
+    return PREFIX + " ".join(kept)

@@ -1,0 +1,247 @@
+"""A method by command: the folder that it is given, how it is run, and what comes back.
+
+It learns all experiences of a prefix in one go, in a process of its own, and writes how it did after each. What it may not do:
+write outside its folder (held by the kernel where that can), take for ever, answer anything but accuracies of these images.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from seqsearch.core.digests import seed_of
+from seqsearch.core.outcomes import EdgeResult, Status
+from seqsearch.core.text import cut, shown
+from seqsearch.core.types import Edge, Task, Tasks
+from seqsearch.methods.command import Command, CommandConfig
+from seqsearch.methods.config import build_config
+from seqsearch.pools.base import Rows
+from seqsearch.pools.image_files import ImageFiles, own_paths
+from seqsearch.storage.files import atomic_file, cannot_write
+from seqsearch.storage.inside import Inside
+from seqsearch.training import confined
+from seqsearch.training.command_answer import Answer, BadAnswer, read_answer
+from seqsearch.training.sequence_folder import MANIFEST, SEQUENCE, manifest, record_of, write_sequence_folder
+from seqsearch.training.world import World
+
+OUTPUT, MATRIX = "output.txt", "accuracy.json"
+KEPT = 1 << 20
+"""Bytes of output that are kept, of its beginning and of its end."""
+LAST_WORDS = 5.0
+"""Seconds for what a command that has ended left in its pipe."""
+SMALL = 300
+"""Characters of a message that a command's own words may take."""
+
+
+class CommandFailed(Exception):
+    """What a command did wrong: a result, not a crash."""
+
+    def __init__(self, message: str, status: Status = "failed") -> None:
+        super().__init__(message)
+        self.status: Status = status
+
+
+@dataclass(frozen=True)
+class Places:
+    """A command's folder, ``FOLDER/commands/ID``, and what is in it.
+
+    Attributes:
+        sequence: what it is given.
+        out: its working folder, where it writes.
+        scratch: for its temporary files; removed in the end.
+    """
+
+    folder: Inside
+
+    @property
+    def sequence(self) -> Inside:
+        return self.folder.at("sequence")
+
+    @property
+    def out(self) -> Inside:
+        return self.folder.at("out")
+
+    @property
+    def scratch(self) -> Inside:
+        return self.folder.at("tmp")
+
+
+def run_command(world: World, edge: Edge, worker: str, space: Callable[[], str]) -> EdgeResult:
+    """Run the command of an edge on all of its experiences; ``space`` names the frozen features that a search goes by instead.
+
+    Raises:
+        UserError: the disk is full, or a folder is reached through a link.
+    """
+    tasks = tuple(t for t in edge.key.prefix if isinstance(t, Task))
+    begin = time.perf_counter()
+    try:
+        answer = _answered(world, edge, tasks)
+    except CommandFailed as error:
+        return EdgeResult(
+            edge.digest, edge.key.digest, error.status, message=str(error), worker=worker,
+            train_seconds=time.perf_counter() - begin,
+        )  # fmt: skip
+    return EdgeResult(
+        edge.digest, edge.key.digest, "ok", answer.judged, (answer.head,), trained=(edge.key.digest,),
+        train_seconds=time.perf_counter() - begin, worker=worker, steps=answer.steps,
+        feature_space=space() if edge.judged == "reward" else "",
+        notes=(("confined", float(confined.available() > 0)),),
+    )  # fmt: skip
+
+
+def commands_folder(states: Path) -> Inside:
+    """Where commands run: beside the folder of states of a run, or in it where it is no run's."""
+    return Inside(states.parent if states.name == "states" else states, ("commands",))
+
+
+def _answered(world: World, edge: Edge, tasks: Tasks) -> Answer:
+    key, config = edge.key, build_config(Command, dict(edge.key.method.params))
+    assert isinstance(config, CommandConfig)
+    places, seed = (
+        Places(commands_folder(Path(world.states)).at(edge.digest[:20])),
+        seed_of("command", key.seed, key.replicate),
+    )
+    seed &= 0x7FFFFFFF  # as every library takes it
+    given = _prepare(world, edge, tasks, places, seed)
+    values = {"{sequence}": places.sequence.path, "{out}": places.out.path / MATRIX, "{seed}": seed}
+    words = [_filled(word, {name: str(value) for name, value in values.items()}) for word in key.method.command]
+    _run(words, places, config)
+    if _bytes_of(places.sequence) != given:
+        raise CommandFailed(
+            f"it changed the folder that it was given ({places.sequence.path}): let it write to its own"
+        )
+    try:
+        return read_answer(places.out, MATRIX, world, tasks, edge.judged)
+    except BadAnswer as error:
+        raise CommandFailed(f"{error} ({places.folder.path / OUTPUT} has what it said)") from None
+
+
+def _filled(word: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        word = word.replace(name, value)
+    return word
+
+
+def _prepare(world: World, edge: Edge, tasks: Tasks, places: Places, seed: int) -> list[bytes]:
+    """Make its folder anew, and write the sequence; the bytes of what was written."""
+    try:
+        Inside(places.folder.root, places.folder.parts[:-1]).make()
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(places.folder.path)  # what one that was killed has left
+        for folder in (places.sequence, places.out, places.scratch):
+            folder.make()
+    except OSError as error:
+        raise cannot_write(error, places.folder.path) from error
+    files = ImageFiles(world.images, Inside(Path(world.cache), ("images",)))
+
+    def paths(rows: Rows) -> Sequence[str]:
+        if all(hasattr(p, "root") for p in world.images.parts):
+            return own_paths(world.images, rows)
+        return [str(files.folder.path / path) for path in files.write(rows)]
+
+    record = record_of(world, places.folder.parts[-1], tasks, seed)
+    write_sequence_folder(places.sequence, record, manifest(world, tasks, paths, edge.judged))
+    return _bytes_of(places.sequence)
+
+
+def _bytes_of(folder: Inside) -> list[bytes]:
+    found = []
+    for name in (SEQUENCE, MANIFEST):
+        try:
+            found.append(folder.read(name, 1 << 30))
+        except OSError:
+            found.append(b"")
+    return found
+
+
+def _run(words: list[str], places: Places, config: CommandConfig) -> None:
+    """Run it to its end.
+
+    Raises:
+        CommandFailed: it could not be started, ended with another code than 0, or took too long.
+    """
+    folders = [str(places.out.path), str(places.scratch.path), *filter(None, config.writes.split(":"))]
+    kept = places.folder.path / OUTPUT
+    start = [sys.executable, "-I", "-S", confined.__file__, ":".join(folders), *words]
+    with _started(start, places) as process:
+        assert process.stdout is not None
+        tail = _Kept(process.stdout, kept)
+        try:
+            code = process.wait(config.hours * 3600)
+        except subprocess.TimeoutExpired:
+            raise CommandFailed(
+                f"took longer than --command-hours {config.hours:g} ({kept} has what it said)", "timeout"
+            ) from None
+        finally:
+            _kill(process)
+            tail.end()
+    if code:
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        said = cut(shown(tail.last_line()), SMALL)
+        raise CommandFailed(f"{how}{f': {said}' if said else ''} ({kept} has what it said)")
+
+
+@contextlib.contextmanager
+def _started(words: list[str], places: Places) -> Iterator[subprocess.Popen[bytes]]:
+    """The process, which is gone with all that it started when the block is left, however that is."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("RAY_", "SEQSEARCH_"))}
+    environment = {**threads, "PYTHONHASHSEED": "0", **own, "TMPDIR": str(places.scratch.path)}
+    process = subprocess.Popen(
+        words, cwd=places.out.path, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, start_new_session=True,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        _kill(process)
+        shutil.rmtree(places.scratch.path, ignore_errors=True)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+class _Kept:
+    """Copies what a process says into a file, its beginning and its end if it is much."""
+
+    def __init__(self, pipe: IO[bytes], path: Path) -> None:
+        self._pipe, self._path = pipe, path
+        self._head, self._tail, self._left_out = bytearray(), deque[bytes](), 0
+        self._thread = threading.Thread(target=self._copy, daemon=True)
+        self._thread.start()
+
+    def _copy(self) -> None:
+        with contextlib.suppress(ValueError, OSError):  # closed while it was read
+            while piece := os.read(self._pipe.fileno(), 1 << 16):
+                if len(self._head) < KEPT:
+                    self._head += piece
+                    continue
+                self._tail.append(piece)
+                while sum(map(len, self._tail)) > KEPT:
+                    self._left_out += len(self._tail.popleft())
+
+    def end(self) -> None:
+        """Write the file; who still holds the pipe is not waited for."""
+        self._thread.join(LAST_WORDS)
+        said = f"\n... {self._left_out} bytes left out ...\n".encode() if self._left_out else b""
+        folder = Inside.below(self._path.parent)
+        with atomic_file(folder, self._path.name) as file:
+            file.write(bytes(self._head) + said + b"".join(list(self._tail)))
+
+    def last_line(self) -> str:
+        lines = (bytes(self._head[-KEPT:]) + b"".join(list(self._tail))).decode(errors="replace").splitlines()
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")

@@ -1,0 +1,121 @@
+"""What a command has written: a matrix of accuracies, and perhaps its last predictions; checked against its images."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqsearch.core.bits import packed
+from seqsearch.core.outcomes import HEAD, ClassifierCounts, Counts
+from seqsearch.core.typed import brief
+from seqsearch.core.types import JudgedPart, Tasks
+from seqsearch.storage.inside import Inside
+from seqsearch.storage.reading import parsed
+from seqsearch.training.world import World
+
+LARGEST = 256 << 20
+"""Bytes of the file."""
+NEAR = 0.05
+"""By how much an accuracy times the number of images may miss a whole number: four digits are enough for 500 images."""
+FORM = 'must be {"accuracy": [[a11], [a21, a22], ...]}: row t is after task t, entry i the share right of task i'
+
+
+class BadAnswer(Exception):
+    """It is missing, unreadable, or not possible; the message says what, in one line."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``steps``: images right of each task ``[t + 1]`` after each one ``[T]``; ``judged``: how many images each group has."""
+
+    steps: Counts
+    judged: Counts
+    head: ClassifierCounts
+
+
+def read_answer(folder: Inside, name: str, world: World, tasks: Tasks, judged: JudgedPart) -> Answer:
+    """Read what a command has written of these tasks.
+
+    Raises:
+        BadAnswer: see there.
+    """
+    images = [world.rows(task.classes, judged)[1] for task in tasks]
+    said = _read(folder, name)
+    steps = _right(said.get("accuracy"), [len(i) for i in images])
+    if "predicted" not in said:
+        head = ClassifierCounts(HEAD, tuple((k,) for k in steps[-1]), ())
+        return Answer(steps, tuple((len(i),) for i in images), head)
+    sizes = [len(task.classes) for task in tasks]
+    flags = _flags(said["predicted"], images, sizes, steps[-1])
+    correct = tuple(_per_class(i[f], n) for i, f, n in zip(images, flags, sizes, strict=True))
+    counts = tuple(_per_class(i, n) for i, n in zip(images, sizes, strict=True))
+    return Answer(steps, counts, ClassifierCounts(HEAD, correct, (), packed(np.concatenate(flags))))
+
+
+def _read(folder: Inside, name: str) -> dict[str, Any]:
+    try:
+        said = parsed(folder.read(name, LARGEST), unique=True)
+    except FileNotFoundError:
+        raise BadAnswer(f"it wrote no {{out}} file; it {FORM}") from None
+    except OSError as error:
+        raise BadAnswer(f"its {{out}} file cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise BadAnswer(f"its {{out}} file is no JSON ({brief(str(error))}); it {FORM}") from None
+    if not isinstance(said, dict) or "accuracy" not in said:
+        raise BadAnswer(f"its {{out}} file has no accuracy; it {FORM}")
+    return said
+
+
+def _right(matrix: Any, counts: list[int]) -> Counts:
+    """Images right, from shares; a row may be filled up beyond its diagonal, which is not looked at."""
+    if not isinstance(matrix, list) or len(matrix) != len(counts):
+        rows = f"{len(matrix)} rows" if isinstance(matrix, list) else brief(matrix)
+        raise BadAnswer(f"accuracy is {rows}, for {len(counts)} tasks; it {FORM}")
+    found = []
+    for t, row in enumerate(matrix, 1):
+        if not isinstance(row, list) or len(row) not in (t, len(counts)):
+            said = f"{len(row)} entries" if isinstance(row, list) else brief(row)
+            raise BadAnswer(f"row {t} of accuracy has {said}, must have {t}; it {FORM}")
+        found.append(
+            tuple(_images(value, n, t, i) for i, (value, n) in enumerate(zip(row[:t], counts, strict=False), 1))
+        )
+    return tuple(found)
+
+
+def _images(value: Any, n: int, t: int, i: int) -> int:
+    where = f"accuracy of task {i} after task {t} is {brief(value)}"
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value) or not 0 <= value <= 1:
+        raise BadAnswer(f"{where}, must be a share from 0 to 1")
+    right = round(value * n)
+    if abs(value * n - right) > NEAR:
+        raise BadAnswer(
+            f"{where}, which is no share of its {n} test images: judge it on the images of manifest.csv whose split is test"
+        )
+    return right
+
+
+def _flags(predicted: Any, images: list[Any], sizes: list[int], last: tuple[int, ...]) -> list[Any]:
+    """Which images ``[n]`` of each task are right."""
+    total, classes = sum(map(len, images)), sum(sizes)
+    whole = isinstance(predicted, list) and len(predicted) == total
+    if not whole or not all(type(p) is int and 0 <= p < classes for p in predicted):
+        raise BadAnswer(
+            f"predicted must be {total} labels from 0 to {classes - 1}, of the test images in the order of manifest.csv"
+        )
+    ends = np.cumsum([len(i) for i in images])
+    first = np.cumsum([0, *sizes[:-1]])
+    pieces = np.split(np.array(predicted), ends[:-1])
+    flags = [piece == i + f for piece, i, f in zip(pieces, images, first, strict=True)]
+    for number, (right, said) in enumerate(zip(flags, last, strict=True), 1):
+        if int(right.sum()) != said:
+            raise BadAnswer(
+                f"predicted has {int(right.sum())} images of task {number} right, the last row of accuracy {said}"
+            )
+    return flags
+
+
+def _per_class(positions: Any, classes: int) -> tuple[int, ...]:
+    return tuple(np.bincount(positions, minlength=classes).tolist())
