@@ -4,7 +4,7 @@
     python -m benchmarks.freeze_orders --write                  # files that are not there yet; a version that is there stays
 
 For each of CIFAR-100, CUB-200, ImageNet-R and ImageNet-A, in 10 and in 20 tasks: the sequence of least S ("hard") and of largest
-S ("easy") that the annealing of `seqsearch.extremes` finds, and `RANDOM` random ones. S is the mean similarity of classes in
+S ("easy") that the annealing of `seqsearch.extremes` finds, and random ones. S is the mean similarity of classes in
 neighbouring tasks ("The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?", Eq. 5), of class names
 here:
 
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -32,12 +33,22 @@ from benchmarks.glosses import Matrix, Named, by_glosses, by_spelling, classes, 
 from seqsearch.extremes.bound import certified_bound
 from seqsearch.extremes.find import find
 from seqsearch.extremes.objective import Problem, labels_of, random_labels, task_sizes, tasks_of
-from seqsearch.results.frozen import FOLDER, SCHEMA, FrozenClass, checksum_of, digest_of_order, named_tasks, read_frozen
+from seqsearch.results.frozen import (
+    FOLDER,
+    LETTERS,
+    SCHEMA,
+    FrozenClass,
+    checksum_of,
+    digest_of_order,
+    named_tasks,
+    read_frozen,
+)
 from seqsearch.similarity.matrix import Similarity, checked
 
 VERSION = 1
 TASKS = (10, 20)
-RANDOM = 5
+RANDOM = {"random": 5, "random30": 30}
+"""Numbers of random orders by name; the first ones are the same."""
 SEED = 0
 RESTARTS = 4
 DIGITS = 4
@@ -94,17 +105,17 @@ def _length(data_set: str, similarity: Similarity, named: Sequence[FrozenClass],
     found: dict[str, list[Tasks]] = {
         "hard": [find(similarity.values, sizes, "hard", seed=SEED, restarts=RESTARTS, bound=False)[0].tasks],
         "easy": [find(similarity.values, sizes, "easy", seed=SEED, restarts=RESTARTS, bound=False)[0].tasks],
-        "random": [tasks_of(random_labels(sizes, SEED, i), k) for i in range(RANDOM)],
+        **{name: [tasks_of(random_labels(sizes, SEED, i), k) for i in range(n)] for name, n in RANDOM.items()},
     }
     orders = [
         {
-            "name": f"{data_set}-{kind}-{k}",
-            "kind": kind,
+            "name": f"{data_set}-{name}-{k}",
+            "kind": "random" if name in RANDOM else name,
             "digest": digest_of_order(named_tasks(named, sequences)),
             "scores": [_rounded(problem.score(labels_of(tasks))) for tasks in sequences],
-            "tasks": sequences,
+            "labels": ["".join(LETTERS[t] for t in labels_of(tasks)) for tasks in sequences],
         }
-        for kind, sequences in found.items()
+        for name, sequences in found.items()
     ]
     return {
         "tasks": k, "random_mean": _rounded(problem.mean_random()), "random_sd": _rounded(problem.sd_random(SEED)),
@@ -125,9 +136,9 @@ def file_of(data_set: str) -> Path:
 def written(said: dict[str, Any]) -> str:
     """As JSON: a line for each class, and for each sequence."""
     text = json.dumps(said, separators=(",", ":"), ensure_ascii=False)
-    for mark in ('{"name":', '{"tasks":', "[[["):
+    for mark in ('{"name":', '{"tasks":', '"labels":['):
         text = text.replace(mark, f"\n{mark}")
-    return text.replace("]],[[", "]],\n[[") + "\n"
+    return re.sub(r',("[0-9a-z]{100,}")', r",\n\1", text) + "\n"
 
 
 def differs(data_set: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +25,8 @@ PREFIX = "frozen:"
 """Before a name, or several with commas between them, wherever a file of sequences can be named."""
 SCHEMA = "seqsearch-frozen/1"
 FOLDER = Path(__file__).parent / "frozen_orders"
+LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
+"""Of tasks, from the first; in the order that texts have."""
 _NAME = re.compile(r"([a-z0-9-]+)(?:@(\d{1,6}))?", re.ASCII)
 
 
@@ -38,13 +41,26 @@ class FrozenClass:
 
 @dataclass(frozen=True)
 class Order:
-    """Sequences of one kind and length; ``tasks`` of each are positions among the classes, ``scores`` their S."""
+    """Sequences of one kind and length.
+
+    Attributes:
+        scores: S of each.
+        labels: of each a text of N characters, the task of each class by `LETTERS`.
+    """
 
     name: str
     kind: Literal["hard", "easy", "random"]
     digest: str
     scores: tuple[float, ...]
-    tasks: tuple[tuple[tuple[int, ...], ...], ...]
+    labels: tuple[str, ...]
+
+    @property
+    def tasks(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """Of each sequence the classes of each task, as positions among all."""
+        return tuple(
+            tuple(tuple(c for c, t in enumerate(text) if t == letter) for letter in sorted(set(text)))
+            for text in self.labels
+        )
 
 
 @dataclass(frozen=True)
@@ -93,10 +109,10 @@ class Frozen:
 
     @property
     def sequences(self) -> tuple[NamedSequence, ...]:
-        """With names of classes; a number behind the name where there are several."""
-        names = [self.order.name] if len(self.order.tasks) == 1 else [
-            f"{self.order.name}-{i}" for i in range(len(self.order.tasks))
-        ]  # fmt: skip
+        """With names of classes. Random ones have a number behind the name; the same in a longer list of the same draws."""
+        k, random = self.length.tasks, self.order.kind == "random"
+        stem = f"{self.of.data_set}-random-{k}"
+        names = [f"{stem}-{i}" if random else self.order.name for i in range(len(self.order.labels))]
         return tuple(map(NamedSequence, names, named_tasks(self.of.classes, self.order.tasks)))
 
     @property
@@ -214,10 +230,10 @@ def named_tasks(
 
 def _wrong(file: FrozenFile, length: Length, order: Order) -> str:
     """What is wrong with an order; empty if nothing is."""
-    for tasks in order.tasks:
-        if len(tasks) != length.tasks or sorted(c for task in tasks for c in task) != list(range(len(file.classes))):
-            return f"{order.name} does not have {length.tasks} tasks with every class once"
-    if len(order.scores) != len(order.tasks) or not order.tasks:
+    wanted = dict.fromkeys(LETTERS[: length.tasks], len(file.classes) // length.tasks)
+    if any(Counter(text) != wanted for text in order.labels):
+        return f"{order.name} does not have every class in one of {length.tasks} equal tasks"
+    if len(order.scores) != len(order.labels) or not order.labels:
         return f"{order.name} does not have one score for each of its sequences"
     if order.digest != digest_of_order(named_tasks(file.classes, order.tasks)):
         return f"the classes or tasks of {order.name} are not those of its digest"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -23,7 +23,7 @@ from seqsearch.core.typed import brief, fits
 from seqsearch.pools.open import located_pool, located_pools
 from seqsearch.results.frozen import FrozenClass, is_frozen, pinned, several_frozen
 from seqsearch.results.named import NamedSequence, read_named
-from seqsearch.results.rows import TaskSequence
+from seqsearch.results.rows import SequenceKind, TaskSequence
 from seqsearch.results.run import FOUND, RunResults, read_config, read_results
 from seqsearch.results.schema import SEQUENCES
 from seqsearch.results.tables import read_sequences
@@ -45,6 +45,7 @@ class Source:
         data: what the run measured; None for a file.
         biases: what makes figures on its sequences biased.
         classes: of frozen orders, which a pool may call otherwise (`seqsearch.results.class_aliases`).
+        kinds: by name of the sequence, of frozen orders; others that are named are "given".
     """
 
     path: Path
@@ -53,6 +54,7 @@ class Source:
     data: RunResults | None = None
     biases: tuple[str, ...] = ()
     classes: tuple[FrozenClass, ...] = ()
+    kinds: Mapping[str, SequenceKind] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -119,12 +121,14 @@ def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source
 
 
 def _of_frozen(path: Path, which: str) -> Source:
-    """Raises UserError: there are no such orders, or a part of them is asked for."""
-    found = several_frozen(path)
-    if which != "all":
-        raise UserError(f"--which {which} is for runs: name the frozen orders to be taken, e.g. {path}")
-    named = tuple(s for f in found for s in f.sequences)
-    return Source(Path(pinned(str(path))), named=named, classes=found[0].of.classes)
+    """Raises UserError: there are no such orders, or none of the kind that is asked for."""
+    orders, kinds = several_frozen(path), WHICH.get(which)
+    kept = [f for f in orders if not kinds or f.order.kind in kinds]
+    if not kept:
+        raise UserError(f"--which {which}: {path} is of another kind ({', '.join(f.order.kind for f in orders)})")
+    of: dict[str, SequenceKind] = {s.name: f.order.kind for f in kept for s in f.sequences}
+    named = tuple(s for f in kept for s in f.sequences)
+    return Source(Path(pinned(str(path))), named=named, classes=kept[0].of.classes, kinds=of)
 
 
 OfRun = Literal["never", "unless named", "beside named"]

@@ -147,7 +147,7 @@ def _by_name(
     tasks = tuple(_task(world, world.class_ids(indices[c] for c in task)) for task in n.tasks)
     if known is not None:
         return replace(known, tasks=tasks)
-    return TaskSequence(n.name, "given", (), world.seed, tasks, (None,) * len(tasks))
+    return TaskSequence(n.name, source.kinds.get(n.name, "given"), (), world.seed, tasks, (None,) * len(tasks))
 
 
 def _task(world: World, classes: Sequence[ClassId]) -> Task:
