@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +14,10 @@ import click
 
 from protocols.cli.options import given, read_yaml, settings_options
 from protocols.cli.runtime_options import runtime_options
-from seqsearch.core import stop
+from seqsearch.core import command_line, stop
 from seqsearch.core.errors import UserError
+from seqsearch.core.settings import flag
+from seqsearch.core.text import shown
 
 if TYPE_CHECKING:
     from protocols.running.protocol import Protocol
@@ -74,6 +78,11 @@ def start(
             raise UserError("--resume continues a run where it is: leave --out out")
         named = (given(context, fields) | also_given) & fields
         folder, settings = RunFolder.resume(resume, protocol.settings, {n: values[n] for n in named})
+        try:
+            refuse_commands(folder.path, settings, named)
+        except UserError:
+            folder.close()
+            raise
     else:
         settings = protocol.settings(**{n: v for n, v in values.items() if n in fields})
     if dry_run:
@@ -83,6 +92,20 @@ def start(
             print_costs(settings, runtime)
         return
     launch(folder or RunFolder.create(out, settings), protocol, settings, runtime)
+
+
+def refuse_commands(run: Path, settings: Any, named: AbstractSet[str]) -> None:
+    """A run may be somebody else's: what it would start as a command is started only if the user names it.
+
+    Raises:
+        UserError: a setting holds a command, and is not among those that were ``named``.
+    """
+    for f in dataclasses.fields(settings):
+        value = getattr(settings, f.name)
+        if f.name not in named and isinstance(value, str) and any(map(command_line.is_one, command_line.split(value))):
+            raise UserError(
+                f"{run} would start a command: read it, and if you trust it, name it: {flag(f.name)} {shlex.quote(shown(value))}"
+            )
 
 
 def workers_at_a_time(runtime: Runtime) -> int:

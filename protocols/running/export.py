@@ -88,7 +88,7 @@ def rescored(
     for m, (sequence_id, kind, tasks, replicates) in itertools.product(methods, list(sequences)):
         for r in replicates:
             if judged := known(journal, Rollout(StateKey(m, study.settings.seed, r, reported(tasks)), "test")):
-                tag = study.weight_tags[m.backbone]
+                tag = "" if m.command else study.weight_tags[m.backbone]
                 yield JudgedRollout(sequence_id, kind, "rescore", m.label, m.digest, tag, r, "test", judged)
 
 

@@ -5,6 +5,7 @@ Words are separated as in a shell, and no shell runs them. A comma ends the comm
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -64,7 +65,7 @@ def words(text: str) -> tuple[str, ...]:
     """The words of a command.
 
     Raises:
-        UserError: quotes that do not end, no word, or a place that it must name and does not.
+        UserError: quotes that do not end, no word, a place that it must name and does not, or what other methods take.
     """
     try:
         found = tuple(shlex.split(text.strip()[len(PREFIX) :]))
@@ -76,12 +77,14 @@ def words(text: str) -> tuple[str, ...]:
         raise UserError(
             f"method {brief(text)}: does not say where {lacking[0]} goes: write 'cmd:python my_learner.py {{sequence}} {{out}}'"
         )
+    if re.search(r"\}[@:]", found[-1]):
+        raise UserError(f"method {brief(text)}: a command takes neither @BACKBONE nor :key=value: give it words")
     return found
 
 
 def target_of(found: Sequence[str]) -> str:
     """The text of these words, as an item has it."""
-    return PREFIX + shlex.join(found)
+    return PREFIX + " ".join(f"'{w}'" if "," in w and shlex.quote(w) == w else shlex.quote(w) for w in found)
 
 
 def located(found: Sequence[str], directory: Path) -> tuple[str, ...]:
@@ -97,8 +100,8 @@ def located(found: Sequence[str], directory: Path) -> tuple[str, ...]:
 
 
 def _located(word: str, directory: Path) -> str:
-    path = directory / at_home(word)
-    return str(path.resolve()) if not word.startswith("-") and len(word) < 4096 and path.is_file() else word
+    path = Path(os.path.abspath(directory / at_home(word)))  # links stay: an environment's python is one
+    return str(path) if not word.startswith("-") and len(word) < 4096 and path.is_file() else word
 
 
 def label_of(found: Sequence[str]) -> str:

@@ -121,8 +121,11 @@ class Study:
 
 
 def described(methods: Sequence[MethodSpec]) -> dict[str, Any]:
-    """What the labels of methods stand for."""
-    return {m.label: {"digest": m.digest, "backbone": m.backbone, "params": dict(m.params)} for m in methods}
+    """What the labels of methods stand for; a command has no backbone that is known."""
+    return {
+        m.label: {"digest": m.digest, "backbone": "" if m.command else m.backbone, "params": dict(m.params)}
+        for m in methods
+    }
 
 
 def world_of(settings: StudySettings | PoolSettings, states: Path, device: str, directory: Path) -> World:

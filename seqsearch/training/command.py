@@ -187,7 +187,7 @@ def _run(words: list[str], places: Places, config: CommandConfig) -> None:
             _kill(process)
             tail.end()
     if code:
-        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        how = f"ended by signal {-code if code < 0 else code - 128}" if code < 0 or code > 128 else f"exit code {code}"
         said = cut(shown(tail.last_line()), SMALL)
         raise CommandFailed(f"{how}{f': {said}' if said else ''} ({kept} has what it said)")
 

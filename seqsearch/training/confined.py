@@ -1,4 +1,4 @@
-"""Start a program that may write below some folders only, and that ends when who started it ends. Linux; nothing is imported.
+"""Run a program that may write below some folders only, and end it with all of its group when who started it ends.
 
 ``python confined.py FOLDER:FOLDER... PROGRAM WORD...``. Where the kernel has no Landlock, nothing is confined.
 """
@@ -9,6 +9,7 @@ import ctypes
 import os
 import signal
 import sys
+from typing import NoReturn
 
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
@@ -68,16 +69,30 @@ def _done(answer: int) -> int:
     return answer
 
 
-def main(folders: str, program: list[str]) -> None:
-    """Confine this process and become the program."""
+def main(folders: str, program: list[str]) -> int:
+    """Run the program to its end in the process group of this process, which it must lead; its exit code, as a shell has it."""
+    starter = os.getppid()
+    signal.signal(signal.SIGTERM, lambda *_: os.killpg(0, signal.SIGKILL))
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    confine([*folders.split(":"), *ALWAYS])
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != starter:  # gone before it could be asked for
+            return 1
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        _become(folders, program)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return code if code >= 0 else 128 - code
+
+
+def _become(folders: str, program: list[str]) -> NoReturn:
     try:
+        confine([*folders.split(":"), *ALWAYS])
         os.execvp(program[0], program)
     except OSError as error:
-        sys.exit(f"{program[0]}: {error.strerror}")
+        print(f"{program[0]}: {error.strerror}", file=sys.stderr)
+    os._exit(127)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -205,7 +205,7 @@ def _may_be_seen(names: Sequence[str]) -> str:
 
 def _references(base: EvaluateStudy) -> tuple[References, ...]:
     found = []
-    for backbone in dict.fromkeys(m.backbone for m in base.methods):
+    for backbone in dict.fromkeys(m.backbone for m in base.methods if not m.command):
         mean, bound = (
             base.world.spec(Item(f"{name}@{backbone}", name, backbone, ()), backbone) for name in ("simplecil", "joint")
         )
