@@ -33,11 +33,10 @@ class Order:
 
 
 def read_orders(path: Path, names: Sequence[str], sizes: Sequence[int]) -> tuple[Order, ...]:
-    """Orders of the classes ``names``, cut into tasks of these ``sizes``.
+    """Orders of the classes ``names``, cut into tasks of these ``sizes``; of a file, or frozen ones (``frozen:NAME,...``).
 
     A line of text, or a list in JSON, is one order: the classes' names, or their numbers from 0 in the order of the pool, as
-    ``class_order`` of the toolboxes has them. ``sequences.parquet`` of a run brings its sequences, which are cut already, and
-    so do frozen ones (``frozen:NAME,...``), whose classes may be called otherwise here (`seqsearch.results.class_aliases`).
+    ``class_order`` of the toolboxes has them. ``sequences.parquet`` of a run brings its sequences, which are cut already.
 
     Raises:
         UserError: it cannot be read; an order lacks a class, has one twice, or one that is not in play; tasks of other sizes.

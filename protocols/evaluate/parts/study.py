@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -138,11 +137,9 @@ def _by_name(
     lacking = [c for task in n.tasks for c in task if c not in indices]
     if lacking:
         more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
-        near = difflib.get_close_matches(lacking[0][:100], indices, n=3)
         raise UserError(
-            f"{source.path}: sequence {n.name!r} has class {brief(lacking[0])}{more}, which --pool {world.pool} has not"
-            + f"; did you mean {' or '.join(map(brief, near))}?" * bool(near)
-            + " (seqsearch pool show lists its classes)"
+            f"{source.path}: sequence {n.name!r} has class {brief(lacking[0])}{more}, which --pool {world.pool} has not "
+            "(seqsearch pool show lists its classes)"
         )
     tasks = tuple(_task(world, world.class_ids(indices[c] for c in task)) for task in n.tasks)
     if known is not None:
