@@ -9,6 +9,8 @@ Each figure is a distance from the mean over random sequences, in standard devia
 - within: classes of one task, by the same similarity;
 - spelling: S by character n-grams of the names; glosses, 100: S by twice as many dimensions of the dictionary's space.
 
+"Reach" is the share of the distance from that mean to the certified bound, beyond which no sequence lies.
+
 Nothing is trained: these are figures of names.
 """
 
@@ -20,7 +22,7 @@ from benchmarks.freeze_orders import TITLES, similarity_of
 from benchmarks.glosses import Matrix, by_glosses, by_spelling, classes, text_of
 from benchmarks.tools import write_rows
 from seqsearch.extremes.objective import Labels, Objective, Problem, labels_of, task_sizes
-from seqsearch.results.frozen import frozen_orders
+from seqsearch.results.frozen import Frozen, frozen_orders
 
 SEED = 0
 Row = dict[str, str | float]
@@ -34,6 +36,13 @@ def away(values: Matrix, k: int, objective: Objective, labels: Labels) -> float:
     assert mean is not None
     assert sd is not None
     return (score - mean) / sd
+
+
+def reach(f: Frozen) -> float:
+    """How near the only sequence of an order comes to its bound: 0 at the random mean, 1 at the bound."""
+    n = f.length
+    bound = n.lowest if f.order.kind == "hard" else n.highest
+    return (f.order.scores[0] - n.random_mean) / (bound - n.random_mean)
 
 
 def measured(data_set: str) -> list[Row]:
@@ -54,7 +63,7 @@ def measured(data_set: str) -> list[Row]:
             figures = {
                 name: away(values, f.length.tasks, objective, labels) for name, (values, objective) in ways.items()
             }
-            rows.append({"order": f.name, **figures})
+            rows.append({"order": f.name, **figures, "reach": reach(f)})
     return rows
 
 
@@ -65,7 +74,10 @@ def main() -> None:
     rows = [row for data_set in TITLES for row in measured(data_set)]
     print(f"{'order':22}", *(f"{name:>12}" for name in list(rows[0])[1:]))
     for row in rows:
-        print(f"{row['order']:22}", *(f"{v:>+12.1f}" for v in row.values() if isinstance(v, float)))
+        print(
+            f"{row['order']:22}",
+            *(f"{v:>12.2f}" if name == "reach" else f"{v:>+12.1f}" for name, v in row.items() if isinstance(v, float)),
+        )
     if given.write:
         write_rows("frozen_orders", {"sd_from_random": rows}, digits=2)
 

@@ -76,6 +76,7 @@ def test_every_class_is_in_one_task_and_hard_and_easy_lie_beyond_all_random_ones
     f = find_frozen(name)
     classes = {c.name for c in f.of.classes}
     assert len(classes) == len(f.of.classes) == (100 if f.of.data_set == "cifar100" else 200)
+    assert sorted(classes) == [c.name for c in f.of.classes], "a class's place is its label in the data set"
     for s in f.sequences:
         assert [len(t) for t in s.tasks] == [len(classes) // f.length.tasks] * f.length.tasks
         assert {c for t in s.tasks for c in t} == classes
