@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from click.testing import CliRunner, Result
-from PIL import Image
 
-from protocols.cli.main import main
 from protocols.evaluate.parts.source import read_source
-from protocols.evaluate.parts.study import placed
 from seqsearch.core.errors import UserError
-from seqsearch.results.class_aliases import called
 from seqsearch.results.frozen import (
     FOLDER,
-    FrozenClass,
     checksum_of,
     find_frozen,
     frozen_orders,
     read_frozen,
-    several_frozen,
 )
-from seqsearch.results.orders import read_orders
-from seqsearch.training.world import World
 
 DIGESTS = {
     "cifar100-hard-10@1": "882325ea0a882a1ce52de021c836ebea",
@@ -211,114 +200,3 @@ def test_an_order_is_a_source_and_carries_its_version() -> None:
     assert len(read_source(source.path, "random").named) == 5
     with pytest.raises(UserError, match=r"--which random: .* is of another kind \(hard\)"):
         read_source(Path("frozen:cifar100-hard-10"), "random")
-
-
-# ------------------------------------------------------------------------------------------------ other names of classes
-
-BIRDS = (
-    FrozenClass("001.Laysan_Albatross", "", ""),
-    FrozenClass("n2", "drake", ""),
-    FrozenClass("n3", "crane, jack, drake", ""),
-)
-
-
-def test_classes_are_found_under_their_other_names() -> None:
-    there = ["Jack", "laysan albatross", "Drake", "other"]
-    assert called(BIRDS, there, "x") == {
-        "n3": "Jack",
-        "n2": "Drake",
-        "001.Laysan_Albatross": "laysan albatross",
-    }
-    assert called(BIRDS, ["n2", "Drake"], "x") == {"n2": "n2"}, "its very name counts before any other"
-    assert called((*BIRDS, FrozenClass("n4", "crane", "")), ["crane", "n3"], "x") == {"n3": "n3"}, (
-        "crane is no one's own"
-    )
-    with pytest.raises(UserError, match=r"x: class 'n3' could be 'crane' or 'Jack' of the pool: rename one of them"):
-        called(BIRDS, ["crane", "Jack"], "x")
-
-
-@pytest.mark.parametrize("data_set", ["cifar100", "cub200", "imagenet-a", "imagenet-r"])
-def test_all_classes_are_found_as_the_data_sets_are_met_with(data_set: str) -> None:
-    classes = next(f.of.classes for f in frozen_orders() if f.of.data_set == data_set)
-    spoken = [re.sub(r"^\d+\.", "", c.reads or c.name).replace("_", " ").title() for c in classes]
-    assert called(classes, spoken, "x") == {c.name: s for c, s in zip(classes, spoken, strict=True)}
-
-
-def pool(folder: Path, names: list[str]) -> str:
-    """A few images of each class."""
-    rng = np.random.default_rng(0)
-    for name in names:
-        (folder / name).mkdir(parents=True)
-        for i in range(8):
-            Image.fromarray(rng.integers(0, 256, (9, 9, 3), dtype=np.uint8)).save(folder / name / f"{i}.png")
-    return str(folder)
-
-
-def test_an_order_is_placed_in_a_pool_whose_classes_are_called_otherwise(tmp_path: Path) -> None:
-    names = [c.name.replace("_", " ").title() for c in find_frozen("cifar100-hard-20").of.classes]
-    text, source = pool(tmp_path / "photos", names), read_source(Path("frozen:cifar100-hard-20"))
-    world = World(text, 0, str(tmp_path / "cache"), str(tmp_path / "states"))
-    [placed_one] = placed(source, world)
-    assert placed_one.kind == "hard"
-    [named] = source.named
-    for task, theirs in zip(placed_one.tasks, named.tasks, strict=True):
-        ours = {world.images.classes[world.class_index(c)].name for c in task.classes}
-        assert ours == {c.replace("_", " ").title() for c in theirs}
-    [order] = read_orders(Path("frozen:cifar100-hard-20"), names, (5,) * 20)
-    assert [{names[c] for c in t} for t in order.tasks] == [
-        {c.replace("_", " ").title() for c in t} for t in named.tasks
-    ]
-    with pytest.raises(UserError, match="no class in play"):
-        read_orders(Path("frozen:cifar100-hard-20"), names[1:], (5,) * 20)
-    other = read_source(Path("frozen:cub200-hard-10"))
-    with pytest.raises(UserError, match=r"has class '014.Indigo_Bunting' and 199 more, which --pool .* has not"):
-        placed(other, world)
-
-
-# ------------------------------------------------------------------------------------------------ commands
-
-
-def command(*arguments: str) -> Result:
-    return CliRunner().invoke(main, list(arguments))
-
-
-def test_orders_are_listed_and_shown() -> None:
-    listed = command("sequences", "list")
-    assert listed.exit_code == 0, listed.output
-    for name, digest in DIGESTS.items():
-        assert re.search(rf"^{re.escape(name)} .* {digest[:12]}$", listed.stdout, re.MULTILINE)
-    said = json.loads(command("sequences", "list", "--json").stdout)
-    assert {f"{r['name']}@{r['version']}": r["digest"] for r in said} == DIGESTS
-    assert [r["easy"] for r in said[:2]] == [[0.0], [1.0]]
-    shown = command("sequences", "show", "imagenet-r-hard-10@1")
-    assert shown.exit_code == 0
-    assert "n01443537 (goldfish)" in shown.stdout
-    assert len(re.findall(r"^ +\d+: ", shown.stdout, re.MULTILINE)) == 10
-    [sequence] = json.loads(command("sequences", "show", "cifar100-easy-20", "--json").stdout)["sequences"].values()
-    assert tuple(map(tuple, sequence)) == several_frozen("frozen:cifar100-easy-20")[0].sequences[0].tasks
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("sequences", "show", "cifar100-hrad-10"),
-        ("score", "frozen:cifar100-hrad-10", "--methods", "simplecil"),
-        ("edge", "--orders", "frozen:cifar100-hrad-10", "--methods", "simplecil", "--tasks", "10"),
-        ("duel", "simplecil", "ranpac", "--on", "frozen:cifar100-hrad-10"),
-    ],
-)
-def test_an_unknown_order_is_one_line_with_the_nearest(arguments: tuple[str, ...]) -> None:
-    said = command(*arguments)
-    assert said.exit_code == 2
-    assert "did you mean cifar100-hard-10" in said.stderr
-    assert len(said.stderr.splitlines()) == 1
-
-
-@pytest.mark.long
-def test_methods_are_scored_on_frozen_orders(tmp_path: Path) -> None:
-    text = pool(tmp_path / "photos", [c.name for c in find_frozen("cifar100-hard-10").of.classes])
-    asked = ["score", "frozen:cifar100-hard-10,cifar100-easy-10", "--pool", text, "--methods", "simplecil"]
-    said = command(*asked, "--score-seeds", "1", "--workers", "0", "--quiet", "--out", str(tmp_path / "run"))
-    assert said.exit_code == 0, said.output
-    settings = json.loads((tmp_path / "run/config.json").read_text())["settings"]
-    assert settings["source"] == "frozen:cifar100-hard-10@1,cifar100-easy-10@1"
