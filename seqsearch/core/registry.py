@@ -1,4 +1,4 @@
-"""Find a method, pool, backbone or scenario by name: one module each, one ``build`` in it."""
+"""Find a method, pool, backbone, scenario or format by name: one module each, one ``build`` in it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item
 from seqsearch.core.paths import at_home
 
-ItemKind = Literal["method", "pool", "backbone", "scenario"]
+ItemKind = Literal["method", "pool", "backbone", "scenario", "format"]
 _PACKAGES: dict[ItemKind, str] = {
     "method": "seqsearch.methods",
     "pool": "seqsearch.pools",
     "backbone": "seqsearch.backbones",
     "scenario": "seqsearch.training.scenarios",
+    "format": "seqsearch.formats",
 }
 _BUILDS = re.compile(rb"^(def build\(|build\b[^=\n]*= )", re.MULTILINE)
 """What an item's module has and no other. It is looked for in the text: to list a kind imports none of it."""

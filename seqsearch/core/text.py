@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +122,13 @@ def cut(text: str, most: int = 2000) -> str:
 def _of_bytes(text: str) -> bool:
     """Its surrogates, if there are any, stand for bytes of a file name."""
     return all(not "\ud800" <= c <= "\udfff" or "\udc80" <= c <= "\udcff" for c in text)
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Words that name those of ``names`` that look most like ``name``, to be put behind a message; empty if none does.
+
+    >>> nearest("zebar", ["horse", "zebra"]), nearest("zebar", ["horse"])
+    ("; the nearest: 'zebra'", '')
+    """
+    found = difflib.get_close_matches(name[:200], [n for n in names if len(n) <= 200], n=3)
+    return f"; the nearest: {', '.join(map(repr, found))}" if found else ""

@@ -13,7 +13,7 @@ from typing import Any
 
 from seqsearch.core.bounds import wrong_text
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import shown
+from seqsearch.core.text import from_cell, shown
 from seqsearch.core.typed import brief, fits
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
 from seqsearch.storage.reading import content, parsed
@@ -53,7 +53,7 @@ def read_named(path: Path) -> tuple[NamedSequence, ...]:
     if not found:
         raise UserError(f"{path}: holds no sequence; sequences are {FORMS}")
     for sequence in found:
-        _check(path, sequence)
+        check_named(path, sequence)
     return tuple(found)
 
 
@@ -112,7 +112,8 @@ def _csv_rows(path: Path, text: str) -> Iterator[dict[str, Any]]:
             raise UserError(
                 f"{path}, line {reader.line_num}: step is {brief(step)}, must be a whole number from 1 to {MOST_ROWS:,}"
             )
-        yield {**row, "step": int(step), "class_name": (row["class_name"] or "").strip()}
+        called = {n: from_cell((row[n] or "").strip()) for n in ("sequence_id", "class_name") if n in row}
+        yield {**row, **called, "step": int(step)}
 
 
 def _of_rows(path: Path, rows: Iterable[dict[str, Any]]) -> Iterator[NamedSequence]:
@@ -153,7 +154,11 @@ def _texts(values: list[Any]) -> bool:
     return all(isinstance(v, str) for v in values)
 
 
-def _check(path: Path, s: NamedSequence) -> None:
+def check_named(path: Path, s: NamedSequence) -> None:
+    """
+    Raises:
+        UserError: a name is none, or too long, a task is empty, or a class stands twice.
+    """
     if wrong := next((w for text in (s.name, *(c for t in s.tasks for c in t)) if (w := wrong_text(text))), ""):
         raise UserError(f"{path}: sequence {brief(s.name)}, or a class in it, {wrong}")
     if len(s.name) > LONGEST or "/" in s.name:

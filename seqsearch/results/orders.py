@@ -36,7 +36,8 @@ def read_orders(path: Path, names: Sequence[str], sizes: Sequence[int]) -> tuple
     """Orders of the classes ``names``, cut into tasks of these ``sizes``; of a file, or frozen ones (``frozen:NAME,...``).
 
     A line of text, or a list in JSON, is one order: the classes' names, or their numbers from 0 in the order of the pool, as
-    ``class_order`` of the toolboxes has them. ``sequences.parquet`` of a run brings its sequences, which are cut already.
+    ``class_order`` of the toolboxes has them; an object in JSON has orders by name. ``sequences.parquet`` of a run brings its
+    sequences, which are cut already.
 
     Raises:
         UserError: it cannot be read; an order lacks a class, has one twice, or one that is not in play; tasks of other sizes.
@@ -49,9 +50,13 @@ def read_orders(path: Path, names: Sequence[str], sizes: Sequence[int]) -> tuple
         else:
             text = content(path, LARGEST).decode("utf-8-sig")
             lists = json.loads(text) if path.suffix == ".json" else _lines(text)
+            named = lists.items() if isinstance(lists, dict) and lists else None
+            lists = lists if named is None else [order for _, order in named]
             if not isinstance(lists, list) or not all(isinstance(order, list) for order in lists):
-                raise UserError(f"--orders {path}: must hold a list of orders, each a list of classes")
-            found = [(f"order-{i}", order) for i, order in enumerate(lists)]
+                raise UserError(
+                    f"--orders {path}: must hold a list of orders, each a list of classes, or orders by name"
+                )
+            found = list(named or ((f"order-{i}", order) for i, order in enumerate(lists)))
     except (OSError, ValueError, RecursionError, csv.Error) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise UserError(f"--orders {path}: cannot be read ({shown(said)[:200]})") from None

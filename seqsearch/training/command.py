@@ -147,7 +147,10 @@ def _prepare(world: World, edge: Edge, tasks: Tasks, places: Places, seed: int) 
 
     def paths(rows: Rows) -> Sequence[str]:
         if all(hasattr(p, "root") for p in world.images.parts):
-            return own_paths(world.images, rows)
+            with contextlib.suppress(UnicodeEncodeError):  # a name that is no text cannot stand in a manifest
+                own = own_paths(world.images, rows)
+                "".join(own).encode()
+                return own
         return [str(files.folder.path / path) for path in files.write(rows)]
 
     record = record_of(world, places.folder.parts[-1], tasks, seed)

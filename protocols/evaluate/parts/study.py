@@ -11,6 +11,7 @@ from typing import Any
 from protocols.evaluate.parts.settings import EvaluateSettings
 from protocols.evaluate.parts.source import Source, read_source
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import nearest
 from seqsearch.core.typed import brief
 from seqsearch.core.types import ClassId, MethodSpec, Task
 from seqsearch.planners.replicates import scoring
@@ -139,7 +140,7 @@ def _by_name(
         more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
         raise UserError(
             f"{source.path}: sequence {n.name!r} has class {brief(lacking[0])}{more}, which --pool {world.pool} has not "
-            "(seqsearch pool show lists its classes)"
+            f"(seqsearch pool show lists its classes){nearest(lacking[0], indices)}"
         )
     tasks = tuple(_task(world, world.class_ids(indices[c] for c in task)) for task in n.tasks)
     if known is not None:

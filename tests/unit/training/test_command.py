@@ -30,6 +30,7 @@ from seqsearch.training.command import OUTPUT
 from seqsearch.training.command_answer import BadAnswer, read_answer
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
+from tests.photos import write_digits
 
 LEARNER = Path(__file__).with_name("learner.py")
 POOL = "glyphs:classes=12,train=6,reward=2,test=3"
@@ -289,3 +290,22 @@ def test_whatever_it_writes_is_an_answer_or_one_line(lab: Lab, said: object) -> 
         return
     assert [len(row) for row in answer.steps] == [1, 2, 3]
     assert all(0 <= k <= n for row in answer.steps for k, n in zip(row, counts, strict=False))
+
+
+def test_images_of_a_folder_are_its_own_files_unless_their_names_are_no_text(tmp_path: Path) -> None:
+    root = write_digits(tmp_path / "digits", per_class=12)
+    world = World(str(root), 0, str(tmp_path / "cache"), str(tmp_path / "states"))
+    spec, tasks = spec_of(world, "learns"), (world.task([0, 1]), world.task([2]))
+    edge = Edge(StateKey(spec, 0, 0, reported(tasks)), "test", keep=False)
+    first = Trainer(world).train(edge)
+    assert first.status == "ok", first.message
+    assert not (tmp_path / "cache" / "images").exists()
+    old = next(p for p in sorted(root.rglob("*")) if p.is_file())
+    os.rename(os.fsencode(old), os.fsencode(old.parent) + b"/\xff" + os.fsencode(old.name))
+    again = World(str(root), 0, str(tmp_path / "cache"), str(tmp_path / "states"))
+    edge = Edge(
+        StateKey(spec_of(again, "learns"), 0, 0, reported((again.task([0, 1]), again.task([2])))), "test", keep=False
+    )
+    second = Trainer(again).train(edge)
+    assert second.status == "ok", second.message
+    assert (tmp_path / "cache" / "images").exists()

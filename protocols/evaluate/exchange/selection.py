@@ -1,0 +1,123 @@
+"""Which sequences are exported, and of what images: those of a run or a file, checked before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from protocols.evaluate.exchange.named_record import OWN, class_list, record_of_names
+from protocols.evaluate.parts.source import Source, names_code, read_source, run_settings
+from protocols.evaluate.parts.study import placed, unique_names, view_of_sequences
+from seqsearch.core.errors import UserError
+from seqsearch.core.paths import at_home
+from seqsearch.core.settings import PoolSettings
+from seqsearch.core.text import nearest, shown
+from seqsearch.core.typed import brief, fits
+from seqsearch.core.types import Tasks
+from seqsearch.pools.open import located_pools
+from seqsearch.results.run import FOUND
+from seqsearch.storage.files import cache_root
+from seqsearch.training.sequence_folder import record_of
+from seqsearch.training.world import World
+
+Images = Literal["copy", "paths", "none"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What was asked for.
+
+    Attributes:
+        sequences: ids; empty: all of ``which``.
+        which: None: the found ones, or all where nothing says which were found.
+        pool: None: that of the run.
+        seed: of the split; None: that of the run, or 0.
+        names: classes by id, where no pool is given.
+    """
+
+    source: str
+    sequences: tuple[str, ...] = ()
+    which: Literal["all", "found", "random"] | None = None
+    pool: str | None = None
+    seed: int | None = None
+    by_name: bool = False
+    names: tuple[str, tuple[str, ...]] | None = None
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A sequence, what is said of it, and, where images are at hand, its tasks."""
+
+    record: dict[str, Any]
+    tasks: Tasks | None
+
+    @property
+    def name(self) -> str:
+        return str(self.record["sequence_id"])
+
+    @property
+    def named_tasks(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the classes, task by task."""
+        return tuple(tuple(c["name"] for c in task["classes"]) for task in self.record["tasks"])
+
+
+def chosen(wanted: Wanted, images: Images) -> tuple[World | None, tuple[Chosen, ...]]:
+    """The sequences, and the world of their images; None if there are none.
+
+    Raises:
+        UserError: no such run, file, sequence or pool; other images; a class that is not there.
+    """
+    source = _selected(read_source(at_home(wanted.source), wanted.which or "all", wanted.by_name), wanted)
+    world = _world(source, wanted)
+    if world is None:
+        if images != "none":
+            raise UserError(f"{source.path} has names alone: give the --pool of their images, or --images none")
+        called, names = wanted.names or (OWN, class_list(source.named))
+        return None, tuple(Chosen(record_of_names(s, names, called), None) for s in source.named)
+    if wanted.names is not None:
+        raise UserError(
+            f"--names is for sequences without a pool, and the classes of {world.pool} have names: leave it out"
+        )
+    sequences = placed(source, world)
+    unique_names(source.path, sequences)
+    view_of_sequences(world, sequences)
+    return world, tuple(Chosen(record_of(world, s.sequence_id, s.tasks, s.seed), s.tasks) for s in sequences)
+
+
+def _selected(source: Source, wanted: Wanted) -> Source:
+    sequences = tuple(s for s in source.sequences if s.kind != "heldout")
+    if wanted.which is None and not wanted.sequences:
+        sequences = tuple(s for s in sequences if s.kind in FOUND) or sequences
+    ids = tuple(s.sequence_id for s in sequences) if source.sequences else tuple(n.name for n in source.named)
+    for name in wanted.sequences:
+        if name not in ids:
+            raise UserError(f"{source.path} has no sequence {brief(name)}; it has {_some(ids)}{nearest(name, ids)}")
+    kept = set(wanted.sequences or ids)
+    return replace(
+        source,
+        sequences=tuple(s for s in sequences if s.sequence_id in kept),
+        named=tuple(n for n in source.named if n.name in kept),
+    )
+
+
+def _world(source: Source, wanted: Wanted) -> World | None:
+    said = run_settings(source.path) if source.data is not None else {}
+    if wanted.pool is None and not said:
+        if source.sequences:
+            raise UserError(f"{source.path} does not say what its images are: give the --pool that it was made on")
+        return None
+    pool, grow = said.get("pool", ""), tuple(said.get("grow", ())) if wanted.pool is None else ()
+    if wanted.pool is None and (code := next((t for t in (pool, *grow) if names_code(t)), "")):
+        raise UserError(f"{source.path} names code of its own, {shown(code)[:200]}: give it as --pool if you trust it")
+    seed = said.get("seed", 0) if wanted.seed is None else wanted.seed
+    if not fits(seed, int):
+        raise UserError(f"{source.path}/config.json: seed is {brief(seed)}: restore it")
+    checked = PoolSettings(pool=pool if wanted.pool is None else located_pools(wanted.pool, Path.cwd()), seed=seed)
+    growth = tuple((int(step), item) for step, _, item in (text.partition(":") for text in grow))
+    return World(checked.pool, checked.seed, str(cache_root()), str(cache_root() / "states"), "cpu", growth)
+
+
+def _some(ids: Sequence[str]) -> str:
+    return ", ".join(map(repr, ids[:8])) + (f" and {len(ids) - 8} more" if len(ids) > 8 else "")

@@ -1,0 +1,1 @@
+"""Sequences in the forms of other toolboxes: one file a toolbox, found by its ``build``."""

@@ -1,0 +1,150 @@
+"""What a toolbox of continual learning wants of a sequence, and what it says of one.
+
+Directions are said in words, since toolboxes disagree. *Arrival order*: ``class_order[label] = class_id``, the class that comes
+first stands first (Avalanche, PILOT, PyCIL, LAE). *Inverse*: ``class_order[class_id] = label`` (Mammoth).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.registry import names
+from seqsearch.core.text import nearest
+from seqsearch.core.typed import brief
+
+
+@dataclass(frozen=True)
+class Order:
+    """A sequence in numbers.
+
+    Attributes:
+        class_order: class id ``[n]`` by arrival label: ``class_order[label] = class_id``.
+        task_sizes: classes of each task ``[T]``; they sum to ``n``.
+        classes: how many classes there are to take from; ids are below it, and ``n`` may be smaller.
+    """
+
+    class_order: tuple[int, ...]
+    task_sizes: tuple[int, ...]
+    classes: int
+
+    @property
+    def inverse(self) -> tuple[int, ...]:
+        """``inverse[class_id] = label`` for all ``classes``; -1 for those that the sequence has not."""
+        found = [-1] * self.classes
+        for label, class_id in enumerate(self.class_order):
+            found[class_id] = label
+        return tuple(found)
+
+    @property
+    def complete(self) -> bool:
+        """It has every class that there is."""
+        return len(self.class_order) == self.classes
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a file of a toolbox says.
+
+    Attributes:
+        said: parsed JSON or YAML; of a text file the list of its numbers; of CSV its rows.
+        classes: how many classes there are.
+        sizes: of tasks, as the user gave them; empty if he did not.
+    """
+
+    path: Path
+    said: Any
+    classes: int
+    sizes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Read:
+    """A sequence as a file has it: classes by arrival, each an id or a name, and the sizes of the tasks."""
+
+    name: str
+    classes: tuple[Any, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Toolbox:
+    """A toolbox, or a neutral form.
+
+    Attributes:
+        title: as people write it.
+        tried: versions that exports were tried with, and how.
+        direction: of its class order, in words.
+        limits: what its users must know, a sentence each.
+        usage: Markdown lines that run an export in it, by whether there are images; ``{folder}`` is that of a sequence,
+            ``{module}`` and ``{dataset}`` are names made of it.
+        files: text of its own files by name, for a sequence with or without images; None if it can only be read.
+        together: text of files for all sequences by name, from the names of their classes.
+        read: what a file of it says.
+        marks: keys that files of it have, and files of others have not.
+        needs_all: an order without images must have all classes of the data set.
+    """
+
+    title: str
+    tried: str
+    direction: str
+    read: Callable[[Given], tuple[Read, ...]]
+    limits: tuple[str, ...] = ()
+    usage: Mapping[bool, str] = field(default_factory=dict)
+    files: Callable[[Order, bool], Mapping[str, str]] | None = None
+    together: Callable[[Mapping[str, Sequence[Sequence[str]]]], Mapping[str, str]] | None = None
+    marks: frozenset[str] = frozenset()
+    needs_all: bool = False
+
+
+def toolboxes(*, written: bool = False) -> dict[str, Toolbox]:
+    """All that there are by name, or those that can be ``written``."""
+    found = {name: _build(name) for name in names("format")}
+    return {name: t for name, t in found.items() if t.files is not None or not written}
+
+
+def toolbox(name: str, *, written: bool = False) -> Toolbox:
+    """A toolbox by its name.
+
+    Raises:
+        UserError: there is none of this name.
+    """
+    known, flag = toolboxes(written=written), "--to" if written else "--from"
+    if name not in known:
+        raise UserError(f"{flag} {brief(name)}: there are {', '.join(known)}{nearest(name, known)}")
+    return known[name]
+
+
+def foreign(given: Given, name: str) -> None:
+    """
+    Raises:
+        UserError: the file says, or its keys tell, that it is of another toolbox than the one called ``name``.
+    """
+    if not isinstance(given.said, dict):
+        return
+    known = toolboxes()
+    own = given.said.get("toolbox")
+    if isinstance(own, str) and own in known and own != name:
+        raise UserError(
+            f"{given.path} says that it is of {known[own].title}: its order runs as there, give --from {own}"
+        )
+    keys = {k for k, v in given.said.items() if isinstance(k, str) and not (name == "json" and _is_sequence(v))}
+    for other, found in known.items():
+        marks = sorted(keys & found.marks)
+        if marks and other != name and not keys & known[name].marks:
+            raise UserError(f"{given.path} is a file of {found.title} ({marks[0]!r} is in it): give --from {other}")
+
+
+def _is_sequence(said: Any) -> bool:
+    """A list of lists: whatever it is called, it is a sequence and no key of a toolbox."""
+    return isinstance(said, list) and bool(said) and all(isinstance(v, list) for v in said)
+
+
+def _build(name: str) -> Toolbox:
+    from seqsearch.core.registry import load
+
+    found: Toolbox = load("format", name)()
+    return found
