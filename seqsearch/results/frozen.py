@@ -5,7 +5,6 @@ They lie in ``frozen_orders``, a file for each data set and version, and never c
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from typing import Any, Literal
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
+from seqsearch.core.text import nearest
 from seqsearch.core.typed import brief, built, fits
 from seqsearch.results.named import NamedSequence
 from seqsearch.storage.reading import json_object
@@ -175,9 +175,8 @@ def find_frozen(text: str | Path) -> Frozen:
         return versions[name, int(match[2]) if match[2] else max(there)]
     if there:
         raise UserError(f"frozen order {brief(said)}: there is version {', '.join(map(str, there))} of {name}")
-    near = difflib.get_close_matches(name[:100], sorted({n for n, _ in versions}), n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(near)}?" if near else "name one of them"
-    raise UserError(f"frozen order {brief(said)}: there is none; {hint} (seqsearch sequences list)")
+    near = nearest(name, sorted({n for n, _ in versions}))
+    raise UserError(f"frozen order {brief(said)}: there is none (seqsearch sequences list){near}")
 
 
 @cache

@@ -47,8 +47,17 @@ def test_orders_are_listed_and_shown() -> None:
 def test_an_unknown_order_is_one_line_with_the_nearest(arguments: tuple[str, ...]) -> None:
     said = command(*arguments)
     assert said.exit_code == 2
-    assert "did you mean cifar100-hard-10" in said.stderr
+    assert re.search("; the nearest: .*'cifar100-hard-10'", said.stderr)
     assert len(said.stderr.splitlines()) == 1
+
+
+def test_an_order_is_exported_with_the_labels_of_its_data_set(tmp_path: Path) -> None:
+    asked = ("--to", "pilot", "--images", "none", "--out", str(tmp_path / "out"))
+    said = command("export", "frozen:cifar100-hard-10", *asked)
+    assert said.exit_code == 0, said.output
+    written = json.loads((tmp_path / "out/cifar100-hard-10/seqsearch_config.json").read_text())
+    found = find_frozen("cifar100-hard-10")
+    assert written["class_order"] == [c for task in found.order.tasks[0] for c in task]
 
 
 @pytest.mark.long

@@ -174,7 +174,7 @@ def test_a_file_that_is_something_else_is_refused(tmp_path: Path, text: str) -> 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("frozen:cifar-hard-10", "did you mean cifar100-hard-10"),
+        ("frozen:cifar-hard-10", "the nearest: 'cifar100-hard-10'"),
         ("frozen:cifar100-hard-10@2", "there is version 1 of cifar100-hard-10"),
         ("frozen:../../etc", "there is none"),
         ("frozen:", "there is none"),
