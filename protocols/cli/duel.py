@@ -81,7 +81,8 @@ def _new(context: click.Context, a: str | None, b: str | None, values: dict[str,
         return values
     from protocols.evaluate.parts.source import filled
 
-    return filled(DuelSettings, {**values, "source": values["on"]}, named, methods="never")
+    found = filled(DuelSettings, {**values, "source": values["on"]}, named, methods="never")
+    return {**found, "on": found["source"]}
 
 
 def _check_effect(values: dict[str, Any], named: set[str]) -> None:

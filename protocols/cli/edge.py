@@ -43,6 +43,7 @@ def edge(
     \b
     seqsearch edge --methods ranpac,slca --pool photos/ --tasks 10
     seqsearch edge --methods slca --pool glyphs:classes=6 --tasks 3 --enumerate      # and the truth beside it
+    seqsearch edge --methods slca --pool cifar100/ --tasks 10 --orders frozen:cifar100-hard-10
     seqsearch edge --similarity matrix.csv --tasks 10 --plan-only --out plans/mine   # no pool, no training
     seqsearch edge --resume runs/mine
     """
@@ -52,6 +53,10 @@ def edge(
         raise UserError("--plan-only trains nothing: leave --dry-run out")
     if plan_only and not given(context, {"similarity"}):
         del values["similarity"]  # a plan has a default of its own
+    if resume is None and values["orders"]:
+        from seqsearch.results.frozen import pinned
+
+        values["orders"] = pinned(values["orders"])
     protocol: Protocol[Any, Any] = PLANS if plan_only or _is_plan(resume) else PROTOCOL
     start(context, protocol, values, out=out, resume=resume, dry_run=dry_run, runtime=runtime, print_costs=_print_costs)
 

@@ -27,13 +27,16 @@ def score(
     context: click.Context, /, source: str | None, out: Path | None, resume: Path | None, dry_run: bool, runtime: Runtime,
     **values: Any,
 ) -> None:  # fmt: skip
-    """Score methods on the sequences of a RUN, or of a file (Parquet, JSON or CSV of class names). Only what is new is trained.
+    """Score methods on the sequences of a RUN, or of a file (Parquet, JSON or CSV of class names), or frozen ones.
+
+    Only what is new is trained.
 
     \b
     seqsearch score runs/mine --methods mine.py:Mine                      # beside the methods that were searched on
     seqsearch score runs/mine --methods slca,lae --references             # with upper bound and nearest class mean
     seqsearch score runs/mine --heldout-pool other/                       # do found sequences rank methods as unseen data does?
     seqsearch score orders.json --pool photos/ --methods ranpac,slca
+    seqsearch score frozen:cifar100-hard-10 --pool cifar100/ --methods ranpac,slca   # seqsearch sequences list
     """
     values = of_source(
         context, PROTOCOL, source, values, resume, methods="beside named" if values["heldout_pool"] else "never"

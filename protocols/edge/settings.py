@@ -51,7 +51,9 @@ class EdgeSettings(ExtremesSettings, StudySettings):
     rs_draw: Literal["release", "toolbox"] = setting(
         "release", "How: default_rng, as the code released with EDGE; or np.random.seed, as toolboxes."
     )
-    orders: str = setting("", "FILE of own class orders: how lucky were they? (.txt, .csv, .json, sequences.parquet)")
+    orders: str = setting(
+        "", "FILE of own class orders, or frozen:NAME: how lucky were they? (.txt, .csv, .json, sequences.parquet)"
+    )
     estimator: Literal["random", "paper"] = setting(
         "random", "Mean and sd from random sequences, extremes as bounds; or from hard, one random, easy (the paper)."
     )

@@ -23,6 +23,7 @@ from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes.objective import Problem, task_sizes
 from seqsearch.methods.command import refuse
 from seqsearch.pools.union import class_names
+from seqsearch.results.frozen import source_path
 from seqsearch.results.orders import Order, read_orders
 from seqsearch.similarity.files import read
 from seqsearch.similarity.matrix import Similarity
@@ -121,7 +122,7 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
         raise UserError(
             "--similarity-method is for --similarity prototypes or confusion: leave it out, or choose one of them"
         )
-    orders = read_orders(directory / at_home(settings.orders), names, sizes) if settings.orders else ()
+    orders = read_orders(source_path(directory, settings.orders), names, sizes) if settings.orders else ()
     return EdgeStudy(
         settings, world, {EVALUATE: view_of(world, indices)}, methods, tags, reads_frozen(methods), sizes, names, similarity,
         others, similarity_method, orders,

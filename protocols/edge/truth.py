@@ -17,6 +17,8 @@ from seqsearch.distribution.divergence import jsd, wasserstein
 from seqsearch.distribution.normal import NormalFit, normal_fit
 from seqsearch.distribution.normality import Normality, normality
 
+OF_THE_PAPER = 3
+"""Random sequences that a mean and an sd are commonly taken of."""
 DRAWS = 1000
 """Samples of random sequences over which an estimate's distance from the truth is averaged."""
 
@@ -69,7 +71,7 @@ def truth_of(groups: dict[str, Group], bins: int) -> Truth:
     against = []
     if len(rs):
         against.append(_against(f"RS ({', '.join(n.removeprefix('rs-') for n in rs.names)})", truth, rs.means, 0, bins))
-    against.append(_on_average(truth, 3, 0, bins))
+    against.append(_on_average(truth, OF_THE_PAPER, 0, bins))
     if extremes := _triple(groups, ""):
         against.append(_against("EDGE, as published (hard, random, easy)", truth, extremes, 0, bins))
     if len(random) >= 2:
@@ -96,10 +98,11 @@ def _against(name: str, truth: Table, seen: Sequence[float] | Table, ddof: int, 
 
 
 def _on_average(truth: Table, n: int, ddof: int, bins: int) -> Against:
-    """Mean distances over many samples of ``n`` random sequences: luck aside."""
+    """Mean distances over many samples of ``n`` random sequences: luck aside (of three with either sd)."""
     drawn = np.random.default_rng(0).choice(truth, size=(DRAWS, n))
     distances = np.mean([_distances(truth, normal_fit(row, ddof=ddof), bins) for row in drawn], axis=0)
-    return Against(f"{n} random sequences, on average", n, None, None, None, *(float(d) for d in distances))
+    by = ", sd by n - 1" if n == OF_THE_PAPER and ddof else ""
+    return Against(f"{n} random sequences, on average{by}", n, None, None, None, *(float(d) for d in distances))
 
 
 def _distances(truth: Table, fit: NormalFit, bins: int) -> tuple[float, float, float]:

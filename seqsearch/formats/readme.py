@@ -41,7 +41,7 @@ def readme(toolbox: Toolbox, orders: Mapping[str, tuple[str, Order]], images: st
         "`split` train is all images but those of test, as seqsearch itself learns from where it reports test accuracy;",
         "`part` says which of them its methods validate on (val), and its searches are rewarded on (reward).",
         "",
-        "## How to run it in {toolbox.title}",
+        f"## How to run it in {toolbox.title}",
         "",
     ]  # fmt: skip
     for folder in orders:

@@ -12,6 +12,8 @@ from typing import Any
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
 from seqsearch.core.typed import brief
+from seqsearch.results.class_aliases import called
+from seqsearch.results.frozen import is_frozen, several_frozen
 from seqsearch.results.schema import SEQUENCES
 from seqsearch.results.tables import read_rows
 from seqsearch.storage.reading import content
@@ -31,7 +33,7 @@ class Order:
 
 
 def read_orders(path: Path, names: Sequence[str], sizes: Sequence[int]) -> tuple[Order, ...]:
-    """Orders of the classes ``names``, cut into tasks of these ``sizes``.
+    """Orders of the classes ``names``, cut into tasks of these ``sizes``; of a file, or frozen ones (``frozen:NAME,...``).
 
     A line of text, or a list in JSON, is one order: the classes' names, or their numbers from 0 in the order of the pool, as
     ``class_order`` of the toolboxes has them; an object in JSON has orders by name. ``sequences.parquet`` of a run brings its
@@ -41,7 +43,9 @@ def read_orders(path: Path, names: Sequence[str], sizes: Sequence[int]) -> tuple
         UserError: it cannot be read; an order lacks a class, has one twice, or one that is not in play; tasks of other sizes.
     """
     try:
-        if path.suffix == ".parquet":
+        if is_frozen(path):
+            found = _frozen(path, names)
+        elif path.suffix == ".parquet":
             found = _sequences(path)
         else:
             text = content(path, LARGEST).decode("utf-8-sig")
@@ -77,6 +81,13 @@ def _sequences(path: Path) -> list[tuple[str, list[Any]]]:
     for row in read_rows(path, SEQUENCES, links=True):
         by_id.setdefault(row["sequence_id"], {}).setdefault(row["step"], []).append(row["class_name"])
     return [(name, [steps[step] for step in sorted(steps)]) for name, steps in by_id.items()]
+
+
+def _frozen(path: Path, names: Sequence[str]) -> list[tuple[str, list[Any]]]:
+    """As the classes are called here, where they are."""
+    orders = several_frozen(path)
+    here = called(orders[0].of.classes, names, f"--orders {path}")
+    return [(s.name, [[here.get(c, c) for c in task] for task in s.tasks]) for o in orders for s in o.sequences]
 
 
 def _lines(text: str) -> list[list[str]]:

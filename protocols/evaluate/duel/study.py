@@ -14,11 +14,11 @@ from protocols.evaluate.parts.source import Source, read_source
 from protocols.evaluate.parts.study import placed, view_of_sequences
 from protocols.running.provenance import biases
 from seqsearch.core.errors import UserError
-from seqsearch.core.paths import at_home
 from seqsearch.core.types import MethodSpec, Task
 from seqsearch.methods.command import commands
 from seqsearch.planners.given import first_task, own_first_task, random_sequence
 from seqsearch.planners.settings import SearchSettings
+from seqsearch.results.frozen import source_path
 from seqsearch.results.rows import TaskSequence
 from seqsearch.study.study import EVALUATE, Study, check_images, kept_classes, reads_frozen, resolved, view_of
 
@@ -129,7 +129,7 @@ def _source(settings: DuelSettings, directory: Path) -> Source | None:
     """That of ``--on``; sequences of pools that no search saw are left out."""
     if not settings.on:
         return None
-    source = read_source(directory / at_home(settings.on))
+    source = read_source(source_path(directory, settings.on))
     kept = tuple(s for s in source.sequences if s.kind != "heldout")
     if not kept and not source.named:
         raise UserError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -21,8 +21,9 @@ from seqsearch.core.settings import StudySettings, flag
 from seqsearch.core.text import shown
 from seqsearch.core.typed import brief, fits
 from seqsearch.pools.open import located_pool, located_pools
+from seqsearch.results.frozen import FrozenClass, is_frozen, pinned, several_frozen
 from seqsearch.results.named import NamedSequence, read_named
-from seqsearch.results.rows import TaskSequence
+from seqsearch.results.rows import SequenceKind, TaskSequence
 from seqsearch.results.run import FOUND, RunResults, read_config, read_results
 from seqsearch.results.schema import SEQUENCES
 from seqsearch.results.tables import read_sequences
@@ -43,6 +44,8 @@ class Source:
         named: of a file of names, and wherever classes are to be taken by name.
         data: what the run measured; None for a file.
         biases: what makes figures on its sequences biased.
+        classes: of frozen orders, which a pool may call otherwise (`seqsearch.results.class_aliases`).
+        kinds: by name of the sequence, of frozen orders; others that are named are "given".
     """
 
     path: Path
@@ -50,6 +53,8 @@ class Source:
     named: tuple[NamedSequence, ...] = ()
     data: RunResults | None = None
     biases: tuple[str, ...] = ()
+    classes: tuple[FrozenClass, ...] = ()
+    kinds: Mapping[str, SequenceKind] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -85,11 +90,13 @@ class Source:
 
 
 def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source:
-    """A run folder, a ``sequences.parquet``, or a file of class names (`read_named`).
+    """A run folder, a ``sequences.parquet``, a file of class names (`read_named`), or frozen orders (``frozen:NAME,...``).
 
     Raises:
         UserError: none of them, a run that is not finished, a damaged or foreign file, no sequence of those asked for.
     """
+    if is_frozen(path):
+        return _of_frozen(path, which)
     path = at_home(path)
     if path.is_dir():
         data = read_results(path)
@@ -113,6 +120,17 @@ def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source
     return Source(path, kept, named, data, tuple(biases(data.config)) if data else ())
 
 
+def _of_frozen(path: Path, which: str) -> Source:
+    """Raises UserError: there are no such orders, or none of the kind that is asked for."""
+    orders, kinds = several_frozen(path), WHICH.get(which)
+    kept = [f for f in orders if not kinds or f.order.kind in kinds]
+    if not kept:
+        raise UserError(f"--which {which}: {path} is of another kind ({', '.join(f.order.kind for f in orders)})")
+    of: dict[str, SequenceKind] = {s.name: f.order.kind for f in kept for s in f.sequences}
+    named = tuple(s for f in kept for s in f.sequences)
+    return Source(Path(pinned(str(path))), named=named, classes=kept[0].of.classes, kinds=of)
+
+
 OfRun = Literal["never", "unless named", "beside named"]
 
 
@@ -126,6 +144,8 @@ def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str]
     Raises:
         UserError: the source is no run or file, or its ``config.json`` is not as it was written.
     """
+    if is_frozen(values["source"]):
+        return {**values, "source": pinned(values["source"])}
     path = at_home(Path(values["source"]))
     if not path.exists():
         raise UserError(f"{path}: no such run folder or file")

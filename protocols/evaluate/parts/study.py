@@ -11,7 +11,6 @@ from typing import Any
 from protocols.evaluate.parts.settings import EvaluateSettings
 from protocols.evaluate.parts.source import Source, read_source
 from seqsearch.core.errors import UserError
-from seqsearch.core.paths import at_home
 from seqsearch.core.text import nearest
 from seqsearch.core.typed import brief
 from seqsearch.core.types import ClassId, MethodSpec, Task
@@ -19,6 +18,8 @@ from seqsearch.planners.replicates import scoring
 from seqsearch.planners.step import PoolView
 from seqsearch.pools.open import located_pools
 from seqsearch.pools.union import class_names
+from seqsearch.results.class_aliases import called
+from seqsearch.results.frozen import source_path
 from seqsearch.results.named import NamedSequence
 from seqsearch.results.rows import TaskSequence
 from seqsearch.study.study import EVALUATE, Study, check_images, reads_frozen, resolved, view_of
@@ -59,7 +60,7 @@ def prepare(settings: EvaluateSettings, states: Path, device: str, directory: Pa
         UserError: sequences that cannot be read, of other images or another split, classes that are not in the pool; an unknown
             name, weights that do not load.
     """
-    source = read_source(directory / at_home(settings.source), settings.which, settings.by_name)
+    source = read_source(source_path(directory, settings.source), settings.which, settings.by_name)
     if not settings.further_pools():
         source = replace(source, sequences=tuple(s for s in source.sequences if s.kind != "heldout"))
     if source.data is not None and source.data.config.get("protocol") == "duel":
@@ -87,6 +88,8 @@ def placed(source: Source, world: World) -> tuple[TaskSequence, ...]:
     if not source.named:
         return tuple(_by_digest(source, s, world) for s in source.sequences)
     indices = {name: i for i, name in enumerate(class_names(world.images))}
+    if source.classes:
+        indices |= {c: indices[name] for c, name in called(source.classes, list(indices), str(source.path)).items()}
     known = {s.sequence_id: s for s in source.sequences}
     return tuple(_by_name(source, n, known.get(n.name), world, indices) for n in source.named)
 
@@ -142,7 +145,7 @@ def _by_name(
     tasks = tuple(_task(world, world.class_ids(indices[c] for c in task)) for task in n.tasks)
     if known is not None:
         return replace(known, tasks=tasks)
-    return TaskSequence(n.name, "given", (), world.seed, tasks, (None,) * len(tasks))
+    return TaskSequence(n.name, source.kinds.get(n.name, "given"), (), world.seed, tasks, (None,) * len(tasks))
 
 
 def _task(world: World, classes: Sequence[ClassId]) -> Task:

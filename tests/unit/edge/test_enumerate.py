@@ -210,3 +210,15 @@ def test_a_finished_run_is_left_as_it_is(every: tuple[Path, str]) -> None:
     again = edge("--resume", every[0], "--workers", 0)
     assert again.exit_code == 0, again.stderr
     assert (every[0] / "report.html").stat().st_mtime_ns == before
+
+
+def test_three_random_sequences_beside_three_on_average_are_rows_of_their_own(tmp_path: Path) -> None:
+    said = edge(
+        "--methods", "simplecil", "--pool", "glyphs:classes=4,train=4,reward=2,test=2", "--tasks", 2, "--enumerate",
+        "--score-seeds", 1, "--random-sequences", 3, "--workers", 0, "--quiet", "--out", tmp_path / "run",
+    )  # fmt: skip
+    assert said.exit_code == 0, said.stderr
+    truth = summary_of(tmp_path / "run").methods[0].truth
+    assert truth is not None
+    names = [a.name for a in truth.against]
+    assert len(set(names)) == len(names)

@@ -1,0 +1,42 @@
+"""``seqsearch sequences list | show``: the frozen class orders there are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import click
+
+from seqsearch.core.text import shown_lines
+
+
+@click.group()
+def sequences() -> None:
+    """Frozen class orders of usual data sets, hard, easy and random by names: list them, or show one."""
+
+
+@sequences.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def list_(as_json: bool) -> None:
+    """List the orders: data set, tasks, kind, version, digest, and where their S lies."""
+    from protocols.report.frozen import record, table
+    from seqsearch.results.frozen import frozen_orders
+
+    found = frozen_orders()
+    click.echo(json.dumps([record(f) for f in found]) if as_json else shown_lines(table(found)))
+
+
+@sequences.command()
+@click.argument("name", metavar="NAME")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def show(name: str, as_json: bool) -> None:
+    """Print the tasks of NAME (cifar100-hard-10, or cifar100-hard-10@1 for that version) with the names of their classes."""
+    from protocols.report.frozen import record_with_tasks, text
+    from seqsearch.results.frozen import find_frozen
+
+    found = find_frozen(name)
+    click.echo(json.dumps(record_with_tasks(found)) if as_json else shown_lines(text(found)))
+
+
+def commands() -> Sequence[click.Command]:
+    return (sequences,)
