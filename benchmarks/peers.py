@@ -10,9 +10,9 @@ task (`Schedule`). Given the same random draws both learn the same weights, bit 
 here they draw as each does, so that a seed pairs trainings in name only.
 
 One draw differs in kind: which stored images join a step is drawn anew for every step here, and in shuffled passes over the
-buffer there. With the settings above a buffer is passed over 7.5 times a task. They were chosen, before their ten seeds were run,
-after five seeds of another sequence with ``--epochs 2 --buffer 200`` (two passes) had come out nearly two points lower here; on this
-sequence that is the second comparison (``peers_2_200.json``).
+buffer there. With the settings above a buffer is passed over 7.5 times a task. They were chosen, before their ten seeds were
+run, after five seeds of another sequence with ``--epochs 2 --buffer 200`` (two passes) had come out nearly two points lower
+here; on this sequence that is the second comparison (``peers_2_200.json``).
 
 Printed: final accuracy (mean over tasks) by training seed, and the 90 % interval of the mean difference over seeds:
 Student's, and Student's and Hall's together, which allow for skewness (`seqsearch.distribution.pivot`). Both are
