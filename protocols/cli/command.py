@@ -100,12 +100,19 @@ def refuse_commands(run: Path, settings: Any, named: AbstractSet[str]) -> None:
     Raises:
         UserError: a setting holds a command, and is not among those that were ``named``.
     """
-    for f in dataclasses.fields(settings):
-        value = getattr(settings, f.name)
-        if f.name not in named and isinstance(value, str) and any(map(command_line.is_one, command_line.split(value))):
-            raise UserError(
-                f"{run} would start a command: read it, and if you trust it, name it: {flag(f.name)} {shlex.quote(shown(value))}"
-            )
+    if unnamed := next((name for name in with_commands(settings) if name not in named), ""):
+        text = shlex.quote(shown(getattr(settings, unnamed)))
+        raise UserError(f"{run} would start a command: read it, and if you trust it, name it: {flag(unnamed)} {text}")
+
+
+def with_commands(settings: Any) -> list[str]:
+    """Names of the settings that hold a command."""
+    texts = {f.name: getattr(settings, f.name) for f in dataclasses.fields(settings)}
+    return [
+        name
+        for name, text in texts.items()
+        if isinstance(text, str) and any(map(command_line.is_one, command_line.split(text)))
+    ]
 
 
 def workers_at_a_time(runtime: Runtime) -> int:

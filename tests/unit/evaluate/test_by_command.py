@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from protocols.cli.main import main
 from tests.studies import SMALL, finished_run
 from tests.unit.evaluate.commands import ran, rows, told
 
@@ -116,3 +119,14 @@ def test_a_run_of_others_starts_no_command_when_it_is_resumed(run: Path, tmp_pat
     assert sorted((out / "commands").iterdir()) == begun
     named = ran("score", "--resume", out, "--methods", text, "--time-budget", "1s")
     assert named.exit_code == 0, named.output
+
+
+def test_a_run_with_a_command_is_not_extended(run: Path, tmp_path: Path) -> None:
+    config = json.loads((run / "config.json").read_text())
+    shutil.copytree(run, tmp_path / "run")
+    config["settings"]["surrogate"] = command()
+    (tmp_path / "run" / "config.json").write_text(json.dumps(config))
+    result = CliRunner().invoke(main, ["extend", str(tmp_path / "run"), "--tasks", "9", "--workers", "0"])
+    assert result.exit_code == 2
+    assert "was made with a command" in result.stderr
+    assert not (tmp_path / "run" / "commands").exists()
