@@ -46,18 +46,18 @@ class Exported:
             return backbone.preprocess(np.asarray(image).transpose(2, 0, 1)[None])[0]
 
         class Held(loader.Images):
-            def __init__(self, split: str, transform: Any) -> None:
-                super().__init__(split, transform)
+            def __init__(self, folder: Path, split: str, transform: Any) -> None:
+                super().__init__(folder, split, transform)
                 read = super().__getitem__
                 self.held = found[split] = torch.stack([read(index)[0] for index in range(len(self))])
 
             def __getitem__(self, index: int) -> tuple[Tensor, int]:
                 return self.held[index], self.targets[index]
 
-        self.record: dict[str, Any] = loader.sequence()
-        self.benchmark = loader.benchmark(preprocess, preprocess)
+        self.record: dict[str, Any] = loader.sequence(folder)
+        self.benchmark = loader.benchmark(folder, preprocess, preprocess)
         loader.Images = Held
-        self.held = loader.benchmark(preprocess, preprocess)
+        self.held = loader.benchmark(folder, preprocess, preprocess)
         self.images = found
 
 

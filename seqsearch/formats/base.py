@@ -25,11 +25,13 @@ class Order:
         class_order: class id ``[n]`` by arrival label: ``class_order[label] = class_id``.
         task_sizes: classes of each task ``[T]``; they sum to ``n``.
         classes: how many classes there are to take from; ids are below it, and ``n`` may be smaller.
+        names: of the classes ``[n]`` by arrival label; empty if nobody said them.
     """
 
     class_order: tuple[int, ...]
     task_sizes: tuple[int, ...]
     classes: int
+    names: tuple[str, ...] = ()
 
     @property
     def inverse(self) -> tuple[int, ...]:
@@ -38,6 +40,11 @@ class Order:
         for label, class_id in enumerate(self.class_order):
             found[class_id] = label
         return tuple(found)
+
+    @property
+    def counted(self) -> dict[str, Any]:
+        """What its numbers count, for a file that is read back: see `seqsearch.formats.numbers.check_counted`."""
+        return {"classes": self.classes} | ({"class_names": list(self.names)} if self.names else {})
 
     @property
     def complete(self) -> bool:
@@ -80,7 +87,7 @@ class Toolbox:
         direction: of its class order, in words.
         limits: what its users must know, a sentence each.
         usage: Markdown lines that run an export in it, by whether there are images; ``{folder}`` is that of a sequence,
-            ``{module}`` and ``{dataset}`` are names made of it.
+            ``{module}`` and ``{dataset}`` are names made of it, of which no two are alike.
         files: text of its own files by name, for a sequence with or without images; None if it can only be read.
         together: text of files for all sequences by name, from the names of their classes.
         read: what a file of it says.

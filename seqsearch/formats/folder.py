@@ -12,7 +12,8 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +32,53 @@ _OURS = re.compile(
     r"|[A-Za-z0-9][A-Za-z0-9._-]{0,63}/(?:sequence\.json|manifest\.csv|seqsearch_\w+\.(?:py|json)|\w+_order\.json)"
 )
 """Names of files of an export but images: whatever an ``export.json`` says, no other is ever removed."""
+_TAKEN = {"images", "export-json", "readme-md", "sequences-json", "sequences-csv"}
+"""Names in an export that are no folders of sequences, as `alike` has them."""
 _IMAGE = re.compile(r"[0-9a-zA-Z_.-]{1,32}/\d{7}/\d{10}\.(?:jpg|png|bmp|webp)")
 
 
-def folder_name(sequence: str) -> str:
-    """Of a sequence: its id where that is a plain name, else what is plain in it and a digest.
+def folder_names(sequences: Sequence[str]) -> dict[str, str]:
+    """Of each sequence: its id where that is a plain name, else what is plain in it and a digest.
 
-    >>> folder_name("sequence-3"), folder_name("../../x")
-    ('sequence-3', 'x-9f2c3d')
+    No two are alike in their letters and figures: file systems may ignore case, and toolboxes what is between.
+
+    >>> list(folder_names(["sequence-3", "a_b", "../../x"]).values())
+    ['sequence-3', 'a_b', 'x-6ce541']
+    >>> list(folder_names(["a_b", "a-b"]).values())
+    ['a_b-d4ef9bddfd201e45', 'a-b-6fbb78a8eccd62e4']
+
+    Raises:
+        UserError: two would have one folder.
     """
-    if _PLAIN.fullmatch(sequence) and sequence not in (IMAGES, MARK, README):
-        return sequence
+    first = {s: s if _is_plain(s) else _with_digest(s, 6) for s in sequences}
+    times = Counter(map(alike, first.values()))
+    found = {s: name if times[alike(name)] == 1 else _with_digest(s, 16) for s, name in first.items()}
+    owners: dict[str, str] = {}
+    for s in sequences:
+        if (other := owners.get(alike(found[s]))) is not None:
+            raise UserError(
+                f"sequences {brief(other)} and {brief(s)} would be one folder, {found[s]}: rename one of them"
+            )
+        owners[alike(found[s])] = s
+    return found
+
+
+def alike(name: str) -> str:
+    """What two names have in common that some file system or toolbox takes for one: lower case, dashes between.
+
+    >>> alike("A__b.c-")
+    'a-b-c'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def _is_plain(sequence: str) -> bool:
+    return _PLAIN.fullmatch(sequence) is not None and alike(sequence) not in _TAKEN
+
+
+def _with_digest(sequence: str, digits: int) -> str:
     plain = re.sub(r"[^A-Za-z0-9_]+", "-", sequence).strip("-")[:40]
-    return f"{plain or 'sequence'}-{digest_of('folder', sequence)[:6]}"
+    return f"{plain or 'sequence'}-{digest_of('folder', sequence)[:digits]}"
 
 
 @contextlib.contextmanager

@@ -66,7 +66,7 @@ class Images:
 
 
 def by_task(sizes):
-    """The toolbox's accuracy(), with groups that are the tasks of this sequence, whatever their sizes."""
+    """The accuracy() of models/base.py, with groups that are the tasks of this sequence, whatever their sizes."""
 
     def accuracy(y_pred, y_true, nb_old, *_, **__):
         def percent(chosen):
@@ -134,6 +134,8 @@ LIMITS = (
     "The toolbox knows init_cls and increment alone: the loader sets the sizes of the tasks itself, so that unequal tasks, few "
     "of many classes and more than 100 classes are kept. Methods that compute with init_cls or increment themselves (EASE, "
     "DER and others that size their networks by them) are right for equal tasks only.",
+    "Accuracies are grouped by tasks where learners leave that to models/base.py; a learner that imports accuracy from "
+    "utils.toolkit itself, or groups by increment itself, keeps the groups of the toolbox, which are right for equal tasks only.",
     "Without images the order must have all classes of the data set, as the toolbox looks every label up in it.",
     "shuffle is off: with it the toolbox would draw another order.",
     "Transforms are those of the data set that the configuration names; choose one whose images have the size of yours.",
@@ -160,6 +162,7 @@ def files(name: str, order: Order) -> Mapping[str, str]:
         "increment": sizes[1] if len(sizes) > 1 else sizes[0],
         "class_order": list(order.class_order),
         "task_sizes": list(sizes),
+        **order.counted,
     }
     return {"seqsearch_run.py": STUB, "seqsearch_config.json": json.dumps(said) + "\n"}
 
@@ -175,6 +178,11 @@ def read(given: Given) -> tuple[Read, ...]:
         return (Read("order-0", classes, sizes_of(given, None, "", len(classes))),)
     said = given.said
     if "class_order" in said:
+        if said.get("shuffle"):
+            raise UserError(
+                f"{given.path}: with shuffle the toolbox draws its order by seed, and class_order is another one: set shuffle to "
+                "false, or take class_order out"
+            )
         classes = values(given, said["class_order"], "class_order")
         return (Read("order-0", classes, _sizes(given, said, len(classes))),)
     if said.get("shuffle") is not True:

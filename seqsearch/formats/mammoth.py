@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from seqsearch.core.errors import UserError
 from seqsearch.formats.base import Given, Order, Read, Toolbox
-from seqsearch.formats.numbers import sizes_of, uninverted, values
+from seqsearch.formats.numbers import numbers_in, sizes_of, uninverted, values
 
 STUB = '''"""This sequence as a data set of Mammoth; it needs Mammoth and the files beside it, nothing else.
 
     ln -s THIS_FILE MAMMOTH/datasets/seq_found.py       # any name that Mammoth can import: no dash, no two underscores
-    cd MAMMOTH && python main.py --dataset seq-FOLDER --model der --buffer_size 200 --alpha 0.3 --lr 0.03
+    cd MAMMOTH && python main.py --dataset seq-found --model der --buffer_size 200 --alpha 0.3 --lr 0.03
 
+The data set is called as the link is, with dashes: one name a sequence.
 Do not add --permute_classes: labels are by arrival already. SEQSEARCH_SIDE is the side that images are scaled to (224 pixels).
 """
 
@@ -66,7 +68,7 @@ class Images(Dataset):
 
 
 class SeqSearch(ContinualDataset):
-    NAME = "seq-" + os.path.basename(HERE).replace("_", "-").lower()
+    NAME = __name__.rpartition(".")[2].replace("_", "-").lower()  # that of the file in MAMMOTH/datasets
     SETTING = "class-il"
     N_TASKS = len(SIZES)
     N_CLASSES = sum(SIZES)
@@ -104,7 +106,7 @@ class SeqSearch(ContinualDataset):
         return DeNormalize(SeqSearch.MEAN, SeqSearch.STD)
 
     @set_default_from_args("backbone")
-    def get_backbone():
+    def get_backbone(self):
         return "resnet18"
 
     @set_default_from_args("batch_size")
@@ -147,9 +149,9 @@ def reorder(dataset):
     return dataset
 '''
 
-USAGE = """    ln -s DIR/{folder}/seqsearch_mammoth.py MAMMOTH/datasets/seq_{module}.py
+USAGE = """    ln -s DIR/{folder}/seqsearch_mammoth.py MAMMOTH/datasets/{module}.py
     cd MAMMOTH
-    SEQSEARCH_SIDE=224 python main.py --dataset seq-{dataset} --model der --buffer_size 200 --alpha 0.3 --lr 0.03"""
+    SEQSEARCH_SIDE=224 python main.py --dataset {dataset} --model der --buffer_size 200 --alpha 0.3 --lr 0.03"""
 
 USAGE_WITHOUT = """    cd MAMMOTH && PYTHONPATH=DIR/{folder} python your_script.py
     # in it, before the data set is made: from seqsearch_mammoth import reorder; reorder(SequentialCIFAR100)"""
@@ -168,7 +170,9 @@ def build() -> Toolbox:
             "--custom_class_order is no way: the versions that have it ignore it, or stop with an error (a list where an array "
             "is wanted).",
             "Without images the order must have all classes of the data set.",
-            "Versions of before 2024, in which unequal tasks and get_offsets are unknown, do not run it.",
+            "The data set has the name of its link in MAMMOTH/datasets, with dashes for underscores.",
+            "Versions that do not know --backbone, get_offsets or unequal tasks (those of before 2024, and some of 2024) do not "
+            "run it.",
         ),
         usage={True: USAGE, False: USAGE_WITHOUT},
         files=files,
@@ -179,7 +183,12 @@ def build() -> Toolbox:
 
 def files(order: Order, images: bool) -> Mapping[str, str]:
     """The loader, and the inverse order."""
-    said = {"toolbox": "mammoth", "class_order": list(order.inverse), "n_classes_per_task": list(order.task_sizes)}
+    said = {
+        "toolbox": "mammoth",
+        "class_order": list(order.inverse),
+        "n_classes_per_task": list(order.task_sizes),
+        **order.counted,
+    }
     return {"seqsearch_mammoth.py": STUB if images else STUB_WITHOUT, "mammoth_order.json": json.dumps(said) + "\n"}
 
 
@@ -187,15 +196,13 @@ def read(given: Given) -> tuple[Read, ...]:
     """``class_order`` (or ``custom_class_order``) by class id, with ``n_classes_per_task``; or a list."""
     said = given.said if isinstance(given.said, dict) else {"class_order": given.said}
     key = "custom_class_order" if "custom_class_order" in said else "class_order"
-    text = said.get(key)
-    numbers = numbers_in(text) if isinstance(text, str) else text
+    numbers = said.get(key)
+    if isinstance(numbers, str):
+        try:
+            numbers = numbers_in(numbers)
+        except ValueError as error:
+            raise UserError(f"{given.path}: {key} has {error}") from None
     classes = uninverted(given, values(given, numbers, key), key)
     return (
         Read("order-0", classes, sizes_of(given, said.get("n_classes_per_task"), "n_classes_per_task", len(classes))),
     )
-
-
-def numbers_in(text: str) -> list[int] | None:
-    """``5,2,9`` or ``5-2-9``, as Mammoth's flag has them; None if it is neither."""
-    pieces = [p.strip() for p in text.replace("-", ",").split(",")]
-    return [int(p) for p in pieces] if all(p.isdecimal() and len(p) < 10 for p in pieces) else None

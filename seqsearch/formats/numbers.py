@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -122,6 +123,53 @@ def _name(where: str, said: Any, names: Sequence[str], known: set[str], all_said
     return names[int(said)]
 
 
+def check_counted(given: Given, form: str, read: Read, names: Sequence[str]) -> None:
+    """An order of an export says how many classes its numbers count, and what those that it has are called.
+
+    Raises:
+        UserError: ``names`` are others.
+    """
+    said = given.said if isinstance(given.said, dict) and given.said.get("toolbox") == form else {}
+    if "classes" in said and said["classes"] != len(names):
+        raise UserError(
+            f"{given.path}: its class ids count {brief(said['classes'])} classes, and there are {len(names)}: give the "
+            "--pool or --names that it was exported with"
+        )
+    if "class_names" not in said:
+        return
+    called = values(given, said["class_names"], "class_names")
+    if len(called) != len(read.classes):
+        raise UserError(
+            f"{given.path}: class_names has {len(called)} names, and the order has {len(read.classes)} classes"
+        )
+    for label, (own, c) in enumerate(zip(called, read.classes, strict=True)):
+        if isinstance(c, int) and 0 <= c < len(names) and own != names[c]:
+            raise UserError(
+                f"{given.path}: class {c} (label {label}) is {brief(own)} there, and {brief(names[c])} here: give the --pool "
+                "or --names that it was exported with, or take class_names out of the file if they are the same classes"
+            )
+
+
+def numbers_in(text: str) -> list[int] | None:
+    """Numbers between commas or blanks, or, if there are neither, between dashes; None if it has others than numbers.
+
+    >>> numbers_in("5-2-9"), numbers_in("0,-1, 2"), numbers_in("0 -1"), numbers_in("a-1")
+    ([5, 2, 9], [0, -1, 2], [0, -1], None)
+
+    Raises:
+        ValueError: a number has ten digits or more.
+    """
+    pieces = text.replace(",", " ").split()
+    if len(pieces) == 1 and "," not in text and re.fullmatch(r"\d+(-\d+)+", pieces[0]):
+        pieces = pieces[0].split("-")
+    if not pieces or not all(re.fullmatch(r"-?\d+", p) for p in pieces):
+        return None
+    if any(len(p.lstrip("-")) > 9 for p in pieces):
+        raise ValueError("a number of ten digits or more")
+    return [int(p) for p in pieces]
+
+
 def order_of(record: dict[str, Any]) -> Order:
     """The numbers of what `seqsearch.training.sequence_folder.record_of` says."""
-    return Order(tuple(record["class_order"]), tuple(record["task_sizes"]), record["pool"]["classes"])
+    names = tuple(c["name"] for task in record["tasks"] for c in task["classes"])
+    return Order(tuple(record["class_order"]), tuple(record["task_sizes"]), record["pool"]["classes"], names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
 from seqsearch.core.typed import brief
 from seqsearch.formats.base import Given, foreign, toolbox
-from seqsearch.formats.numbers import named
+from seqsearch.formats.numbers import check_counted, named, numbers_in
 from seqsearch.results.named import NamedSequence, check_named
 from seqsearch.storage.reading import content, parsed
 
@@ -37,6 +37,8 @@ def read_order(path: Path, form: str, names: Sequence[str], sizes: tuple[int, ..
     reads = found.read(given)
     if twice := next((n for n, times in Counter(r.name for r in reads).items() if times > 1), None):
         raise UserError(f"{path}: sequence {brief(twice)} would come twice")
+    for read in reads:
+        check_counted(given, form, read, names)
     sequences = tuple(named(given, r, names) for r in reads)
     for sequence in sequences:
         check_named(path, sequence)
@@ -64,20 +66,26 @@ def _rows(text: str) -> list[dict[str, str]]:
 def _yaml(text: str) -> Any:
     import yaml
 
+    class Unique(yaml.SafeLoader):
+        """Of keys that stand twice YAML would take the last."""
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+            own, merged = len(node.value), any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value)
+            found = super().construct_mapping(node, deep)
+            if len(found) < own and not merged:
+                raise ValueError("a key stands twice")
+            return found
+
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, Unique)
     except yaml.YAMLError as error:
         raise ValueError(f"no YAML: {error}") from None
 
 
 def _list(text: str) -> list[Any]:
-    """Numbers between commas, dashes or blanks; names between commas or, if there are none, on lines."""
-    pieces = text.replace(",", " ").split()
-    if pieces and all(p.replace("-", "").isdecimal() for p in pieces):
-        numbers = [n for p in pieces for n in p.split("-") if n]
-        if any(len(n) > 9 for n in numbers):
-            raise ValueError("a number of ten digits or more")
-        return [int(n) for n in numbers]
+    """Numbers, see `numbers_in`; names between commas or, if there are none, on lines."""
+    if (numbers := numbers_in(text)) is not None:
+        return numbers
     if "," in text:
         return [p.strip() for row in csv.reader(io.StringIO(text), skipinitialspace=True) for p in row if p.strip()]
     return [line.strip() for line in text.splitlines() if line.strip()]

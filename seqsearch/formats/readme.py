@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from seqsearch.core.text import json_line
 from seqsearch.formats.base import Order, Toolbox
+from seqsearch.formats.folder import alike
 
 IMAGES = {
     "copy": "`images/`: every image once, as the pool has it, or as lossless PNG; paths are relative to the manifest.",
@@ -55,8 +55,8 @@ def readme(toolbox: Toolbox, orders: Mapping[str, tuple[str, Order]], images: st
 
 def _filled(usage: str, folder: str) -> str:
     """Lines for a sequence; a name that Python imports has no dash, and to Mammoth no two underscores."""
-    module = re.sub(r"[^A-Za-z0-9]+", "_", folder)
-    return usage.format(folder=folder, module=module, dataset=folder.replace("_", "-").lower())
+    dataset = f"seq-{alike(folder)}"
+    return usage.format(folder=folder, module=dataset.replace("-", "_"), dataset=dataset)
 
 
 def _cell(name: str) -> str:

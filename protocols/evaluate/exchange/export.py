@@ -13,7 +13,15 @@ from protocols.evaluate.exchange.selection import Chosen, Images, Wanted, chosen
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
 from seqsearch.formats.base import Order, Toolbox, toolbox
-from seqsearch.formats.folder import IMAGES, README, check_place, folder_name, replacing_folder, write_mark, write_texts
+from seqsearch.formats.folder import (
+    IMAGES,
+    README,
+    check_place,
+    folder_names,
+    replacing_folder,
+    write_mark,
+    write_texts,
+)
 from seqsearch.formats.numbers import order_of
 from seqsearch.formats.readme import readme
 from seqsearch.pools.base import PARTS, Rows
@@ -43,7 +51,8 @@ def export(wanted: Wanted, to: str, images: Images | None, out: Path, tell: Call
     images = images or ("none" if found.together else "copy")
     check_place(out)
     world, sequences = chosen(wanted, images)
-    orders = {folder_name(s.name): (s.name, order_of(s.record)) for s in sequences}
+    places = folder_names([s.name for s in sequences])
+    orders = {places[s.name]: (s.name, order_of(s.record)) for s in sequences}
     for name, order in orders.values():
         _expressible(found, name, order, images)
     together = found.together({s.name: s.named_tasks for s in sequences}) if found.together else {}
@@ -51,7 +60,7 @@ def export(wanted: Wanted, to: str, images: Images | None, out: Path, tell: Call
         _room(world, sequences, out, tell)
     with replacing_folder(out) as root:
         for s in sequences:
-            _write(root, found, s, world, images)
+            _write(root, root.at(places[s.name]), found, s, world, images)
         write_texts(root, {**together, README: readme(found, orders, images)})
         folders = [{"folder": folder, "sequence_id": name} for folder, (name, _) in orders.items()]
         write_mark(root, {"to": to, "images": images, "sequences": folders})
@@ -70,8 +79,7 @@ def _expressible(found: Toolbox, name: str, order: Order, images: Images) -> Non
         )
 
 
-def _write(root: Inside, found: Toolbox, s: Chosen, world: World | None, images: Images) -> None:
-    folder = root.at(folder_name(s.name))
+def _write(root: Inside, folder: Inside, found: Toolbox, s: Chosen, world: World | None, images: Images) -> None:
     texts = dict(found.files(order_of(s.record), images != "none")) if found.files else {}
     if world is None or s.tasks is None or images == "none":
         write_sequence_folder(folder, s.record, [])

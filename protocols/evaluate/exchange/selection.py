@@ -12,7 +12,7 @@ from protocols.evaluate.parts.source import Source, names_code, read_source, run
 from protocols.evaluate.parts.study import placed, unique_names, view_of_sequences
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
-from seqsearch.core.settings import PoolSettings
+from seqsearch.core.settings import MOST_TASKS, PoolSettings, growth_of
 from seqsearch.core.text import nearest, shown
 from seqsearch.core.typed import brief, fits
 from seqsearch.core.types import Tasks
@@ -115,7 +115,7 @@ def _world(source: Source, wanted: Wanted) -> World | None:
     if not fits(seed, int):
         raise UserError(f"{source.path}/config.json: seed is {brief(seed)}: restore it")
     checked = PoolSettings(pool=pool if wanted.pool is None else located_pools(wanted.pool, Path.cwd()), seed=seed)
-    growth = tuple((int(step), item) for step, _, item in (text.partition(":") for text in grow))
+    growth = tuple(growth_of(grow, MOST_TASKS))
     return World(checked.pool, checked.seed, str(cache_root()), str(cache_root() / "states"), "cpu", growth)
 
 

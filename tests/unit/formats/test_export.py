@@ -18,7 +18,7 @@ from protocols.evaluate.parts.source import Source
 from protocols.evaluate.parts.study import placed
 from protocols.running.folder import RunFolder
 from seqsearch.core.errors import UserError
-from seqsearch.formats.folder import folder_name
+from seqsearch.formats.folder import folder_names
 from seqsearch.results.named import NamedSequence, read_named
 from seqsearch.results.rows import RunInfo, SequenceKind, TaskSequence
 from seqsearch.results.run import read_results
@@ -160,8 +160,9 @@ def test_hostile_names_stay_names(tmp_path: Path) -> None:
 
 
 def test_folders_of_sequences() -> None:
-    assert folder_name("search-0") == "search-0"
-    found = {folder_name(n) for n in ("../x", "/x", "-x", ".x", "x y", "images", "a" * 300, "\u7aef", "\u7af0", "a\nb")}
+    assert folder_names(["search-0"]) == {"search-0": "search-0"}
+    ids = ["../x", "/x", "-x", ".x", "x y", "images", "a" * 300, "\u7aef", "\u7af0", "a\nb"]
+    found = set(folder_names(ids).values())
     assert len(found) == 10
     assert all(f[0].isalnum() and "/" not in f and len(f) < 65 for f in found)
 

@@ -52,11 +52,11 @@ def case(request: pytest.FixtureRequest, pools: Path) -> Case:
     return cases(pools)[request.param]
 
 
-def of_avalanche(scenario: Any, found: Any) -> Rows:
+def of_avalanche(scenario: Any, found: Any, folder: Path) -> Rows:
     """Data are positions in the loader's images."""
     rows = Rows()
     for split, stream in (("train", scenario.train_stream), ("test", scenario.test_stream)):
-        paths = found.Images(split).paths
+        paths = found.Images(folder, split).paths
         for e in stream:
             rows += [(paths[int(item[0])], int(item[1]), e.current_experience, split) for item in e.dataset]
     return sorted(rows)
@@ -66,17 +66,18 @@ def check_avalanche(case: Case, tmp_path: Path) -> None:
     folder = case.exported(tmp_path, "avalanche")
     sys.path.insert(0, str(folder))
     found = importlib.import_module("seqsearch_avalanche")
-    image, label = found.Images("train")[0]
+    images = found.Images(folder, "train")
+    image, label = images[0]
     assert image.mode == "RGB"
-    assert label == found.Images("train").targets[0]
+    assert label == images.targets[0]
     found.Images.__getitem__ = lambda self, i: (i, self.targets[i])
     expected = case.expected(folder)
-    assert of_avalanche(found.benchmark(), found) == expected
-    assert of_avalanche(found.classic_benchmark(), found) == expected
-    check_own_data(case, found)
+    assert of_avalanche(found.benchmark(folder), found, folder) == expected
+    assert of_avalanche(found.classic_benchmark(folder), found, folder) == expected
+    check_own_data(case, found, folder)
 
 
-def check_own_data(case: Case, found: Any) -> None:
+def check_own_data(case: Case, found: Any, folder: Path) -> None:
     """The order alone, on data whose targets are class ids."""
     from torch.utils.data import Dataset
 
@@ -92,7 +93,7 @@ def check_own_data(case: Case, found: Any) -> None:
 
     flat = [(c, t) for t, task in enumerate(case.tasks) for c in sorted(task)]
     expected = sorted((2 * c + k, label, t) for label, (c, t) in enumerate(flat) for k in (0, 1))
-    scenario = found.of_datasets(Own(), Own())
+    scenario = found.of_datasets(folder, Own(), Own())
     rows = [(int(x[0]), int(x[1]), e.current_experience) for e in scenario.train_stream for x in e.dataset]
     assert sorted(rows) == expected
 
@@ -124,7 +125,8 @@ def test_a_strategy_of_avalanche_learns_an_export(constructor: str, pools: Path,
     case = cases(pools)["unequal, few"]
     folder = case.exported(tmp_path, "avalanche")
     with toolbox(tmp_path / "none", {}, folder):
-        scenario = getattr(importlib.import_module("seqsearch_avalanche"), constructor)(ToTensor(), ToTensor())
+        found = importlib.import_module("seqsearch_avalanche")
+        scenario = getattr(found, constructor)(folder, ToTensor(), ToTensor())
     network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 32 * 32, 6))
     strategy = Replay(
         model=network, optimizer=torch.optim.SGD(network.parameters(), 0.01), criterion=torch.nn.CrossEntropyLoss(),
@@ -175,6 +177,10 @@ def run_lamda(folder: Path, name: str, tmp_path: Path, monkeypatch: pytest.Monke
     return said
 
 
+def mammoth_args() -> SimpleNamespace:
+    return SimpleNamespace(permute_classes=0, seed=0, validation=None, joint=False)
+
+
 def test_mammoth(case: Case, tmp_path: Path) -> None:
     pytest.importorskip("torchvision")
     folder = case.exported(tmp_path, "mammoth")
@@ -182,7 +188,7 @@ def test_mammoth(case: Case, tmp_path: Path) -> None:
     with toolbox(root, MAMMOTH):
         (root / "datasets" / "seq_found.py").symlink_to(folder / "seqsearch_mammoth.py")
         found = importlib.import_module("datasets.seq_found")
-        dataset = found.SeqSearch(SimpleNamespace(permute_classes=0, seed=0))
+        dataset = found.SeqSearch(mammoth_args())
         rows = Rows()
         for task in range(dataset.N_TASKS):
             for split, data in zip(("train", "test"), dataset.get_data_loaders(), strict=True):
@@ -191,7 +197,10 @@ def test_mammoth(case: Case, tmp_path: Path) -> None:
                 assert data[0][0].shape == (3, 224, 224)
         assert sorted(rows) == case.expected(folder)
         assert dataset.get_batch_size() == 32
-        assert dataset.NAME == "seq-found-1"
+        assert dataset.get_backbone() == found.SeqSearch.get_backbone() == "resnet18"
+        defaults = importlib.import_module("datasets.utils").DEFAULT_ARGS
+        assert defaults == {"seq-found": {"backbone": "resnet18", "batch_size": 32, "n_epochs": 50}}
+        assert dataset.NAME == "seq-found"
         assert len(dataset.get_class_names()) == dataset.N_CLASSES
 
 
@@ -204,14 +213,14 @@ def test_mammoth_without_images(tasks: Any, tmp_path: Path) -> None:
         base = importlib.import_module("datasets.utils.continual_dataset")
 
         class Own(base.ContinualDataset):
-            SETTING, N_CLASSES, N_TASKS, N_CLASSES_PER_TASK, SIZE = "class-il", 9, 3, 3, (8, 8)
+            NAME, SETTING, N_CLASSES, N_TASKS, N_CLASSES_PER_TASK, SIZE = "seq-own", "class-il", 9, 3, 3, (8, 8)
 
             def get_data_loaders(self) -> Any:
                 data = [SimpleNamespace(data=np.arange(9), targets=np.arange(9)) for _ in range(2)]
                 return base.store_masked_loaders(*data, self)
 
         reorder = importlib.import_module("seqsearch_mammoth").reorder
-        dataset = reorder(Own)(SimpleNamespace(permute_classes=0, seed=0))
+        dataset = reorder(Own)(mammoth_args())
         for t in range(3):
             train, _ = dataset.get_data_loaders()
             pairs = sorted(zip(train.data.tolist(), train.targets.tolist(), strict=True))
