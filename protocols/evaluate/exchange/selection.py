@@ -115,7 +115,10 @@ def _world(source: Source, wanted: Wanted) -> World | None:
     if not fits(seed, int):
         raise UserError(f"{source.path}/config.json: seed is {brief(seed)}: restore it")
     checked = PoolSettings(pool=pool if wanted.pool is None else located_pools(wanted.pool, Path.cwd()), seed=seed)
-    growth = tuple(growth_of(grow, MOST_TASKS))
+    try:
+        growth = tuple(growth_of(grow, MOST_TASKS))
+    except UserError as error:
+        raise UserError(f"{source.path}/config.json: {error}") from None
     return World(checked.pool, checked.seed, str(cache_root()), str(cache_root() / "states"), "cpu", growth)
 
 

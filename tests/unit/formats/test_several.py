@@ -7,16 +7,19 @@ import json
 import shlex
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from protocols.evaluate.exchange.brought_in import pool_names
 from protocols.evaluate.exchange.export import export
-from protocols.evaluate.exchange.selection import Images, Wanted
+from protocols.evaluate.exchange.selection import Images, Wanted, _world
+from protocols.evaluate.parts.source import Source
+from protocols.running.folder import RunFolder
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.formats.folder import alike, folder_names
+from tests.studies import small_settings
 from tests.unit.formats.test_round_trip import mammoth_args, toolbox
 from tests.unit.formats.toolboxes import AVALANCHE, MAMMOTH
 
@@ -110,3 +113,16 @@ def test_folders_are_never_shared() -> None:
         folder_names(["a_b", "a-b", digested])
     with pytest.raises(UserError, match="'a' and 'a' would be one folder"):
         folder_names(["a", "a"])
+
+
+@pytest.mark.parametrize("grow", ["x:glyphs", f"{'9' * 5000}:glyphs", ":glyphs", "1:glyphs"])
+def test_what_a_run_says_of_classes_to_come_is_checked(grow: str, tmp_path: Path) -> None:
+    """Its ``grow`` is a text of others, too."""
+    folder = RunFolder.create(tmp_path / "run", small_settings(tasks=2))
+    config = json.loads((folder.path / "config.json").read_text())
+    config["settings"]["grow"] = [grow]
+    (folder.path / "config.json").write_text(json.dumps(config))
+    source = Source(folder.path, data=cast(Any, object()))
+    with pytest.raises(UserError, match=r"config.json: --grow .*(STEP:POOL|step must be from 2)") as caught:
+        _world(source, Wanted(str(folder.path)))
+    assert "\n" not in str(caught.value)
