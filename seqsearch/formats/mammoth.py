@@ -118,11 +118,13 @@ class SeqSearch(ContinualDataset):
         return 50
 '''
 
-STUB_WITHOUT = '''"""Puts the classes of a data set of Mammoth into the order of this sequence.
+STUB_WITHOUT = '''"""Puts the classes of a data set of Mammoth into the order of a sequence.
 
     from datasets.seq_cifar100 import SequentialCIFAR100
     from seqsearch_mammoth import reorder
-    reorder(SequentialCIFAR100)          # before load_runner(...) or the data set is made
+    reorder(SequentialCIFAR100, folder)  # before load_runner(...) or the data set is made; the folder of a sequence
+
+This file is the same in all folders: Python imports it once, and it takes any of them. The last one counts.
 """
 
 import json
@@ -130,14 +132,13 @@ import os
 
 import numpy as np
 
-HERE = os.path.dirname(os.path.realpath(__file__))
 
-
-def reorder(dataset):
+def reorder(dataset, folder):
     """Set the tasks and the order of a data set (a class); the order runs class_order[class_id] = label here."""
-    with open(os.path.join(HERE, "mammoth_order.json"), encoding="utf-8") as file:
+    with open(os.path.join(folder, "mammoth_order.json"), encoding="utf-8") as file:
         said = json.load(file)
-    order, sizes, theirs = np.array(said["class_order"]), said["n_classes_per_task"], dataset.__init__
+    order, sizes = np.array(said["class_order"]), said["n_classes_per_task"]
+    theirs = dataset.seqsearch_theirs = vars(dataset).get("seqsearch_theirs", dataset.__init__)
 
     def begin(self, args, *more, **named):
         args.permute_classes, args.class_order = 1, order
@@ -154,7 +155,7 @@ USAGE = """    ln -s DIR/{folder}/seqsearch_mammoth.py MAMMOTH/datasets/{module}
     SEQSEARCH_SIDE=224 python main.py --dataset {dataset} --model der --buffer_size 200 --alpha 0.3 --lr 0.03"""
 
 USAGE_WITHOUT = """    cd MAMMOTH && PYTHONPATH=DIR/{folder} python your_script.py
-    # in it, before the data set is made: from seqsearch_mammoth import reorder; reorder(SequentialCIFAR100)"""
+    # in it, before the data set is made: from seqsearch_mammoth import reorder; reorder(SequentialCIFAR100, "DIR/{folder}")"""
 
 
 def build() -> Toolbox:

@@ -36,6 +36,7 @@ class Case:
     def exported(self, tmp_path: Path, to: str, name: str = "found-1", images: Images | None = None) -> Path:
         """The folder of the sequence in an export."""
         names = class_names(self.world.images)
+        tmp_path.mkdir(exist_ok=True)
         file = tmp_path / "orders.json"
         file.write_text(json.dumps({name: [[names[c] for c in task] for task in self.tasks]}))
         out = tmp_path / f"out-{to}"

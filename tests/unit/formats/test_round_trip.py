@@ -220,7 +220,11 @@ def test_mammoth_without_images(tasks: Any, tmp_path: Path) -> None:
                 return base.store_masked_loaders(*data, self)
 
         reorder = importlib.import_module("seqsearch_mammoth").reorder
-        dataset = reorder(Own)(mammoth_args())
+        before = Case("glyphs:classes=9", ((8, 7, 6, 5, 4), (3, 2, 1, 0))).exported(
+            tmp_path / "x", "mammoth", "x", "none"
+        )
+        reorder(Own, before)
+        dataset = reorder(Own, folder)(mammoth_args())
         for t in range(3):
             train, _ = dataset.get_data_loaders()
             pairs = sorted(zip(train.data.tolist(), train.targets.tolist(), strict=True))
