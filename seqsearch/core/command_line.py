@@ -91,7 +91,7 @@ def located(found: Sequence[str], directory: Path) -> tuple[str, ...]:
     """The words with files as a worker finds them, whatever folder it runs in.
 
     Raises:
-        UserError: there is no such program.
+        UserError: there is no such program, or no such Python file.
     """
     program, *rest = (_located(word, directory) for word in found)
     if not (Path(program).is_absolute() or shutil.which(program)):
@@ -101,6 +101,8 @@ def located(found: Sequence[str], directory: Path) -> tuple[str, ...]:
 
 def _located(word: str, directory: Path) -> str:
     path = Path(os.path.abspath(directory / at_home(word)))  # links stay: an environment's python is one
+    if word.endswith(".py") and not word.startswith("-") and not path.is_file():
+        raise UserError(f"command: there is no file {brief(word)} in {directory}")
     return str(path) if not word.startswith("-") and len(word) < 4096 and path.is_file() else word
 
 
