@@ -79,7 +79,7 @@ def start(
         if out is not None:
             raise UserError("--resume continues a run where it is: leave --out out")
         named = (given(context, fields) | also_given) & fields
-        commands = {n: values[n] for n in named if holds_command(values[n])}
+        commands = {n: values[n] for n in named if command_line.in_list(values[n])}
         folder, settings = RunFolder.resume(resume, protocol.settings, {n: values[n] for n in named - commands.keys()})
         try:
             check_commands(folder, settings, commands)
@@ -105,7 +105,7 @@ def check_commands(folder: RunFolder, settings: Any, named: Mapping[str, str]) -
     """
     for f in dataclasses.fields(settings):
         own = getattr(settings, f.name)
-        there = _located(own, Path(folder.config["directory"] or ".")) if holds_command(own) else []
+        there = _located(own, Path(folder.config["directory"] or ".")) if command_line.in_list(own) else []
         here = _located(named[f.name], Path.cwd()) if f.name in named else []
         if there and there != here:
             how = "" if f.metadata.get("hidden") else f"{flag(f.name)} "
@@ -121,11 +121,6 @@ def check_commands(folder: RunFolder, settings: Any, named: Mapping[str, str]) -
 def _located(text: str, directory: Path) -> list[str]:
     """Methods as they are found from anywhere."""
     return [located_text(item.text, "method", directory) for item in parse_items(text, "method")]
-
-
-def holds_command(value: object) -> bool:
-    """Whether a setting names a method that is a command."""
-    return isinstance(value, str) and any(map(command_line.is_one, command_line.split(value)))
 
 
 def workers_at_a_time(runtime: Runtime) -> int:

@@ -29,6 +29,11 @@ def is_one(text: str) -> bool:
     return _BEGIN.match(text) is not None
 
 
+def in_list(text: object) -> bool:
+    """Whether a list of methods, as a setting has it, names one."""
+    return isinstance(text, str) and any(map(is_one, split(text)))
+
+
 def split(text: str) -> Iterator[str]:
     """The pieces of a list between its commas; those of a command within quotes do not count.
 
@@ -77,6 +82,9 @@ def words(text: str) -> tuple[str, ...]:
         raise UserError(
             f"method {brief(text)}: does not say where {lacking[0]} goes: write 'cmd:python my_learner.py {{sequence}} {{out}}'"
         )
+    places = {place for word in found for place in re.findall(r"\{\w+\}", word)}
+    if unknown := sorted(places - set(PLACES)):
+        raise UserError(f"method {brief(text)}: there is no {unknown[0]}: places are {', '.join(PLACES)}")
     if re.search(r"\}[@:]", found[-1]):
         raise UserError(f"method {brief(text)}: a command takes neither @BACKBONE nor :key=value: give it words")
     return found
@@ -94,8 +102,10 @@ def located(found: Sequence[str], directory: Path) -> tuple[str, ...]:
         UserError: there is no such program, or no such Python file.
     """
     program, *rest = (_located(word, directory) for word in found)
-    if not (Path(program).is_absolute() or shutil.which(program)):
-        raise UserError(f"command {brief(program)} is not found: give its path, or see that it is in PATH")
+    if shutil.which(program) is None:
+        raise UserError(
+            f"command: program {brief(program)} is not found, or cannot be executed: give its path, or chmod +x it"
+        )
     return (program, *rest)
 
 

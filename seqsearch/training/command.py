@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -134,9 +135,7 @@ def _answered(world: World, edge: Edge, tasks: Tasks) -> Answer:
 
 
 def _filled(word: str, values: dict[str, str]) -> str:
-    for name, value in values.items():
-        word = word.replace(name, value)
-    return word
+    return re.sub("|".join(map(re.escape, values)), lambda found: values[found[0]], word)
 
 
 def _prepare(world: World, edge: Edge, tasks: Tasks, places: Places, seed: int) -> list[bytes]:
