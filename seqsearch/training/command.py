@@ -27,7 +27,7 @@ from seqsearch.core.types import Edge, Task, Tasks
 from seqsearch.methods.command import Command, CommandConfig
 from seqsearch.methods.config import build_config
 from seqsearch.pools.base import Rows
-from seqsearch.pools.image_files import ImageFiles, own_paths
+from seqsearch.pools.image_files import own_paths
 from seqsearch.storage.files import atomic_file, cannot_write
 from seqsearch.storage.inside import Inside
 from seqsearch.training import confined
@@ -148,7 +148,7 @@ def _prepare(world: World, edge: Edge, tasks: Tasks, places: Places, seed: int) 
             folder.make()
     except OSError as error:
         raise cannot_write(error, places.folder.path) from error
-    files = ImageFiles(world.images, Inside(Path(world.cache), ("images",)))
+    files = world.image_files
 
     def paths(rows: Rows) -> Sequence[str]:
         if all(hasattr(p, "root") for p in world.images.parts):

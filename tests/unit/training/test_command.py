@@ -349,3 +349,7 @@ def test_images_of_a_folder_are_its_own_files_unless_their_names_are_no_text(tmp
     second = Trainer(again).train(edge)
     assert second.status == "ok", second.message
     assert (tmp_path / "cache" / "images").exists()
+
+
+def test_places_are_filled_in_one_pass(tmp_path: Path) -> None:
+    assert Lab(tmp_path / "we{out}ird {sequence}").train("learns").status == "ok"
