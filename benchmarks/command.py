@@ -29,7 +29,7 @@ from benchmarks.tools import write_result
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.registry import located
 from seqsearch.core.types import Edge, StateKey, reported
-from seqsearch.training.command import MATRIX, commands_folder
+from seqsearch.training.command import MATRIX, places_of
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
@@ -95,7 +95,7 @@ class Bench:
         seconds = time.perf_counter() - start
         if result.status != "ok":
             raise RuntimeError(result.message)
-        return seconds - self.own(commands_folder(Path(self.world.states)).at(edge.digest[:20]).path)
+        return seconds - self.own(places_of(Path(self.world.states), edge.digest).folder.path)
 
     def own(self, folder: Path) -> float:
         """Seconds of its command by hand."""

@@ -129,16 +129,22 @@ def refuse_commands(study: CldybStudy) -> None:
     Raises:
         UserError: it would search with them and was not asked to; its reward or tuning needs what they do not have.
     """
-    s, named = study.settings, commands((*study.methods, *study.surrogates))
-    if named and s.reward == "gap-to-joint":
-        raise UserError(f"--reward gap-to-joint: {named[0]} is a command, which does not say which classes are right")
-    if named and s.tune_tasks:
-        raise UserError(f"--tune-tasks: {named[0]} is a command, which has no parameters that are known here")
+    _refuse_impossible(study)
+    s = study.settings
     if not s.search_commands and (searching := commands(study.searchers)):
         raise UserError(
             f"{costs_of_commands(s, len(study.methods), searching)}; add --search-commands if that is meant (--dry-run tells the "
             "hours), or search with others (--surrogate), or judge it on what was found for others (seqsearch score)"
         )
+
+
+def _refuse_impossible(study: CldybStudy) -> None:
+    """Raises UserError: its reward or tuning needs what commands do not have."""
+    s, named = study.settings, commands((*study.methods, *study.surrogates))
+    if named and s.reward == "gap-to-joint":
+        raise UserError(f"--reward gap-to-joint: {named[0]} is a command, which does not say which classes are right")
+    if named and s.tune_tasks:
+        raise UserError(f"--tune-tasks: {named[0]} is a command, which has no parameters that are known here")
 
 
 def calibrate(settings: CldybSettings, device: str) -> tuple[UnitCosts, UnitCosts | None]:
@@ -149,6 +155,7 @@ def calibrate(settings: CldybSettings, device: str) -> tuple[UnitCosts, UnitCost
     """
     with tempfile.TemporaryDirectory() as scratch:
         study = prepare(settings, Path(scratch), device)
+        _refuse_impossible(study)
         unit = _measured(study, Path(scratch))
         if not study.surrogates:
             return unit, None

@@ -12,12 +12,12 @@ import click
 
 from protocols.cldyb.protocol import Cldyb
 from protocols.cldyb.settings import CldybSettings
-from protocols.cli.command import run_options, start, with_commands, workers_at_a_time
+from protocols.cli.command import run_options, start, workers_at_a_time
 from protocols.cli.options import given
 from protocols.cli.runtime_options import runtime_options
 from protocols.cli.types import Whole
 from protocols.running.runtime import Runtime
-from seqsearch.core import stop
+from seqsearch.core import command_line, stop
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_TASKS
 
@@ -66,7 +66,7 @@ def extend(run: Path, tasks: int, runtime: Runtime) -> None:
 
     folder, settings = RunFolder.resume(run, CldybSettings, {})
     try:
-        if with_commands(settings):
+        if any(command_line.in_list(getattr(settings, f.name)) for f in dataclasses.fields(settings)):
             raise UserError(f"{run} was made with a command, which is not started from here: make a longer run anew")
         settings = longer(folder, PROTOCOL, settings, tasks)
     except UserError:

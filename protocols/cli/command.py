@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shlex
-from collections.abc import Callable
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +15,13 @@ from protocols.cli.options import given, read_yaml, settings_options
 from protocols.cli.runtime_options import runtime_options
 from seqsearch.core import command_line, stop
 from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import parse_items
+from seqsearch.core.registry import located_text
 from seqsearch.core.settings import flag
 from seqsearch.core.text import shown
 
 if TYPE_CHECKING:
+    from protocols.running.folder import RunFolder
     from protocols.running.protocol import Protocol
     from protocols.running.runtime import Runtime
 
@@ -77,9 +79,10 @@ def start(
         if out is not None:
             raise UserError("--resume continues a run where it is: leave --out out")
         named = (given(context, fields) | also_given) & fields
-        folder, settings = RunFolder.resume(resume, protocol.settings, {n: values[n] for n in named})
+        commands = {n: values[n] for n in named if command_line.in_list(values[n])}
+        folder, settings = RunFolder.resume(resume, protocol.settings, {n: values[n] for n in named - commands.keys()})
         try:
-            refuse_commands(folder.path, settings, named)
+            check_commands(folder, settings, commands)
         except UserError:
             folder.close()
             raise
@@ -94,25 +97,30 @@ def start(
     launch(folder or RunFolder.create(out, settings), protocol, settings, runtime)
 
 
-def refuse_commands(run: Path, settings: Any, named: AbstractSet[str]) -> None:
-    """A run may be somebody else's: what it would start as a command is started only if the user names it.
+def check_commands(folder: RunFolder, settings: Any, named: Mapping[str, str]) -> None:
+    """A run may be somebody else's: a command in it is started only if the user names it, meaning the same files.
 
     Raises:
-        UserError: a setting holds a command, and is not among those that were ``named``.
+        UserError: a setting holds a command that is not among those ``named``, or is another than the one named.
     """
-    if unnamed := next((name for name in with_commands(settings) if name not in named), ""):
-        text = shlex.quote(shown(getattr(settings, unnamed)))
-        raise UserError(f"{run} would start a command: read it, and if you trust it, name it: {flag(unnamed)} {text}")
+    for f in dataclasses.fields(settings):
+        own = getattr(settings, f.name)
+        there = _located(own, Path(folder.config["directory"] or ".")) if command_line.in_list(own) else []
+        here = _located(named[f.name], Path.cwd()) if f.name in named else []
+        if there and there != here:
+            how = "" if f.metadata.get("hidden") else f"{flag(f.name)} "
+            words = there if f.metadata.get("hidden") else [",".join(there)]  # arguments of the command, or one flag
+            said = " ".join(shlex.quote(shown(word)) for word in words)
+            raise UserError(f"{folder.path} would start a command: read it, and if you trust it, name it: {how}{said}")
+        if here and not there:
+            raise UserError(
+                f"{flag(f.name)}: {folder.path} was made without a command: leave it out, or make another run"
+            )
 
 
-def with_commands(settings: Any) -> list[str]:
-    """Names of the settings that hold a command."""
-    texts = {f.name: getattr(settings, f.name) for f in dataclasses.fields(settings)}
-    return [
-        name
-        for name, text in texts.items()
-        if isinstance(text, str) and any(map(command_line.is_one, command_line.split(text)))
-    ]
+def _located(text: str, directory: Path) -> list[str]:
+    """Methods as they are found from anywhere."""
+    return [located_text(item.text, "method", directory) for item in parse_items(text, "method")]
 
 
 def workers_at_a_time(runtime: Runtime) -> int:

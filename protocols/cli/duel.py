@@ -49,12 +49,14 @@ def duel(
     seqsearch duel ranpac slca --on runs/mine                  # on the sequences of a run
     seqsearch duel --resume runs/duel
     """
-    if resume is not None:
-        if a is not None:
-            raise UserError("--resume continues a run with its own methods: leave A and B out")
-    else:
+    if resume is None:
         values = _new(context, a, b, values)
-    start(context, PROTOCOL, values, out=out, resume=resume, dry_run=dry_run, runtime=runtime, print_costs=_print_costs)
+    elif a is not None:  # which a run with commands asks for
+        values = {**values, "methods": ",".join(filter(None, (a, b)))}
+    start(
+        context, PROTOCOL, values, out=out, resume=resume, dry_run=dry_run, runtime=runtime, print_costs=_print_costs,
+        also_given=frozenset({"methods"} if a is not None else ()),
+    )  # fmt: skip
 
 
 def commands() -> Sequence[click.Command]:

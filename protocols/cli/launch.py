@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from protocols.cli.ending import last_words
-from seqsearch.core import stop
+from seqsearch.core import command_line, stop
 from seqsearch.core.errors import EngineDied, UserError
+from seqsearch.core.grammar import parse_items
+from seqsearch.core.settings import flag
 from seqsearch.core.text import shown
 
 if TYPE_CHECKING:
@@ -37,7 +41,8 @@ def launch(
         UserError: bad input, before anything is computed.
         Stopped: a signal asked the process to stop; what is to be said then has been settled.
     """
-    last_words(shown(f"stopped; nothing is lost. Continue with: {protocol.resume_command(folder.path)}"))
+    go_on = " ".join([protocol.resume_command(folder.path), *_naming_commands(settings)])
+    last_words(shown(f"stopped; nothing is lost. Continue with: {go_on}"))
     with stop.expendable():
         from protocols.report.progress import Progress
         from protocols.running.run import run
@@ -66,11 +71,18 @@ def launch(
     exported = ended.exported or protocol.read(folder.path)
     print_exported(report, exported.summary, runtime.json)
     if not ended.finished:
-        click.echo(
-            shown(f"time is up; nothing is lost. Continue with: {protocol.resume_command(folder.path)}"), err=True
-        )
+        click.echo(shown(f"time is up; nothing is lost. Continue with: {go_on}"), err=True)
     elif not runtime.silent and hasattr(report, "write_report"):
         click.echo(shown(f"report: {folder.path / 'report.html'}"), err=True)
+
+
+def _naming_commands(settings: Any) -> Iterator[str]:
+    """What must be added to the command that resumes a run: it starts no command that is not named again."""
+    for f in dataclasses.fields(settings):
+        if command_line.in_list(text := getattr(settings, f.name)):
+            hidden = f.metadata.get("hidden")
+            words = [item.text for item in parse_items(text, "method")] if hidden else [flag(f.name), text]
+            yield from map(shlex.quote, words)
 
 
 def device_of(gpus_per_worker: float, here: bool) -> str:

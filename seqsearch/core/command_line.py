@@ -29,6 +29,11 @@ def is_one(text: str) -> bool:
     return _BEGIN.match(text) is not None
 
 
+def in_list(text: object) -> bool:
+    """Whether a list of methods, as a setting has it, names one."""
+    return isinstance(text, str) and any(map(is_one, split(text)))
+
+
 def split(text: str) -> Iterator[str]:
     """The pieces of a list between its commas; those of a command within quotes do not count.
 
@@ -77,6 +82,9 @@ def words(text: str) -> tuple[str, ...]:
         raise UserError(
             f"method {brief(text)}: does not say where {lacking[0]} goes: write 'cmd:python my_learner.py {{sequence}} {{out}}'"
         )
+    places = {place for word in found for place in re.findall(r"\{\w+\}", word)}
+    if unknown := sorted(places - set(PLACES)):
+        raise UserError(f"method {brief(text)}: there is no {unknown[0]}: places are {', '.join(PLACES)}")
     if re.search(r"\}[@:]", found[-1]):
         raise UserError(f"method {brief(text)}: a command takes neither @BACKBONE nor :key=value: give it words")
     return found
@@ -91,16 +99,20 @@ def located(found: Sequence[str], directory: Path) -> tuple[str, ...]:
     """The words with files as a worker finds them, whatever folder it runs in.
 
     Raises:
-        UserError: there is no such program.
+        UserError: there is no such program, or no such Python file.
     """
     program, *rest = (_located(word, directory) for word in found)
-    if not (Path(program).is_absolute() or shutil.which(program)):
-        raise UserError(f"command {brief(program)} is not found: give its path, or see that it is in PATH")
+    if shutil.which(program) is None:
+        raise UserError(
+            f"command: program {brief(program)} is not found, or cannot be executed: give its path, or chmod +x it"
+        )
     return (program, *rest)
 
 
 def _located(word: str, directory: Path) -> str:
     path = Path(os.path.abspath(directory / at_home(word)))  # links stay: an environment's python is one
+    if word.endswith(".py") and not word.startswith("-") and not path.is_file():
+        raise UserError(f"command: there is no file {brief(word)} in {directory}")
     return str(path) if not word.startswith("-") and len(word) < 4096 and path.is_file() else word
 
 

@@ -20,6 +20,7 @@ from typing import Any
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
+from seqsearch.pools.image_files import NAME
 from seqsearch.storage.files import atomic_file, cannot_write
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import json_object
@@ -34,7 +35,7 @@ _OURS = re.compile(
 """Names of files of an export but images: whatever an ``export.json`` says, no other is ever removed."""
 _TAKEN = {"images", "export-json", "readme-md", "sequences-json", "sequences-csv"}
 """Names in an export that are no folders of sequences, as `alike` has them."""
-_IMAGE = re.compile(r"[0-9a-zA-Z_.-]{1,32}/\d{7}/\d{10}\.(?:jpg|png|bmp|webp)")
+_IMAGE = re.compile(rf"[0-9a-zA-Z_.-]{{1,32}}/\d{{7}}/{NAME.pattern}")
 
 
 def folder_names(sequences: Sequence[str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import re
@@ -11,10 +12,11 @@ from typing import Any
 
 import numpy as np
 from PIL import Image
+from xxhash import xxh3_64_hexdigest
 
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import Pool, Rows, View
-from seqsearch.pools.parts.decode import ORIENTATION, BadImage, picture
+from seqsearch.pools.parts.decode import MAX_BYTES, ORIENTATION, BadImage, picture
 from seqsearch.pools.union import Union
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
@@ -24,19 +26,22 @@ SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "BMP": ".bmp", "WEBP": ".webp"}
 IN_A_FOLDER = 1000
 DRAWN = 128
 """Images without a file that are drawn at a time."""
-_NAME = re.compile(r"\d{10}\.(?:jpg|png|bmp|webp)")
+NAME = re.compile(r"(?P<row>\d{10})-(?P<hash>[0-9a-f]{16})\.(?:jpg|png|bmp|webp)")
+"""Row, hash of the bytes (xxh3), format."""
 
 
 class ImageFiles:
-    """Files of images below ``folder``: ``POOL/NNNNNNN/ROW.SUFFIX``, the pool by the end of its digest, the row within that pool.
+    """Files of images below ``folder``: ``POOL/NNNNNNN/ROW-HASH.SUFFIX``; the pool by the end of its digest, the row within it.
 
-    An image that is there is not written again: names say what is in the files.
+    An image that is there is not written again, unless its bytes are not those of its hash, which is looked at once.
     """
 
     def __init__(self, images: Union, folder: Inside) -> None:
         self.images, self.folder = images, folder
         self._there: dict[Inside, dict[int, str]] = {}
         """Names of files by row, of folders that were looked into."""
+        self._whole: set[tuple[Inside, str]] = set()
+        """Those whose bytes were looked at."""
 
     def write(self, rows: Rows) -> list[str]:
         """Write the images of ``rows`` ``[n]`` that are not there; the paths of all, below the folder.
@@ -54,16 +59,30 @@ class ImageFiles:
             names = (pool.digest[-32:], f"{number:07d}")
             folder = self.folder.at(*names)
             if folder not in self._there:
-                self._there[folder] = {int(name[:10]): name for name in folder.names(_NAME)}
+                self._there[folder] = {int(name[:10]): name for name in folder.names(NAME)}
             there = self._there[folder]
-            missing = sorted({own for _, own in members} - there.keys())
+            missing = sorted({own for _, own in members if not self._is_whole(folder, there.get(own))})
             for own, (data, suffix) in zip(missing, _files(pool, missing), strict=True):
-                with atomic_file(folder, f"{own:010d}{suffix}") as file:
+                there[own] = f"{own:010d}-{xxh3_64_hexdigest(data)}{suffix}"
+                with atomic_file(folder, there[own]) as file:
                     file.write(data)
-                there[own] = f"{own:010d}{suffix}"
+                self._whole.add((folder, there[own]))
             for at, own in members:
                 paths[at] = "/".join((*names, there[own]))
         return paths
+
+    def _is_whole(self, folder: Inside, name: str | None) -> bool:
+        if name is None:
+            return False
+        if (folder, name) not in self._whole:
+            said, found = NAME.fullmatch(name), b""
+            with contextlib.suppress(OSError):
+                found = folder.read(name, MAX_BYTES)
+            if said is None or said["hash"] != xxh3_64_hexdigest(found):
+                folder.remove(name)
+                return False
+            self._whole.add((folder, name))
+        return True
 
 
 def _files(pool: Pool, rows: Sequence[int]) -> Iterator[tuple[bytes, str]]:

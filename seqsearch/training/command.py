@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -27,7 +27,7 @@ from seqsearch.core.types import Edge, Task, Tasks
 from seqsearch.methods.command import Command, CommandConfig
 from seqsearch.methods.config import build_config
 from seqsearch.pools.base import Rows
-from seqsearch.pools.image_files import ImageFiles, own_paths
+from seqsearch.pools.image_files import own_paths
 from seqsearch.storage.files import atomic_file, cannot_write
 from seqsearch.storage.inside import Inside
 from seqsearch.training import confined
@@ -38,6 +38,8 @@ from seqsearch.training.world import World
 OUTPUT, MATRIX = "output.txt", "accuracy.json"
 KEPT = 1 << 20
 """Bytes of output that are kept, of its beginning and of its end."""
+SIGNALS = range(129, 160)
+"""Exit codes that stand for signals, as in a shell."""
 LAST_WORDS = 5.0
 """Seconds for what a command that has ended left in its pipe."""
 SMALL = 300
@@ -63,6 +65,13 @@ class Places:
     """
 
     folder: Inside
+    stays: bool
+    """It is a run's, and not removed with a scratch folder."""
+
+    @property
+    def told(self) -> str:
+        """Where its output is."""
+        return f" ({self.folder.path / OUTPUT} has what it said)" if self.stays else ""
 
     @property
     def sequence(self) -> Inside:
@@ -100,19 +109,17 @@ def run_command(world: World, edge: Edge, worker: str, space: Callable[[], str])
     )  # fmt: skip
 
 
-def commands_folder(states: Path) -> Inside:
-    """Where commands run: beside the folder of states of a run, or in it where it is no run's."""
-    return Inside(states.parent if states.name == "states" else states, ("commands",))
+def places_of(states: Path, edge: str) -> Places:
+    """Where a command runs: beside the folder of states of a run, or in it where that is a scratch folder."""
+    of_run = states.name == "states"
+    return Places(Inside(states.parent if of_run else states, ("commands", edge[:20])), of_run)
 
 
 def _answered(world: World, edge: Edge, tasks: Tasks) -> Answer:
     key, config = edge.key, build_config(Command, dict(edge.key.method.params))
     assert isinstance(config, CommandConfig)
-    places, seed = (
-        Places(commands_folder(Path(world.states)).at(edge.digest[:20])),
-        seed_of("command", key.seed, key.replicate),
-    )
-    seed &= 0x7FFFFFFF  # as every library takes it
+    places = places_of(Path(world.states), edge.digest)
+    seed = seed_of("command", key.seed, key.replicate) & 0x7FFFFFFF  # as every library takes it
     given = _prepare(world, edge, tasks, places, seed)
     values = {"{sequence}": places.sequence.path, "{out}": places.out.path / MATRIX, "{seed}": seed}
     words = [_filled(word, {name: str(value) for name, value in values.items()}) for word in key.method.command]
@@ -124,13 +131,11 @@ def _answered(world: World, edge: Edge, tasks: Tasks) -> Answer:
     try:
         return read_answer(places.out, MATRIX, world, tasks, edge.judged)
     except BadAnswer as error:
-        raise CommandFailed(f"{error} ({places.folder.path / OUTPUT} has what it said)") from None
+        raise CommandFailed(f"{error}{places.told}") from None
 
 
 def _filled(word: str, values: dict[str, str]) -> str:
-    for name, value in values.items():
-        word = word.replace(name, value)
-    return word
+    return re.sub("|".join(map(re.escape, values)), lambda found: values[found[0]], word)
 
 
 def _prepare(world: World, edge: Edge, tasks: Tasks, places: Places, seed: int) -> list[bytes]:
@@ -143,7 +148,7 @@ def _prepare(world: World, edge: Edge, tasks: Tasks, places: Places, seed: int) 
             folder.make()
     except OSError as error:
         raise cannot_write(error, places.folder.path) from error
-    files = ImageFiles(world.images, Inside(Path(world.cache), ("images",)))
+    files = world.image_files
 
     def paths(rows: Rows) -> Sequence[str]:
         if all(hasattr(p, "root") for p in world.images.parts):
@@ -174,55 +179,52 @@ def _run(words: list[str], places: Places, config: CommandConfig) -> None:
     Raises:
         CommandFailed: it could not be started, ended with another code than 0, or took too long.
     """
-    folders = [str(places.out.path), str(places.scratch.path), *filter(None, config.writes.split(":"))]
-    kept = places.folder.path / OUTPUT
-    start = [sys.executable, "-I", "-S", confined.__file__, ":".join(folders), *words]
-    with _started(start, places) as process:
+    with _started(words, places, config.writes) as process:
         assert process.stdout is not None
-        tail = _Kept(process.stdout, kept)
+        said = _Kept(process.stdout, places.folder)
         try:
             code = process.wait(config.hours * 3600)
         except subprocess.TimeoutExpired:
-            raise CommandFailed(
-                f"took longer than --command-hours {config.hours:g} ({kept} has what it said)", "timeout"
-            ) from None
+            why = f"took longer than --command-hours {config.hours:g}"
+            raise CommandFailed(f"{why}{places.told}", "timeout") from None
         finally:
-            _kill(process)
-            tail.end()
+            _end(process)
+            said.end()
     if code:
-        how = f"ended by signal {-code if code < 0 else code - 128}" if code < 0 or code > 128 else f"exit code {code}"
-        said = cut(shown(tail.last_line()), SMALL)
-        raise CommandFailed(f"{how}{f': {said}' if said else ''} ({kept} has what it said)")
+        how = f"ended by signal {code - 128}" if code in SIGNALS else f"exit code {code}"
+        last = cut(shown(said.last_line()), SMALL)
+        raise CommandFailed(f"{how}{f': {last}' if last else ''}{places.told}")
 
 
 @contextlib.contextmanager
-def _started(words: list[str], places: Places) -> Iterator[subprocess.Popen[bytes]]:
-    """The process, which is gone with all that it started when the block is left, however that is."""
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+def _started(words: list[str], places: Places, writes: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The process, which is gone with all that it started when the block is left, however that is, or this process ends."""
     own = {k: v for k, v in os.environ.items() if not k.startswith(("RAY_", "SEQSEARCH_"))}
-    environment = {**threads, "PYTHONHASHSEED": "0", **own, "TMPDIR": str(places.scratch.path)}
+    environment = {"PYTHONHASHSEED": "0", **own, "TMPDIR": str(places.scratch.path)}
+    folders = [str(places.out.path), str(places.scratch.path), *filter(None, writes.split(":"))]
     process = subprocess.Popen(
-        words, cwd=places.out.path, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, start_new_session=True,
+        [sys.executable, "-I", "-S", confined.__file__, *folders, "--", *words], cwd=places.out.path, env=environment,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
     try:
         yield process
     finally:
-        _kill(process)
+        _end(process)
         shutil.rmtree(places.scratch.path, ignore_errors=True)
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Have it ended with all that it started, and wait till it is."""
+    assert process.stdin is not None
+    process.stdin.close()  # its watcher sees that
     process.wait()
 
 
 class _Kept:
     """Copies what a process says into a file, its beginning and its end if it is much."""
 
-    def __init__(self, pipe: IO[bytes], path: Path) -> None:
-        self._pipe, self._path = pipe, path
+    def __init__(self, pipe: IO[bytes], folder: Inside) -> None:
+        self._pipe, self._folder = pipe, folder
         self._head, self._tail, self._left_out = bytearray(), deque[bytes](), 0
         self._thread = threading.Thread(target=self._copy, daemon=True)
         self._thread.start()
@@ -241,8 +243,7 @@ class _Kept:
         """Write the file; who still holds the pipe is not waited for."""
         self._thread.join(LAST_WORDS)
         said = f"\n... {self._left_out} bytes left out ...\n".encode() if self._left_out else b""
-        folder = Inside.below(self._path.parent)
-        with atomic_file(folder, self._path.name) as file:
+        with atomic_file(self._folder, OUTPUT) as file:
             file.write(bytes(self._head) + said + b"".join(list(self._tail)))
 
     def last_line(self) -> str:

@@ -18,8 +18,8 @@ from seqsearch.training.world import World
 
 LARGEST = 256 << 20
 """Bytes of the file."""
-NEAR = 0.05
-"""By how much an accuracy times the number of images may miss a whole number: four digits are enough for 500 images."""
+NEAR, ROUNDED = 0.05, 5.1e-5
+"""By how much an accuracy may miss a share of the images, in images and in accuracy: four digits are enough for 10,000 images."""
 FORM = 'must be {"accuracy": [[a11], [a21, a22], ...]}: row t is after task t, entry i the share right of task i'
 
 
@@ -90,9 +90,10 @@ def _images(value: Any, n: int, t: int, i: int) -> int:
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value) or not 0 <= value <= 1:
         raise BadAnswer(f"{where}, must be a share from 0 to 1")
     right = round(value * n)
-    if abs(value * n - right) > NEAR:
+    if abs(value * n - right) > max(NEAR, ROUNDED * n):
         raise BadAnswer(
-            f"{where}, which is no share of its {n} test images: judge it on the images of manifest.csv whose split is test"
+            f"{where}, which is no share of its {n} test images: give four digits or more, and judge it on the images of "
+            "manifest.csv whose split is test"
         )
     return right
 

@@ -1,17 +1,20 @@
-"""Run a program that may write below some folders only, and end it with all of its group when who started it ends.
+"""Run a program that may write below some folders only, and end it with all that it has started when who started it ends.
 
-``python confined.py FOLDER:FOLDER... PROGRAM WORD...``. Where the kernel has no Landlock, nothing is confined.
+``python confined.py FOLDER... -- PROGRAM WORD...``, its standard input being a pipe that the worker holds. Where the kernel has
+no Landlock, nothing is confined. Run by its path, it imports nothing of this package.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import select
 import signal
 import sys
 from typing import NoReturn
 
-PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 """Numbers of Landlock's system calls, on every architecture."""
 VERSION, PATH_BENEATH = 1, 1
@@ -69,30 +72,83 @@ def _done(answer: int) -> int:
     return answer
 
 
-def main(folders: str, program: list[str]) -> int:
-    """Run the program to its end in the process group of this process, which it must lead; its exit code, as a shell has it."""
-    starter = os.getppid()
-    signal.signal(signal.SIGTERM, lambda *_: os.killpg(0, signal.SIGKILL))
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != starter:  # gone before it could be asked for
-            return 1
+def main(arguments: list[str]) -> int:
+    """Run the program to its end; its exit code, as a shell has it.
+
+    This process is the worker's child, and may be killed with it (Ray does that); the watcher is its child, and lives on till all
+    that the program has started is gone.
+    """
+    at = arguments.index("--")
+    watcher = os.fork()
+    if watcher == 0:
+        os._exit(_watched(arguments[:at], arguments[at + 1 :]))
+    return _code(os.waitpid(watcher, 0)[1])
+
+
+def _watched(folders: list[str], program: list[str]) -> int:
+    """Start the program, and wait for its end or for that of the pipe at the standard input, which the worker holds."""
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)  # what the program leaves behind becomes a child of this process
     child = os.fork()
     if child == 0:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _become(folders, program)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return code if code >= 0 else 128 - code
+    ended = os.pidfd_open(child) if hasattr(os, "pidfd_open") else None
+    code = None
+    while code is None:
+        ready, _, _ = select.select(
+            [0, *([] if ended is None else [ended])], [], [], None if ended is not None else 0.05
+        )
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            code = _code(status)
+        elif 0 in ready:  # nothing is ever written into it
+            code = 128 + signal.SIGKILL
+    _end_all(child)
+    return code
 
 
-def _become(folders: str, program: list[str]) -> NoReturn:
+def _end_all(group: int) -> None:
+    """Kill the program and all that it has started, those that made a session of their own included."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        while True:  # the children of those that are killed become ours
+            for child in _children():
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(child, signal.SIGKILL)
+            os.waitpid(-1, 0)
+
+
+def _children() -> list[int]:
+    """Of this process, as far as the system tells."""
+    found, own = [], str(os.getpid())
+    for name in filter(str.isdecimal, os.listdir("/proc") if os.path.isdir("/proc") else ()):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+            if file.read().rpartition(b")")[2].split()[1].decode() == own:
+                found.append(int(name))
+    return found
+
+
+def _become(folders: list[str], program: list[str]) -> NoReturn:
     try:
-        confine([*folders.split(":"), *ALWAYS])
+        os.setpgid(0, 0)
+        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        confine([*folders, *ALWAYS])
         os.execvp(program[0], program)
     except OSError as error:
-        print(f"{program[0]}: {error.strerror}", file=sys.stderr)
+        print(f"{error.filename or program[0]}: {error.strerror}", file=sys.stderr)
     os._exit(127)
 
 
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+
+
+def _code(status: int) -> int:
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main(sys.argv[1:]))

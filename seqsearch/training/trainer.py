@@ -171,7 +171,7 @@ class Trainer:
         It is always a fresh instance that was given the state, also right after training: whatever a method keeps outside its
         state is lost in every case alike, and cannot make results depend on which worker had trained what.
         """
-        if not key.prefix:
+        if not key.prefix or key.method.command:
             seed_generators(key, "make")
             return self.fresh(key)
         state = self.states.get(key.digest)

@@ -18,8 +18,10 @@ from seqsearch.core.registry import load
 from seqsearch.core.types import ClassId, MethodSpec, Task
 from seqsearch.methods.spec import method_spec
 from seqsearch.pools.base import Part, Rows
+from seqsearch.pools.image_files import ImageFiles
 from seqsearch.pools.open import build_pool, pool_texts
 from seqsearch.pools.union import Union, UnionSplit, joint_digest
+from seqsearch.storage.inside import Inside
 
 if TYPE_CHECKING:
     from seqsearch.backbones.base import Backbone
@@ -74,6 +76,11 @@ class World:
                     f"pools {texts[digests.index(digest)]!r} and {texts[number]!r} are the same: name it once"
                 )
         return Union(parts)
+
+    @cached_property
+    def image_files(self) -> ImageFiles:
+        """Images as files, for programs that read paths; in the cache, once for all runs."""
+        return ImageFiles(self.images, Inside(Path(self.cache), ("images",)))
 
     @property
     def arrivals(self) -> tuple[int, ...]:

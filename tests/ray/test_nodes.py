@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +18,7 @@ from ray.exceptions import ObjectStoreFullError, OutOfDiskError
 
 from actors.options import EngineOptions
 from tests.ray.watched import HOLD, Nodes, Watched, node_with_own_disk, origins, run, same_results
-from tests.studies import Finished, run_small
+from tests.studies import Finished, finished_run, run_small
 
 pytestmark = pytest.mark.long
 
@@ -77,3 +82,50 @@ def test_shared_storage_brings_states_to_nodes_and_to_later_runs(inline: Finishe
     assert "store" in origins(again)
     kept = {e.key.digest for e in inline.search.edges.values() if e.keep}
     assert len(kept & set(trained)) < 0.2 * len(kept), (len(kept & set(trained)), len(kept))
+
+
+def test_a_command_ends_with_its_worker(tmp_path: Path) -> None:
+    """Whether the run ends by its time or its worker is killed, nothing that a command has started goes on."""
+    learner = tmp_path / "learner.py"
+    learner.write_text(
+        "import subprocess, time\nsubprocess.Popen(['sleep', '97'], start_new_session=True)\ntime.sleep(97)\n"
+    )
+    run_folder = finished_run(tmp_path / "run", methods="simplecil", simulations=2, condensed=2, random_sequences=5)
+    text = f"cmd:{sys.executable} {learner} {{sequence}} {{out}}"
+    words = [
+        sys.executable,
+        "-m",
+        "protocols.cli",
+        "score",
+        str(run_folder),
+        "--methods",
+        text,
+        "--workers",
+        "1",
+        "--quiet",
+    ]
+    for name, budget in (("budget", "25s"), ("killed", "10m")):
+        out = tmp_path / name
+        process = subprocess.Popen([*words, "--out", str(out), "--time-budget", budget])
+        _until(lambda out=out: len(_within(out)) >= 4, 60)  # its watchers, itself, and what it has started
+        if name == "killed":
+            process.kill()
+        process.wait(120)
+        _until(lambda out=out: not _within(out), 30)
+
+
+def _within(folder: Path) -> list[Path]:
+    """Processes whose working folder is below this one."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if os.readlink(process / "cwd").startswith(str(folder / "commands")):
+                found.append(process)
+    return found
+
+
+def _until(true: Callable[[], bool], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,12 @@ def bring_in(
         name: of the sequence, if there is one; empty: as the file calls it.
 
     Raises:
-        UserError: see `read_order`; ``out`` is no .json, or cannot be written.
+        UserError: see `read_order`; ``out`` is no .json, is there already, or cannot be written.
     """
     if out.suffix != ".json":
         raise UserError(f"--out {out}: must end in .json, which seqsearch score and edge --orders read")
+    if os.path.lexists(out):
+        raise UserError(f"--out {out} is there already: choose another name, or remove it")
     if len(set(names)) < len(names):
         raise UserError("--names: a name stands twice; classes are known by their names")
     sequences = read_order(at_home(file), form, names, sizes)

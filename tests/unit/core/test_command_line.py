@@ -34,6 +34,7 @@ def test_words_come_back_whatever_they_hold(commands: list[list[str]]) -> None:
         ("cmd:python 'a.py {sequence} {out}", "close the quotes"),
         ("cmd:python a.py {sequence}", r"where \{out\} goes"),
         ("cmd:python a.py {out}", r"where \{sequence\} goes"),
+        ("cmd:run {sequence} {out} {seeed}", r"there is no \{seeed\}: places are"),
         ("cmd:run {sequence} {out}@glyph_vit", "takes neither @BACKBONE"),
         ("cmd:run {sequence} {out}:lr=1", "takes neither @BACKBONE"),
         ("cmd:run {sequence} {out},cmd:run {sequence} {out}", "named twice"),
@@ -58,6 +59,13 @@ def test_files_are_found_from_anywhere_and_the_label_is_short(tmp_path: Path) ->
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     [item] = parse_items("cmd:no-such-program {sequence} {out}", "method")
     with pytest.raises(UserError, match="'no-such-program' is not found"):
+        located(item, tmp_path)
+    (tmp_path / "learner").touch(mode=0o644)
+    [item] = parse_items("cmd:./learner {sequence} {out}", "method")
+    with pytest.raises(UserError, match="cannot be executed"):
+        located(item, tmp_path)
+    [item] = parse_items("cmd:python3 nosuch.py {sequence} {out}", "method")
+    with pytest.raises(UserError, match=r"no file 'nosuch\.py'"):
         located(item, tmp_path)
 
 

@@ -117,7 +117,26 @@ def test_a_run_of_others_starts_no_command_when_it_is_resumed(run: Path, tmp_pat
     assert refused.exit_code == 2
     assert "would start a command: read it, and if you trust it, name it: --methods" in refused.stderr
     assert sorted((out / "commands").iterdir()) == begun
+    other = tmp_path / "other" / "learner.py"
+    other.parent.mkdir()
+    other.write_text("")
+    wrong = ran("score", "--resume", out, "--methods", text.replace(str(LEARNER), str(other)))
+    assert wrong.exit_code == 2
+    assert str(LEARNER) in wrong.stderr, "the file that would be run"
     named = ran("score", "--resume", out, "--methods", text, "--time-budget", "1s")
+    assert named.exit_code == 0, named.output
+
+
+def test_a_duel_is_resumed_by_naming_its_methods(tmp_path: Path) -> None:
+    small = [f"--{n.replace('_', '-')}={SMALL[n]}" for n in ("pool", "tasks", "classes_per_task")]
+    out = tmp_path / "duel"
+    stopped = ran("duel", "simplecil", command("sleeps"), *small, "--sequences=6", "--time-budget=3s", "--out", out)
+    assert stopped.exit_code == 0, stopped.output
+    refused = ran("duel", "--resume", out)
+    assert refused.exit_code == 2
+    said = shlex.split(refused.stderr.partition("name it: ")[2])
+    assert said == ["simplecil", command("sleeps")]
+    named = ran("duel", *said, "--resume", out, "--time-budget=1s")
     assert named.exit_code == 0, named.output
 
 

@@ -231,7 +231,7 @@ def _names(tmp_path: Path) -> list[dict[str, Any]]:
         (("simplecil", "er", "--on", "there"), "no such run folder or file"),
         (("simplecil", "er", "--tasks", 9), "9 tasks of 3 need 27"),
         (("simplecil", "nobody"), "unknown method 'nobody'"),
-        (("simplecil", "er", "--resume", "there"), "leave A and B out"),
+        (("simplecil", "er", "--resume", "there"), "no run folder"),
     ],
 )
 def test_bad_input_is_one_line(tmp_path: Path, arguments: tuple[Any, ...], says: str) -> None:

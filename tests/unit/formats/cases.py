@@ -60,7 +60,7 @@ class Case:
         if self.images == "paths":
             return str(Path(self.pool) / pool.where(row))
         images = folder.parent / "images" / pool.digest[-32:]
-        [path] = images.glob(f"*/{row:010d}.*")
+        [path] = images.glob(f"*/{row:010d}-*")
         return str(path)
 
 

@@ -249,3 +249,13 @@ def test_what_it_takes_is_told_before_it_is_written(
     monkeypatch.setattr(writing.shutil, "disk_usage", lambda path: SimpleNamespace(free=1000))
     refused(ran(*asked[:-1], tmp_path / "more"), "24 images", "free some space", "--images paths")
     assert not (tmp_path / "more").exists()
+
+
+def test_nothing_is_overwritten_by_an_import(tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text("[[0, 1], [2, 3]]")
+    (tmp_path / "names.txt").write_text("a\nb\nc\nd\n")
+    words = ["import", str(tmp_path / "mine.json"), "--from", "json", "--names", str(tmp_path / "names.txt")]
+    result = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "mine.json")])
+    assert result.exit_code == 2
+    assert "is there already" in result.stderr
+    assert (tmp_path / "mine.json").read_text() == "[[0, 1], [2, 3]]"

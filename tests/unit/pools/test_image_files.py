@@ -28,3 +28,16 @@ def test_what_is_drawn_many_at_a_time_is_each_image(tmp_path: Path) -> None:
     again = ImageFiles(images, Inside.below(tmp_path / "images"))
     assert [tmp_path / "images" / path for path in again.write(np.arange(240))][int(rows[0])] == paths[0]
     assert written == {path: path.stat().st_mtime_ns for path in paths}
+
+
+def test_what_was_damaged_is_written_again(tmp_path: Path) -> None:
+    images = Union([build_pool("glyphs:classes=2,train=4,reward=2,test=2")])
+    rows = np.arange(16)
+    paths = [tmp_path / "images" / p for p in ImageFiles(images, Inside.below(tmp_path / "images")).write(rows)]
+    before = [p.read_bytes() for p in paths]
+    paths[0].write_bytes(before[0][:10])
+    Image.new("RGB", (32, 32)).save(paths[1])
+    paths[2].unlink()
+    again = ImageFiles(images, Inside.below(tmp_path / "images")).write(rows)
+    assert [tmp_path / "images" / p for p in again] == paths
+    assert [p.read_bytes() for p in paths] == before

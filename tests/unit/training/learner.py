@@ -63,6 +63,8 @@ if how == "fails":
 if how == "sleeps":
     subprocess.Popen(["sleep", "60"])
     time.sleep(60)
+if how == "leaves":
+    subprocess.Popen(["sleep", "60"], start_new_session=True)
 if how == "shouts":
     sys.stdout.write("x" * 5_000_000)
 if how == "writes-outside":

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -22,12 +23,12 @@ from hypothesis import strategies as st
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.outcomes import HEAD, EdgeResult
 from seqsearch.core.registry import located
-from seqsearch.core.types import Edge, JudgedPart, MethodSpec, StateKey, Task, reported
+from seqsearch.core.types import Edge, JudgedPart, MethodSpec, Probe, StateKey, Task, reported
 from seqsearch.engine.journal_lines import understood, written
 from seqsearch.storage.inside import Inside
 from seqsearch.training import confined
 from seqsearch.training.command import OUTPUT
-from seqsearch.training.command_answer import BadAnswer, read_answer
+from seqsearch.training.command_answer import BadAnswer, _images, read_answer
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 from tests.photos import write_digits
@@ -242,17 +243,56 @@ def test_its_files_are_its_identity(lab: Lab, tmp_path: Path) -> None:
     assert digest("own.py", "learns") != before
 
 
-def test_when_who_started_it_is_killed_all_of_it_ends(lab: Lab) -> None:
-    """As when a run is killed: nobody is left to end the command."""
+@pytest.mark.parametrize("also_its_child", [False, True])
+def test_when_who_started_it_is_killed_all_of_it_ends(lab: Lab, also_its_child: bool) -> None:
+    """As when a run is killed, and as Ray kills a worker: with its children. Who made a session of its own ends, too."""
     places = lab.run / "own"
     places.mkdir()
-    group = [sys.executable, "-I", "-S", confined.__file__, str(places), "sh", "-c", "sleep 61 & sleep 61"]
-    starter = f"import subprocess, time; subprocess.Popen({group!r}, cwd={str(places)!r}, start_new_session=True); time.sleep(61)"
-    process = subprocess.Popen([sys.executable, "-c", starter])
-    _until(lambda: len(_in(places)) == 4)  # the watcher, the shell, two that sleep
+    program = "setsid sleep 61 & sleep 61 & sleep 61"
+    words = [sys.executable, "-I", "-S", confined.__file__, str(places), "--", "sh", "-c", program]
+    pipes = f"cwd={str(places)!r}, stdin=subprocess.PIPE, start_new_session=True"
+    starter = (
+        f"import subprocess, time; p = subprocess.Popen({words!r}, {pipes}); print(p.pid, flush=True); time.sleep(61)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", starter], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    child = int(process.stdout.readline())
+    _until(lambda: len(_in(places)) == 6)  # the child, the watcher, the shell, three that sleep
     process.kill()
+    if also_its_child:
+        os.kill(child, signal.SIGKILL)
     process.wait()
     _until(lambda: not _in(places))
+
+
+def test_what_it_leaves_behind_is_ended_at_once(lab: Lab) -> None:
+    begin = time.monotonic()
+    assert lab.train("leaves").status == "ok"
+    _until(lambda: not _in(lab.folder))
+    assert time.monotonic() - begin < 20
+
+
+def test_a_colon_in_its_path_is_no_separator(tmp_path: Path) -> None:
+    assert Lab(tmp_path / "a:b").train("learns").status == "ok"
+
+
+@pytest.mark.parametrize(("digits", "images"), [(4, 1500), (4, 3000), (4, 9999), (6, 100_000)])
+def test_rounded_accuracies_are_the_images_that_were_right(digits: int, images: int) -> None:
+    for right in range(0, images, 7):
+        assert _images(round(right / images, digits), images, 1, 1) == right
+
+
+def test_a_probe_of_a_command_trains_nothing(lab: Lab) -> None:
+    spec = spec_of(lab.world, "learns")
+    key = StateKey(spec, 0, 0, lab.tasks[:1])
+    classes = lab.tasks[1].classes
+    asked = Probe(
+        "prototypes", key, lab.trainer.source(spec.backbone).features.space, classes, options=(("images", None),)
+    )
+    answer = lab.trainer.probe(asked)
+    assert answer.trained == ()
+    assert len(answer.values) == len(classes)
+    assert not (lab.run / "commands").exists()
 
 
 def _in(folder: Path) -> list[Path]:
@@ -309,3 +349,7 @@ def test_images_of_a_folder_are_its_own_files_unless_their_names_are_no_text(tmp
     second = Trainer(again).train(edge)
     assert second.status == "ok", second.message
     assert (tmp_path / "cache" / "images").exists()
+
+
+def test_places_are_filled_in_one_pass(tmp_path: Path) -> None:
+    assert Lab(tmp_path / "we{out}ird {sequence}").train("learns").status == "ok"
