@@ -29,7 +29,8 @@ from benchmarks.tools import write_result
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.registry import located
 from seqsearch.core.types import Edge, StateKey, reported
-from seqsearch.training.command import MATRIX, places_of
+from seqsearch.training.command.edge import MATRIX
+from seqsearch.training.command.places import places_of
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 

@@ -24,7 +24,7 @@ from seqsearch.states.access import StateAccess
 from seqsearch.states.blocks import State
 from seqsearch.states.cache import StateCache
 from seqsearch.states.transfer import Offer, StateSource
-from seqsearch.training.command import run_command
+from seqsearch.training.command.edge import run_command
 from seqsearch.training.context import PoolSource, WorkerContext
 from seqsearch.training.device import Device
 from seqsearch.training.failures import line_of, status_of

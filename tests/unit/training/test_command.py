@@ -26,9 +26,9 @@ from seqsearch.core.registry import located
 from seqsearch.core.types import Edge, JudgedPart, MethodSpec, Probe, StateKey, Task, reported
 from seqsearch.engine.journal_lines import understood, written
 from seqsearch.storage.inside import Inside
-from seqsearch.training import confined
-from seqsearch.training.command import OUTPUT
-from seqsearch.training.command_answer import BadAnswer, _images, read_answer
+from seqsearch.training.command import confined
+from seqsearch.training.command.answer import BadAnswer, _images, read_answer
+from seqsearch.training.command.places import OUTPUT
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 from tests.photos import write_digits
