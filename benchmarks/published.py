@@ -28,7 +28,7 @@ def result_of(entry: Entry) -> Result:
     with tempfile.TemporaryDirectory() as folder:
         figures = run(entry, Places(None, Path(folder)), print)
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    return Result(entry.name, entry.commands, today, version("seqsearch"), tuple(figures))
+    return Result(entry.name, entry.commands, entry.digest, today, version("seqsearch"), tuple(figures))
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from protocols.cli.ending import end, leave
 from seqsearch.core import stop
@@ -49,7 +50,7 @@ class Main(click.Group):
         except BaseException as error:  # what it was just doing may have made something else of it
             if stop.requested():
                 end(stop.requested())
-            if isinstance(error, click.UsageError):
+            if isinstance(error, click.UsageError) and not isinstance(error, NoArgsIsHelpError):  # its text is the help
                 raise click.UsageError(cut(shown(error.format_message())), error.ctx) from None
             raise
 

@@ -54,7 +54,9 @@ def reproduce(name: str | None, data: Path | None, out: Path | None, dry_run: bo
 
 
 def _one(ledger: Any, name: str, data: Path | None, out: Path | None, dry_run: bool, as_json: bool) -> None:
-    from protocols.evaluate.published.running import Failed, Places, check, kept, missing, run
+    from protocols.evaluate.published.answers import Failed
+    from protocols.evaluate.published.lying import lying
+    from protocols.evaluate.published.running import Places, check, kept, key, missing, run, unlike
     from protocols.report.published import figure_json, needs, outcome
 
     entry = ledger.entry(name)
@@ -64,15 +66,20 @@ def _one(ledger: Any, name: str, data: Path | None, out: Path | None, dry_run: b
         folder = out or Path("runs") / f"reproduce-{name}"
         if not kept(entry):
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        places = Places(data, folder)
-        lines = needs(ledger, entry, missing(ledger, entry, data), places)
+        gone = missing(ledger, entry, data)
+        there = lying(ledger, entry, data) if data and not gone and not entry.needs else {}
+        places = Places(data, folder / key(entry, data, there))
+        lines = needs(ledger, entry, gone, there, places)
         click.echo("\n".join(map(shown, lines)), err=as_json)
         check(ledger, entry, data)
         try:
             if dry_run:
                 _costs(entry, places, as_json)
                 return
-            figures = run(entry, places, lambda said: click.echo(shown(f"running: {said}"), err=True))
+            if others := unlike(places):
+                more = "of other data, of another entry or version; they are not used"
+                click.echo(shown(f"beside {places.out} are runs {more}: {', '.join(others[:5])}"), err=True)
+            figures = run(entry, places, lambda said: click.echo(shown(said), err=True))
         except Failed as error:
             if error.code == 2:  # it has said in its line what is wrong
                 sys.exit(2)

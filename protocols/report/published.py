@@ -8,7 +8,7 @@ writes that table; a test compares.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from rich.console import RenderableType
 
 from protocols.evaluate.published.figures import Figure, number
 from protocols.evaluate.published.ledger import read_ledger
+from protocols.evaluate.published.lying import Lying
 from protocols.evaluate.published.records import Data, Entry, Ledger
 from protocols.evaluate.published.results import Result, joined, read_results
 from protocols.evaluate.published.running import Places, commands, kept
@@ -44,7 +45,7 @@ def row(ledger: Ledger, entry: Entry, result: Result | None) -> list[str]:
         _difference(largest) if largest else "",
         entry.status,
         f"{result.date}, {result.version}" if result else "",
-        f"{entry.hours:g}" if entry.data else "",
+        hours(entry) if entry.data and entry.commands else "",
     ]
 
 
@@ -76,18 +77,22 @@ def listing(ledger: Ledger, pairs: Sequence[Pair]) -> RenderableType:
     return Group(grid, line(""), line(summary(pairs)), line(more))
 
 
-def needs(ledger: Ledger, entry: Entry, missing: Sequence[Data], places: Places) -> list[str]:
-    """What an entry is, needs and runs."""
+def needs(
+    ledger: Ledger, entry: Entry, missing: Sequence[Data], there: Mapping[str, Lying], places: Places
+) -> list[str]:
+    """What an entry is, needs and runs; ``there``: its data as they lie there."""
     lines = [f"{entry.name}: {ledger.paper(entry)}, {entry.where}: {entry.of}"]
     for d in ledger.needed(entry):
-        there = f"MISSING: {d.where}" if d in missing else "there"
-        lines.append(f"  data: {d.path} ({there}){f', licence {d.licence}' if d.licence else ''}")
+        odd = there[d.name].odd if d.name in there else ""
+        found = f"MISSING: {d.where}" if d in missing else f"there{f', {odd}' if odd else ''}"
+        lines.append(f"  data: {d.path} ({found}){f', licence {d.licence}' if d.licence else ''}")
     for name in ("weights", "preprocessing", "augmentation", "order", "seeds"):
         if said := getattr(entry, name):
             more = " (timm or the hub has them; downloaded when they are first used)" if name == "weights" else ""
             lines.append(f"  {name}: {said}{more}")
     if entry.hours_how:
-        lines.append(f"  hours: {f'{entry.hours:g}, ' * bool(entry.hours)}{entry.hours_how}")
+        lines.append(f"  hours: {f'{hours(entry)}, ' * bool(entry.estimated)}{entry.hours_how}")
+    lines += [f"    {w.of}: {w.trainings:,} trainings of {w.images:,} images, {w.epochs:g} epochs" for w in entry.loads]
     if entry.notes:
         lines.append(f"  {entry.notes}")
     lines += [f"  $ {c}" for c in commands(entry, places)]
@@ -133,7 +138,7 @@ def to_json(ledger: Ledger, entry: Entry, result: Result | None) -> dict[str, An
     return {
         "name": entry.name, "paper": ledger.paper(entry), "where": entry.where, "of": entry.of, "status": entry.status,
         "needs": entry.needs, "data": [{"path": d.path, "where": d.where} for d in ledger.needed(entry)],
-        "commands": list(entry.commands), "hours": entry.hours, "hours_how": entry.hours_how,
+        "commands": list(entry.commands), "hours": entry.estimated, "hours_how": entry.hours_how,
         "columns": list(entry.columns), "rows": [list(r) for r in entry.rows], "notes": entry.notes,
         "date": result.date if result else None, "version": result.version if result else None,
         "figures": [figure_json(f) for f in result.figures] if result else None,
@@ -164,6 +169,11 @@ def _counted(entry: Entry) -> int:
         return sum(number(c) is not None for r in entry.rows for c in r[1:])
     read = sum(len(r.columns) * len(r.rows) for r in entry.read)
     return read + sum(1 if d.row else len(entry.rows) for d in entry.derive)
+
+
+def hours(entry: Entry) -> str:
+    """To two digits, which is more than is known."""
+    return f"{float(f'{entry.estimated:.2g}'):g}"
 
 
 def _number(f: Figure, value: float | None) -> str:

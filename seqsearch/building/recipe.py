@@ -89,6 +89,9 @@ def read_recipe(path: Path) -> Recipe:
         raise UserError(f"{path}: a source cannot be called {brief(wrong.name)}: it is a group's name, without / and =")
     if away := next((s for s in recipe.sources if Path(s.path).is_absolute() or ".." in Path(s.path).parts), None):
         raise UserError(f"{path}: {away.name}: path {brief(away.path)} must lie below the folder that --from names")
+    counts = [(s.name, s.classes, s.images) for s in recipe.sources] + [(recipe.name, recipe.classes, recipe.images)]
+    if odd := next((name for name, *numbers in counts if min(numbers) < 1), None):
+        raise UserError(f"{path}: {odd}: classes and images must be from 1")
     if not recipe.public or recipe.min_images < 1:
         raise UserError(f"{path} must have a source that is published, and min_images from 1")
     return recipe

@@ -205,7 +205,9 @@ def read_frozen(path: Path) -> FrozenFile:
         wrong = "its checksum says that it was changed"
     else:
         found: FrozenFile = built(said, FrozenFile)
-        if not (wrong := next((w for n in found.lengths for o in n.orders if (w := _wrong(found, n, o))), "")):
+        if path.name != (right := f"{found.data_set}@{found.version}.json"):
+            wrong = f"it holds what {right} must be called, and would be there twice"
+        elif not (wrong := next((w for n in found.lengths for o in n.orders if (w := _wrong(found, n, o))), "")):
             return found
     raise UserError(f"{path}: {wrong}; frozen orders never change: install seqsearch again")
 

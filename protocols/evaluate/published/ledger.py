@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import string
 from collections.abc import Sequence
@@ -30,10 +31,17 @@ def read_ledger(path: Path) -> Ledger:
         raise UserError(f"{path}: unknown key {brief(unknown[0])}; keys are schema, {', '.join(parts)}")
     lists = {key: _records(path, key, content.get(key), kind) for key, kind in parts.items()}
     ledger = Ledger(*lists.values())
+    check_ledger(path, ledger)
+    return ledger
+
+
+def check_ledger(path: Path, ledger: Ledger) -> None:
+    """Raises UserError: something in it contradicts itself; ``path`` begins the line."""
+    if odd := next((d for d in ledger.data if d.classes < 0 or d.images < 0), None):
+        raise UserError(f"{path}: data: {odd.name}: classes and images must not be negative")
     for entry in ledger.entries:
         if wrong := _wrong(ledger, entry):
             raise UserError(f"{path}: {entry.name}: {wrong}")
-    return ledger
 
 
 def _records(path: Path, key: str, content: Any, kind: Any) -> tuple[Any, ...]:
@@ -85,6 +93,18 @@ def _wrong_commands(e: Entry) -> str:
         return "commands and `read` go together"
     if any(not 0 <= r.command <= len(e.commands) for r in e.read):
         return "`read` names a command that is not there"
+    return _wrong_hours(e)
+
+
+def _wrong_hours(e: Entry) -> str:
+    if any(not math.isfinite(n) or n < 0 for n in (e.hours, e.rate, e.extra)):
+        return "`hours`, `rate` and `extra` must be finite and not negative"
+    if bool(e.loads) != (e.rate > 0) or (e.loads and e.hours):
+        return "`loads` and `rate` go together, without `hours`, which follow from them"
+    if odd := next(
+        (w for w in e.loads if not (math.isfinite(w.seen) and min(w.images, w.epochs, w.trainings) > 0)), None
+    ):
+        return f"load {brief(odd.of)}: images, epochs and trainings must be above 0"
     return "" if not e.commands or e.hours_how else "`hours_how` is lacking"
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 from dataclasses import dataclass
 from typing import Literal
 
+from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
 
 Status = Literal["reproduced", "differs", "not run", "not possible yet"]
+BESIDE = ("status", "loads", "rate", "extra", "hours", "hours_how", "needs", "notes")
+"""Fields of an entry that say something of it, and change neither its run nor its printed figures."""
 How = Literal["mean", "first minus last", "first minus mean", "sum of the rows above"]
 
 
@@ -30,8 +34,9 @@ class Data:
         path: file or folder below the one that ``--data`` names.
         where: how to get it.
         licence: as its source says; empty: it says none.
-        classes: how many there are.
-        images: how many there are; 0: not known.
+        classes: how many there are, compared before anything is trained; 0: the command counts them.
+        images: how many there are, compared too; 0: not known.
+        may_differ: which of the two may be others, because the data set is not fixed by its name.
         groups: of its classes, in the file; none: one group.
     """
 
@@ -41,6 +46,7 @@ class Data:
     licence: str = ""
     classes: int = 0
     images: int = 0
+    may_differ: tuple[Literal["classes", "images"], ...] = ()
     groups: tuple[str, ...] = ()
 
 
@@ -85,6 +91,26 @@ class Derived:
 
 
 @dataclass(frozen=True)
+class Load:
+    """Training that an entry asks for, from which its hours follow.
+
+    Attributes:
+        of: what is trained.
+        images: of one training; ``epochs`` of it; ``trainings``: how many.
+    """
+
+    of: str
+    images: int
+    epochs: float
+    trainings: int
+
+    @property
+    def seen(self) -> float:
+        """Images that go through the network."""
+        return self.images * self.epochs * self.trainings
+
+
+@dataclass(frozen=True)
 class Entry:
     """A table, or what is said in a text, of a paper.
 
@@ -101,7 +127,9 @@ class Entry:
         preprocessing: of the images; ``augmentation``, ``order`` of the classes, ``seeds``: as the paper says, and as here.
         commands: in this order; ``{data}``, ``{out}`` and ``{table}`` are folders and the printed table as a CSV file.
         read: where our figures are; ``derive``: what is computed from the printed table itself.
-        hours: on one GPU for all commands; ``hours_how``: how that was estimated.
+        loads: what is trained; the hours of all commands follow from them, see `estimated`.
+        rate: images a second that is assumed; ``extra``: share of those hours for what is not training.
+        hours: measured, where nothing is trained; ``hours_how``: how either came about.
         needs: the command that is lacking.
         conditional: on what our intervals are conditional.
         notes: what a reader must know beside this.
@@ -123,6 +151,9 @@ class Entry:
     commands: tuple[str, ...] = ()
     read: tuple[Read, ...] = ()
     derive: tuple[Derived, ...] = ()
+    loads: tuple[Load, ...] = ()
+    rate: float = 0.0
+    extra: float = 0.0
     hours: float = 0.0
     hours_how: str = ""
     needs: str = ""
@@ -132,6 +163,20 @@ class Entry:
     def words(self) -> list[list[str]]:
         """The commands, each as its words, with placeholders."""
         return [shlex.split(command) for command in self.commands]
+
+    @property
+    def estimated(self) -> float:
+        """Hours: of the loads at the rate, or as they were measured.
+
+        >>> Entry("x", "p", "", "", "not run", (), (), loads=(Load("", 1000, 7.2, 200),), rate=800, extra=0.5).estimated
+        0.75
+        """
+        return (1 + self.extra) * sum(load.seen for load in self.loads) / self.rate / 3600 if self.loads else self.hours
+
+    @property
+    def digest(self) -> str:
+        """Of all that a run depends on, and of what it is compared with: every field but `BESIDE`."""
+        return digest_of({k: v for k, v in dataclasses.asdict(self).items() if k not in BESIDE})
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,14 @@ class Result:
     Attributes:
         name: of the entry.
         commands: as they were then.
+        digest: `Entry.digest` of then.
         date: year-month-day; ``version``: of seqsearch.
         figures: of the table, ours beside the printed ones.
     """
 
     name: str
     commands: tuple[str, ...]
+    digest: str
     date: str
     version: str
     figures: tuple[Figure, ...]
@@ -74,7 +76,7 @@ def joined(ledger: Ledger, results: dict[str, Result]) -> list[tuple[Entry, Resu
     """Each entry with what came of it.
 
     Raises:
-        UserError: the ledger claims what no result shows, or its table or commands are others than those that were run.
+        UserError: the ledger claims what no result shows, or it is another entry than the one that was run.
     """
     pairs = []
     for entry in ledger.entries:
@@ -96,4 +98,6 @@ def _wrong(entry: Entry, result: Result | None) -> str:
     for f in result.figures:
         if f.row not in rows or f.column not in entry.columns or cell(entry, f.row, f.column) != f.printed:
             return f"the printed figure of {f.row}, {f.column} is not that of its result: run it again"
+    if entry.digest != result.digest:
+        return "it is not the entry that was run (figures, columns, what is read or derived, settings): run it again"
     return ""

@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
+import re
 import shlex
-import signal
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from protocols.evaluate.published.answers import answer_in, answered, made, write
 from protocols.evaluate.published.figures import Figure, derived, from_answers
+from protocols.evaluate.published.lying import Lying
 from protocols.evaluate.published.records import Data, Entry, Ledger
+from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
-from seqsearch.storage.files import atomic_path
 
 COSTED = ("cldyb", "edge", "score")
 """Commands that have ``--dry-run``."""
-ROOT = Path(__file__).parents[3]
+KEY = re.compile(r"[0-9a-f]{16}")
 
 Say = Callable[[str], None]
 
 
-class Failed(UserError):
-    """A command of an entry ended with another exit ``code`` than 0, and has said why."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(f"the command ended with exit code {code}; run the same again to go on")
-        self.code = code
-
-
 @dataclass(frozen=True)
 class Places:
-    """What stands for the placeholders of commands: folders of data and of results, and the printed table as CSV."""
+    """What stands for the placeholders of commands: folders of data and of results, and the printed table as CSV.
+
+    ``out`` is of one entry, of data as they lie there, and of one version (see `key`): what is in it can be gone on with.
+    """
 
     data: Path | None
     out: Path
@@ -74,6 +71,21 @@ def missing(ledger: Ledger, entry: Entry, data: Path | None) -> list[Data]:
     return [d for d in ledger.needed(entry) if data is None or not (data / d.path).exists()]
 
 
+def key(entry: Entry, data: Path | None, there: Mapping[str, Lying]) -> str:
+    """Name of the folder for runs of an entry: another one for another entry, place or content of data, or version."""
+    place = str(data.resolve()) if data and entry.data else ""
+    return digest_of(entry.digest, place, {n: d.digest for n, d in there.items()}, version("seqsearch"))[:16]
+
+
+def unlike(places: Places) -> list[str]:
+    """Folders of other keys beside that of ``places``."""
+    try:
+        names = os.listdir(places.out.parent)
+    except OSError:
+        return []
+    return sorted(n for n in names if KEY.fullmatch(n) and n != places.out.name)
+
+
 def kept(entry: Entry) -> bool:
     """Whether its commands leave runs behind."""
     return any("{out}" in command for command in entry.commands)
@@ -84,39 +96,41 @@ def commands(entry: Entry, places: Places) -> list[str]:
     return [shlex.join(places.put(words)) for words in entry.words()]
 
 
-def write_table(entry: Entry, path: Path) -> None:
+def table_of(entry: Entry) -> str:
     """The printed table as CSV, rows in the first column, without those that a command computes from the others."""
-    computed = {row for r in entry.read for row, _ in r.rows}
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["row", *entry.columns])
-        writer.writerows(r for r in entry.rows if r[0] not in computed)
+    computed, text = {row for r in entry.read for row, _ in r.rows}, io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["row", *entry.columns])
+    writer.writerows(r for r in entry.rows if r[0] not in computed)
+    return text.getvalue()
 
 
 def run(entry: Entry, places: Places, say: Say = lambda line: None) -> list[Figure]:
     """All commands one after the other, then our figures beside the printed ones.
 
-    What a command answered is kept in ``places.out``; called again, finished commands are not run again, and one that was
-    interrupted goes on where it was.
+    What a command answered is kept in ``places.out``; called again, finished commands are not run again, which is said, and
+    one that was interrupted goes on where it was, or begins again.
 
     Raises:
         Failed: a command did.
-        UserError: it did not answer what is read from it.
+        UserError: it did not answer what is read from it, or ``places.out`` cannot be written.
     """
     if not entry.commands:
         return derived(entry)
-    places.out.mkdir(parents=True, exist_ok=True)
-    write_table(entry, places.table)
+    folder = made(places.out)
+    if any("{table}" in command for command in entry.commands):
+        write(folder, places.table.name, table_of(entry))
     answers = []
     for number, words in enumerate(entry.words(), 1):
-        typed, record = shlex.join(words), places.out / f"answer-{number}.json"
-        answer = _answered(record, typed)
+        typed, record = shlex.join(places.put(words)), f"answer-{number}.json"
+        answer = answer_in(folder, record, typed)
         if answer is None:
-            put = _resumed(words, places) or places.put(words)
-            say(shlex.join(put))
+            put = _resumed(words, places) or _replacing(words, places) or places.put(words)
+            say(f"running: {shlex.join(put)}")
             answer = answered(put)
-            with atomic_path(record) as temporary:
-                temporary.write_text(json.dumps({"command": typed, "answer": answer}) + "\n")
+            write(folder, record, json.dumps({"command": typed, "answer": answer}) + "\n")
+        else:
+            say(f"kept from {places.out}: {typed}")
         answers.append(answer)
     return from_answers(entry, answers) + derived(entry)
 
@@ -148,15 +162,6 @@ def _without_out(words: Sequence[str]) -> list[str]:
     return [*words[:at], *words[at + 2 :]]
 
 
-def _answered(record: Path, typed: str) -> Any:
-    """What the same command answered before; None: nothing."""
-    try:
-        said = json.loads(record.read_text())
-    except (OSError, ValueError):
-        return None
-    return said.get("answer") if isinstance(said, dict) and said.get("command") == typed else None
-
-
 def _resumed(words: Sequence[str], places: Places) -> list[str] | None:
     """The command that goes on with a run which an earlier call had begun; None: there is none."""
     if words[1] not in COSTED or "--out" not in words:
@@ -167,25 +172,9 @@ def _resumed(words: Sequence[str], places: Places) -> list[str] | None:
     return [*words[:2], "--resume", str(folder), *(["--json"] if "--json" in words else [])]
 
 
-def answered(words: Sequence[str]) -> Any:
-    """What a command prints as JSON, run by the code that this is of; its progress and messages go to stderr.
-
-    Raises:
-        Failed: it ended otherwise than with exit code 0.
-        UserError: it printed no JSON.
-    """
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    command = [sys.executable, "-m", "protocols.cli", *words[1:]]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path})
-    try:
-        text, _ = process.communicate()
-    except BaseException:  # it ends in order, and can be resumed
-        process.send_signal(signal.SIGTERM)
-        process.wait()
-        raise
-    if process.returncode:
-        raise Failed(process.returncode)
-    try:
-        return json.loads(text)
-    except ValueError:
-        raise UserError(f"no JSON was printed by: {shlex.join(words)}") from None
+def _replacing(words: Sequence[str], places: Places) -> list[str] | None:
+    """A ``pool build`` whose file is there without its answer, being what an earlier call began; None: there is none."""
+    made = [
+        w for w in places.put(words) if w.endswith(".parquet") and Path(w).parent == places.out and Path(w).exists()
+    ]
+    return [*places.put(words), "--force"] if words[1:3] == ["pool", "build"] and made else None

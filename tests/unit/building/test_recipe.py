@@ -104,6 +104,7 @@ def test_bad_input_is_one_line(
         ("name: Birds", "name: Rocks", "two sources have the name"),
         ("path: birds", "path: ../birds", "must lie below"),
         ("name: Birds", "name: a/b", "cannot be called"),
+        ("classes: 3", "classes: -3", "classes and images must be from 1"),
         ("images: 12", "pictures: 12", "unknown key 'pictures'"),
         ("min_images: 5", "min_images: 0", "min_images from 1"),
         ("schema: seqsearch-pool-recipe/1", "schema: seqsearch-published/1", "must have `schema"),

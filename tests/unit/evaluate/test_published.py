@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ from click.testing import CliRunner, Result
 from protocols.cli.main import main
 from protocols.evaluate.published import where
 from protocols.evaluate.published.figures import Figure, derived, found, number
-from protocols.evaluate.published.ledger import read_ledger
+from protocols.evaluate.published.ledger import check_ledger, read_ledger
+from protocols.evaluate.published.records import Load
 from protocols.evaluate.published.results import joined, read_results
 from protocols.evaluate.published.running import Places, waits
 from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
@@ -108,7 +111,8 @@ def written(tmp_path: Path, old: str, new: str) -> Path:
         ('["CLDyB", "found"]', '["CLDYB", "found"]', "no column is called 'CLDYB'"),
         ("{data}/heldout.parquet", "{date}/heldout.parquet", "unknown placeholder 'date'"),
         ("data: [cldyb, heldout]", "data: [cldyb, held]", "unknown data 'held'"),
-        ("  hours: 400\n", "  hours: many\n", "must be a number"),
+        ("  rate: 80\n", "  rate: many\n", "must be a number"),
+        ("  rate: 80\n", "  rate: .nan\n", "must be finite and not negative"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_in_the_ledger_is_one_line(tmp_path: Path, old: str, new: str, says: str) -> None:
@@ -119,17 +123,45 @@ def test_what_is_wrong_in_the_ledger_is_one_line(tmp_path: Path, old: str, new: 
 
 
 @pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"hours": -4.0}, "finite and not negative"),
+        ({"loads": (), "rate": 0.0, "hours": math.nan}, "finite and not negative"),
+        ({"hours": 8.0}, "go together"),
+        ({"rate": 0.0}, "go together"),
+        ({"loads": (Load("x", 10, -1, 3),)}, "must be above 0"),
+    ],
+)
+def test_hours_that_are_none_are_refused(given: dict[str, Any], says: str) -> None:
+    entry = dataclasses.replace(ledger().entry("edge-table-a4"), **given)
+    with pytest.raises(UserError, match=says):
+        check_ledger(Path("x.yaml"), dataclasses.replace(ledger(), entries=(entry,)))
+
+
+@pytest.mark.parametrize(
     ("old", "new", "says"),
     [
         ("status: not run", "status: reproduced", "no result is there"),
         ("status: reproduced", "status: differs", "it says `differs`"),
         ('["SRCC", "0.643"', '["SRCC", "0.999"', "is not that of its result"),
         ("--reference Held-out", "--reference CLDyB", "its commands are not those that were run"),
+        (
+            '["ER", "67.9", "55.1", "54.8", "79.9"]',
+            '["ER", "66.9", "55.1", "54.8", "79.9"]',
+            "is not the entry that was run",
+        ),
     ],
 )
 def test_a_claim_that_no_result_shows_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
-    with pytest.raises(UserError, match="ledger of published results"):
-        joined(read_ledger(written(tmp_path, old, new)), read_results(CHECKOUT / RESULTS))
+    text = (CHECKOUT / LEDGER).read_text()
+    head, of_ranks, rest = text.partition("- name: cldyb-table-1-ranks\n")
+    path = tmp_path / "published.yaml"
+    path.write_text(text.replace(old, new, 1) if old in head else head + of_ranks + rest.replace(old, new, 1))
+    if old.startswith('["ER"'):  # inputs of the entry that was run, which are printed in another entry, too
+        path.write_text(head + of_ranks + rest.replace(old, new, 1))
+    with pytest.raises(UserError, match="ledger of published results") as error:
+        joined(read_ledger(path), read_results(CHECKOUT / RESULTS))
+    assert says in str(error.value)
 
 
 def test_figures_are_read_as_they_are_printed() -> None:

@@ -144,7 +144,7 @@ def test_an_entry_that_trains_is_run_kept_and_gone_on_with(tmp_path: Path) -> No
     assert 0 < figure.ours <= 100
     assert len(said) == 2
     assert run(entry, places, said.append) == [figure]
-    assert len(said) == 2
+    assert [line.split()[0] for line in said] == ["running:"] * 2 + ["kept"] * 2
     (tmp_path / "out/answer-1.json").unlink()  # as if it had been interrupted
     assert run(entry, places, said.append) == [figure]
-    assert "--resume" in said[2]
+    assert "--resume" in said[4]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -200,3 +201,17 @@ def test_an_order_is_a_source_and_carries_its_version() -> None:
     assert len(read_source(source.path, "random").named) == 5
     with pytest.raises(UserError, match=r"--which random: .* is of another kind \(hard\)"):
         read_source(Path("frozen:cifar100-hard-10"), "random")
+
+
+def test_a_copy_under_another_name_is_refused(tmp_path: Path) -> None:
+    copy = tmp_path / "mine.json"
+    copy.write_bytes((FOLDER / "cub200@1.json").read_bytes())
+    with pytest.raises(UserError, match=r"cub200@1\.json must be called"):
+        read_frozen(copy)
+
+
+def test_a_digest_is_made_as_the_docs_say() -> None:
+    for frozen in frozen_orders()[:8]:
+        sequences = [[sorted(task) for task in s.tasks] for s in frozen.sequences]
+        text = json.dumps(["frozen order", sequences], sort_keys=True, separators=(",", ":"))
+        assert frozen.order.digest == hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

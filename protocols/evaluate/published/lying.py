@@ -1,0 +1,56 @@
+"""What lies where the data sets of an entry should be, compared with what the ledger says of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from protocols.evaluate.published.records import Data, Entry, Ledger
+from seqsearch.core.digests import digest_of
+from seqsearch.core.errors import UserError
+from seqsearch.pools.open import build_pool
+
+
+@dataclass(frozen=True)
+class Lying:
+    """A data set as it lies there.
+
+    Attributes:
+        digest: of the pool; of names, sizes and times of files where the ledger counts no classes.
+        odd: what is other than the ledger says, where that may be; empty: nothing.
+    """
+
+    digest: str
+    odd: str = ""
+
+
+def lying(ledger: Ledger, entry: Entry, data: Path) -> dict[str, Lying]:
+    """The data sets of an entry in the folder ``data``, by name.
+
+    Raises:
+        UserError: one is no pool, or has other classes or images than the ledger says, where that may not be.
+    """
+    return {d.name: _lying(entry, d, data / d.path) for d in ledger.needed(entry)}
+
+
+def _lying(entry: Entry, data: Data, path: Path) -> Lying:
+    if not data.classes:
+        return Lying(_files(path))
+    pool = build_pool(str(path))
+    counts = {"classes": (len(pool.classes), data.classes), "images": (sum(c.count for c in pool.classes), data.images)}
+    odd = [
+        (what, f"{there:,} {what}, not {said:,}") for what, (there, said) in counts.items() if said and there != said
+    ]
+    if wrong := [text for what, text in odd if what not in data.may_differ]:
+        raise UserError(
+            f"{entry.name} was not run: {path} is not {data.name} as the ledger has it: {'; '.join(wrong)}; {data.where}"
+        )
+    return Lying(pool.digest, "; ".join(text for _, text in odd))
+
+
+def _files(path: Path) -> str:
+    """Of the names, sizes and times of the files in a folder."""
+    found = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    stats = [p.stat() for p in found]
+    rows = [[str(p.relative_to(path)), s.st_size, s.st_mtime_ns] for p, s in zip(found, stats, strict=True)]
+    return "files-" + digest_of(rows)
