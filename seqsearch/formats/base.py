@@ -92,6 +92,7 @@ class Toolbox:
         together: text of files for all sequences by name, from the names of their classes.
         read: what a file of it says.
         marks: keys that files of it have, and files of others have not.
+        shared: keys that files of it and of its kin have, and no others.
         needs_all: an order without images must have all classes of the data set.
     """
 
@@ -104,6 +105,7 @@ class Toolbox:
     files: Callable[[Order, bool], Mapping[str, str]] | None = None
     together: Callable[[Mapping[str, Sequence[Sequence[str]]]], Mapping[str, str]] | None = None
     marks: frozenset[str] = frozenset()
+    shared: frozenset[str] = frozenset()
     needs_all: bool = False
 
 
@@ -140,7 +142,7 @@ def foreign(given: Given, name: str) -> None:
         )
     keys = {k for k, v in given.said.items() if isinstance(k, str) and not (name == "json" and _is_sequence(v))}
     for other, found in known.items():
-        marks = sorted(keys & found.marks)
+        marks = sorted(keys & (found.marks | (found.shared - known[name].shared)))
         if marks and other != name and not keys & known[name].marks:
             raise UserError(f"{given.path} is a file of {found.title} ({marks[0]!r} is in it): give --from {other}")
 

@@ -141,6 +141,8 @@ LIMITS = (
     "Transforms are those of the data set that the configuration names; choose one whose images have the size of yours.",
     "Methods with constants for one data set (FOSTER and BEEF for CIFAR-100) see the name of the sequence's folder.",
 )
+KEYS = frozenset({"init_cls", "increment"})
+"""Of a configuration of either of them."""
 DIRECTION = (
     "class_order[label] = class_id, in order of arrival (the position is the new label, the entry the original class)"
 )

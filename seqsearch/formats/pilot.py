@@ -16,5 +16,6 @@ def build() -> Toolbox:
         usage=lamda.usage("LAMDA-PILOT"),
         files=lambda order, images: lamda.files("pilot", order),
         marks=frozenset({"backbone_type"}),
+        shared=lamda.KEYS,
         needs_all=True,
     )

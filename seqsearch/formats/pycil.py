@@ -16,5 +16,6 @@ def build() -> Toolbox:
         usage=lamda.usage("PyCIL"),
         files=lambda order, images: lamda.files("pycil", order),
         marks=frozenset({"convnet_type"}),
+        shared=lamda.KEYS,
         needs_all=True,
     )

@@ -69,7 +69,9 @@ def chosen(wanted: Wanted, images: Images) -> tuple[World | None, tuple[Chosen, 
     Raises:
         UserError: no such run, file, sequence or pool; other images; a class that is not there.
     """
-    source = _selected(read_source(at_home(wanted.source), wanted.which or "all", wanted.by_name), wanted)
+    source = _selected(
+        read_source(at_home(wanted.source), wanted.which or "all", wanted.by_name, one_length=False), wanted
+    )
     world = _world(source, wanted)
     if world is None:
         if images != "none":

@@ -89,7 +89,7 @@ class Source:
         return replace(self, sequences=sequences, data=replace(self.data, rows=rows, rollouts=rollouts))
 
 
-def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source:
+def read_source(path: Path, which: str = "all", by_name: bool = False, *, one_length: bool = True) -> Source:
     """A run folder, a ``sequences.parquet``, a file of class names (`read_named`), or frozen orders (``frozen:NAME,...``).
 
     Raises:
@@ -110,8 +110,9 @@ def read_source(path: Path, which: str = "all", by_name: bool = False) -> Source
             raise UserError(f"{path}: no such run folder or file")
         if which != "all":
             raise UserError(f"--which {which}: {path} does not say which sequences were found, and which are random")
-        return Source(path, named=_one_length(path, read_named(path)))
-    sequences, kinds = _one_length(path, sequences), WHICH.get(which)
+        named = read_named(path)
+        return Source(path, named=_one_length(path, named) if one_length else named)
+    sequences, kinds = _one_length(path, sequences) if one_length else sequences, WHICH.get(which)
     kept = tuple(s for s in sequences if (s.kind in kinds if kinds else s.kind not in MADE_OF_OTHERS))
     if not kept:
         raise UserError(f"{path}: holds no {'' if which == 'all' else which + ' '}sequence to judge a method on")

@@ -259,3 +259,26 @@ def test_nothing_is_overwritten_by_an_import(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "is there already" in result.stderr
     assert (tmp_path / "mine.json").read_text() == "[[0, 1], [2, 3]]"
+
+
+def test_a_configuration_of_one_toolbox_is_not_read_as_that_of_another(tmp_path: Path) -> None:
+    """A trimmed one, which says neither backbone_type nor convnet_type: Mammoth's order would run the other way."""
+    (tmp_path / "own.json").write_text(
+        '{"init_cls": 2, "increment": 2, "dataset": "cifar100", "class_order": [3, 2, 0, 1]}'
+    )
+    (tmp_path / "names.txt").write_text("a\nb\nc\nd\n")
+    words = ["import", str(tmp_path / "own.json"), "--names", str(tmp_path / "names.txt"), "--out"]
+    for form in ("mammoth", "avalanche", "lae"):
+        result = CliRunner().invoke(main, [*words, str(tmp_path / f"{form}.json"), "--from", form, "--task-sizes", "2"])
+        assert result.exit_code == 2
+        assert "is a file of P" in result.stderr
+    for form in ("pilot", "pycil"):
+        assert CliRunner().invoke(main, [*words, str(tmp_path / f"{form}.json"), "--from", form]).exit_code == 0
+
+
+def test_sequences_of_several_lengths_are_exported(tmp_path: Path) -> None:
+    (tmp_path / "own.json").write_text('{"a": [["c1", "c2"], ["c3"]], "b": [["c1"], ["c2"], ["c4"]]}')
+    words = ["export", str(tmp_path / "own.json"), "--to", "json", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    assert json.loads((tmp_path / "out" / "sequences.json").read_text())["b"] == [["c1"], ["c2"], ["c4"]]
