@@ -127,6 +127,7 @@ def test_a_run_of_others_starts_no_command_when_it_is_resumed(run: Path, tmp_pat
     assert named.exit_code == 0, named.output
 
 
+@pytest.mark.long
 def test_a_duel_is_resumed_by_naming_its_methods(tmp_path: Path) -> None:
     small = [f"--{n.replace('_', '-')}={SMALL[n]}" for n in ("pool", "tasks", "classes_per_task")]
     out = tmp_path / "duel"

@@ -81,6 +81,7 @@ def test_every_class_is_in_one_task_and_hard_and_easy_lie_beyond_all_random_ones
     assert easy > f.length.random_mean + 10 * f.length.random_sd
 
 
+@pytest.mark.long
 def test_scores_and_the_hard_order_come_out_again() -> None:
     from benchmarks.freeze_orders import RESTARTS, SEED, similarity_of
     from seqsearch.extremes.find import find
