@@ -14,7 +14,7 @@ import numpy as np
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief, fits
-from seqsearch.formats.base import Given, Order, Read
+from seqsearch.formats.base import Given, Order, Read, Toolbox
 from seqsearch.formats.numbers import sizes_of, stepped, values, whole
 
 STUB = '''"""Runs PILOT or PyCIL on this sequence; it needs the toolbox and the files beside it, nothing else.
@@ -148,10 +148,21 @@ DIRECTION = (
 )
 
 
-def usage(folder_of_toolbox: str) -> dict[bool, str]:
-    """Lines that run it."""
-    lines = f"    cd {folder_of_toolbox}\n    python DIR/{{folder}}/seqsearch_run.py --config exps/METHOD.json"
-    return {True: lines, False: lines + '   # its "dataset" is the one that the class ids are of'}
+def toolbox(title: str, repository: str, mark: str) -> Toolbox:
+    """One of the two: its name, the folder that its repository makes, and the key that only its configurations have."""
+    lines = f"    cd {repository}\n    python DIR/{{folder}}/seqsearch_run.py --config exps/METHOD.json"
+    return Toolbox(
+        title,
+        tried=f"not run in {title} itself: by its rule (data manager and trainer, read in 2026), in the tests of seqsearch",
+        direction=DIRECTION,
+        read=read,
+        limits=LIMITS,
+        usage={True: lines, False: lines + '   # its "dataset" is the one that the class ids are of'},
+        files=lambda order, images: files(title.lower(), order),
+        marks=frozenset({mark}),
+        shared=KEYS,
+        needs_all=True,
+    )
 
 
 def files(name: str, order: Order) -> Mapping[str, str]:
