@@ -1,6 +1,7 @@
 """Small toolboxes that follow the documented rules of the real ones: what each makes of what it is given.
 
-Written from the rules (how labels are mapped, which labels a task has), not from what is exported.
+Written from the rules (how labels are mapped, which labels a task has), not from what is exported. What they raise, the real ones
+raise: `NotImplementedError` for a data set that is not known, or that lacks a field.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Methods by command: what they are given, what is taken of what they answer, and what they may not do."""
+"""Methods by command: what they are given, what is taken of what they answer, and what they are known by."""
 
 from __future__ import annotations
 
@@ -7,11 +7,6 @@ import json
 import os
 import re
 import shlex
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,49 +16,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.outcomes import HEAD, EdgeResult
+from seqsearch.core.outcomes import HEAD
 from seqsearch.core.registry import located
-from seqsearch.core.types import Edge, JudgedPart, MethodSpec, Probe, StateKey, Task, reported
+from seqsearch.core.types import Edge, JudgedPart, Probe, StateKey, reported
 from seqsearch.engine.journal_lines import understood, written
 from seqsearch.storage.inside import Inside
-from seqsearch.training.command import confined
 from seqsearch.training.command.answer import BadAnswer, _images, read_answer
 from seqsearch.training.command.places import OUTPUT
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 from tests.photos import write_digits
-
-LEARNER = Path(__file__).with_name("learner.py")
-POOL = "glyphs:classes=12,train=6,reward=2,test=3"
-
-
-def spec_of(world: World, how: str, *more: str, **params: object) -> MethodSpec:
-    text = "cmd:" + shlex.join([sys.executable, str(LEARNER), how, "{sequence}", "{out}", *more])
-    item = located(parse_item(text, "method"), Path.cwd())
-    return world.spec(replace(item, params=tuple(params.items())), "glyph_vit")
-
-
-class Lab:
-    def __init__(self, folder: Path) -> None:
-        self.run = folder / "run"
-        (self.run / "states").mkdir(parents=True)
-        (self.run / "config.json").write_text("mine")
-        self.world = World(POOL, 0, str(folder / "cache"), str(self.run / "states"))
-        self.trainer = Trainer(self.world)
-        self.tasks: tuple[Task, ...] = self.world.task([7, 2]), self.world.task([4, 5, 9]), self.world.task([0])
-
-    def train(
-        self, how: str, *more: str, judged: JudgedPart = "test", replicate: int = 0, **params: object
-    ) -> EdgeResult:
-        prefix = reported(self.tasks) if judged == "test" else self.tasks
-        key = StateKey(spec_of(self.world, how, *more, **params), 0, replicate, prefix)
-        return self.trainer.train(Edge(key, judged, keep=False))
-
-    @property
-    def folder(self) -> Path:
-        """Of the only command that was run."""
-        [found] = (self.run / "commands").iterdir()
-        return found
+from tests.unit.training.commanded import LEARNER, Lab, spec_of
 
 
 @pytest.fixture
@@ -171,60 +134,6 @@ def test_a_whole_square_is_read_below_its_diagonal(lab: Lab) -> None:
     assert lab.train("square").steps == tuple(nearest_means(lab, "test"))
 
 
-@pytest.mark.skipif(not confined.available(), reason="this kernel cannot confine a process")
-def test_a_command_writes_below_its_own_folder_only(lab: Lab, tmp_path: Path) -> None:
-    result = lab.train("writes-outside")
-    assert result.status == "failed"
-    assert "PermissionError" in result.message
-    assert (lab.run / "config.json").read_text() == "mine"
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    assert lab.train("counts", str(shared)).status == "failed"
-    assert lab.train("counts", str(shared), writes=str(shared)).status == "ok"
-    assert (shared / "runs").read_text() == "once\n"
-
-
-def test_one_that_never_ends_is_ended_with_all_that_it_started(lab: Lab) -> None:
-    begin = time.monotonic()
-    result = lab.train("sleeps", hours=2 / 3600)
-    assert result.status == "timeout"
-    assert "--command-hours" in result.message
-    assert time.monotonic() - begin < 30
-    _until(lambda: not _in(lab.folder))
-
-
-def _folder_of(process: Path) -> str:
-    try:
-        return os.readlink(process / "cwd")
-    except OSError:
-        return ""
-
-
-def test_of_much_output_the_beginning_and_the_end_are_kept(lab: Lab) -> None:
-    assert lab.train("shouts").status == "ok"
-    kept = (lab.folder / OUTPUT).read_bytes()
-    assert len(kept) < 3 << 20
-    assert kept.startswith(b"learning shouts\nx")
-    assert b"bytes left out" in kept
-
-
-def test_a_link_in_place_of_its_folder_is_refused(lab: Lab, tmp_path: Path) -> None:
-    from seqsearch.core.errors import UserError
-
-    (tmp_path / "elsewhere").mkdir()
-    (lab.run / "commands").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UserError, match="is a link"):
-        lab.train("learns")
-    assert not list((tmp_path / "elsewhere").iterdir())
-
-
-def test_what_a_killed_one_left_is_no_hindrance(lab: Lab) -> None:
-    assert lab.train("learns").status == "ok"
-    (lab.folder / "out" / "half").write_text("x")
-    assert lab.train("learns").status == "ok"
-    assert not (lab.folder / "out" / "half").exists()
-
-
 def test_its_files_are_its_identity(lab: Lab, tmp_path: Path) -> None:
     own = tmp_path / "own.py"
     own.write_text(LEARNER.read_text())
@@ -241,39 +150,6 @@ def test_its_files_are_its_identity(lab: Lab, tmp_path: Path) -> None:
     assert digest("own.py", "other") != before
     own.write_text(LEARNER.read_text() + "\n# other\n")
     assert digest("own.py", "learns") != before
-
-
-@pytest.mark.parametrize("also_its_child", [False, True])
-def test_when_who_started_it_is_killed_all_of_it_ends(lab: Lab, also_its_child: bool) -> None:
-    """As when a run is killed, and as Ray kills a worker: with its children. Who made a session of its own ends, too."""
-    places = lab.run / "own"
-    places.mkdir()
-    program = "setsid sleep 61 & sleep 61 & sleep 61"
-    words = [sys.executable, "-I", "-S", confined.__file__, str(places), "--", "sh", "-c", program]
-    pipes = f"cwd={str(places)!r}, stdin=subprocess.PIPE, start_new_session=True"
-    starter = (
-        f"import subprocess, time; p = subprocess.Popen({words!r}, {pipes}); print(p.pid, flush=True); time.sleep(61)"
-    )
-    process = subprocess.Popen([sys.executable, "-c", starter], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    child = int(process.stdout.readline())
-    _until(lambda: len(_in(places)) == 6)  # the child, the watcher, the shell, three that sleep
-    process.kill()
-    if also_its_child:
-        os.kill(child, signal.SIGKILL)
-    process.wait()
-    _until(lambda: not _in(places))
-
-
-def test_what_it_leaves_behind_is_ended_at_once(lab: Lab) -> None:
-    begin = time.monotonic()
-    assert lab.train("leaves").status == "ok"
-    _until(lambda: not _in(lab.folder))
-    assert time.monotonic() - begin < 20
-
-
-def test_a_colon_in_its_path_is_no_separator(tmp_path: Path) -> None:
-    assert Lab(tmp_path / "a:b").train("learns").status == "ok"
 
 
 @pytest.mark.parametrize(("digits", "images"), [(4, 1500), (4, 3000), (4, 9999), (6, 100_000)])
@@ -293,17 +169,6 @@ def test_a_probe_of_a_command_trains_nothing(lab: Lab) -> None:
     assert answer.trained == ()
     assert len(answer.values) == len(classes)
     assert not (lab.run / "commands").exists()
-
-
-def _in(folder: Path) -> list[Path]:
-    return [p for p in Path("/proc").glob("[0-9]*") if _folder_of(p).startswith(str(folder))]
-
-
-def _until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 JSON = st.recursive(
@@ -349,7 +214,3 @@ def test_images_of_a_folder_are_its_own_files_unless_their_names_are_no_text(tmp
     second = Trainer(again).train(edge)
     assert second.status == "ok", second.message
     assert (tmp_path / "cache" / "images").exists()
-
-
-def test_places_are_filled_in_one_pass(tmp_path: Path) -> None:
-    assert Lab(tmp_path / "we{out}ird {sequence}").train("learns").status == "ok"
