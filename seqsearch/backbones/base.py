@@ -26,9 +26,11 @@ class Backbone(Protocol):
     vit: bool
     """Whether prompts and adapters can be injected (`seqsearch.backbones.inject`). An own backbone need not say: it is then
     found out when the first task is learned.
+    ``staged``, if it says so, tells whether there are feature maps behind its stages
+    (`seqsearch.backbones.parts.resnet.stages`).
 
-    One that reads the texts of a pool beside its images has ``tokenise(texts) -> dict of tensors [n, ...]``; one that begins from
-    scratch is a `FromScratch`."""
+    One that reads the texts of a pool beside its images has ``tokenise(texts) -> dict of tensors [n, ...]``; one that begins
+    from scratch is a `FromScratch`."""
 
     def module(self) -> torch.nn.Module:
         """A fresh copy with the pre-trained weights: preprocessed images ``[n, 3, s, s]`` -> features ``[n, dim]``.
@@ -57,8 +59,9 @@ class FromScratch(Protocol):
 
 @runtime_checkable
 class Staged(Protocol):
-    """A network that also gives what it computes on the way."""
+    """A network that gives what it computes on the way (of timm's ResNets `seqsearch.backbones.parts.resnet` knows it)."""
 
-    def stages(self, images: torch.Tensor) -> list[torch.Tensor]:
-        """Feature maps ``[n, c, h, w]`` behind each stage, from the first on; ``forward`` pools the last."""
+    def stage_modules(self) -> list[torch.nn.Module]:
+        """Its own modules, run one after the other: the first takes images ``[n, 3, s, s]``, each gives a map
+        ``[n, c, h, w]``. ``forward`` gives the mean of the last map over its points."""
         ...

@@ -48,6 +48,7 @@ class GlyphViT:
     dim: int = ARCHITECTURE["embed_dim"]
     view = View(size=32)
     vit = True
+    staged = False
 
     def __init__(self, weights: bytes) -> None:
         self._weights = weights

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Mapping
 
 from seqsearch.backbones.base import Backbone
-from seqsearch.backbones.parts.bf16 import Bf16
+from seqsearch.backbones.parts.bf16 import in_bf16
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.registry import made, names
@@ -22,7 +22,7 @@ def build_backbone(text: str, weights: Mapping[str, str] | None = None, precisio
         UserError: unknown backbone or option, weights that do not load.
     """
     backbone = _in_float32(text, weights)
-    return Bf16(backbone) if precision == "bf16" else backbone
+    return in_bf16(backbone) if precision == "bf16" else backbone
 
 
 def _in_float32(text: str, weights: Mapping[str, str] | None) -> Backbone:

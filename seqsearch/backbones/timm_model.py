@@ -31,6 +31,7 @@ class TimmModel:
         from timm.data import resolve_model_data_config
 
         from seqsearch.backbones.inject import injectable
+        from seqsearch.backbones.parts.resnet import has_stages
 
         self.name = name
         self._model = model
@@ -51,7 +52,7 @@ class TimmModel:
         """Architecture, where the weights come from, and a digest of the weights as they were loaded."""
         self.digest = digest_of("timm", name.partition(".")[0], fingerprint, self._mean, self._std, self.view)
         self.dim = self._width()
-        self.vit = injectable(model)
+        self.vit, self.staged = injectable(model), has_stages(model)
 
     def module(self) -> nn.Module:
         """A fresh float32 copy on the CPU in eval mode: ``[n, 3, s, s]`` -> ``[n, dim]``."""

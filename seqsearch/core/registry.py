@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -44,6 +45,8 @@ def names(kind: ItemKind) -> list[str]:
 def load(kind: ItemKind, target: str) -> Any:
     """The ``build`` of ``target``: a name, ``file.py:Object`` or ``package.module:Object``.
 
+    A backbone may also be ``NAME:VARIANT``: the variant is the first argument of its ``build``.
+
     Raises:
         UserError: there is no such thing, or its file does not load.
     """
@@ -51,6 +54,8 @@ def load(kind: ItemKind, target: str) -> Any:
         return importlib.import_module("seqsearch.methods.command").Command
     if ":" in target:
         module_name, _, attribute = target.rpartition(":")
+        if kind == "backbone" and module_name in names(kind):
+            return partial(load(kind, module_name), attribute)
         return _attribute(_user_module(kind, module_name), attribute, target, kind)
     if target.endswith(".py"):
         raise UserError(f"{kind} {target!r}: name the class in it too, {target}:CLASS")

@@ -96,10 +96,16 @@ class MethodSettings(Settings):
         "",
         "Methods, comma-separated: NAME or FILE.py:CLASS, then [@BACKBONE] and [:key=value,...]; or 'cmd:WORD ...'.",
     )
-    backbone: str = setting("glyph_vit", "Backbone of methods that name none: glyph_vit or any timm model.")
+    backbone: str = setting(
+        "glyph_vit",
+        "Backbone of methods that name none: glyph_vit, any timm model, or scratch:NAME (resnet32, resnet18, tiny).",
+    )
     weights: tuple[str, ...] = setting((), "BACKBONE=FILE: its weights (safetensors or state dict); repeatable.")
     precision: Literal["float32", "bf16"] = setting(
         "float32", "Arithmetic of the backbones; bf16: bfloat16 autocast, faster on recent GPUs."
+    )
+    augment: Literal["none", "published", "autoaugment"] = setting(
+        "none", "Augmentation in training: as each method's source does; autoaugment: that of CIFAR-10 behind it."
     )
 
     command_hours: float = setting(

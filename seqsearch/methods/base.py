@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from seqsearch.methods.config import Config
+from seqsearch.states.blocks import FROZEN as FROZEN
 
 if TYPE_CHECKING:
     import torch
@@ -33,7 +34,11 @@ class Caps:
         needs_val: it uses `TaskData.val`, which is empty for all others: they learn from these images, too.
         capacity: number of tasks it was built for; None if there is no limit.
         trains_backbone: its feature space moves with training.
-        backbones: ``vit`` if it injects something into a timm `VisionTransformer`, else ``any``.
+        backbones: ``vit`` if it injects something into a timm `VisionTransformer`, ``maps`` if it reads the feature maps of a
+            network's stages, else ``any``.
+        augmentation: the recipe of its source (`seqsearch.methods.parts.augmentation`), which ``--augment`` turns on; empty
+            if it learns from images as they are.
+        most_classes: how many classes its memory has room for, one exemplar each; None if there is no limit.
         design: columns of CLDyB Table 3 that apply, of `DESIGN`.
     """
 
@@ -43,7 +48,9 @@ class Caps:
     needs_val: bool = False
     capacity: int | None = None
     trains_backbone: bool = True
-    backbones: Literal["any", "vit"] = "any"
+    backbones: Literal["any", "vit", "maps"] = "any"
+    augmentation: str = ""
+    most_classes: int | None = None
     design: tuple[str, ...] = ()
 
 
@@ -88,6 +95,12 @@ class Context(Protocol):
     """Identity of the frozen feature space."""
     image_bytes: int
     """Bytes of one stored 8-bit RGB image."""
+    augment: str
+    """Whether images are augmented in training: ``none``, ``published`` (as the method's source does), ``autoaugment``."""
+    from_scratch: bool
+    """Whether `fresh_backbone` is not pre-trained."""
+    levels: tuple[torch.Tensor, torch.Tensor]
+    """What black and white are preprocessed to, each ``[3]`` on the CPU."""
 
     def fresh_backbone(self) -> torch.nn.Module:
         """An own trainable copy of the pre-trained network on ``device``: images ``[n, 3, s, s]`` -> ``[n, dim]``."""
@@ -148,11 +161,16 @@ class Method(ABC):
 
     @abstractmethod
     def state_dict(self) -> dict[str, Any]:
-        """The learned delta: tensors and plain scalars (str, int, float, bool). The frozen backbone is not part of it."""
+        """The learned delta: tensors and plain scalars (str, int, float, bool). The frozen backbone is not part of it.
+
+        A tensor whose name begins with `FROZEN` will never be changed again, by this method or one that loads it: it is
+        stored once, and lent to all instances without being copied.
+        """
 
     @abstractmethod
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore into a fresh instance of the same config; the tensors given are its own (the engine copies)."""
+        """Restore into a fresh instance of the same config; the tensors given are its own (the engine copies), but for those that
+        are `FROZEN`."""
 
     def feature_space(self) -> str | None:
         """Identity of the space of `features`; None if it changes with every training."""

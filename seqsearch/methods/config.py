@@ -32,19 +32,24 @@ def param(
     search: LogUniform | tuple[Any, ...] | None = None,
     embedded: Any = None,
     embedded_search: LogUniform | tuple[Any, ...] | None = None,
+    scratch: Any = None,
+    tiny: Any = None,
+    tiny_search: LogUniform | tuple[Any, ...] | None = None,
     later: bool = False,
 ) -> Any:
     """A hyperparameter of a `Config`: its default, one line of help, its bounds (both inclusive), and where to tune it.
 
     ``search`` is what ``--tune-tasks`` draws from: a range, or a list of values; without it the parameter is not tuned.
     ``embedded`` and ``embedded_search`` take the place of default and search on the embedded backbone, whose few blocks and
-    16 images per class want other rates than the published ones.
+    16 images per class want other rates than the published ones. ``scratch`` is the default for networks that begin from scratch,
+    where it is not that of pre-trained ones; ``tiny`` and ``tiny_search`` hold on ``scratch:tiny``, the small one for tests, and
+    on the embedded backbone unless ``embedded`` is given.
     ``later`` says that it acts from the second task on only, in learning and in predicting: settings that differ in such
     parameters alone share the training of the first (a conformance test holds every method to it).
     """
     known = {
         "help": help, "minimum": minimum, "maximum": maximum, "choices": choices, "search": search, "embedded": embedded,
-        "embedded_search": embedded_search, "later": later,
+        "embedded_search": embedded_search, "scratch": scratch, "tiny": tiny, "tiny_search": tiny_search, "later": later,
     }  # fmt: skip
     return field(default=default, metadata=known)
 
@@ -97,19 +102,26 @@ class Configurable(Protocol):
 
 EMBEDDED = "glyph_vit"
 """The backbone for which a parameter's ``embedded`` values hold."""
+SCRATCH, TINY = "scratch:", "scratch:tiny"
+"""How the names of backbones begin for which ``scratch`` and ``tiny`` values hold."""
 
 
 def default_of(spec: dataclasses.Field[Any], backbone: str) -> Any:
     """Default of a parameter with a backbone, which is given by name."""
-    embedded = spec.metadata.get("embedded")
-    return spec.default if embedded is None or backbone != EMBEDDED else embedded
+    return next((found for name in _presets(backbone) if (found := spec.metadata.get(name)) is not None), spec.default)
 
 
 def space_of(spec: dataclasses.Field[Any], backbone: str) -> LogUniform | tuple[Any, ...] | None:
     """Search space of a parameter with a backbone; None if it is not tuned."""
-    embedded = spec.metadata.get("embedded_search") if backbone == EMBEDDED else None
-    space: LogUniform | tuple[Any, ...] | None = embedded or spec.metadata.get("search")
-    return space
+    names = [f"{name}_search" for name in _presets(backbone)] + ["search"]
+    return next((found for name in names if (found := spec.metadata.get(name)) is not None), None)
+
+
+def _presets(backbone: str) -> tuple[str, ...]:
+    """Which values of a parameter hold with a backbone, those that go before others first."""
+    if backbone == EMBEDDED:
+        return "embedded", "tiny"
+    return ("tiny", "scratch") if backbone.startswith(TINY) else ("scratch",) if backbone.startswith(SCRATCH) else ()
 
 
 def build_config(

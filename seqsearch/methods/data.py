@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -140,6 +140,29 @@ def _selected(
     return known[at.to(known.device)]
 
 
+class Progress(Protocol):
+    """Where a long training leaves what it needs to go on, should it be killed: one place for each of its phases."""
+
+    def found(self, phase: str) -> dict[str, Any] | None:
+        """What was left last; None if there is nothing, or it is damaged."""
+        ...
+
+    def leave(self, phase: str, state: Callable[[], dict[str, Any]], last: bool = False) -> None:
+        """Keep ``state()``, tensors and plain scalars, if it is time to; the ``last`` of a phase is kept if any was before."""
+        ...
+
+
+class NoProgress:
+    """A training that is not interrupted, or begins anew (`Progress`)."""
+
+    def found(self, phase: str) -> dict[str, Any] | None:
+        """Nothing."""
+        return None
+
+    def leave(self, phase: str, state: Callable[[], dict[str, Any]], last: bool = False) -> None:
+        """Nothing is kept."""
+
+
 @dataclass(frozen=True, eq=False)
 class TaskData:
     """One task's training data. Nothing else resolves while it is learned, stored exemplars aside.
@@ -150,6 +173,7 @@ class TaskData:
             `Caps.needs_val`, and then these are training images.
         columns: head columns of the task's classes; ``columns.start`` is the number of classes seen before.
         depth: number of tasks learned before, the only thing besides seeds that randomness depends on.
+        progress: where a training that takes hours leaves what it needs to go on (`descend` of ``parts/training.py`` uses it).
     """
 
     train: Batch
@@ -159,6 +183,7 @@ class TaskData:
     seed: int
     replicate: int
     readable: frozenset[int] = field(repr=False)
+    progress: Progress = field(default_factory=NoProgress, repr=False)
 
     def generator(self, phase: str) -> torch.Generator:
         """A CPU generator for one phase of this training, e.g. ``shuffle``."""

@@ -34,6 +34,7 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.head import new_head
 from seqsearch.methods.parts.herding import Herded, none_herded
 from seqsearch.methods.parts.network import held, saved
@@ -97,7 +98,9 @@ class ExperienceReplay(Tuned):
             return functional.cross_entropy(head(self.backbone(images)), targets)
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
-        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
+        report = descend(
+            groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, live=Live(self.learning)
+        )
         self.head = head.detached()
         if report.status == "ok":
             self._store(task, train)

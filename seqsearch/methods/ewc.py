@@ -46,6 +46,7 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import TaskData
+from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.fisher import (
     LEAST_RATE,
     Parameters,
@@ -103,7 +104,9 @@ class EWC(Tuned):
             return loss + quadratic_penalty(moving, anchor, stiff) if stiff else loss
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
-        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
+        report = descend(
+            groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, live=Live(self.learning)
+        )
         self.head = head.detached()
         if report.status == "ok":
             new = diagonal_fisher(self.backbone, moving, loss_with, train)

@@ -19,6 +19,7 @@ from torch import Tensor
 from seqsearch.methods.base import Caps, FitReport
 from seqsearch.methods.config import param
 from seqsearch.methods.data import TaskData
+from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.head import local_cross_entropy, new_head
 from seqsearch.methods.parts.network import held
 from seqsearch.methods.parts.training import Descent, Group, descend
@@ -46,7 +47,9 @@ class Finetune(Tuned):
             return local_cross_entropy(block(self.backbone(part.images)), part.targets, task.columns)
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
-        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
+        report = descend(
+            groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, live=Live(self.learning)
+        )
         self.head = self.head.grown(block)
         return report
 

@@ -37,8 +37,9 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.head import empty_head, load_head, new_head
-from seqsearch.methods.parts.network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods.parts.network import embed, held, own_backbone, saved, saved_under, statistics_of
 from seqsearch.methods.parts.ridge import Dual, Primal
 from seqsearch.methods.parts.training import Descent, Group, descend
 from seqsearch.methods.parts.tuned import TunedTraining, backbone_rate
@@ -141,7 +142,8 @@ class Joint(Method):
             return functional.cross_entropy(head(network(part.images)), part.targets)
 
         groups = [Group(list(network.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
-        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
+        live = Live(statistics_of(self.context, network))
+        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, live=live)
         self.backbone, self.head = network.requires_grad_(False), head.detached()
         return report
 

@@ -30,6 +30,7 @@ from torch import Tensor
 from seqsearch.methods.base import Caps, FitReport
 from seqsearch.methods.config import param
 from seqsearch.methods.data import TaskData
+from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.head import (
     distillation,
     local_cross_entropy,
@@ -73,7 +74,9 @@ class LwF(Tuned):
             return loss + config.lamb * distillation(scores[:, :old], before, config.temperature)
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
-        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
+        report = descend(
+            groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, live=Live(self.learning)
+        )
         self.head = weight_aligned(head, old) if config.align else head.detached()
         return report
 

@@ -23,7 +23,7 @@ HOOKS = ("fit_task", "predict", "features", "state_dict", "load_state_dict", "me
 
 
 def method_spec(
-    item: Item, backbone_name: str, backbone: Backbone, device: str, fed_by: Iterable[Path] = ()
+    item: Item, backbone_name: str, backbone: Backbone, device: str, fed_by: Iterable[Path] = (), augment: str = "none"
 ) -> MethodSpec:
     """Check a method on a backbone, and give it its identity.
 
@@ -46,9 +46,11 @@ def method_spec(
             config = build_config(build, dict(item.params), backbone_name)
     except UserError as error:
         raise UserError(f"method {item.text!r}: {error}") from None
-    _check_backbone(item, capabilities(build, config, item.text), backbone_name, backbone)
+    caps = capabilities(build, config, item.text)
+    _check_backbone(item, caps, backbone_name, backbone)
+    more = (augment,) if augments(caps, augment) else ()
     code = code_digest([*source_files(build), *_backbone_files(backbone), *fed_by])
-    rest = (code, backbone.digest, device, 1, versions())
+    rest = (code, backbone.digest, device, 1, versions(), *more)
     acting = acts_in_first(config)
     return MethodSpec(
         item.text, item.target, backbone_name, tuple(item.params), digest_of("method", config, *rest), _anchor(build, config),
@@ -73,12 +75,22 @@ def capabilities_of(spec: MethodSpec) -> Caps:
     return capabilities(build, build_config(build, dict(spec.params), spec.backbone), spec.label)
 
 
+def augments(caps: Caps, augment: str) -> bool:
+    """Whether ``--augment`` changes what a method learns from."""
+    return augment != "none" and bool(caps.augmentation) and caps.input == "images"
+
+
 def _check_backbone(item: Item, caps: Caps, name: str, backbone: Backbone) -> None:
     if caps.backbones == "vit" and not getattr(backbone, "vit", True):
         raise UserError(
             f"method {item.text!r} injects prompts or adapters into a vision transformer, and backbone {name!r} is none "
             f"that timm builds of ordinary blocks: give it another, as {item.target}@vit_base_patch16_224, or parameters with "
             f"which it injects nothing, if it has such (seqsearch methods {item.target})"
+        )
+    if caps.backbones == "maps" and getattr(backbone, "staged", True) is False:
+        raise UserError(
+            f"method {item.text!r} reads feature maps of a network's stages, and backbone {name!r} gives none: give it a ResNet, "
+            f"as {item.target}@scratch:resnet32 or {item.target}@resnet18"
         )
     if isinstance(backbone, FromScratch) and not caps.trains_backbone:
         raise UserError(

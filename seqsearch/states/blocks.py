@@ -21,6 +21,9 @@ import xxhash
 State = dict[str, Any]
 """Flat: tensors and plain scalars."""
 
+FROZEN = "frozen."
+"""Beginning of the names of tensors that are final: whoever is given them does not change them, so that they are not copied."""
+
 
 PACK_ROOM = 64 << 20
 """Bytes of a pack beside twice those of its state: its header, and blocks of ancestors."""

@@ -5,17 +5,27 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from cachetools import LRUCache
 
 from seqsearch.core.errors import UserError
-from seqsearch.states.blocks import Manifest, State, tensors_and_scalars
+from seqsearch.states.blocks import FROZEN, Manifest, State, tensors_and_scalars
 from seqsearch.states.folder import StateFolder
 
 if TYPE_CHECKING:
     import torch
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A state in RAM, and how often its final tensors had been written to when it came there."""
+
+    state: State
+    manifest: Manifest | None
+    versions: dict[str, int]
 
 
 class StateCache:
@@ -32,7 +42,7 @@ class StateCache:
         self, folder: Path, ram_bytes: int = 256 << 20, *, clears: bool = True, check: Callable[[], None] = lambda: None
     ) -> None:
         self.disk, self.clears, self._check = StateFolder(folder), clears, check
-        self._ram: LRUCache[str, tuple[State, Manifest | None]] = LRUCache(ram_bytes, getsizeof=_bytes)
+        self._ram: LRUCache[str, _Known] = LRUCache(ram_bytes, getsizeof=_bytes)
         self._lock = threading.Lock()  # a worker drops and lends states from another thread while a job runs
 
     def where(self, digest: str) -> Literal["ram", "disk"] | None:
@@ -46,11 +56,12 @@ class StateCache:
         """A copy of the state, or None if it is neither in RAM nor (undamaged) on disk."""
         with self._lock:
             known = self._ram.get(digest)
-        if known is None:
-            known = self.disk.read(digest)
-            if known is not None:
-                self._remember(digest, *known)
-        return known and _copied(known[0])
+            if known and known.versions != _versions(known.state):  # somebody has written to what was lent
+                del self._ram[digest]
+                known = None
+        if known is None and (read := self.disk.read(digest)):
+            known = self._remember(digest, *read)
+        return _copied(known.state) if known else None
 
     def put(self, digest: str, state: State, *, keep: bool, parent: str | None = None) -> State:
         """Hold a copy of a state in RAM and on disk, if it is to be kept; another copy comes back, as from `get`.
@@ -92,22 +103,34 @@ class StateCache:
         """Of a state that is on disk."""
         with self._lock:
             known = self._ram.get(digest)
-        return known[1] if known else self.disk.manifest(digest)
+        return known.manifest if known else self.disk.manifest(digest)
 
     def _shareable(self, parent: str | None) -> Manifest | None:
         """What a child may refer to: the blocks of its parent, if they are still there."""
         known = self.manifest(parent) if parent else None
         return known if known and not self.disk.lacking(known) else None
 
-    def _remember(self, digest: str, state: State, manifest: Manifest | None) -> None:
+    def _remember(self, digest: str, state: State, manifest: Manifest | None) -> _Known:
+        known = _Known(state, manifest, _versions(state))
         with self._lock, contextlib.suppress(ValueError):  # larger than all the room there is: it stays on disk
-            self._ram[digest] = state, manifest
+            self._ram[digest] = known
+        return known
 
 
 def _copied(state: State) -> State:
-    """An own copy on the CPU: a method may train its tensors in place, before and after they were stored."""
+    """An own copy on the CPU: a method may train its tensors in place, before and after they were stored. Not of those that are
+    final: they are lent."""
     tensors, scalars = tensors_and_scalars(state)
-    return {**{n: _copy(t) for n, t in tensors.items()}, **scalars}
+    return {**{n: _lent(t) if n.startswith(FROZEN) else _copy(t) for n, t in tensors.items()}, **scalars}
+
+
+def _lent(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach().to("cpu").contiguous()
+
+
+def _versions(state: State) -> dict[str, int]:
+    """Of the tensors that are final: how often each was written to."""
+    return {n: t._version for n, t in state.items() if n.startswith(FROZEN)}
 
 
 def _copy(tensor: torch.Tensor) -> torch.Tensor:
@@ -116,7 +139,7 @@ def _copy(tensor: torch.Tensor) -> torch.Tensor:
     return torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor.detach())
 
 
-def _bytes(known: tuple[State, Manifest | None]) -> int:
+def _bytes(known: _Known) -> int:
     import torch
 
-    return sum(v.numel() * v.element_size() if isinstance(v, torch.Tensor) else 64 for v in known[0].values())
+    return sum(v.numel() * v.element_size() if isinstance(v, torch.Tensor) else 64 for v in known.state.values())

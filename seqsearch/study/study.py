@@ -20,7 +20,7 @@ from seqsearch.core.settings import PoolSettings, StudySettings
 from seqsearch.core.typed import brief
 from seqsearch.core.types import MethodSpec
 from seqsearch.features.store import Shard, UnionFeatures
-from seqsearch.methods.spec import capabilities_of
+from seqsearch.methods.spec import augments, capabilities_of
 from seqsearch.planners.step import PoolView
 from seqsearch.pools.base import PARTS, Pool
 from seqsearch.pools.open import located_pool, located_pools
@@ -77,6 +77,7 @@ class Study:
             "methods": described(self.methods),
             "device": f"{self.world.device} ({platform.machine()})",
             "precision": self.world.precision,
+            "augment": self.world.augment,
             "threads": 1,
             "python": sys.version.split()[0],
             "versions": versions(),
@@ -145,7 +146,7 @@ def world_of(settings: StudySettings | PoolSettings, states: Path, device: str, 
     if not isinstance(settings, StudySettings):
         return world
     files = {b: str((directory / at_home(f)).absolute()) for b, f in settings.weight_files().items()}
-    return replace(world, weights=tuple(files.items()), precision=settings.precision)
+    return replace(world, weights=tuple(files.items()), precision=settings.precision, augment=settings.augment)
 
 
 def resolved(
@@ -173,6 +174,8 @@ def resolved(
         room = capabilities_of(method).capacity
         if room is not None and room < length:
             raise UserError(f"method {method.label!r} has room for {room} tasks and the run has {length}: enlarge it")
+    if settings.augment != "none":
+        _check_augmented(methods, settings.augment)
     return world, methods, {m.backbone: world.backbone(m.backbone).tag for m in methods}
 
 
@@ -190,6 +193,15 @@ def _told_apart(items: Sequence[Item]) -> None:
     times = Counter(item.text for item in items)
     if twice := next((item.text for item in items if times[item.text] > 1), None):
         raise UserError(f"two methods would be called {brief(twice)}: give their files different names, or add a word")
+
+
+def _check_augmented(methods: Sequence[MethodSpec], augment: str) -> None:
+    """That what is augmented is decoded: stored features are of images as they are."""
+    if not any(augments(capabilities_of(m), augment) for m in methods):
+        raise UserError(
+            f"--augment {augment}: {', '.join(m.label for m in methods)} learn(s) from stored features or from images as they "
+            "are, as published: leave it out"
+        )
 
 
 def reads_frozen(methods: Sequence[MethodSpec]) -> tuple[str, ...]:

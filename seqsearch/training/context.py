@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,6 +70,14 @@ class PoolSource:
             found[place] = known[row]
         return self.backbone.preprocess(found).to(self.device)
 
+    @cached_property
+    def levels(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """What black and white are preprocessed to, each ``[3]`` on the CPU."""
+        side = self.backbone.view.size
+        ends = np.stack([np.zeros((3, side, side), np.uint8), np.full((3, side, side), 255, np.uint8)])
+        black, white = self.backbone.preprocess(ends)[:, :, 0, 0].cpu()
+        return black, white
+
     def texts(self, rows: Rows) -> list[str]:
         return self.pools.texts(rows)
 
@@ -130,6 +139,8 @@ class WorkerContext:
         self.device, self.dim = source.device, source.backbone.dim
         self.backbone_id = source.features.space
         self.image_bytes = 3 * source.backbone.view.size**2
+        self.augment, self.from_scratch = source.world.augment, isinstance(source.backbone, FromScratch)
+        self.levels = source.levels
 
     def fresh_backbone(self) -> torch.nn.Module:
         backbone = self._source.backbone

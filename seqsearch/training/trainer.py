@@ -24,6 +24,7 @@ from seqsearch.states.access import StateAccess
 from seqsearch.states.blocks import State
 from seqsearch.states.cache import StateCache
 from seqsearch.states.transfer import Offer, StateSource
+from seqsearch.training.checkpoints import Checkpoints
 from seqsearch.training.command.edge import run_command
 from seqsearch.training.context import PoolSource, WorkerContext
 from seqsearch.training.device import Device
@@ -217,7 +218,7 @@ class Trainer:
         """Let a live method learn the last experience of a key, or add what was learned of it before; what it noted."""
         seed_generators(key.home, "learn")
         if not key.part:
-            notes = self.scenario.learn(method, key)
+            notes = self.scenario.learn(method, key, Checkpoints(self.world, key).training(method))
             trained.append(key.digest)
             return notes
         assert isinstance(method, Additive)

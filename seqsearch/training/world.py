@@ -44,6 +44,8 @@ class World:
         weights: (backbone, file): weights that do not come from timm's hub.
         precision: of the backbones: ``float32`` or ``bf16``.
         scenario: what is learned at a time and how it is judged (`seqsearch.training.scenario`).
+        augment: whether images are augmented in training: ``none``, ``published`` or ``autoaugment``.
+        checkpoint_seconds: of training between two checkpoints; it decides no number.
     """
 
     pool: str
@@ -55,6 +57,8 @@ class World:
     weights: tuple[tuple[str, str], ...] = ()
     precision: str = "float32"
     scenario: str = "class_incremental"
+    augment: str = "none"
+    checkpoint_seconds: float = 300.0
 
     def __reduce__(self) -> Any:
         # names travel, the pools themselves do not
@@ -103,7 +107,7 @@ class World:
             UserError: unknown method, parameter, value or backbone.
         """
         name = item.backbone or default_backbone
-        return method_spec(item, name, self.backbone(name), self.device, self._feeding())
+        return method_spec(item, name, self.backbone(name), self.device, self._feeding(), self.augment)
 
     def respecified(self, spec: MethodSpec, params: Mapping[str, Any], label: str) -> MethodSpec:
         """The same method with other parameters."""

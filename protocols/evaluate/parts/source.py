@@ -183,7 +183,7 @@ def run_settings(run: Path) -> dict[str, Any]:
         if wrong := next((w for v in (value if isinstance(value, list) else [value]) if (w := _wrong(v))), ""):
             raise UserError(f"{run}/config.json: {brief(name)} {wrong}: restore it")
     base = Path(directory or ".")
-    found = {n: said[n] for n in ("seed", "precision", "exclude_groups", "references") if n in said}
+    found = {n: said[n] for n in ("seed", "precision", "augment", "exclude_groups", "references") if n in said}
     for name in ("pool", "heldout_pool"):
         if fits(said.get(name), str) and said[name]:
             found[name] = located_pools(said[name], base)

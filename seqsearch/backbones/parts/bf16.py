@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from seqsearch.backbones.base import FromScratch
 from seqsearch.core.digests import digest_of
 
 if TYPE_CHECKING:
@@ -23,19 +24,36 @@ class Bf16:
     def __init__(self, inner: Backbone) -> None:
         self.inner = inner
         self.name, self.dim, self.view = inner.name, inner.dim, inner.view
-        self.vit = getattr(inner, "vit", True)
+        self.vit, self.staged = getattr(inner, "vit", True), getattr(inner, "staged", None)
         self.tag = f"{inner.tag}+bf16"
         self.digest = digest_of("bf16", inner.digest)
 
     def module(self) -> torch.nn.Module:
         """See `seqsearch.backbones.base.Backbone.module`: the same module, by a class of its own."""
-        module = self.inner.module()
-        module.__class__ = _autocasting(module.__class__)
-        return module
+        return _autocast(self.inner.module())
 
     def preprocess(self, images: NDArray[np.uint8]) -> torch.Tensor:
         """As without."""
         return self.inner.preprocess(images)
+
+
+class Bf16FromScratch(Bf16):
+    """The same of a backbone without weights."""
+
+    def initialised(self, generator: torch.Generator) -> torch.nn.Module:
+        """See `seqsearch.backbones.base.FromScratch.initialised`."""
+        assert isinstance(self.inner, FromScratch)
+        return _autocast(self.inner.initialised(generator))
+
+
+def in_bf16(inner: Backbone) -> Bf16:
+    """``inner`` in bfloat16."""
+    return Bf16FromScratch(inner) if isinstance(inner, FromScratch) else Bf16(inner)
+
+
+def _autocast(module: torch.nn.Module) -> torch.nn.Module:
+    module.__class__ = _autocasting(module.__class__)
+    return module
 
 
 def _autocasting(kind: type[torch.nn.Module]) -> type[torch.nn.Module]:

@@ -1,4 +1,4 @@
-"""Where GTEP samples the hyperparameters of methods with a pre-trained network (its Table 5), as values for ``search``.
+"""Where GTEP samples hyperparameters, as values for ``search``: with a pre-trained network (its Table 5), from scratch (Table 4).
 
 "Hyperparameters in Continual Learning: A Reality Check".
 """
@@ -40,3 +40,28 @@ PROJECTIONS = (5000, 10000, 15000, 20000)
 """M of RanPAC."""
 ALPHA = (0.01, 0.05, 0.1, 0.15, 0.2)
 """Of EASE."""
+
+# networks from scratch (its Table 4)
+EPOCHS = (30, 70, 120, 160, 200)
+LR = (0.05, 0.1, 0.15, 0.2, 0.3)
+SCRATCH_BATCH_SIZE = (32, 64, 128, 256, 512)
+WEIGHT_DECAY = (0.0001, 0.0005, 0.001, 0.005)
+SCRATCH_SCHEDULER = ("steplr", "cosine")
+TEMPERATURE = (0.5, 1.0, 1.5, 2.0, 2.5)
+"""T of iCaRL, BiC, WA and FOSTER."""
+DISTILLATION = (0.5, 1.0, 1.5, 2.0, 3.0)
+"""lambda_kd of BiC, WA and FOSTER, lambda_fe of FOSTER, lambda_aux of iCaRL, PODNet, DER and MEMO."""
+SPLIT_RATIO = (0.05, 0.1, 0.15, 0.2, 0.3)
+"""Of BiC."""
+BETA = (0.93, 0.95, 0.97, 0.99)
+"""beta_1 and beta_2 of FOSTER."""
+PROXIES = (10, 20, 30, 50, 100)
+"""Of a class, of PODNet."""
+TUNING_EPOCHS = (5, 10, 20, 30, 50)
+"""Of PODNet's balanced fine-tuning."""
+TUNING_LR = (0.001, 0.003, 0.005, 0.007, 0.01)
+ENERGY_WEIGHT = (0.001, 0.005, 0.01, 0.02, 0.05)
+LOGITS_ALIGNMENT = (1.1, 1.4, 1.7, 2.0, 2.3)
+"""Both of BEEF."""
+EXEMPLAR_BATCH = (16, 32, 64, 128, 256)
+"""Of MEMO."""

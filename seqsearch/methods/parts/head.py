@@ -60,6 +60,13 @@ def new_head(classes: int, dim: int, generator: torch.Generator, device: torch.d
     return Head(weight.to(device), torch.zeros(classes, device=device)).trainable()
 
 
+def uniform_head(classes: int, dim: int, generator: torch.Generator, device: torch.device) -> Head:
+    """As `new_head`, with weights that are uniform within ``+- sqrt(3 / d)`` (standard deviation ``1 / sqrt(d)``): the start of
+    classifiers over networks from scratch, in PyCIL."""
+    weight = (2 * torch.rand(classes, dim, generator=generator) - 1) * (3 / dim) ** 0.5
+    return Head(weight.to(device), torch.zeros(classes, device=device)).trainable()
+
+
 def local_cross_entropy(scores: Tensor, targets: Tensor, columns: range) -> Tensor:
     """Cross-entropy among the classes ``columns`` alone: ``scores`` ``[n, len(columns)]``, ``targets`` ``[n]`` head columns."""
     return functional.cross_entropy(scores, targets - columns.start)

@@ -40,6 +40,8 @@ class Herded:
     capacity: int
     rows: Tensor
     columns: Tensor
+    per_class: bool = False
+    """Whether each class has room for ``capacity`` images, or all together."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -49,7 +51,7 @@ class Herded:
 
         A class with fewer images than its share leaves the rest of it unused.
         """
-        quota = shares(self.capacity, span.stop)
+        quota = [self.capacity] * span.stop if self.per_class else shares(self.capacity, span.stop)
         kept = [(self.rows[self.columns == c][: quota[c]], c) for c in range(span.start)]
         for c in span:
             mine = columns == c
@@ -58,9 +60,10 @@ class Herded:
             self.capacity,
             torch.cat([found for found, _ in kept]),
             torch.cat([torch.full((len(found),), c, dtype=torch.int64) for found, c in kept]),
+            self.per_class,
         )
 
 
-def none_herded(capacity: int) -> Herded:
+def none_herded(capacity: int, per_class: bool = False) -> Herded:
     """A store to which nothing was offered yet."""
-    return Herded(capacity, torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64))
+    return Herded(capacity, torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64), per_class)

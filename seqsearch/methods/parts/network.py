@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -21,12 +22,29 @@ HOLD_BYTES = 1 << 30
 
 
 def own_backbone(context: Context) -> nn.Module:
-    """A trainable copy of the pre-trained network ``[n, 3, s, s] -> [n, d]``, in eval mode and left there.
+    """A trainable network ``[n, 3, s, s] -> [n, d]``, pre-trained unless the backbone begins from scratch, in eval mode.
 
-    Training in eval mode keeps dropout and stochastic depth off and batch statistics at their pre-trained values: no
-    random numbers, no state that forward passes change, and batches of any size.
+    A pre-trained one is left in it: dropout and stochastic depth stay off and batch statistics at their pre-trained values, so
+    that there are no random numbers and batches may have any size. One from scratch learns its statistics (`statistics_of`).
     """
     return context.fresh_backbone().eval().requires_grad_(True)
+
+
+def statistics_of(context: Context, *networks: nn.Module) -> Sequence[nn.Module]:
+    """Those of a method's own ``networks`` that learn batch statistics while they are trained: all that begin from scratch."""
+    return networks if context.from_scratch else ()
+
+
+@contextmanager
+def in_training(networks: Sequence[nn.Module]) -> Iterator[None]:
+    """A block in which these networks are in train mode: batch statistics are learned. Before and after they are in eval mode."""
+    try:
+        for network in networks:
+            network.train()
+        yield
+    finally:
+        for network in networks:
+            network.eval()
 
 
 def held(batch: Batch, context: Context) -> Batch:

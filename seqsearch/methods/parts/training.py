@@ -11,7 +11,8 @@ from torch import Tensor
 
 from seqsearch.methods.base import FitReport
 from seqsearch.methods.config import Config, param
-from seqsearch.methods.parts.network import cut
+from seqsearch.methods.parts.checkpoint import Checkpoint, Live
+from seqsearch.methods.parts.network import cut, in_training
 
 Rate = Callable[[float], float]
 """Factor on the learning rate as a function of progress in [0, 1)."""
@@ -112,6 +113,7 @@ def descend(
     generator: torch.Generator,
     loss_of: Callable[[Tensor], Tensor],
     hooks: Hooks = Hooks(),  # frozen, without state
+    live: Live | None = None,
 ) -> FitReport:
     """Minimise ``loss_of`` over shuffled positions ``0 .. n - 1``, changing the parameters in place.
 
@@ -121,35 +123,51 @@ def descend(
         descent: epochs, batch size, optimiser, schedule.
         generator: draws the order of each epoch; a CPU generator.
         loss_of: positions ``[b]`` int64 on the CPU -> mean loss of that batch (a scalar with gradient).
-        hooks: called on the way.
+        hooks: called on the way; what they keep from epoch to epoch is not in a checkpoint.
+        live: networks whose batch statistics are learned, and where the descent goes on from if it was interrupted.
 
     Returns:
         ``diverged`` at the first loss that is not finite, or if a parameter is not finite at the end.
     """
-    optimizer = descent.optimizer_of(groups)
-    parameters = [p for group in groups for p in group.parameters]
-    total_steps, step = descent.epochs * math.ceil(n / descent.batch_size), 0
-    losses: list[float] = []
-    for epoch in range(descent.epochs):
-        hooks.before_epoch(epoch)
-        total = 0.0
-        for positions in cut(torch.randperm(n, generator=generator), descent.batch_size):
-            for setting, group in zip(optimizer.param_groups, groups, strict=True):
-                setting["lr"] = group.lr * descent.rate(step / total_steps)
-            loss = loss_of(positions)
-            value = float(loss.detach())
-            if not math.isfinite(value):
-                return FitReport("diverged", tuple(losses), {"step": float(step)})
-            optimizer.zero_grad(set_to_none=True)
-            torch.autograd.backward(loss)
-            if math.isfinite(descent.clip):
-                torch.nn.utils.clip_grad_norm_(parameters, descent.clip)
-            hooks.before_step()
-            optimizer.step()
-            hooks.after_step()
-            total += value * len(positions)
-            step += 1
-        losses.append(total / n)
+    live, parameters = live or Live(), [p for group in groups for p in group.parameters]
+    run = Checkpoint(live, parameters, descent.optimizer_of(groups), generator)
+    run.resume()
+    begun, steps_of_epoch = len(run.losses), len(batches(torch.arange(n), descent.batch_size, bool(live.networks)))
+    with in_training(live.networks):
+        for epoch in range(begun, descent.epochs):
+            hooks.before_epoch(epoch)
+            total = 0.0
+            parts = batches(torch.randperm(n, generator=generator), descent.batch_size, bool(live.networks))
+            for step, positions in enumerate(parts, epoch * steps_of_epoch):
+                factor = descent.rate(step / (descent.epochs * steps_of_epoch))
+                for setting, group in zip(run.optimizer.param_groups, groups, strict=True):
+                    setting["lr"] = group.lr * factor
+                loss = loss_of(positions)
+                value = float(loss.detach())
+                if not math.isfinite(value):
+                    return FitReport("diverged", tuple(run.losses), {"step": float(step)})
+                run.optimizer.zero_grad(set_to_none=True)
+                torch.autograd.backward(loss)
+                if math.isfinite(descent.clip):
+                    torch.nn.utils.clip_grad_norm_(parameters, descent.clip)
+                hooks.before_step()
+                run.optimizer.step()
+                hooks.after_step()
+                total += value * min(len(positions), n)
+            run.losses.append(total / n)
+            run.leave(last=epoch + 1 == descent.epochs)
     if not all(bool(torch.isfinite(p).all()) for p in parameters):
-        return FitReport("diverged", tuple(losses), {"step": float(step)})
-    return FitReport("ok", tuple(losses))
+        return FitReport("diverged", tuple(run.losses), {"step": float(descent.epochs * steps_of_epoch)})
+    return FitReport("ok", tuple(run.losses))
+
+
+def batches(order: Tensor, size: int, statistics: bool) -> list[Tensor]:
+    """Positions ``order`` ``[n]`` cut into batches of ``size``.
+
+    Where batch ``statistics`` are learned, which a single image does not have, a last batch of one image joins the one before; an
+    image that is alone in the whole task stands twice.
+    """
+    parts = cut(order, size)
+    if statistics and len(parts[-1]) == 1:
+        parts[-2:] = [torch.cat(parts[-2:] if len(parts) > 1 else parts * 2)]
+    return parts

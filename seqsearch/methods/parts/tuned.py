@@ -13,7 +13,7 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch
 from seqsearch.methods.parts.head import empty_head, load_head
-from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under
+from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under, statistics_of
 from seqsearch.methods.parts.training import Training
 
 
@@ -53,6 +53,8 @@ class Tuned(Method):
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
         self.backbone = own_backbone(context)
+        self.learning = statistics_of(context, self.backbone)
+        """Networks that are trained in train mode."""
         self.head = empty_head(context.dim, context.device)
 
     def predict(self, batch: Batch) -> Tensor:

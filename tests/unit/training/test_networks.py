@@ -10,6 +10,7 @@ import torch
 
 from seqsearch.backbones.base import FromScratch, Staged
 from seqsearch.backbones.open import build_backbone
+from seqsearch.backbones.parts.resnet import maps, stages
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.types import Edge, StateKey, Task
@@ -34,12 +35,11 @@ class Small(nn.Module):
         self.first = nn.Sequential(nn.Conv2d(3, 8, 3, stride=4), nn.BatchNorm2d(8), nn.ReLU())
         self.second = nn.Sequential(nn.Conv2d(8, 12, 3), nn.BatchNorm2d(12), nn.ReLU())
 
-    def stages(self, images):
-        first = self.first(images)
-        return [first, self.second(first)]
+    def stage_modules(self):
+        return [self.first, self.second]
 
     def forward(self, images):
-        return self.stages(images)[-1].mean((2, 3))
+        return self.second(self.first(images)).mean((2, 3))
 
 
 class Scratch:
@@ -187,8 +187,8 @@ def test_it_gives_what_it_computes_on_the_way(own: str) -> None:
     network = backbone.initialised(torch.Generator().manual_seed(1))
     assert isinstance(network, Staged)
     images = torch.rand(2, 3, 32, 32)
-    maps = network.stages(images)
-    assert [tuple(m.shape[:2]) for m in maps] == [(2, 8), (2, 12)]
+    found = maps(stages(network), images)
+    assert [tuple(m.shape[:2]) for m in found] == [(2, 8), (2, 12)]
 
 
 def test_a_method_that_does_not_train_it_is_refused(own: str) -> None:

@@ -1,0 +1,91 @@
+"""What a descent needs to go on from the end of an epoch, in every bit: parameters, buffers, optimiser, generators, losses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from seqsearch.methods.data import NoProgress, Progress
+
+
+@dataclass(frozen=True, eq=False)
+class Live:
+    """What changes in a descent beside its parameters.
+
+    Attributes:
+        networks: trained in train mode (batch statistics are learned), in eval mode before and after.
+        generators: what ``loss_of`` and hooks draw from, from epoch to epoch.
+        progress: where it leaves what it needs to go on.
+        phase: the name of this descent, other than those of others in the same training.
+    """
+
+    networks: Sequence[nn.Module] = ()
+    generators: Sequence[torch.Generator] = ()
+    progress: Progress = field(default_factory=NoProgress)
+    phase: str = "train"
+
+
+@dataclass(eq=False)
+class Checkpoint:
+    """A descent under way: ``losses`` of the epochs that are done, and all that is live in it."""
+
+    live: Live
+    parameters: Sequence[Tensor]
+    optimizer: torch.optim.Optimizer
+    shuffle: torch.Generator
+    losses: list[float] = field(default_factory=list)
+
+    def resume(self) -> None:
+        """Take up what was left of this phase, if anything was and it fits."""
+        state = self.live.progress.found(self.live.phase)
+        if state is None or not self._fits(state):
+            return
+        with torch.no_grad():
+            for name, tensor in self._tensors().items():
+                tensor.copy_(state[name])
+        for name, generator in self._generators().items():
+            generator.set_state(state[name].clone())
+        known: dict[int, dict[str, Any]] = {}
+        for name in state:
+            if name.startswith("optimizer."):
+                _, number, entry = name.split(".", 2)
+                known.setdefault(int(number), {})[entry] = state[name].clone()
+        self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": known})
+        self.losses = state["losses"].tolist()
+
+    def leave(self, last: bool) -> None:
+        """Let it be kept, if it is time to, or this was the last epoch."""
+        self.live.progress.leave(self.live.phase, self._state, last)
+
+    def _state(self) -> dict[str, Any]:
+        state: dict[str, Any] = {"losses": torch.tensor(self.losses, dtype=torch.float64)}
+        state |= {name: tensor.detach().cpu() for name, tensor in self._tensors().items()}
+        state |= {name: generator.get_state() for name, generator in self._generators().items()}
+        for number, entries in self.optimizer.state_dict()["state"].items():
+            kept = {n: v for n, v in entries.items() if isinstance(v, Tensor)}
+            state |= {f"optimizer.{number}.{n}": v.cpu() for n, v in kept.items()}
+        return state
+
+    def _fits(self, state: dict[str, Any]) -> bool:
+        """Whether it is of a descent like this one: another's is no use, and is not looked at."""
+        own = {name: tuple(tensor.shape) for name, tensor in self._tensors().items()}
+        rest = {"losses", *self._generators()}
+        numbers = range(len(self.parameters))
+        moments = [name.split(".", 2) for name in state.keys() - own.keys() - rest]
+        return (
+            own.keys() | rest <= state.keys()
+            and all(tuple(getattr(state[name], "shape", ())) == shape for name, shape in own.items())
+            and all(len(m) == 3 and m[0] == "optimizer" and m[1].isdigit() and int(m[1]) in numbers for m in moments)
+        )
+
+    def _tensors(self) -> dict[str, Tensor]:
+        buffers = [b for network in self.live.networks for b in network.buffers()]
+        found = {f"parameter.{i}": p for i, p in enumerate(self.parameters)}
+        return found | {f"buffer.{i}": b for i, b in enumerate(buffers)}
+
+    def _generators(self) -> dict[str, torch.Generator]:
+        return {f"generator.{i}": g for i, g in enumerate([self.shuffle, *self.live.generators])}

@@ -1,0 +1,216 @@
+"""What class-incremental methods from scratch share: exemplars by herding, the schedules of the first and of later tasks, the
+training on new images and exemplars together, and the nearest mean of exemplars.
+
+Sources: "iCaRL: Incremental Classifier and Representation Learning"; "Hyperparameters in Continual Learning: A Reality Check"
+(GTEP), Tables 3 and 4; the settings of the PyCIL toolbox.
+
+What holds for all of them:
+- new images and exemplars are one set, drawn from without balance, as in PyCIL. Exemplars are chosen by eval-mode features of
+  images as they are.
+- the first task has a schedule of its own (GTEP Table 3), so that settings that differ in later ones alone share it.
+- the rate falls by the step, not by the epoch (equal at the beginning of every epoch).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import param
+from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.augmentation import policy, seen
+from seqsearch.methods.parts.checkpoint import Live
+from seqsearch.methods.parts.cosine import class_means, cosines
+from seqsearch.methods.parts.herding import Herded, none_herded
+from seqsearch.methods.parts.network import held, saved
+from seqsearch.methods.parts.training import Descent, Group, Hooks, Rate, Training, descend, steps
+
+if TYPE_CHECKING:
+    from seqsearch.pools.base import Rows
+
+FIRST_DROPS = (60 / 200, 120 / 200, 170 / 200)
+"""Where the rate of the first task falls with scheduler=steplr (GTEP Table 3)."""
+
+
+@dataclass(frozen=True)
+class RehearsalTraining(Training):
+    """PyCIL's settings for networks from scratch, and GTEP's search spaces (Table 4)."""
+
+    DROPS: ClassVar[Sequence[float]] = (80 / 170, 120 / 170, 150 / 170)
+    """Where the rate of later tasks falls with scheduler=steplr and milestones=0, as published: fractions of the training."""
+
+    epochs: int = param(
+        170, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=15,
+        tiny_search=(5, 10, 15, 20), later=True,
+    )  # fmt: skip
+    lr: float = param(
+        0.1, "learning rate of later tasks", minimum=0.0, maximum=1e30, search=gtep.LR, tiny=0.01,
+        tiny_search=(0.005, 0.01, 0.02), later=True,
+    )  # fmt: skip
+    batch_size: int = param(
+        128, "images per step", minimum=1, maximum=100_000, search=gtep.SCRATCH_BATCH_SIZE, tiny=16, tiny_search=(8, 16, 32)
+    )  # fmt: skip
+    weight_decay: float = param(
+        5e-4, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY, later=True
+    )  # fmt: skip
+    scheduler: str = param(
+        "steplr", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCRATCH_SCHEDULER,
+        tiny="cosine",
+    )  # fmt: skip
+    milestones: int = param(
+        0, "drops n of scheduler=steplr in later tasks, after 2i/(2n+1) of the steps, i = 1..n; 0: as published", minimum=0,
+        maximum=10_000, search=gtep.MILESTONES, later=True,
+    )  # fmt: skip
+    lr_decay: float = param(
+        0.1, "factor of each drop of scheduler=steplr in later tasks", minimum=0.0, maximum=1.0, search=gtep.LR_DECAY,
+        later=True,
+    )  # fmt: skip
+    first_epochs: int = param(200, "passes over the images of the first task", minimum=1, maximum=10_000, tiny=15)
+    first_lr: float = param(0.1, "learning rate of the first task", minimum=0.0, maximum=1e30, tiny=0.01)
+    first_weight_decay: float = param(5e-4, "L2 penalty in the first task", minimum=0.0, maximum=1e3)
+    memory: int = param(
+        2000, "stored images: of all classes together, or of each (memory_of)", minimum=1, maximum=10_000_000, tiny=48
+    )  # fmt: skip
+    memory_of: str = param("all", "what memory counts", choices=("all", "class"))
+
+    def rate(self) -> Rate:
+        if self.scheduler == "steplr" and not self.milestones:
+            return steps(self.DROPS, self.lr_decay)
+        return super().rate()
+
+    def first(self) -> Descent:
+        """Of the first task."""
+        rate = steps(FIRST_DROPS, 0.1) if self.scheduler == "steplr" else self.rate()
+        return replace(
+            self.later(), epochs=self.first_epochs, weight_decay=self.first_weight_decay, rate=rate
+        )  # fmt: skip
+
+    def later(self) -> Descent:
+        """Of the others."""
+        return Descent.of(self)
+
+
+class Rehearsal(Method):
+    """Keeps exemplars, and judges by a head and by the nearest mean of exemplars. A subclass says what it trains.
+
+    It sets ``caps`` to `REHEARSAL` or what is made of it, implements `fit_task`, `predict` and `features`, and adds its
+    networks to `state_dict` and `load_state_dict`. At the end of `fit_task` it calls `store`.
+    """
+
+    config: RehearsalTraining
+    recipe: ClassVar[str] = "pycil"
+
+    @classmethod
+    def capabilities(cls, config: BaseConfig) -> Caps:
+        memory, of = getattr(config, "memory", None), getattr(config, "memory_of", "all")
+        return replace(cls.caps, augmentation=cls.recipe, most_classes=memory if of == "all" else None)
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.stored: Herded = none_herded(self.config.memory, self.config.memory_of == "class")
+        self.means = torch.zeros(0, 0, device=context.device)
+        """Of the normalised features of each class's exemplars ``[C, d]``."""
+
+    # ------------------------------------------------------------------------------------------------ training
+
+    def together(self, task: TaskData) -> Batch:
+        """New images and exemplars as one batch, decoded now if it is small enough."""
+        rows = np.concatenate([task.train.indices, self.stored.rows.numpy()])
+        columns = torch.cat([task.train.targets.cpu(), self.stored.columns])
+        return held(task.replay(rows, columns.to(self.context.device)), self.context)
+
+    def schedule(self, task: TaskData) -> Descent:
+        """As the task is the first, or a later one."""
+        return self.config.later() if task.depth else self.config.first()
+
+    def rates(self, task: TaskData) -> float:
+        """Learning rate of the task."""
+        return self.config.lr if task.depth else self.config.first_lr
+
+    def train(
+        self,
+        task: TaskData,
+        data: Batch,
+        groups: Sequence[Group],
+        networks: Sequence[nn.Module],
+        loss_of: Callable[[Batch], Tensor],
+        *,
+        phase: str = "train",
+        descent: Descent | None = None,
+        hooks: Hooks | None = None,
+        generators: Sequence[torch.Generator] = (),
+    ) -> FitReport:
+        """Minimise ``loss_of`` a batch, as it is augmented, over ``data``.
+
+        Args:
+            task: gives the random numbers, by phase, and the place of checkpoints.
+            data: what is learned from.
+            groups: parameters and their rates.
+            networks: trained in train mode; all others stay in eval mode.
+            loss_of: a part of ``data`` -> mean loss.
+            phase: a name of its own for each descent of a task.
+            descent: else that of `schedule`.
+            hooks: see `descend`; they are to keep nothing from epoch to epoch.
+            generators: what ``loss_of`` draws from.
+        """
+        draw, augment = task.generator(f"augment {phase}"), policy(self.context, self.recipe)
+        live = Live(networks, [draw, *generators], task.progress, phase)
+
+        def loss_at(positions: Tensor) -> Tensor:
+            return loss_of(seen(data.select(positions), augment, draw))
+
+        shuffle = task.generator(f"shuffle {phase}")
+        return descend(groups, len(data), descent or self.schedule(task), shuffle, loss_at, hooks or Hooks(), live)
+
+    def store(self, task: TaskData) -> None:
+        """Choose exemplars by the features as they are now, and take the means of all classes' exemplars."""
+        train = task.train
+        rows, columns = torch.from_numpy(train.indices), train.targets.cpu()
+        self.stored = self.stored.offer(rows, columns, self.features(train), task.columns)
+        exemplars = task.replay(self.stored.rows.numpy(), self.stored.columns)
+        features = functional.normalize(self.features(exemplars))
+        self.means = class_means(features, self.stored.columns.to(features.device), task.columns.stop)
+
+    # ------------------------------------------------------------------------------------------------ judging
+
+    @abstractmethod
+    def head_scores(self, features: Tensor) -> Tensor:
+        """Scores ``[n, C]`` of the trained classifier for `features` ``[n, d]``."""
+
+    def predict(self, batch: Batch) -> Tensor:
+        return self.classifiers(batch)["head"]
+
+    def classifiers(self, batch: Batch) -> Mapping[str, Tensor]:
+        features = self.features(batch)
+        with torch.no_grad():
+            return {"head": self.head_scores(features), "nme": cosines(features, self.means)}
+
+    def exemplars(self) -> Rows:
+        return self.stored.rows.numpy()
+
+    def state_dict(self) -> dict[str, Any]:
+        return saved({"rows": self.stored.rows, "columns": self.stored.columns, "means": self.means}, "memory.")
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.stored = replace(
+            self.stored, rows=state["memory.rows"].clone(), columns=state["memory.columns"].clone()
+        )  # fmt: skip
+        self.means = state["memory.means"].to(self.context.device, copy=True)
+
+    def footprint(self, params: int) -> Footprint:
+        """With ``params`` bytes of parameters beyond the backbone."""
+        images = len(self.stored) * self.context.image_bytes
+        return Footprint(params=params, statistics=4 * self.means.numel(), exemplar_images=images)
+
+
+REHEARSAL = Caps(needs_exemplars=True, design=("exemplar", "full"))

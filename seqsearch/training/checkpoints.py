@@ -1,0 +1,65 @@
+"""Checkpoints of trainings under way (`seqsearch.methods.data.Progress`): beside the states, gone when the training is done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from seqsearch.core.digests import digest_of
+from seqsearch.core.types import StateKey
+from seqsearch.methods.base import FitReport, Method
+from seqsearch.methods.data import TaskData
+from seqsearch.states.folder import StateFolder
+from seqsearch.training.world import World
+
+FOLDER = "unfinished"
+"""Within the folder of states."""
+
+
+class Checkpoints:
+    """Of the training of one key. They are states like others: whole or not there, and checked when they are read.
+
+    One is kept at the end of an epoch if `World.checkpoint_seconds` have passed since the training began, or since the last.
+    """
+
+    def __init__(self, world: World, key: StateKey) -> None:
+        self._folder, self._key, self._seconds = StateFolder(Path(world.states) / FOLDER), key, world.checkpoint_seconds
+        self._last = time.monotonic()
+        self._left: list[str] = []
+
+    def found(self, phase: str) -> dict[str, Any] | None:
+        """See `seqsearch.methods.data.Progress`."""
+        name = self._name(phase)
+        if not self._folder.has(name):
+            return None
+        self._left.append(name)
+        known = self._folder.read(name)
+        return known and known[0]
+
+    def leave(self, phase: str, state: Callable[[], dict[str, Any]], last: bool = False) -> None:
+        """See `seqsearch.methods.data.Progress`."""
+        now = time.monotonic()
+        if now - self._last < self._seconds and not (last and self._left):
+            return
+        name = self._name(phase)
+        self._folder.write(name, state())
+        self._left.append(name)
+        self._last = time.monotonic()
+
+    def training(self, method: Method) -> Callable[[TaskData], FitReport]:
+        """`Method.fit_task` with these checkpoints; when it is done, they are removed."""
+
+        def fit(data: TaskData) -> FitReport:
+            report = method.fit_task(replace(data, progress=self))
+            if self._left:
+                self._folder.remove(self._left)
+                self._folder.sweep()
+            return report
+
+        return fit
+
+    def _name(self, phase: str) -> str:
+        return digest_of("checkpoint", self._key.digest, phase)
