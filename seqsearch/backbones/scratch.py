@@ -2,17 +2,18 @@
 
 - ``scratch:resnet32``: the network for CIFAR of "Deep Residual Learning for Image Recognition": three stages of five blocks,
   16, 32 and 64 channels, shortcuts without parameters; 464 thousand parameters, 64 features.
-- ``scratch:resnet18``: four stages of two blocks, 64 to 512 channels, 11.2 million parameters, 512 features; ``stem=cifar``
-  (the default) takes images as they are, ``stem=imagenet`` makes them four times smaller first.
+- ``scratch:resnet18``: four stages of two blocks, 64 to 512 channels, 11.2 million parameters, 512 features; its first layer
+  takes images as they are, that of ``scratch:resnet18-imagenet`` makes them four times smaller.
 - ``scratch:tiny``: three stages of one block, 16, 32 and 64 channels, 75 thousand parameters, 64 features: seconds on a
   processor.
 
-``size`` is the side of the images in pixels: 32, or 224 with ``stem=imagenet``. Pixels are brought to -2 ... 2, whatever the
-data. Batch statistics are learned: train mode in training, else eval mode.
+A number behind the name is the side of the images in pixels, as in ``scratch:tiny-16``: else it is 32, or 224 for ImageNet.
+Pixels are brought to -2 ... 2, whatever the data. Batch statistics are learned: train mode in training, else eval mode.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,19 +69,21 @@ class Scratch:
         return (torch.from_numpy(np.ascontiguousarray(images)).float() / 255 - MEAN) / STD
 
 
-def build(network: str = "", stem: str = "", size: int = 0) -> Scratch:
-    """The backbone of one of `NETWORKS`.
+def build(network: str = "") -> Scratch:
+    """The backbone of a text ``NAME[-imagenet][-SIZE]``, as in ``scratch:resnet18-imagenet`` or ``scratch:tiny-16``.
 
     Raises:
-        UserError: unknown network or stem, a size that is none.
+        UserError: unknown network, a stem or size that it cannot have.
     """
-    if network not in NETWORKS:
-        raise UserError(f"backbone 'scratch:{network}': must be one of {', '.join(f'scratch:{n}' for n in NETWORKS)}")
-    if stem not in ("", "cifar", "imagenet") or (stem and network != "resnet18"):
-        raise UserError(f"backbone 'scratch:{network}': stem={stem}: only resnet18 has one, cifar or imagenet")
-    size = size or (224 if stem == "imagenet" else 32)
-    if isinstance(size, bool) or not isinstance(size, int) or not SMALLEST <= size <= LARGEST:
+    said = re.fullmatch(r"([a-z0-9]+)(-imagenet)?(?:-([0-9]{1,9}))?", network)
+    if said is None or said[1] not in NETWORKS:
+        known = ", ".join(f"scratch:{name}" for name in NETWORKS)
         raise UserError(
-            f"backbone 'scratch:{network}': size={size}: must be a whole number from {SMALLEST} to {LARGEST}"
+            f"backbone {f'scratch:{network}'!r}: must be one of {known}, or with a size, as scratch:tiny-16"
         )
-    return Scratch(network, stem or "cifar", size)
+    if said[2] and said[1] != "resnet18":
+        raise UserError(f"backbone {f'scratch:{network}'!r}: only resnet18 has a stem for ImageNet")
+    size = int(said[3] or (224 if said[2] else 32))
+    if not SMALLEST <= size <= LARGEST:
+        raise UserError(f"backbone {f'scratch:{network}'!r}: images of {size} pixels: must be {SMALLEST} to {LARGEST}")
+    return Scratch(said[1], "imagenet" if said[2] else "cifar", size)

@@ -13,8 +13,8 @@ Departures from the public code (PyCIL), and why:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 from torch.nn import functional
@@ -32,11 +32,13 @@ class Replay(Single):
 
     @dataclass(frozen=True)
     class Config(RehearsalTraining):
-        DROPS: ClassVar = (30 / 70, 50 / 70)
         epochs: int = param(
             70, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=15,
             tiny_search=(5, 10, 15, 20), later=True,
         )  # fmt: skip
+
+        def drops(self) -> Sequence[float]:
+            return 30 / 70, 50 / 70
 
     config: Config
     caps = REHEARSAL

@@ -32,9 +32,14 @@ TWO_BLOCKS, RESNET, EMBEDDED = (
     f"{HERE / 'backbones.py'}:small_resnet",
     "glyph_vit",
 )
+SCRATCH = "scratch:tiny-16"
+FROM_SCRATCH = ("replay", "icarl", "wa", "bic", "podnet", "der", "foster", "beef", "memo", "tagfex")
+"""Methods for networks that begin from scratch: they are put through the contracts on one."""
 
 QUICK: dict[str, Any] = {
     "epochs": 3,
+    "first_epochs": 3,
+    "memory": 12,
     "batch_size": 8,
     "M": 300,
     "buffer_size": 12,
@@ -71,7 +76,7 @@ IDLE = {"ranpac": ("backbone_lr",)}
 
 def cases() -> list[Case]:
     """Every method there is, some with further settings, and the documented example."""
-    found = [Case(name, name, idle=IDLE.get(name, ())) for name in names("method")]
+    found = [Case(name, name, idle=IDLE.get(name, ())) for name in names("method") if name not in FROM_SCRATCH]
     more = [
         Case("lae, adapters", "lae", {"module": "adapter"}),
         Case("lae, low-rank", "lae", {"module": "lora"}),
@@ -88,10 +93,17 @@ def cases() -> list[Case]:
     return [*found, *more, Case("example", EXAMPLE)]
 
 
+def cases_from_scratch() -> list[Case]:
+    """Methods that learn a network with its batch statistics from its first values on."""
+    known = [Case(name, name, backbone=SCRATCH) for name in names("method") if name in FROM_SCRATCH]
+    return [*known, *(Case(f"{name}, scratch", name, backbone=SCRATCH) for name in ("finetune", "er", "ewc"))]
+
+
 def cases_on_small_networks() -> list[Case]:
     """Every case on a transformer of two blocks, and on a ResNet unless it injects something into transformers."""
     on_resnet = [replace(c, label=f"{c.label}, ResNet", backbone=RESNET) for c in cases()]
-    return [*(replace(c, backbone=TWO_BLOCKS) for c in cases()), *(c for c in on_resnet if c.caps.backbones == "any")]
+    on_resnet = [c for c in on_resnet if c.caps.backbones == "any"]
+    return [*(replace(c, backbone=TWO_BLOCKS) for c in cases()), *on_resnet, *cases_from_scratch()]
 
 
 class Recorder:

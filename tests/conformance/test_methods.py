@@ -24,6 +24,7 @@ from tests.conformance.lab import (
     EMBEDDED,
     EXAMPLE,
     RESNET,
+    SCRATCH,
     TASKS,
     TWO_BLOCKS,
     Case,
@@ -51,7 +52,7 @@ every_gradient_method = each([c for c in cases_on_small_networks() if c.caps.tra
 def labs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Lab]]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield {b: Lab(tmp_path_factory.mktemp("lab"), b) for b in (TWO_BLOCKS, RESNET, EMBEDDED)}
+    yield {b: Lab(tmp_path_factory.mktemp("lab"), b) for b in (TWO_BLOCKS, RESNET, EMBEDDED, SCRATCH)}
     torch.set_num_threads(threads)
 
 

@@ -46,16 +46,13 @@ FIRST_DROPS = (60 / 200, 120 / 200, 170 / 200)
 class RehearsalTraining(Training):
     """PyCIL's settings for networks from scratch, and GTEP's search spaces (Table 4)."""
 
-    DROPS: ClassVar[Sequence[float]] = (80 / 170, 120 / 170, 150 / 170)
-    """Where the rate of later tasks falls with scheduler=steplr and milestones=0, as published: fractions of the training."""
-
     epochs: int = param(
         170, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=15,
         tiny_search=(5, 10, 15, 20), later=True,
     )  # fmt: skip
     lr: float = param(
-        0.1, "learning rate of later tasks", minimum=0.0, maximum=1e30, search=gtep.LR, tiny=0.01,
-        tiny_search=(0.005, 0.01, 0.02), later=True,
+        0.1, "learning rate of later tasks", minimum=0.0, maximum=1e30, search=gtep.LR, tiny=0.05,
+        tiny_search=(0.01, 0.02, 0.05), later=True,
     )  # fmt: skip
     batch_size: int = param(
         128, "images per step", minimum=1, maximum=100_000, search=gtep.SCRATCH_BATCH_SIZE, tiny=16, tiny_search=(8, 16, 32)
@@ -76,16 +73,20 @@ class RehearsalTraining(Training):
         later=True,
     )  # fmt: skip
     first_epochs: int = param(200, "passes over the images of the first task", minimum=1, maximum=10_000, tiny=15)
-    first_lr: float = param(0.1, "learning rate of the first task", minimum=0.0, maximum=1e30, tiny=0.01)
+    first_lr: float = param(0.1, "learning rate of the first task", minimum=0.0, maximum=1e30, tiny=0.05)
     first_weight_decay: float = param(5e-4, "L2 penalty in the first task", minimum=0.0, maximum=1e3)
     memory: int = param(
         2000, "stored images: of all classes together, or of each (memory_of)", minimum=1, maximum=10_000_000, tiny=48
     )  # fmt: skip
     memory_of: str = param("all", "what memory counts", choices=("all", "class"))
 
+    def drops(self) -> Sequence[float]:
+        """Where the rate of later tasks falls with scheduler=steplr and milestones=0, as published: fractions of the training."""
+        return 80 / 170, 120 / 170, 150 / 170
+
     def rate(self) -> Rate:
         if self.scheduler == "steplr" and not self.milestones:
-            return steps(self.DROPS, self.lr_decay)
+            return steps(self.drops(), self.lr_decay)
         return super().rate()
 
     def first(self) -> Descent:
