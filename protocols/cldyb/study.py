@@ -11,6 +11,7 @@ from protocols.cldyb.settings import CldybSettings
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import MethodSpec, Task, Tasks
+from seqsearch.methods.spec import check_memory
 from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
 from seqsearch.study.encoder import encoder_items, with_encoder
@@ -73,6 +74,7 @@ def prepare(settings: CldybSettings, states: Path, device: str, directory: Path 
     of_item = dict(zip((*items, *others), specs, strict=True))
     methods, instead, looking = (tuple(of_item[i] for i in some) for some in (items, surrogates, encoder))
     views = {name: with_encoder(v, world, looking) for name, v in _classes_in_play(world, settings).items()}
+    check_memory(specs, settings.tasks * settings.classes_per_task)
     first = first_task(views[EVALUATE], settings.classes_per_task, settings.seed)
     return CldybStudy(settings, world, views, methods, tags, reads_frozen(specs), first, instead)
 

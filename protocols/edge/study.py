@@ -22,6 +22,7 @@ from seqsearch.core.types import ClassId, MethodSpec
 from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes.objective import Problem, task_sizes
 from seqsearch.methods.command import refuse
+from seqsearch.methods.spec import check_memory
 from seqsearch.pools.union import class_names
 from seqsearch.results.frozen import source_path
 from seqsearch.results.orders import Order, read_orders
@@ -107,6 +108,7 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
             f"--enumerate: {len(indices)} classes in {settings.tasks} tasks have {there:,} sequences, more than "
             f"--enumerate-limit {settings.enumerate_limit:,}: have fewer classes in play (--classes), or raise the limit"
         )
+    check_memory(methods, len(indices))
     check_images(world, indices)
     all_names = class_names(world.images)
     names = tuple(all_names[i] for i in indices)

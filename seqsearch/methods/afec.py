@@ -46,6 +46,8 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.augmentation import learned
+from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.fisher import (
     LEAST_RATE,
     Parameters,
@@ -57,7 +59,7 @@ from seqsearch.methods.parts.fisher import (
     stiffness,
 )
 from seqsearch.methods.parts.head import Head, local_cross_entropy, new_head
-from seqsearch.methods.parts.network import held, own_backbone, saved, saved_under
+from seqsearch.methods.parts.network import own_backbone, saved, saved_under, statistics_of
 from seqsearch.methods.parts.training import Descent, Group, Hooks, Rate, Training, descend, steps
 from seqsearch.methods.parts.tuned import Tuned
 
@@ -102,7 +104,7 @@ class AFEC(Tuned):
             return steps([0.75], self.lr_decay) if self.scheduler == "steplr" else super().rate()
 
     config: Config
-    caps = Caps(design=("full", "parameter"))
+    caps = Caps(augmentation="pilot", design=("full", "parameter"))
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
@@ -111,7 +113,7 @@ class AFEC(Tuned):
         """Of the backbone, by name; empty before the first task."""
 
     def fit_task(self, task: TaskData) -> FitReport:
-        config, train, stage = self.config, held(task.train, self.context), _Stage(self, task)
+        config, stage = self.config, _Stage(self, task)
         anchor = {name: p.detach().clone() for name, p in self.backbone.named_parameters()}
         block, moving, stiff = (
             stage.new_block(),
@@ -120,7 +122,7 @@ class AFEC(Tuned):
         )
 
         def loss_of(positions: Tensor) -> Tensor:
-            loss = stage.loss(self.backbone, block, train.select(positions))
+            loss = stage.loss(self.backbone, block, stage.train.select(positions))
             if not task.depth:
                 return loss
             return (
@@ -128,8 +130,8 @@ class AFEC(Tuned):
             )
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
-        hooks = Hooks(before_epoch=stage.renew) if task.depth else Hooks()
-        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, hooks)
+        hooks, live = Hooks(before_epoch=stage.renew) if task.depth else Hooks(), Live(self.learning)
+        report = descend(groups, len(stage.train), Descent.of(config), task.generator("shuffle"), loss_of, hooks, live)
         self.head = self.head.grown(block)
         if report.status != "ok":
             return report
@@ -159,7 +161,7 @@ class _Stage:
 
     def __init__(self, method: AFEC, task: TaskData) -> None:
         self.method, self.task, self.config = method, task, method.config
-        self.train = held(task.train, method.context)
+        self.train = learned(task.train, method.context, "pilot", task.generator("augment"))
         self.shuffle = task.generator("shuffle of the empty network")
         self.block = self.new_block()
         self.target: Parameters = named(method.empty, "")
@@ -183,7 +185,7 @@ class _Stage:
             scores = block.detached()(run_with(network, parameters, "", images))
             return local_cross_entropy(scores, targets, self.task.columns)
 
-        return diagonal_fisher(network, named(network, ""), loss_with, self.train)
+        return diagonal_fisher(network, named(network, ""), loss_with, self.train.batch)
 
     def renew(self, epoch: int) -> None:
         """Before ``epoch`` of the network: train the empty one for that epoch and those that follow until the next call."""
@@ -200,7 +202,8 @@ class _Stage:
             return self.loss(network, self.block, self.train.select(positions))
 
         # Where it diverges the penalty is no number, and so is the loss of the network itself.
-        descend(groups, len(self.train), descent, self.shuffle, loss_of)
+        live = Live(statistics_of(self.method.context, network))
+        descend(groups, len(self.train), descent, self.shuffle, loss_of, live=live)
         self.target = {name: p.detach() for name, p in self.target.items()}
         self.stiff = stiffness(self.fisher_of(network, self.block), config.lamb_e, self.limit)
 

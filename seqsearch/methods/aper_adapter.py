@@ -54,7 +54,9 @@ class AperAdapter(Additive):
         )
 
     config: Config
-    caps = Caps(order_invariant_after=1, backbones="vit", design=("statistic", "parameter-efficient"))
+    caps = Caps(
+        order_invariant_after=1, backbones="vit", augmentation="pilot", design=("statistic", "parameter-efficient")
+    )
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)

@@ -39,9 +39,11 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.augmentation import Learned, learned
+from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.ema import move_average, warmed
 from seqsearch.methods.parts.head import Head, empty_head, load_head, new_head
-from seqsearch.methods.parts.network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under, statistics_of
 from seqsearch.methods.parts.reservoir import Reservoir, empty_reservoir
 from seqsearch.methods.parts.training import Descent, Group, Hooks, Training, descend
 
@@ -97,7 +99,7 @@ class CLSER(Method):
         )  # fmt: skip
 
     config: Config
-    caps = Caps(needs_exemplars=True, design=("exemplar", "full", "functional", "ensemble"))
+    caps = Caps(needs_exemplars=True, augmentation="mammoth", design=("exemplar", "full", "functional", "ensemble"))
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
@@ -110,12 +112,13 @@ class CLSER(Method):
 
     def fit_task(self, task: TaskData) -> FitReport:
         config, context = self.config, self.context
-        train, stored = held(task.train, context), self._stored(task)
+        train, stored = learned(task.train, context, "mammoth", task.generator("augment")), self._stored(task)
         block = new_head(len(task.columns), context.dim, task.generator("head"), context.device)
         for model in (self.working, self.plastic, self.stable):
             model.head = model.head.grown(block)
         self.working.head = self.working.head.trainable()
         draw, moves = task.generator("replay"), task.generator("averages")
+        learning = statistics_of(context, self.working.backbone)
 
         def loss_of(positions: Tensor) -> Tensor:
             new = train.select(positions)
@@ -136,12 +139,13 @@ class CLSER(Method):
                 (self.stable, config.stable_decay, stable_moves),
             ):
                 if moved:
-                    move_average(model.parameters(), self.working.parameters(), warmed(decay, self.steps))
+                    of_all, current = (m.averaged(bool(learning)) for m in (model, self.working))
+                    move_average(of_all, current, warmed(decay, self.steps))
 
         backbone = Group(list(self.working.backbone.parameters()), config.backbone_lr)
         groups = [backbone, Group(self.working.head.parameters(), config.lr)]
-        hooks, shuffle = Hooks(after_step=move), task.generator("shuffle")
-        report = descend(groups, len(train), Descent.of(config), shuffle, loss_of, hooks)
+        hooks, shuffle, live = Hooks(after_step=move), task.generator("shuffle"), Live(learning)
+        report = descend(groups, len(train), Descent.of(config), shuffle, loss_of, hooks, live)
         self.working.head = self.working.head.detached()
         rows = torch.from_numpy(task.train.indices)
         self.buffer = self.buffer.offer(rows, task.train.targets.cpu(), task.generator("reservoir"))
@@ -151,11 +155,12 @@ class CLSER(Method):
     def _frequencies(self) -> Tensor:
         return torch.tensor([self.config.plastic_freq, self.config.stable_freq])
 
-    def _stored(self, task: TaskData) -> Batch | None:
+    def _stored(self, task: TaskData) -> Learned | None:
         """The buffer's images; None while it is empty."""
         if not len(self.buffer):
             return None
-        return held(task.replay(self.buffer.rows.numpy(), self.buffer.columns.to(self.context.device)), self.context)
+        batch = task.replay(self.buffer.rows.numpy(), self.buffer.columns.to(self.context.device))
+        return learned(batch, self.context, "mammoth", task.generator("augment replay"))
 
     def predict(self, batch: Batch) -> Tensor:
         return self.stable.head(self.features(batch))
@@ -193,8 +198,10 @@ class _Model:
     def __call__(self, images: Tensor) -> Tensor:
         return self.head(self.backbone(images))
 
-    def parameters(self) -> list[Tensor]:
-        return [*self.backbone.parameters(), *self.head.parameters()]
+    def averaged(self, statistics: bool) -> list[Tensor]:
+        """Parameters, and batch statistics where these are learned."""
+        learned = [b for b in self.backbone.buffers() if statistics and b.is_floating_point()]
+        return [*self.backbone.parameters(), *self.head.parameters(), *learned]
 
     def state(self, prefix: str) -> dict[str, Any]:
         return saved(self.backbone.state_dict(), f"{prefix}backbone.") | self.head.state(f"{prefix}head.")

@@ -94,7 +94,7 @@ class DualPrompt(Prompted):
         reference_compat: bool = param(False, "majority vote in a batch and mixed-up prefixes, as in public code")
 
     config: Config
-    caps = Caps(backbones="vit", design=("parameter-efficient", "expansion"))
+    caps = Caps(backbones="vit", augmentation="pilot", design=("parameter-efficient", "expansion"))
 
     @classmethod
     def capabilities(cls, config: BaseConfig) -> Caps:

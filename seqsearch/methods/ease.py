@@ -81,7 +81,9 @@ class EASE(Additive):
         )  # fmt: skip
 
     config: Config
-    caps = Caps(backbones="vit", design=("statistic", "parameter-efficient", "expansion", "ensemble"))
+    caps = Caps(
+        backbones="vit", augmentation="pilot", design=("statistic", "parameter-efficient", "expansion", "ensemble")
+    )
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)

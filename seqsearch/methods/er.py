@@ -34,10 +34,11 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.augmentation import Learned, learned
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.head import new_head
 from seqsearch.methods.parts.herding import Herded, none_herded
-from seqsearch.methods.parts.network import held, saved
+from seqsearch.methods.parts.network import saved
 from seqsearch.methods.parts.reservoir import Reservoir, empty_reservoir
 from seqsearch.methods.parts.training import Descent, Group, Training, descend
 from seqsearch.methods.parts.tuned import Tuned
@@ -85,7 +86,7 @@ class ExperienceReplay(Tuned):
         momentum: float = param(0.0, "of optimizer=sgd", minimum=0.0, maximum=0.999, scratch=0.9)
 
     config: Config
-    caps = Caps(needs_exemplars=True, design=("exemplar", "full"))
+    caps = Caps(needs_exemplars=True, augmentation="mammoth", design=("exemplar", "full"))
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
@@ -96,8 +97,7 @@ class ExperienceReplay(Tuned):
 
     def fit_task(self, task: TaskData) -> FitReport:
         config, device = self.config, self.context.device
-        train = held(task.train, self.context)
-        stored = self._stored(task)
+        train, stored = learned(task.train, self.context, "mammoth", task.generator("augment")), self._stored(task)
         block = new_head(len(task.columns), self.context.dim, task.generator("head"), device)
         head = self.head.grown(block).trainable()
         draw = task.generator("replay")
@@ -115,7 +115,7 @@ class ExperienceReplay(Tuned):
         )
         self.head = head.detached()
         if report.status == "ok":
-            self._store(task, train)
+            self._store(task, train.batch)
         return report
 
     def _store(self, task: TaskData, train: Batch) -> None:
@@ -126,11 +126,12 @@ class ExperienceReplay(Tuned):
         else:
             self.buffer = self.buffer.offer(rows, columns, self.features(train), task.columns)
 
-    def _stored(self, task: TaskData) -> Batch | None:
+    def _stored(self, task: TaskData) -> Learned | None:
         """The buffer's images; None while it is empty."""
         if not len(self.buffer):
             return None
-        return held(task.replay(self.buffer.rows.numpy(), self.buffer.columns.to(self.context.device)), self.context)
+        batch = task.replay(self.buffer.rows.numpy(), self.buffer.columns.to(self.context.device))
+        return learned(batch, self.context, "mammoth", task.generator("augment replay"))
 
     def exemplars(self) -> Rows:
         return self.buffer.rows.numpy()

@@ -46,6 +46,7 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import TaskData
+from seqsearch.methods.parts.augmentation import learned
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.fisher import (
     LEAST_RATE,
@@ -58,7 +59,7 @@ from seqsearch.methods.parts.fisher import (
     stiffness,
 )
 from seqsearch.methods.parts.head import Head, new_head
-from seqsearch.methods.parts.network import held, saved, saved_under
+from seqsearch.methods.parts.network import saved, saved_under
 from seqsearch.methods.parts.training import Descent, Group, descend
 from seqsearch.methods.parts.tuned import Tuned, TunedTraining, backbone_rate, head_rate
 
@@ -78,7 +79,7 @@ class EWC(Tuned):
         classes: str = param("new", "classes that the cross-entropy is among", choices=("new", "all"))
 
     config: Config
-    caps = Caps(design=("full", "parameter"))
+    caps = Caps(augmentation="pycil", design=("full", "parameter"))
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
@@ -86,7 +87,7 @@ class EWC(Tuned):
         """By the names of `_parameters`; empty before the first task."""
 
     def fit_task(self, task: TaskData) -> FitReport:
-        config, train = self.config, held(task.train, self.context)
+        config, train = self.config, learned(task.train, self.context, "pycil", task.generator("augment"))
         anchor = {name: p.detach().clone() for name, p in self._parameters(self.head).items()}
         block = new_head(len(task.columns), self.context.dim, task.generator("head"), self.context.device)
         head = self.head.grown(block).trainable()
@@ -109,7 +110,7 @@ class EWC(Tuned):
         )
         self.head = head.detached()
         if report.status == "ok":
-            new = diagonal_fisher(self.backbone, moving, loss_with, train)
+            new = diagonal_fisher(self.backbone, moving, loss_with, train.batch)
             self.fisher = blended(self.fisher, new, task.columns.start / task.columns.stop)
         finite = all(bool(torch.isfinite(f).all()) for f in self.fisher.values())
         return report if finite else FitReport("diverged", report.losses)

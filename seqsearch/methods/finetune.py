@@ -19,9 +19,9 @@ from torch import Tensor
 from seqsearch.methods.base import Caps, FitReport
 from seqsearch.methods.config import param
 from seqsearch.methods.data import TaskData
+from seqsearch.methods.parts.augmentation import learned
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.head import local_cross_entropy, new_head
-from seqsearch.methods.parts.network import held
 from seqsearch.methods.parts.training import Descent, Group, descend
 from seqsearch.methods.parts.tuned import Tuned, TunedTraining
 
@@ -36,10 +36,10 @@ class Finetune(Tuned):
         )
 
     config: Config
-    caps = Caps(design=("full",))
+    caps = Caps(augmentation="pilot", design=("full",))
 
     def fit_task(self, task: TaskData) -> FitReport:
-        config, train = self.config, held(task.train, self.context)
+        config, train = self.config, learned(task.train, self.context, "pilot", task.generator("augment"))
         block = new_head(len(task.columns), self.context.dim, task.generator("head"), self.context.device)
 
         def loss_of(positions: Tensor) -> Tensor:

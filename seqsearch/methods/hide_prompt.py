@@ -52,9 +52,10 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.alignment import Alignment, aligned_head, identity_loss
+from seqsearch.methods.parts.augmentation import learned, learned_tokens
 from seqsearch.methods.parts.gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
 from seqsearch.methods.parts.head import empty_head, load_head, local_cross_entropy, new_head
-from seqsearch.methods.parts.network import chunked, cut, held_tokens, saved
+from seqsearch.methods.parts.network import chunked, cut, saved
 from seqsearch.methods.parts.task_inference import Settings, TaskInference
 from seqsearch.methods.parts.training import Descent, Group, Training, constant, descend
 
@@ -108,7 +109,9 @@ class HiDePrompt(Method):
         reference_compat: bool = param(False, "give images each other's prompts, as the public code does")
 
     config: Config
-    caps = Caps(backbones="vit", design=("statistic", "parameter-efficient", "expansion", "ensemble"))
+    caps = Caps(
+        backbones="vit", augmentation="pilot", design=("statistic", "parameter-efficient", "expansion", "ensemble")
+    )
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
@@ -151,7 +154,8 @@ class HiDePrompt(Method):
     def _learn_prompt(self, task: TaskData) -> FitReport:
         """The task's prompt and new rows of the head."""
         config, device, train = self.config, self.context.device, task.train
-        tokens = held_tokens(self.vit, train, self.context)
+        images = learned(train, self.context, "pilot", task.generator("augment"))
+        tokens = learned_tokens(self.vit, images, self.context)
         block = new_head(len(task.columns), self.context.dim, task.generator("head"), device)
         old = self.statistics.centres.to(device)
         prompt, mixed = self._new_prompt(task)

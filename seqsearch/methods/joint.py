@@ -37,9 +37,10 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.augmentation import learned
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.head import empty_head, load_head, new_head
-from seqsearch.methods.parts.network import embed, held, own_backbone, saved, saved_under, statistics_of
+from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under, statistics_of
 from seqsearch.methods.parts.ridge import Dual, Primal
 from seqsearch.methods.parts.training import Descent, Group, descend
 from seqsearch.methods.parts.tuned import TunedTraining, backbone_rate
@@ -80,6 +81,7 @@ class Joint(Method):
             needs_exemplars=True,
             needs_val=learner in ("ranpac", "best"),
             trains_backbone=trains,
+            augmentation="pilot" if trains else "",
             design=("exemplar", "full") if trains else ("exemplar",),
         )
 
@@ -133,12 +135,12 @@ class Joint(Method):
         return task.replay(self.rows[wanted].numpy(), self.columns[wanted].to(self.context.device))
 
     def _finetune(self, task: TaskData, train: Batch) -> FitReport:
-        config, train = self.config, held(train, self.context)
+        config, images = self.config, learned(train, self.context, "pilot", task.generator("augment"))
         network = own_backbone(self.context)
         head = new_head(task.columns.stop, self.context.dim, task.generator("head"), self.context.device)
 
         def loss_of(positions: Tensor) -> Tensor:
-            part = train.select(positions)
+            part = images.select(positions)
             return functional.cross_entropy(head(network(part.images)), part.targets)
 
         groups = [Group(list(network.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]

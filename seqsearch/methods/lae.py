@@ -35,9 +35,10 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import Conflict, LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.augmentation import learned, learned_tokens
 from seqsearch.methods.parts.head import empty_head, load_head, local_cross_entropy, new_head
 from seqsearch.methods.parts.modules import KINDS, Modules, load_modules, new_modules
-from seqsearch.methods.parts.network import chunked, held_tokens
+from seqsearch.methods.parts.network import chunked
 from seqsearch.methods.parts.training import Descent, Group, Hooks, Training, descend
 
 
@@ -76,7 +77,7 @@ class LAE(Method):
                 )
 
     config: Config
-    caps = Caps(backbones="vit", design=("parameter-efficient", "ensemble"))
+    caps = Caps(backbones="vit", augmentation="pilot", design=("parameter-efficient", "ensemble"))
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
@@ -98,8 +99,10 @@ class LAE(Method):
             offline = (self.offline or start).frozen()
         online = start.trainable()
         block = new_head(len(task.columns), self.context.dim, task.generator("head"), device)
-        tokens = held_tokens(self.vit, task.train, self.context)
-        held = chunked(lambda part: self._features(start, part), task.train) if freeze else None
+        images = learned(task.train, self.context, "pilot", task.generator("augment"))
+        tokens, held = learned_tokens(self.vit, images, self.context), None
+        if freeze and images.augment is None:
+            held = chunked(lambda part: self._features(start, part), task.train)
         frozen = False
 
         def before_epoch(epoch: int) -> None:

@@ -23,13 +23,16 @@ Departures from the public code, and why:
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from seqsearch.methods.base import Caps, FitReport
 from seqsearch.methods.config import param
-from seqsearch.methods.data import TaskData
+from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts.augmentation import Learned, learned
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.head import (
     distillation,
@@ -37,7 +40,7 @@ from seqsearch.methods.parts.head import (
     new_head,
     weight_aligned,
 )
-from seqsearch.methods.parts.network import held
+from seqsearch.methods.parts.network import embed
 from seqsearch.methods.parts.training import Descent, Group, descend
 from seqsearch.methods.parts.tuned import Tuned, TunedTraining, backbone_rate
 
@@ -56,11 +59,12 @@ class LwF(Tuned):
         align: bool = param(False, "scale new head rows to the norm of old ones after each task", search=(False, True))
 
     config: Config
-    caps = Caps(design=("full", "functional"))
+    caps = Caps(augmentation="pycil", design=("full", "functional"))
 
     def fit_task(self, task: TaskData) -> FitReport:
-        config, train, old = self.config, held(task.train, self.context), task.columns.start
-        answers = self.predict(train)
+        config, old = self.config, task.columns.start
+        train = learned(task.train, self.context, "pycil", task.generator("augment"))
+        answers = self._answers(train)
         block = new_head(len(task.columns), self.context.dim, task.generator("head"), self.context.device)
         head = self.head.grown(block).trainable()
 
@@ -70,8 +74,7 @@ class LwF(Tuned):
             loss = local_cross_entropy(scores[:, old:], part.targets, task.columns)
             if not old:
                 return loss
-            before = answers[positions.to(answers.device)]
-            return loss + config.lamb * distillation(scores[:, :old], before, config.temperature)
+            return loss + config.lamb * distillation(scores[:, :old], answers(positions, part), config.temperature)
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
         report = descend(
@@ -79,6 +82,14 @@ class LwF(Tuned):
         )
         self.head = weight_aligned(head, old) if config.align else head.detached()
         return report
+
+    def _answers(self, train: Learned) -> Callable[[Tensor, Batch], Tensor]:
+        """What the network says as it is now: of the images at positions ``[m]``, as they come in this part."""
+        if train.augment is None:
+            known = self.predict(train.batch)
+            return lambda positions, part: known[positions.to(known.device)]
+        network, head = copy.deepcopy(self.backbone).requires_grad_(False), self.head
+        return lambda positions, part: head(embed(network, part))
 
 
 build = LwF

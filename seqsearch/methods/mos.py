@@ -45,10 +45,11 @@ from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.adapters import Adapted, Adapters, load_adapters, new_adapters
 from seqsearch.methods.parts.alignment import Alignment, aligned_head, identity_loss
+from seqsearch.methods.parts.augmentation import learned, learned_tokens
 from seqsearch.methods.parts.cosine import class_means, cosines
 from seqsearch.methods.parts.gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
 from seqsearch.methods.parts.head import empty_head, load_head, local_cross_entropy, new_head
-from seqsearch.methods.parts.network import held_tokens, saved
+from seqsearch.methods.parts.network import saved
 from seqsearch.methods.parts.task_inference import task_of_column
 from seqsearch.methods.parts.training import Descent, Group, Hooks, Training, descend
 
@@ -105,7 +106,9 @@ class MOS(Method):
         ensemble: bool = param(True, "add the prototypes' scores to the head's")
 
     config: Config
-    caps = Caps(backbones="vit", design=("statistic", "parameter-efficient", "expansion", "ensemble"))
+    caps = Caps(
+        backbones="vit", augmentation="pilot", design=("statistic", "parameter-efficient", "expansion", "ensemble")
+    )
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
@@ -137,7 +140,8 @@ class MOS(Method):
     def _adapt(self, task: TaskData) -> FitReport:
         """The task's adapters and new rows of the head."""
         config, device, train = self.config, self.context.device, task.train
-        tokens = held_tokens(self.vit, train, self.context)
+        images = learned(train, self.context, "pilot", task.generator("augment"))
+        tokens = learned_tokens(self.vit, images, self.context)
         block = new_head(len(task.columns), self.context.dim, task.generator("head"), device)
         old = self.statistics.centres.to(device)
         if self.sets:

@@ -82,7 +82,7 @@ class PGP(DualPrompt):
         )
 
     config: Config
-    caps = Caps(backbones="vit", design=("parameter-efficient", "orthogonality", "expansion"))
+    caps = Caps(backbones="vit", augmentation="pilot", design=("parameter-efficient", "orthogonality", "expansion"))
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)

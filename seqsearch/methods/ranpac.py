@@ -107,6 +107,7 @@ class RanPAC(Additive):
             order_invariant_after=cls.anchor(config),
             needs_val=True,
             trains_backbone=adapt != "none",
+            augmentation="pilot",
             backbones="vit" if adapt == "adapter" else "any",
             design=("statistic", *{"full": ("full",), "adapter": ("parameter-efficient",)}.get(adapt, ())),
         )

@@ -35,9 +35,11 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.alignment import Alignment, align
+from seqsearch.methods.parts.augmentation import learned
+from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
 from seqsearch.methods.parts.head import Head, empty_head, load_head, local_cross_entropy, new_head
-from seqsearch.methods.parts.network import cut, embed, held, own_backbone, saved, saved_under
+from seqsearch.methods.parts.network import cut, embed, own_backbone, saved, saved_under, statistics_of
 from seqsearch.methods.parts.training import Descent, Group, Rate, Training, descend, steps
 
 
@@ -75,7 +77,7 @@ class SLCA(Method):
             return steps([0.9], self.lr_decay) if self.scheduler == "steplr" else super().rate()
 
     config: Config
-    caps = Caps(design=("statistic", "full"))
+    caps = Caps(augmentation="pycil", design=("statistic", "full"))
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
@@ -101,7 +103,7 @@ class SLCA(Method):
 
     def _represent(self, task: TaskData) -> tuple[Head, FitReport]:
         """Train the backbone slowly, with new head rows on the new classes alone."""
-        config, train = self.config, held(task.train, self.context)
+        config, train = self.config, learned(task.train, self.context, "pycil", task.generator("augment"))
         block = new_head(len(task.columns), self.context.dim, task.generator("head"), self.context.device)
 
         def loss_of(positions: Tensor) -> Tensor:
@@ -109,7 +111,8 @@ class SLCA(Method):
             return local_cross_entropy(block(self.backbone(part.images)), part.targets, task.columns)
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
-        return block, descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of)
+        live = Live(statistics_of(self.context, self.backbone))
+        return block, descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, live=live)
 
     def _align(self, task: TaskData, report: FitReport) -> FitReport:
         """Train a copy of the head on draws from all Gaussians; a fresh set of draws each epoch."""

@@ -75,6 +75,21 @@ def capabilities_of(spec: MethodSpec) -> Caps:
     return capabilities(build, build_config(build, dict(spec.params), spec.backbone), spec.label)
 
 
+def check_memory(methods: Iterable[MethodSpec], classes: int) -> None:
+    """That every class of a run has room for an exemplar in the memory of each method that has one.
+
+    Raises:
+        UserError: one has less.
+    """
+    for method in methods:
+        room = capabilities_of(method).most_classes
+        if room is not None and room < classes:
+            raise UserError(
+                f"method {method.label!r} has memory for {room} images and the run has {classes} classes: give it "
+                f"memory={classes} or more, or memory_of=class"
+            )
+
+
 def augments(caps: Caps, augment: str) -> bool:
     """Whether ``--augment`` changes what a method learns from."""
     return augment != "none" and bool(caps.augmentation) and caps.input == "images"

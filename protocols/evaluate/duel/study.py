@@ -16,6 +16,7 @@ from protocols.running.provenance import biases
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import MethodSpec, Task
 from seqsearch.methods.command import commands
+from seqsearch.methods.spec import check_memory
 from seqsearch.planners.given import first_task, own_first_task, random_sequence
 from seqsearch.planners.settings import SearchSettings
 from seqsearch.results.frozen import source_path
@@ -110,6 +111,7 @@ def prepare(settings: DuelSettings, states: Path, device: str, directory: Path |
     labels = tuple(m.label for m in methods)
     if source:
         there = [replace(s, method_ids=labels) for s in placed(source, world)]
+        check_memory(methods, max(sum(len(task.classes) for task in s.tasks) for s in there))
         view = view_of_sequences(world, there)
         drawn = tuple(s for s in there if s.kind == "random")
         given = tuple(s for s in there if s.kind != "random")
@@ -122,6 +124,7 @@ def prepare(settings: DuelSettings, states: Path, device: str, directory: Path |
             f"pool {settings.pool!r} has {len(kept)} classes in play, {settings.tasks} tasks of {k} need {settings.tasks * k}: "
             "lower --tasks or --classes-per-task, or use a larger --pool"
         )
+    check_memory(methods, settings.tasks * k)
     check_images(world, kept)
     view = with_encoder(view_of(world, kept), world, looking)
     first = first_task(view, k, settings.seed)

@@ -14,6 +14,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.text import nearest
 from seqsearch.core.typed import brief
 from seqsearch.core.types import ClassId, MethodSpec, Task
+from seqsearch.methods.spec import check_memory
 from seqsearch.planners.replicates import scoring
 from seqsearch.planners.step import PoolView
 from seqsearch.pools.open import located_pools
@@ -75,6 +76,7 @@ def prepare(settings: EvaluateSettings, states: Path, device: str, directory: Pa
         world = replace(world, pool=f"{world.pool},{located_pools(settings.further_pools(), directory)}")
     sequences = placed(source, own if source.named else world)
     unique_names(source.path, sequences)
+    check_memory(methods, max(sum(len(task.classes) for task in s.tasks) for s in sequences))
     view = view_of_sequences(world, sequences)
     return EvaluateStudy(settings, world, {EVALUATE: view}, methods, tags, reads_frozen(methods), source, sequences)
 

@@ -20,8 +20,9 @@ from seqsearch.core.digests import digest_of
 from seqsearch.methods.base import Context, FitReport
 from seqsearch.methods.config import param
 from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.augmentation import learned, learned_tokens
 from seqsearch.methods.parts.cosine import CosineTraining, Draws, descend_cosine
-from seqsearch.methods.parts.network import embed, held_tokens, saved, saved_under
+from seqsearch.methods.parts.network import embed, saved, saved_under
 from seqsearch.methods.parts.training import Group
 
 if TYPE_CHECKING:
@@ -141,7 +142,8 @@ def train_adapters(
 ) -> tuple[Adapted, FitReport]:
     """A fresh set, trained on one task; ``draws`` gives its start (``adapters``) beside what `descend_cosine` draws."""
     adapters = new_adapters(vit, config.ffn_num, draws("adapters"), context.device).trainable()
-    tokens = held_tokens(vit, task.train, context)
+    images = learned(task.train, context, "pilot", draws("augment"))
+    tokens = learned_tokens(vit, images, context)
 
     def features_of(positions: Tensor) -> Tensor:
         return vit.pool(vit.run(tokens(positions), adapters.blocks()))

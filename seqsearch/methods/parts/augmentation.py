@@ -15,13 +15,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from seqsearch.methods.parts.network import HOLD_BYTES, embed, held
+
 if TYPE_CHECKING:
+    from seqsearch.backbones.inject import Transformer
     from seqsearch.methods.base import Context
     from seqsearch.methods.data import Batch, Policy
 
@@ -115,6 +119,36 @@ def policy(context: Context, recipe: str) -> Policy | None:
     return augment
 
 
-def seen(batch: Batch, augment: Policy | None, generator: torch.Generator) -> Batch:
-    """``batch`` as it is learned from."""
-    return batch if augment is None else batch.augmented(augment, generator)
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """Images to learn from: their parts come augmented, each time anew, if they are to be."""
+
+    batch: Batch
+    augment: Policy | None
+    generator: torch.Generator
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def select(self, positions: Tensor) -> Batch:
+        """The part at ``positions`` ``[m]``."""
+        part = self.batch.select(positions)
+        return part if self.augment is None else part.augmented(self.augment, self.generator)
+
+
+def learned(batch: Batch, context: Context, recipe: str, generator: torch.Generator) -> Learned:
+    """``batch`` as it is learned from: decoded now if it is small enough, augmented by a recipe with ``--augment``."""
+    return Learned(held(batch, context), policy(context, recipe), generator)
+
+
+def learned_tokens(vit: Transformer, images: Learned, context: Context) -> Callable[[Tensor], Tensor]:
+    """What the first block of a frozen transformer reads ``[m, N, D]``, by positions ``[m]`` in ``images``.
+
+    Computed once for the whole task if that fits into `HOLD_BYTES`, in place of the images: no epoch does it again. Not where
+    images are augmented: they are others each time.
+    """
+    first = embed(vit.tokens, images.batch.select(torch.arange(1)))
+    if images.augment is not None or len(images) * first.numel() * 4 > HOLD_BYTES:
+        return lambda positions: embed(vit.tokens, images.select(positions))
+    tokens = embed(vit.tokens, images.batch)
+    return lambda positions: tokens[positions.to(tokens.device)]

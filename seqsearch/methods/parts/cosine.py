@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from seqsearch.methods.base import FitReport
 from seqsearch.methods.config import param
+from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.head import new_head
 from seqsearch.methods.parts.training import Descent, Group, Training, descend
 
@@ -46,6 +47,7 @@ def descend_cosine(
     config: CosineTraining,
     draws: Draws,
     factor: float | None = None,
+    live: Live | None = None,
 ) -> FitReport:
     """Train what gives features, in place, under a fresh cosine classifier.
 
@@ -57,6 +59,7 @@ def descend_cosine(
         config: the descent; the classifier learns at ``config.lr``.
         draws: gives the classifier's start (``head``, as `new_head`) and the order of images (``shuffle``).
         factor: sigma, if it is given; else it is learned, from 1.
+        live: see `descend`.
     """
     classes, dim = shape
     weight = new_head(classes, dim, draws("head"), labels.device).weight
@@ -67,4 +70,4 @@ def descend_cosine(
         return functional.cross_entropy(scores, labels[positions.to(labels.device)])
 
     groups = [*trained, Group([weight, sigma] if factor is None else [weight], config.lr)]
-    return descend(groups, len(labels), Descent.of(config), draws("shuffle"), loss_of)
+    return descend(groups, len(labels), Descent.of(config), draws("shuffle"), loss_of, live=live)

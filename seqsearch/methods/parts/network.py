@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
-    from seqsearch.backbones.inject import Transformer
     from seqsearch.methods.base import Context
     from seqsearch.methods.data import Batch
 
@@ -64,18 +63,6 @@ def embed(network: Callable[[Tensor], Tensor], batch: Batch) -> Tensor:
 def chunked(look: Callable[[Batch], Tensor], batch: Batch) -> Tensor:
     """What ``look`` gives for ``batch`` ``[n, ...]``, at most `CHUNK` images at a time, without gradients."""
     return torch.cat([look(batch.select(part)) for part in cut(torch.arange(len(batch)), CHUNK)])
-
-
-def held_tokens(vit: Transformer, batch: Batch, context: Context) -> Callable[[Tensor], Tensor]:
-    """What the first block of a frozen transformer reads ``[m, N, D]``, by positions ``[m]`` in ``batch``.
-
-    Computed once for the whole task if that fits into `HOLD_BYTES`, in place of the images: no epoch does it again.
-    """
-    first = embed(vit.tokens, batch.select(torch.arange(1)))
-    if len(batch) * first.numel() * 4 > HOLD_BYTES:
-        return lambda positions: embed(vit.tokens, batch.select(positions))
-    tokens = embed(vit.tokens, batch)
-    return lambda positions: tokens[positions.to(tokens.device)]
 
 
 def cut(tensor: Tensor, sizes: int | list[int]) -> list[Tensor]:

@@ -21,8 +21,9 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.augmentation import learned, learned_tokens
 from seqsearch.methods.parts.head import empty_head, load_head, local_cross_entropy, new_head
-from seqsearch.methods.parts.network import CHUNK, cut, held_tokens, saved, saved_under
+from seqsearch.methods.parts.network import CHUNK, cut, saved, saved_under
 from seqsearch.methods.parts.training import Descent, Group, Hooks, Training, descend
 
 EMBEDDED_LR = LogUniform(0.001, 0.03)
@@ -71,7 +72,7 @@ class Prompted(Method):
 
     Config = PromptTraining
     config: PromptTraining
-    caps = Caps(backbones="vit", design=("parameter-efficient",))
+    caps = Caps(backbones="vit", augmentation="pilot", design=("parameter-efficient",))
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
@@ -115,7 +116,8 @@ class Prompted(Method):
         config, device, train = self.config, self.context.device, task.train
         own = {name: p.detach().clone().requires_grad_(True) for name, p in self.opened(task).items()}
         block = new_head(len(task.columns), self.context.dim, task.generator("head"), device)
-        tokens, query, targets = held_tokens(self.vit, train, self.context), train.frozen, train.targets
+        images = learned(train, self.context, "pilot", task.generator("augment"))
+        tokens, query, targets = learned_tokens(self.vit, images, self.context), train.frozen, train.targets
 
         def loss_of(positions: Tensor) -> Tensor:
             here = positions.to(device)

@@ -28,7 +28,7 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
-from seqsearch.methods.parts.augmentation import policy, seen
+from seqsearch.methods.parts.augmentation import learned
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.cosine import class_means, cosines
 from seqsearch.methods.parts.herding import Herded, none_herded
@@ -164,11 +164,11 @@ class Rehearsal(Method):
             hooks: see `descend`; they are to keep nothing from epoch to epoch.
             generators: what ``loss_of`` draws from.
         """
-        draw, augment = task.generator(f"augment {phase}"), policy(self.context, self.recipe)
-        live = Live(networks, [draw, *generators], task.progress, phase)
+        images = learned(data, self.context, self.recipe, task.generator(f"augment {phase}"))
+        live = Live(networks, [images.generator, *generators], task.progress, phase)
 
         def loss_at(positions: Tensor) -> Tensor:
-            return loss_of(seen(data.select(positions), augment, draw))
+            return loss_of(images.select(positions))
 
         shuffle = task.generator(f"shuffle {phase}")
         return descend(groups, len(data), descent or self.schedule(task), shuffle, loss_at, hooks or Hooks(), live)

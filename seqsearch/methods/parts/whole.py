@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 
 from seqsearch.core.digests import digest_of
+from seqsearch.methods.parts.augmentation import learned
+from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.cosine import CosineTraining, Draws, descend_cosine
-from seqsearch.methods.parts.network import embed, held, own_backbone, saved
+from seqsearch.methods.parts.network import embed, own_backbone, saved, statistics_of
 from seqsearch.methods.parts.training import Group
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ def train_whole(
     task: TaskData, config: CosineTraining, rate: float, context: Context, draws: Draws
 ) -> tuple[Whole, FitReport]:
     """A copy of the pre-trained network, fine-tuned on one task at ``rate``."""
-    train, network = held(task.train, context), own_backbone(context)
+    train, network = learned(task.train, context, "pilot", draws("augment")), own_backbone(context)
 
     def features_of(positions: Tensor) -> Tensor:
         features: Tensor = network(train.select(positions).images)
@@ -53,7 +55,9 @@ def train_whole(
     labels = task.train.targets - task.columns.start
     shape = len(task.columns), context.dim
     groups = [Group(list(network.parameters()), rate)]
-    report = descend_cosine(features_of, groups, labels, shape, config, draws, FACTOR)
+    report = descend_cosine(
+        features_of, groups, labels, shape, config, draws, FACTOR, Live(statistics_of(context, network))
+    )
     weights = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
     return Whole(network.requires_grad_(False), digest_of("whole", context.backbone_id, weights)), report
 
