@@ -2,10 +2,10 @@
 
     python -m benchmarks.scratch_speed [--backbone scratch:resnet32] [--rounds 5] [--write]
 
-For each method the seconds of one epoch of its second task (what two epochs take less what one takes: choosing exemplars and the
-like drop out), beside a plain loop over the same tensors with the same networks, batch size, augmentation, loss and optimiser, taken
-in turns; the median of the ratios of ``--rounds`` turns and their range. One thread. Bytes: what the folder of states holds more after
-each of three tasks, beside the bytes of the tensors that are new.
+For each method the seconds of one epoch of its second task (what two epochs take less what one takes: choosing exemplars and
+the like drop out), beside a plain loop over the same tensors with the same networks, batch size, augmentation, loss and
+optimiser, taken in turns; the median of the ratios of ``--rounds`` turns and their range. One thread. Bytes: what the folder
+of states holds more after each of three tasks, beside the bytes of the tensors that are new.
 """
 
 from __future__ import annotations
