@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from protocols.report.methods import describe, range_of, space_text
+from protocols.report.methods import describe, range_of, space_text, variant_of
 from seqsearch.core.registry import names
 from seqsearch.methods.base import DESIGN
 from seqsearch.methods.config import EMBEDDED
@@ -55,7 +55,8 @@ def comparison() -> str:
     head = ["method", *COLUMNS.values(), "order of tasks matters"]
     rows = [head, ["---"] * len(head)]
     for name in names("method"):
-        caps = describe(name)["caps"]
+        m = describe(name)
+        caps = m["caps"]
         fixed = caps["order_invariant_after"]
         order = (
             "yes"
@@ -65,7 +66,7 @@ def comparison() -> str:
             else f"only of the first {fixed if fixed > 1 else ''}".strip()
         )
         marks = ["x" if column in caps["design"] else "" for column in COLUMNS]
-        rows.append([f"[{name}](methods/{name}.md)", *marks, order])
+        rows.append([f"[{name}](methods/{name}.md){variant_of(m)}", *marks, order])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

@@ -17,8 +17,8 @@ def methods_json() -> list[dict[str, Any]]:
 
 
 def describe(name: str) -> dict[str, Any]:
-    """What a method is: name, about, documentation, capabilities, parameters (name, help, bounds, choices; default and search
-    space, also those on the embedded backbone)."""
+    """What a method is: name, variant, about, documentation, capabilities, parameters (name, help, bounds, choices; default and
+    search space, also those on the embedded backbone)."""
     method = load("method", name)
     parameters = [
         {
@@ -31,6 +31,7 @@ def describe(name: str) -> dict[str, Any]:
     documentation = inspect.getdoc(inspect.getmodule(method)) or inspect.getdoc(method) or ""
     return {
         "name": name,
+        "variant": method.variant,
         "about": " ".join(documentation.split("\n\n")[0].split()),
         "documentation": documentation,
         "caps": dataclasses.asdict(method.capabilities(method.Config())),
@@ -42,11 +43,16 @@ def method_table() -> str:
     """All methods as plain text, a line each."""
     found = methods_json()
     width = max(len(m["name"]) for m in found)
-    lines = [f"{m['name']:{width}}  {m['about'].partition(': ')[2] or m['about']}" for m in found]
+    lines = [f"{m['name']:{width}}  {m['about'].partition(': ')[2] or m['about']}{variant_of(m)}" for m in found]
     return "\n".join(
         [*lines, "", "All about one, with its parameters: seqsearch methods NAME. Set them as in --methods ranpac:M=500,er.",
          "An own method: --methods FILE.py:CLASS (docs/methods.md)."]
     )  # fmt: skip
+
+
+def variant_of(m: dict[str, Any]) -> str:
+    """What is to be said behind a method's name or description, if anything."""
+    return f" ({m['variant']})" if m["variant"] else ""
 
 
 def method_text(name: str) -> str:

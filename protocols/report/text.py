@@ -45,8 +45,22 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+HARDLY = 0.01
+"""A median movement of features below which a method is said to be nearly its head on frozen features."""
+
+
+def hardly_moved(stats: dict[str, Any]) -> list[str]:
+    """A line for each method whose trainings hardly moved its features, where the run says how far they did."""
+    said = "it is nearly its head on frozen features."
+    return [
+        f"{shown(method)}: training moves its features by {100 * median:.2g} % (median of {count(n, 'training')}): {said}"
+        for method, (median, n) in stats.get("moved", {}).items()
+        if median < HARDLY
+    ]
+
+
 def cost(stats: dict[str, Any] | None) -> list[str]:
-    """What the run took, as far as it says."""
+    """What the trainings of the run did not do (`hardly_moved`), and what they took, as far as it says."""
     if stats is None:
         return ["No stats.json in the run folder: what the run cost is not known."]
     trained, naive = int(stats.get("trained") or 0), int(stats.get("naive") or 0)
@@ -58,4 +72,4 @@ def cost(stats: dict[str, Any] | None) -> list[str]:
         text += f"; {duration(float(seconds))} in {count(int(stats.get('sessions') or 1), 'session')}"
     if (busy := stats.get("busy_share")) is not None:
         text += f", workers busy {percent(float(busy))} % of it"
-    return [text + "."]
+    return [*hardly_moved(stats), text + "."]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import statistics
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from protocols.running.folder import CONFIG, RunFolder, write_json
 from protocols.running.protocol import MARK, Protocol
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
-from seqsearch.core.outcomes import EdgeResult, Outcome
+from seqsearch.core.outcomes import MOVED, EdgeResult, Outcome
 from seqsearch.core.types import ClassId, Edge, MethodSpec, Rollout, StateKey, Tasks, reported
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search, outcome
@@ -129,6 +130,15 @@ def trainings(journal: Journal, edges: Mapping[str, Edge]) -> list[Training]:
     return rows
 
 
+def _moved(rows: Iterable[Training]) -> dict[str, tuple[float, int]]:
+    """How far training moved the features of each method of which it is noted: the median, and over how many trainings."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        if (distance := json.loads(row.notes).get(MOVED)) is not None:
+            found.setdefault(row.method_id, []).append(distance)
+    return {method: (statistics.median(distances), len(distances)) for method, distances in found.items()}
+
+
 def write_costs(
     folder: RunFolder,
     info: RunInfo,
@@ -155,6 +165,7 @@ def write_costs(
         "wall_seconds": sum(ends) if len(ends) == sessions else None,  # a killed session did not say
         "busy_share": busy_share if sessions == 1 else None,
         "sessions": sessions,
+        "moved": _moved(rows),
     }
     write_json(folder.file(STATS), stats)
     return stats

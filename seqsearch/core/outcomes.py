@@ -12,6 +12,9 @@ Status = Literal["ok", "diverged", "oom", "timeout", "failed"]
 Counts = tuple[tuple[int, ...], ...]
 """Images by group and class: one group for each experience of the prefix (class-incremental: its task), one number a class."""
 
+MOVED = "moved"
+"""The note that says how far a training has moved a method's features from the frozen ones (`seqsearch.training.moved`)."""
+
 HEAD = "head"
 """The classifier that results are reported of: what `Method.predict` says."""
 
@@ -56,7 +59,7 @@ class EdgeResult:
     judge_seconds: float = 0.0
     peak_memory: int = 0
     notes: tuple[tuple[str, float], ...] = ()
-    """What the method noted of its training (`FitReport.notes`), and ``loss``, that of its last epoch."""
+    """What the method noted of its training (`FitReport.notes`), ``loss``, that of its last epoch, and ``moved`` (`MOVED`)."""
     message: str = ""
     worker: str = ""
     origin: str = ""

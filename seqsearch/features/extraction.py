@@ -125,16 +125,20 @@ class Network:
 
     def _one_ahead(self, pool: Pool, batches: list[Rows]) -> Iterator[Features]:
         """On a CPU: the next batch is decoded while the network runs; more threads would take its cores."""
-        import torch
-
-        module = self._module
 
         def prepared(rows: Rows) -> torch.Tensor:
             return self.backbone.preprocess(pool.images(rows, self.backbone.view))
 
+        for images in prefetched(batches, prepared):
+            yield self.of(images).numpy()
+
+    def of(self, images: torch.Tensor) -> torch.Tensor:
+        """Features ``[n, d]`` float32 on the CPU of preprocessed images ``[n, 3, s, s]``."""
+        import torch
+
         with torch.inference_mode(), torch.autocast(self.device.type, enabled=False):
-            for images in prefetched(batches, prepared):
-                yield module(images.to(self.device)).float().cpu().numpy()
+            found: torch.Tensor = self._module(images.to(self.device)).float().cpu()
+        return found
 
     def overlapped(self, pool: Pool, batches: list[Rows], threads: int) -> Iterator[Features]:
         """On a GPU: ``threads`` decode up to `AHEAD` batches ahead; bytes travel, and are normalised on the device.

@@ -19,8 +19,11 @@ Departures from the public code, and why:
 - the code is task-incremental: it is told the task at prediction and reads that task's head. Here all classes seen
   compete, as in every method.
 - F is the mean of squared gradients of single images (`diagonal_fisher`), at the end of the task. The code takes it
-  from the old task's loader when the next one begins, as batch size times squared gradients of batches: about the same
-  scale, so that the published lambdas can serve as they are.
+  from the old task's loader when the next one begins: 64 times the squared gradient g of a batch of 20, summed over N / 20
+  batches and divided by the number of batches of 64, ``64^2 / 20 mean(g^2)``. Where gradients of single images cancel, as at
+  the end of a task, ``mean(g^2)`` is a twentieth of F, and theirs is ``64^2 / 20^2 = 10.24`` times F (N / 64 is rounded up: 9.6
+  times for the 600 images of a task of CUB-200, 6.4 for 80). So the defaults are 10.24 times the published 80 and 0.001.
+  Their code for small images divides otherwise: there ``mean(g^2)``, a twentieth of F.
 - all parameters of the backbone are held; the code holds those with "conv" in their name, of which a transformer has
   few.
 - on the first task theta and phi would be trained alike, by the same loss from the same weights: phi is a copy.
@@ -88,12 +91,12 @@ class AFEC(Tuned):
             embedded="cosine",
         )  # fmt: skip
         lamb: float = param(
-            80.0, "lambda: pull toward the old network", minimum=0.0, maximum=1e12, search=LogUniform(1.0, 1e4),
+            819.2, "lambda: pull toward the old network", minimum=0.0, maximum=1e12, search=LogUniform(1.0, 1e4),
             embedded=3e4, embedded_search=LogUniform(100.0, 1e6),
             later=True,
         )  # fmt: skip
         lamb_e: float = param(
-            1e-3, "lambda_e: pull toward the new one", minimum=0.0, maximum=1e12, search=LogUniform(1e-4, 10.0),
+            0.01024, "lambda_e: pull toward the new one", minimum=0.0, maximum=1e12, search=LogUniform(1e-4, 10.0),
             embedded=1e4, embedded_search=LogUniform(1.0, 1e5),
         )  # fmt: skip
         fe_every: int = param(

@@ -124,6 +124,8 @@ class Method(ABC):
 
     Config: ClassVar[type[Config]] = Config
     caps: Caps = Caps()
+    variant: ClassVar[str] = ""
+    """What tables say behind its name where it is of a kind with the published method and not the same."""
 
     def __init__(self, context: Context, config: _AnyConfig) -> None:
         self.caps = self.capabilities(config)

@@ -14,8 +14,8 @@ head are trained on draws from all classes. Prediction, image by image: the best
 features with the prompts of that task; the second head's scores of all classes.
 
 Trainable: prompts (at ``lr``), new rows of the second head (at ``head_lr``), g and rows of its head (at ``tii_lr``); in the
-alignments (at ``align_lr``) all rows and g. Stored: all of these, the statistics of f and of h, the size of each task.
-Any number of tasks: there is no pool to fill.
+alignments all rows of the second head (at ``align_lr``), g and all rows of its head (at ``tii_align_lr``). Stored: all of
+these, the statistics of f and of h, the size of each task. Any number of tasks: there is no pool to fill.
 
 Departures from the public code, and why:
 - keys and values are handed to the images they were gathered for. The public code reshapes ``[layer, 2, image, ...]`` to
@@ -30,8 +30,12 @@ Departures from the public code, and why:
 - an alignment epoch has as many steps as there are classes; there, as there were OLD classes. Centroids are drawn by
   their share of the images; there, all alike, but those of one image never.
 - k-means has at most as many clusters as a class has different images, starts from a seed and runs once.
-- rates are given as they act (there: times batch size / 256). Weight decay acts on neither stage there, because an option
-  declared twice keeps its first default, 0; here it is a parameter. Cosine by step.
+- rates are given as they act. There those of both stages and of the first alignment are multiplied by batch size / 256, that
+  of the second alignment is not: one 0.005 acts as 0.00047 and as 0.005.
+- a step has 24 images. The published runs have eight processes of 24 each with one mean gradient, 192 images a step, at the
+  same rates: here there are eight times as many steps.
+- weight decay acts on neither stage there, because an option declared twice keeps its first default, 0; here it is a
+  parameter. Cosine by step.
 - no augmentation, no dropout; average-pooled features where the backbone pools so.
 """
 
@@ -97,8 +101,12 @@ class HiDePrompt(Method):
             30, "passes over the drawn features, in each alignment", minimum=1, maximum=10_000, embedded=10, later=True
         )
         align_lr: float = param(
-            0.005, "learning rate of the alignments", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.05),
+            0.005, "learning rate of the second head's alignment", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.05),
             later=True,
+        )  # fmt: skip
+        tii_align_lr: float = param(
+            4.6875e-4, "learning rate of task inference's alignment", minimum=0.0, maximum=1e30, search=LogUniform(1e-4, 0.005),
+            embedded=0.005, embedded_search=LogUniform(1e-3, 0.05), later=True,
         )  # fmt: skip
         draws: int = param(
             120, "instructed features drawn per class, and per step", minimum=1, maximum=100_000, embedded=64
@@ -127,7 +135,7 @@ class HiDePrompt(Method):
     def _inference_settings(self) -> Settings:
         config = self.config
         descent = replace(Descent.of(config), epochs=config.tii_epochs, rate=constant, clip=config.clip)
-        alignment = Alignment(config.align_epochs, config.tii_draws, config.align_lr, config.weight_decay)
+        alignment = Alignment(config.align_epochs, config.tii_draws, config.tii_align_lr, config.weight_decay)
         return Settings(descent, config.tii_lr, alignment, config.covariance, config.centroids)
 
     def _keep(self, prompts: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""PGP: DualPrompt whose keys may change only where the queries of past tasks have no part.
+"""PGP, feature-space variant: DualPrompt whose keys may change only where the queries of past tasks have no part.
 
 "Prompt Gradient Projection for Continual Learning".
 
@@ -83,6 +83,7 @@ class PGP(DualPrompt):
 
     config: Config
     caps = Caps(backbones="vit", augmentation="pilot", design=("parameter-efficient", "orthogonality", "expansion"))
+    variant = "feature-space variant"
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)

@@ -231,6 +231,9 @@ def _stats(path: Path) -> dict[str, Any]:
         value = said.get(name)
         if value is not None and not (fits(value, float if name in TIMES else int) and sensible(value)):
             raise UserError(f"{path}: {name} is {json.dumps(value)[:40]}: restore the file")
+    moved = said.get("moved", {})
+    if not (isinstance(moved, dict) and all(fits(m, tuple[float, int]) and sensible(m) for m in moved.values())):
+        raise UserError(f"{path}: moved is {json.dumps(moved)[:40]}: restore the file")
     return said
 
 

@@ -177,7 +177,10 @@ TRAININGS = Layout(
             "peak memory: of the GPU, or of the worker's process so far; null if unknown",
         ),
         Column(
-            "notes", "string", "-", "JSON: what the method noted of this training, e.g. its last loss, RanPAC's lambda"
+            "notes",
+            "string",
+            "-",
+            "JSON: what is noted of this training, e.g. its last loss, RanPAC's lambda, how far features moved (moved)",
         ),
         Column("worker", "string", "-", "who trained it"),
         Column("session", "int64", "-", "1 for the first start of the run, one more for each resume"),

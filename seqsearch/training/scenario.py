@@ -9,18 +9,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from seqsearch.core.errors import AccessError
-from seqsearch.core.outcomes import HEAD, ClassifierCounts, Counts
+from seqsearch.core.outcomes import HEAD, MOVED, ClassifierCounts, Counts
 from seqsearch.core.types import JudgedPart, StateKey
 from seqsearch.methods.base import FitReport, Method
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.training.context import PoolSource
 from seqsearch.training.failures import Diverged
+from seqsearch.training.moved import MOST, moved
 from seqsearch.training.world import World
+
+if TYPE_CHECKING:
+    from seqsearch.pools.base import Rows
 
 Notes = tuple[tuple[str, float], ...]
 SourceOf = Callable[[str], PoolSource]
@@ -55,6 +60,16 @@ class Scenario(ABC):
     @abstractmethod
     def judge(self, method: Method, key: StateKey, judged: JudgedPart) -> Judged:
         """How a method in the state of ``key`` does."""
+
+    def some(self, key: StateKey, most: int) -> Rows:
+        """At most ``most`` rows ``[n]`` that the last experience was learned from, the same each time; none unless overridden."""
+        return np.empty(0, dtype=np.int64)
+
+    def moved(self, method: Method, key: StateKey) -> Notes:
+        """How far it has moved the features of ``method``, which is in the state of ``key``, from the frozen ones, if that can be
+        said (`seqsearch.training.moved`)."""
+        distance = moved(method, self.source(key.method.backbone), self.some(key, MOST))
+        return () if distance is None else ((MOVED, distance),)
 
     def learn(self, method: Method, key: StateKey, how: Callable[[TaskData], FitReport] | None = None) -> Notes:
         """Let a live method learn the last experience (by ``how``, its own `fit_task` if None); what it noted.

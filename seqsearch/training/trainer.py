@@ -168,9 +168,8 @@ class Trainer:
         """The method of a key: from RAM, from disk, or trained from its parent (recomputed if that is lost).
 
         A lost parent is kept again (``keep_parent``) where its other children will ask for it; ``trained`` gets the states that
-        had to be trained.
-        It is always a fresh instance that was given the state, also right after training: whatever a method keeps outside its
-        state is lost in every case alike, and cannot make results depend on which worker had trained what.
+        had to be trained. It is always a fresh instance that was given the state, also right after training: whatever a method
+        keeps outside its state is lost in every case alike, and cannot make results depend on which worker had trained what.
         """
         if not key.prefix or key.method.command:
             seed_generators(key, "make")
@@ -185,6 +184,7 @@ class Trainer:
             parent, found = start.digest if start.prefix else None, learned(method)
             _check(self.guard)
             state = self.states.put(key.digest, found, keep=keep, parent=parent)
+            self._notes += self.scenario.moved(method, key)
         seed_generators(key.after(0), "make")
         return self.restore(key, state)
 

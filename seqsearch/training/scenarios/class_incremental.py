@@ -13,6 +13,7 @@ from seqsearch.core.outcomes import ClassifierCounts
 from seqsearch.core.types import JudgedPart, StateKey, Task
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.pools.base import Rows
 from seqsearch.training.context import check_unseen, task_data
 from seqsearch.training.scenario import Judged, Scenario, checked_scores, scores_of
 
@@ -24,6 +25,14 @@ class ClassIncremental(Scenario):
         task = key.prefix[-1]
         assert isinstance(task, Task)
         return task_data(self.world, self.source(key.method.backbone), task, method, key.seed, key.replicate)
+
+    def some(self, key: StateKey, most: int) -> Rows:
+        """The first training image of each class of the last task, then the second of each, and so on."""
+        task = key.prefix[-1]
+        assert isinstance(task, Task)
+        rows, positions = self.world.rows(task.classes, "train")
+        number = np.arange(len(rows)) - np.searchsorted(positions, positions)  # of a row within its class
+        return rows[np.lexsort((positions, number))[:most]]
 
     def judge(self, method: Method, key: StateKey, judged: JudgedPart) -> Judged:
         """See `Scenario.judge`.

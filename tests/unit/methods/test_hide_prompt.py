@@ -94,11 +94,27 @@ def test_a_prompt_starts_as_the_last_one_and_is_mixed_with_the_mean_of_all_befor
 
 
 def test_new_rows_are_learned_among_new_classes_and_old_ones_only_move_in_the_alignment(lab: Lab) -> None:
-    first, second = trained(lab, ONE, align_lr=0.0), trained(lab, ONE, TWO, align_lr=0.0)
+    still = {"align_lr": 0.0, "tii_align_lr": 0.0}
+    first, second = trained(lab, ONE, **still), trained(lab, ONE, TWO, **still)
     for before, after in ((first.head, second.head), (first.inference.head, second.inference.head)):
         assert torch.equal(before.weight, after.weight[: len(ONE)])
     moved = trained(lab, ONE, TWO)
     assert not torch.equal(moved.head.weight[: len(ONE)], second.head.weight[: len(ONE)])
+
+
+@pytest.mark.parametrize(("rate", "which"), [("align_lr", "second"), ("tii_align_lr", "first")])
+def test_each_alignment_has_a_rate_of_its_own(lab: Lab, rate: str, which: str) -> None:
+    usual, other = trained(lab, ONE, TWO), trained(lab, ONE, TWO, **{rate: 0.0})
+    same = (
+        torch.equal(usual.head.weight, other.head.weight),
+        torch.equal(usual.inference.mlp.up, other.inference.mlp.up),
+    )
+    assert same == ((False, True) if which == "second" else (True, False))
+
+
+def test_the_published_rate_of_the_first_alignment_is_scaled_as_the_others_are() -> None:
+    config = HiDePrompt.Config()
+    assert (config.lr, config.tii_align_lr) == (0.03 * 24 / 256, 0.005 * 24 / 256)
 
 
 def test_statistics_are_of_frozen_and_of_prompted_features_of_the_own_task(lab: Lab) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from protocols.report.method_pages import DOCS, pages
-from protocols.report.methods import describe
+from protocols.report.method_pages import DOCS, comparison, pages
+from protocols.report.methods import describe, method_table, methods_json
 from seqsearch.core.registry import names
 
 TABLE_3 = {
@@ -43,3 +43,11 @@ def test_documentation_says_what_it_must(name: str) -> None:
 @pytest.mark.parametrize("name", [n for n in TABLE_3 if n in names("method")])
 def test_design_is_that_of_the_papers_table(name: str) -> None:
     assert set(describe(name)["caps"]["design"]) == TABLE_3[name]
+
+
+def test_tables_say_which_method_is_a_variant() -> None:
+    assert {m["name"]: m["variant"] for m in methods_json() if m["variant"]} == {"pgp": "feature-space variant"}
+    assert "| [pgp](methods/pgp.md) (feature-space variant) |" in comparison()
+    assert "(feature-space variant)" in next(line for line in method_table().splitlines() if line.startswith("pgp "))
+    for line in (DOCS / "methods.md").read_text().splitlines():
+        assert "pgp" not in line.partition(" | ")[0] or "feature-space variant" in line

@@ -66,8 +66,13 @@ def test_a_huge_or_strange_file_of_a_run_is_not_read(run: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [{"trained": "many"}, {"trained": -3}, {"naive": 1e30}, {"wall_seconds": NAN}, {"sessions": []}]
-)
+    "said",
+    [
+        {"trained": "many"}, {"trained": -3}, {"naive": 1e30}, {"wall_seconds": NAN}, {"sessions": []},
+        {"moved": []}, {"moved": None}, {"moved": {"er": 0.1}}, {"moved": {"er": ["a", 1]}}, {"moved": {"er": [NAN, 1]}},
+        {"moved": {"er": [0.1, 0.5]}}, {"moved": {"er": [0.1, -1]}}, {"moved": {"er": [0.1, 1, 1]}},
+    ],
+)  # fmt: skip
 def test_counts_that_are_none(run: Path, said: dict[str, Any]) -> None:
     (run / "stats.json").write_text(json.dumps({**STATS, **said}))
     refused(call("show", run), f"stats.json: {next(iter(said))} is ")
