@@ -95,19 +95,19 @@ class Configurable(Protocol):
     Config: ClassVar[type[Config]]
 
 
-EMBEDDED = "glyph_vit"
-"""The backbone for which a parameter's ``embedded`` values hold."""
+EMBEDDED = ("glyph_vit", "plain_vit")
+"""The backbones for which a parameter's ``embedded`` values hold."""
 
 
 def default_of(spec: dataclasses.Field[Any], backbone: str) -> Any:
     """Default of a parameter with a backbone, which is given by name."""
     embedded = spec.metadata.get("embedded")
-    return spec.default if embedded is None or backbone != EMBEDDED else embedded
+    return spec.default if embedded is None or backbone not in EMBEDDED else embedded
 
 
 def space_of(spec: dataclasses.Field[Any], backbone: str) -> LogUniform | tuple[Any, ...] | None:
     """Search space of a parameter with a backbone; None if it is not tuned."""
-    embedded = spec.metadata.get("embedded_search") if backbone == EMBEDDED else None
+    embedded = spec.metadata.get("embedded_search") if backbone in EMBEDDED else None
     space: LogUniform | tuple[Any, ...] | None = embedded or spec.metadata.get("search")
     return space
 
