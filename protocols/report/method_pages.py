@@ -112,7 +112,10 @@ def _capabilities(caps: dict[str, Any]) -> list[str]:
 
 
 def _parameters(parameters: list[dict[str, Any]]) -> list[str]:
-    lines = [f"| parameter | default | on {EMBEDDED} | values | tuned over | |", "|---|---|---|---|---|---|"]
+    lines = [
+        f"| parameter | default | on {' and '.join(EMBEDDED)} | values | tuned over | |",
+        "|---|---|---|---|---|---|",
+    ]
     for p in parameters:
         embedded = f"`{p['embedded']}`" if p["embedded"] != p["default"] else ""
         tuned = space_text(p["search"]) if p["search"] else ""

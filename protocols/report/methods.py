@@ -24,7 +24,7 @@ def describe(name: str) -> dict[str, Any]:
         {
             "name": f.name, **{k: f.metadata.get(k) for k in ("help", "minimum", "maximum", "choices")},
             "default": f.default, "search": _space(space_of(f, "")),
-            "embedded": default_of(f, EMBEDDED), "embedded_search": _space(space_of(f, EMBEDDED)),
+            "embedded": default_of(f, EMBEDDED[0]), "embedded_search": _space(space_of(f, EMBEDDED[0])),
         }
         for f in dataclasses.fields(method.Config)
     ]  # fmt: skip
@@ -63,7 +63,10 @@ def method_text(name: str) -> str:
     """
     m = describe(name)
     parameters = [_parameter(p) for p in m["parameters"]] or ["    none"]
-    return f"{m['documentation']}\n\nParameters ([]: on the embedded backbone, {EMBEDDED}):\n" + "\n".join(parameters)
+    return (
+        f"{m['documentation']}\n\nParameters ([]: on the embedded backbones, {' and '.join(EMBEDDED)}):\n"
+        + "\n".join(parameters)
+    )
 
 
 def _parameter(p: dict[str, Any]) -> str:

@@ -8,20 +8,14 @@ own parts, so whatever is injected into ``vit_base_patch16_224`` (prompts, prefi
 
 from __future__ import annotations
 
-import hashlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from seqsearch.core.digests import digest_of
+from seqsearch.backbones.parts.embedded import Embedded
 from seqsearch.core.errors import UserError
-from seqsearch.pools.base import View
 
 if TYPE_CHECKING:
-    import torch
     from torch import nn
 
 WEIGHTS = Path(__file__).with_name("glyph_vit.safetensors")
@@ -41,34 +35,17 @@ MEAN, STD = 0.5, 0.25
 """Of pixels on [0, 1], the same for the three colours."""
 
 
-class GlyphViT:
+class GlyphViT(Embedded):
     """See ``seqsearch.backbones.base.Backbone``."""
 
     name = "glyph_vit"
     dim: int = ARCHITECTURE["embed_dim"]
-    view = View(size=32)
-    vit = True
-    staged = False
 
     def __init__(self, weights: bytes) -> None:
-        self._weights = weights
-        fingerprint = hashlib.blake2b(weights).hexdigest()
-        self.tag = f"glyph_vit.r1-{fingerprint[:12]}"
-        self.digest = digest_of("glyph_vit", ARCHITECTURE, STEM_WIDTHS, fingerprint, MEAN, STD, self.view)
+        super().__init__(weights, (ARCHITECTURE, STEM_WIDTHS), MEAN, STD)
 
-    def module(self) -> nn.Module:
-        """A fresh float32 copy on the CPU in eval mode: ``[n, 3, 32, 32]`` -> ``[n, 160]``."""
-        from safetensors.torch import load
-
-        model = assemble()
-        model.load_state_dict({key: value.float() for key, value in load(self._weights).items()})
-        return model.eval()
-
-    def preprocess(self, images: NDArray[np.uint8]) -> torch.Tensor:
-        """``[n, 3, 32, 32]`` bytes -> normalised float32 of the same shape."""
-        import torch
-
-        return (torch.from_numpy(np.ascontiguousarray(images)).float() / 255 - MEAN) / STD
+    def assembled(self) -> nn.Module:
+        return assemble()
 
 
 def build() -> GlyphViT:

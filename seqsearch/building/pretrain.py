@@ -21,6 +21,7 @@ from torch import nn
 
 from seqsearch.backbones.base import Backbone
 from seqsearch.backbones.glyph_vit import WEIGHTS, GlyphViT, assemble
+from seqsearch.backbones.parts.embedded import Embedded
 from seqsearch.backbones.parts.glyph_stem import fold_batch_norm
 from seqsearch.core.digests import seed_of, seeded_numpy
 from seqsearch.pools.base import Pool, Split
@@ -174,6 +175,18 @@ def evaluate(backbone: Backbone, ways: int, draws: int, pool: Pool, neighbours: 
     return float(np.mean(ncm)), float(np.mean(knn))
 
 
+def report(backbone: Embedded, out: Path, seconds: float) -> None:
+    """Print what a network is worth that was trained in ``seconds`` of a core and written to ``out``."""
+    print(
+        f"{backbone.tag}: {sum(w.numel() for w in backbone.module().parameters()) / 1e6:.2f} M parameters, "
+        f"{out.stat().st_size / 1e6:.2f} MB, {seconds:.0f} cpu-seconds"
+    )
+    for strength in (STRENGTH, build_pool().strength):
+        for ways, draws in ((20, 20), (200, 5)):
+            ncm, knn = evaluate(backbone, ways, draws, build_pool(strength=strength))
+            print(f"{ways}-way, unseen classes, strength {strength:g}: NCM {ncm:.3f}, kNN {knn:.3f}")
+
+
 def main() -> None:
     """Train, write the file, and print what it is worth."""
     parser = argparse.ArgumentParser(description="Pre-train the embedded glyph backbone.")
@@ -186,15 +199,7 @@ def main() -> None:
     torch.use_deterministic_algorithms(True)
     started = time.process_time()
     save(pretrain(options.epochs, options.seed), options.out)
-    backbone = GlyphViT(options.out.read_bytes())
-    print(
-        f"{backbone.tag}: {sum(w.numel() for w in backbone.module().parameters()) / 1e6:.2f} M parameters, "
-        f"{options.out.stat().st_size / 1e6:.2f} MB, {time.process_time() - started:.0f} cpu-seconds"
-    )
-    for strength in (STRENGTH, build_pool().strength):
-        for ways, draws in ((20, 20), (200, 5)):
-            ncm, knn = evaluate(backbone, ways, draws, build_pool(strength=strength))
-            print(f"{ways}-way, unseen classes, strength {strength:g}: NCM {ncm:.3f}, kNN {knn:.3f}")
+    report(GlyphViT(options.out.read_bytes()), options.out, time.process_time() - started)
 
 
 if __name__ == "__main__":

@@ -100,8 +100,8 @@ class Configurable(Protocol):
     Config: ClassVar[type[Config]]
 
 
-EMBEDDED = "glyph_vit"
-"""The backbone for which a parameter's ``embedded`` values hold."""
+EMBEDDED = ("glyph_vit", "plain_vit")
+"""The backbones for which a parameter's ``embedded`` values hold."""
 SCRATCH, TINY = "scratch:", "scratch:tiny"
 """How the names of backbones begin for which ``scratch`` and ``tiny`` values hold."""
 
@@ -119,7 +119,7 @@ def space_of(spec: dataclasses.Field[Any], backbone: str) -> LogUniform | tuple[
 
 def _presets(backbone: str) -> tuple[str, ...]:
     """Which values of a parameter hold with a backbone, those that go before others first."""
-    if backbone == EMBEDDED:
+    if backbone in EMBEDDED:
         return "embedded", "tiny"
     return ("tiny", "scratch") if backbone.startswith(TINY) else ("scratch",) if backbone.startswith(SCRATCH) else ()
 

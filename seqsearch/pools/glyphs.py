@@ -34,6 +34,7 @@ DEFAULTS = {
     "strength": 1.4,
     "seed": 0,
     "part": "pool",
+    "style": "plain",
 }
 
 
@@ -53,12 +54,13 @@ class GlyphPool:
         size: int,
         strength: float,
         seed: int,
+        style: str,
     ) -> None:
         atlas = load_atlas(part)
         self.name = name
         self.digest = digest
         self.native_size = size
-        self.strength = strength
+        self.strength, self.style = strength, style
         self.split_sizes = split_sizes
         self.given: NDArray[np.uint8] | None = None
         self.codes = atlas.codes[chosen]
@@ -77,8 +79,9 @@ class GlyphPool:
         local, index = np.divmod(checked_rows(rows, self.name, self._count * len(self.classes)), self._count)
         keys = render.image_keys(self._key, self.codes[local], index)
         drawn = render.draw(
-            load_atlas(self._part).tiles, self._first[local], self._fonts[local], keys, self.native_size, self.strength
-        )
+            load_atlas(self._part).tiles, self._first[local], self._fonts[local], keys, self.native_size, self.strength,
+            self.style,
+        )  # fmt: skip
         return drawn if (view.size, view.crop_pct) == (self.native_size, 1.0) else _resized(drawn, view)
 
 
@@ -91,6 +94,7 @@ def build(
     strength: float = 1.4,
     seed: int = 0,
     part: str = "pool",
+    style: str = "plain",
 ) -> GlyphPool:
     """The glyph pool.
 
@@ -101,12 +105,14 @@ def build(
         strength: how far the distortions go. Accuracy of nearest class means on random sequences of 5 x 10 classes, 10
             images each: .98 at 1.0, .86 at 1.4, .65 at 1.86.
         seed: other images of the same classes; from 0, at most 63 bits.
-        part: ``pool``, or ``pretrain`` for the disjoint classes that the embedded backbone was trained on.
+        part: ``pool``, or ``pretrain`` for the disjoint classes that the embedded backbones were trained on.
+        style: ``plain``, or ``chequered`` or ``striped`` for images far from that pre-training: in negative on every second field
+            of a chessboard, or on every second stripe, a sixteenth of the image wide.
 
     Raises:
         UserError: an option is out of range.
     """
-    _check(train, reward, test, size, strength, seed, part)
+    _check(train, reward, test, size, strength, seed, part, style)
     atlas = load_atlas(part)
     if classes is not None and not (_is_int(classes) and 1 <= classes <= len(atlas.codes)):
         raise UserError(f"pool 'glyphs': classes={brief(classes)} must be a whole number from 1 to {len(atlas.codes)}")
@@ -114,18 +120,19 @@ def build(
     count = train + reward + test
     given = {
         "train": train, "reward": reward, "test": test, "classes": classes, "size": size, "strength": strength,
-        "seed": seed, "part": part,
+        "seed": seed, "part": part, "style": style,
     }  # fmt: skip
     changed = ",".join(f"{option}={value}" for option, value in given.items() if value != DEFAULTS[option])
     what = (render.VERSION, atlas.digest, part, atlas.codes[chosen], count, size, float(strength), seed)
+    printed = () if style == "plain" else (style,)
     return GlyphPool(
-        name=f"glyphs:{changed}" if changed else "glyphs", digest=digest_of("glyphs", *what), part=part, chosen=chosen,
+        name=f"glyphs:{changed}" if changed else "glyphs", digest=digest_of("glyphs", *what, *printed), part=part, chosen=chosen,
         split_sizes=SplitSizes(train=train / count, reward=reward / count, test=test / count), count=count, size=size,
-        strength=float(strength), seed=seed,
+        strength=float(strength), seed=seed, style=style,
     )  # fmt: skip
 
 
-def _check(train: int, reward: int, test: int, size: int, strength: float, seed: int, part: str) -> None:
+def _check(train: int, reward: int, test: int, size: int, strength: float, seed: int, part: str, style: str) -> None:
     """Raises UserError: an option is out of range."""
     bounds = {"train": (2, MOST_IMAGES), "reward": (1, MOST_IMAGES), "test": (1, MOST_IMAGES), "seed": (0, LARGEST)}
     for (option, (low, high)), value in zip(bounds.items(), (train, reward, test, seed), strict=True):
@@ -137,6 +144,8 @@ def _check(train: int, reward: int, test: int, size: int, strength: float, seed:
         raise UserError(f"pool 'glyphs': strength={brief(strength)} must be a number from 0 to {MAX_STRENGTH:g}")
     if part not in PARTS:
         raise UserError(f"pool 'glyphs': part={brief(part)} must be one of {', '.join(PARTS)}")
+    if style not in render.STYLES:
+        raise UserError(f"pool 'glyphs': style={brief(style)} must be one of {', '.join(render.STYLES)}")
 
 
 def _is_int(value: object) -> bool:

@@ -27,6 +27,10 @@ _CHUNK_PIXELS = 1 << 14
 _UNIT = 1.4
 """Distortion at strength 1, where random tasks just stop being trivial for the embedded backbone."""
 _STROKES_BEHIND, _STROKES_IN_FRONT = 2, 1
+STYLES = ("plain", "chequered", "striped")
+"""How an image is printed: as it is, or in negative on every second field of a chessboard or on every second stripe."""
+_FIELDS = 16
+"""Fields of the chessboard (and stripes) along a side."""
 
 
 def mix(value: Keys) -> Keys:
@@ -77,8 +81,9 @@ class Draws:
 
 
 def draw(
-    tiles: Tiles, tile_starts: NDArray[np.int64], tile_counts: NDArray[np.int64], keys: Keys, side: int, strength: float
-) -> NDArray[np.uint8]:
+    tiles: Tiles, tile_starts: NDArray[np.int64], tile_counts: NDArray[np.int64], keys: Keys, side: int, strength: float,
+    style: str = "plain",
+) -> NDArray[np.uint8]:  # fmt: skip
     """Images [n, 3, side, side] RGB.
 
     Args:
@@ -88,12 +93,14 @@ def draw(
         keys: key [n] of each image.
         side: pixels.
         strength: how far every distortion may go; 0 leaves only font and colour to chance.
+        style: one of ``STYLES``.
     """
+    negative = _negative(side, style)
     images = np.empty((len(keys), 3, side, side), dtype=np.uint8)
     step = max(1, _CHUNK_PIXELS // side**2)
     for low in range(0, len(keys), step):
         part = slice(low, low + step)
-        _draw_chunk(images[part], tiles, tile_starts[part], tile_counts[part], keys[part], _UNIT * strength)
+        _draw_chunk(images[part], tiles, tile_starts[part], tile_counts[part], keys[part], _UNIT * strength, negative)
     return images
 
 
@@ -104,6 +111,7 @@ def _draw_chunk(
     counts: NDArray[np.int64],
     keys: Keys,
     strength: float,
+    negative: Floats | None,
 ) -> None:
     side = out.shape[-1]
     draws = Draws(keys)
@@ -123,6 +131,8 @@ def _draw_chunk(
         for cover, colour in front:
             plane = plane + cover * (colour[channel] - plane)
         plane = plane + grain * noise[channel]
+        if negative is not None:
+            plane = plane + negative * (1 - 2 * plane)
         out[:, channel] = np.clip(plane * np.float32(255) + np.float32(0.5), 0, 255).astype(np.uint8)
 
 
@@ -130,6 +140,13 @@ def _grid(side: int) -> tuple[Floats, Floats]:
     """Pixel centres: x [1, 1, side] and y [1, side, 1]."""
     line = ((2 * np.arange(side, dtype=np.float32) + 1) / np.float32(side) - 1).astype(np.float32)
     return line[None, None, :], line[None, :, None]
+
+
+def _negative(side: int, style: str) -> Floats | None:
+    """1 where a pixel is printed in negative, else 0, shape [1, side, side]; None if none is."""
+    field = np.arange(side) * _FIELDS // side
+    across = field[None, :] if style == "chequered" else np.zeros_like(field)[None, :]
+    return None if style == "plain" else ((field[:, None] + across) % 2).astype(np.float32)[None]
 
 
 def _rotation(half_tangent: Floats) -> tuple[Floats, Floats]:

@@ -19,6 +19,8 @@ from seqsearch.pools.parts import glyph_render as render
 from seqsearch.pools.parts.glyph_atlas import TILE, load_atlas
 
 POOL = build()
+SHIPPED = "446599afd7b4ff4b855aa6d67527b6c6"
+"""Digest of the pool before it had styles: what is stored of it stays valid."""
 ROWS = sum(info.count for info in POOL.classes)
 
 
@@ -103,6 +105,18 @@ def test_sizes_show_the_same_geometry() -> None:
     assert matched < 0.4 * np.abs(small - np.roll(large, 1, axis=0)).mean()
 
 
+@pytest.mark.parametrize("style", ["chequered", "striped"])
+@pytest.mark.parametrize("size", [32, 64])
+def test_styles_are_the_same_picture_in_negative_on_half_of_it(style: str, size: int) -> None:
+    rows = np.array([0, 12_345, 40_000])
+    plain, other = (build(size=size, style=s).images(rows, View(size)).astype(int) for s in ("plain", style))
+    field = np.arange(size) * 16 // size
+    negative = (field[:, None] + (field[None, :] if style == "chequered" else 0 * field)) % 2 == 1
+    assert negative.mean() == 0.5
+    np.testing.assert_array_equal(other[..., ~negative], plain[..., ~negative])
+    assert np.abs(other[..., negative] - (255 - plain[..., negative])).max() <= 1, "to rounding"
+
+
 def test_digest_changes_with_every_setting() -> None:
     variants = [
         build(),
@@ -112,11 +126,15 @@ def test_digest_changes_with_every_setting() -> None:
         build(strength=1.0),
         build(seed=1),
         build(part="pretrain"),
+        build(style="chequered"),
+        build(style="striped"),
     ]
     assert len({pool.digest for pool in variants}) == len(variants)
     assert build(train=21).digest == build(train=21).digest
     assert build(classes=len(POOL.classes)).digest == POOL.digest
     assert build(classes=400).name == "glyphs:classes=400"
+    assert build(style="striped").name == "glyphs:style=striped"
+    assert build(style="plain").digest == POOL.digest == SHIPPED
     assert POOL.name == "glyphs"
 
 
@@ -217,6 +235,7 @@ def test_fewer_classes_are_balanced_subsets() -> None:
         {"classes": 10**6},
         {"classes": 2.5},
         {"size": 48},
+        {"style": "edges"},
         {"strength": -1.0},
         {"strength": float("nan")},
         {"strength": 9.0},

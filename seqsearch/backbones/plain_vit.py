@@ -1,0 +1,68 @@
+"""The second embedded backbone: a plain vision transformer, in which every layer but the first can be injected into.
+
+It is `vit_base_patch16_224` made small: one linear layer turns patches of 8 x 8 pixels into 16 tokens, a class token
+gathers what they say over 6 blocks, and there are no convolutions, so what prompts, prefixes and adapters change is the whole
+way from pixels to features. Pre-trained on the same classes as `glyph_vit`, whose features it learns to give.
+
+``python -m seqsearch.building.distil`` makes the weights again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seqsearch.backbones.parts.embedded import Embedded
+from seqsearch.core.errors import UserError
+
+if TYPE_CHECKING:
+    from torch import nn
+
+WEIGHTS = Path(__file__).with_name("plain_vit.safetensors")
+ARCHITECTURE: dict[str, Any] = {
+    "img_size": 32,
+    "patch_size": 8,
+    "embed_dim": 192,
+    "depth": 6,
+    "num_heads": 6,
+    "mlp_ratio": 2.0,
+    "class_token": True,
+    "global_pool": "token",
+}
+"""Arguments of timm's ``VisionTransformer``."""
+MEAN, STD = 0.5, 0.25
+"""Of pixels on [0, 1], the same for the three colours."""
+
+
+class PlainViT(Embedded):
+    """See ``seqsearch.backbones.base.Backbone``."""
+
+    name = "plain_vit"
+    dim: int = ARCHITECTURE["embed_dim"]
+
+    def __init__(self, weights: bytes) -> None:
+        super().__init__(weights, (ARCHITECTURE,), MEAN, STD)
+
+    def assembled(self) -> nn.Module:
+        return assemble()
+
+
+def build() -> PlainViT:
+    """The pre-trained backbone.
+
+    Raises:
+        UserError: the weights are missing.
+    """
+    if not WEIGHTS.exists():
+        raise UserError(
+            f"backbone 'plain_vit': {WEIGHTS.name} is missing: make it with python -m seqsearch.building.distil"
+        )
+    return PlainViT(WEIGHTS.read_bytes())
+
+
+def assemble() -> nn.Module:
+    """The network with random weights."""
+    from timm.models.vision_transformer import VisionTransformer
+
+    model: nn.Module = VisionTransformer(**ARCHITECTURE, num_classes=0)
+    return model
