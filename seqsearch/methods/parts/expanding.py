@@ -167,8 +167,12 @@ class Expanding(Rehearsal):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         super().load_state_dict(state)
-        self.networks = load_frozen(state, own_backbone(self.context), self.context.device)
+        self.load_networks(state)
         self.head = load_head(state, "head.", self.context.device)
+
+    def load_networks(self, state: Mapping[str, Any]) -> None:
+        """Restore the networks, the frozen ones as they are in ``state``."""
+        self.networks = load_frozen(state, own_backbone(self.context), self.context.device)
 
     def memory_footprint(self) -> Footprint:
         return self.footprint(self.head.bytes + bytes_of(self.networks[1:]))
