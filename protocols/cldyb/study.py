@@ -13,6 +13,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.types import MethodSpec, Task, Tasks
 from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
+from seqsearch.study.encoder import encoder_items, with_encoder
 from seqsearch.study.study import (
     EVALUATE,
     TUNE,
@@ -65,18 +66,21 @@ def prepare(settings: CldybSettings, states: Path, device: str, directory: Path 
         UserError: an unknown name, too few classes, a class too small to split, weights that do not load.
     """
     surrogates, items = settings.surrogate_items(), settings.items()
-    others = [i for i in surrogates if i not in items]
-    world, specs, tags = resolved(settings, states, device, directory or Path.cwd(), settings.tasks, others)
+    directory = directory or Path.cwd()
+    encoder = encoder_items(settings, directory)
+    others = [i for i in (*surrogates, *encoder) if i not in items]
+    world, specs, tags = resolved(settings, states, device, directory, settings.tasks, others)
     of_item = dict(zip((*items, *others), specs, strict=True))
-    methods, instead = (tuple(of_item[i] for i in some) for some in (items, surrogates))
-    views = _classes_in_play(world, settings)
+    methods, instead, looking = (tuple(of_item[i] for i in some) for some in (items, surrogates, encoder))
+    views = {name: with_encoder(v, world, looking) for name, v in _classes_in_play(world, settings).items()}
     first = first_task(views[EVALUATE], settings.classes_per_task, settings.seed)
     return CldybStudy(settings, world, views, methods, tags, reads_frozen(specs), first, instead)
 
 
 def with_methods(study: CldybStudy, methods: Sequence[MethodSpec]) -> CldybStudy:
     """The same study of other methods or settings; surrogates stay what they are."""
-    return replace(study, methods=tuple(methods), frozen=reads_frozen((*methods, *study.surrogates)))
+    encoder = [study.view.encoder.method] if study.view.encoder else []
+    return replace(study, methods=tuple(methods), frozen=reads_frozen((*methods, *study.surrogates, *encoder)))
 
 
 def _classes_in_play(world: World, settings: CldybSettings) -> dict[str, PoolView]:

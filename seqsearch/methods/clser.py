@@ -56,18 +56,30 @@ class CLSER(Method):
     class Config(Training):
         buffer_size: int = param(2000, "stored images", minimum=1, maximum=10_000_000, embedded=500)
         epochs: int = param(
-            5, "passes over a task's images", minimum=1, maximum=10_000, search=(1, 3, 5, 10), embedded=3
+            5,
+            "passes over a task's images",
+            minimum=1,
+            maximum=10_000,
+            search=(1, 3, 5, 10),
+            embedded=3,
+            scratch=70,
+            tiny=15,
         )
         lr: float = param(
             0.01, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.1),
-            embedded=0.1, embedded_search=LogUniform(0.01, 0.5),
+            embedded=0.1, embedded_search=LogUniform(0.01, 0.5), scratch=0.1, tiny=0.05,
         )  # fmt: skip
         backbone_lr: float = param(
             0.001, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 0.01),
-            embedded=0.002, embedded_search=LogUniform(1e-4, 0.02),
+            embedded=0.002, embedded_search=LogUniform(1e-4, 0.02), scratch=0.1, tiny=0.05,
         )  # fmt: skip
         batch_size: int = param(
-            32, "new images per step; as many stored ones join them", minimum=1, maximum=100_000, embedded=8
+            32,
+            "new images per step; as many stored ones join them",
+            minimum=1,
+            maximum=100_000,
+            embedded=8,
+            tiny=16,
         )
         momentum: float = param(0.0, "of optimizer=sgd", minimum=0.0, maximum=0.999)
         reg_weight: float = param(

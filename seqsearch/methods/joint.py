@@ -55,7 +55,7 @@ class Joint(Method):
 
     @dataclass(frozen=True)
     class Config(TunedTraining):
-        learner: str = param("best", "what is fitted", choices=("best", *LEARNERS))
+        learner: str = param("best", "what is fitted", choices=("best", *LEARNERS), scratch="finetune")
         backbone_lr: float = backbone_rate(embedded=0.001)
         M: int = param(10000, "width of the random projection (ranpac)", minimum=1, maximum=100_000, embedded=2000)
         k: int = param(

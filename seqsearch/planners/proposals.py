@@ -71,14 +71,14 @@ class Proposals:
             blocks.setdefault((c.pool, c.index // BLOCK_CLASSES), []).append(c)
         probes = [
             Probe("prototypes", self.key(m, prefix), space, classes=tuple(block), options=options)
-            for m, space in zip(self.methods, spaces, strict=True)
+            for m, space in self._asked(spaces)
             for block in blocks.values()
         ]
         yield Ask(tuple(probes))
         answers = yield Need(tuple(probes))
         self._forget(probes)
         n = len(blocks)
-        return [np.concatenate([a.values for a in answers[i * n : (i + 1) * n]]) for i in range(len(self.methods))]
+        return [np.concatenate([a.values for a in answers[i : i + n]]) for i in range(0, len(answers), n)]
 
     # -------------------------------------------------------------------------------------------- Algorithm 2
 
@@ -106,13 +106,19 @@ class Proposals:
         shards = [tuple(proposals[i : i + BLOCK_TASKS]) for i in range(0, len(proposals), BLOCK_TASKS)]
         probes = [
             Probe("nll", self.key(m, prefix), space, tasks=shard, options=options)
-            for m, space in zip(self.methods, spaces, strict=True)
+            for m, space in self._asked(spaces)
             for shard in shards
         ]
         yield Ask(tuple(probes))
         answers = yield Need(tuple(probes))
         self._forget(probes)
-        return np.concatenate([a.values for a in answers]).reshape(len(self.methods), len(proposals)).T
+        found = np.concatenate([a.values for a in answers]).reshape(-1, len(proposals)).T
+        return np.broadcast_to(found, (len(proposals), len(self.methods)))  # of an encoder: the same for all methods
+
+    def _asked(self, spaces: Sequence[str]) -> list[tuple[MethodSpec, str]]:
+        """Whose features are asked for, and what space they are in: the encoder's, if there is one, else each method's."""
+        encoder = self.pool.encoder
+        return [(encoder.method, encoder.space)] if encoder else list(zip(self.methods, spaces, strict=True))
 
     # -------------------------------------------------------------------------------------------- look-ahead
 

@@ -28,6 +28,9 @@ class SearchSettings(TaskSettings):
         50, "Images of a class and part behind its votes and its losses, at most.", minimum=1, maximum=MOST_IMAGES
     )
     raw_features: bool = setting(False, "Cluster kNN losses as they are (the paper), not standardised per method.")
+    encoder: str = setting(
+        "", "Backbone whose frozen features compare classes (prototypes, kNN), instead of each method's own features."
+    )
     lookahead: int = setting(1, "Follow-up tasks trained after a candidate to judge it (L).", minimum=0, maximum=1000)
     followups: Literal["feasible", "greedy", "condensed"] = setting(
         "feasible", "Follow-up tasks: any classes left (the paper), greedy ones, or other candidates."

@@ -17,6 +17,14 @@ from seqsearch.pools.union import joint_digest
 
 
 @dataclass(frozen=True)
+class Encoder:
+    """A method whose features are those of a frozen network, and the identity of their space."""
+
+    method: MethodSpec
+    space: str
+
+
+@dataclass(frozen=True)
 class PoolView:
     """All that the planner knows of the pool: the classes in play, their groups, when they come, and how they are split.
 
@@ -25,12 +33,14 @@ class PoolView:
         groups: of each class.
         splits: split digest by pool digest.
         arrivals: the step from which each class is there, ascending; all 1 unless the pool grows.
+        encoder: in whose features classes are compared, if not in those of each method.
     """
 
     class_ids: tuple[ClassId, ...]
     groups: tuple[str, ...]
     splits: Mapping[str, str]
     arrivals: tuple[int, ...]
+    encoder: Encoder | None = None
 
     def known(self, t: int) -> int:
         """Classes that are there at step ``t``: the first so many."""

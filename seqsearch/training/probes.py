@@ -52,15 +52,13 @@ class StateView:
 
     @property
     def _method(self) -> Method:
-        if not self._stored:  # else nothing is remembered, and every answer looks at the same images in the same order
-            self._prepare()
-        return self._made
+        made = self._made
+        self._prepare()  # every answer looks in the same state of the generators, whatever was trained or asked before
+        return made
 
     @cached_property
     def _made(self) -> Method:
-        made = self._make()
-        self._prepare()
-        return made
+        return self._make()
 
     def features(self, about: int, part: str, rows: Rows) -> Features:
         """Features ``[n, d]`` of ``rows``, which are that ``part`` of a class, by its index, or a block of classes (negative)."""
@@ -78,7 +76,9 @@ class StateView:
         return checked_scores(self._method.predict(Batch(rows, self._source)), len(rows), self._method.n_seen)
 
     def _features(self, rows: Rows) -> Features:
-        return _checked_features(self._method.features(Batch(rows, self._source)), len(rows))
+        """Features of a frozen network are there: no state is asked for them (a conformance test says that they are the same)."""
+        batch = Batch(rows, self._source)
+        return _checked_features(batch.frozen if self._stored else self._method.features(batch), len(rows))
 
 
 def answer(probe: Probe, world: World, view: StateView) -> Features:

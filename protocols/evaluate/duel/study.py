@@ -20,6 +20,7 @@ from seqsearch.planners.given import first_task, own_first_task, random_sequence
 from seqsearch.planners.settings import SearchSettings
 from seqsearch.results.frozen import source_path
 from seqsearch.results.rows import TaskSequence
+from seqsearch.study.encoder import encoder_items, with_encoder
 from seqsearch.study.study import EVALUATE, Study, check_images, kept_classes, reads_frozen, resolved, view_of
 
 
@@ -97,7 +98,9 @@ def prepare(settings: DuelSettings, states: Path, device: str, directory: Path |
     directory = directory or Path.cwd()
     source = _source(settings, directory)
     length = max(len(s.tasks) for s in (source.named or source.sequences)) if source else settings.tasks
-    world, methods, tags = resolved(settings, states, device, directory, length)
+    encoder = [i for i in encoder_items(settings, directory) if not source]
+    world, specs, tags = resolved(settings, states, device, directory, length, encoder)
+    methods, looking = specs[:2], specs[2:]
     if methods[0].digest == methods[1].digest:
         raise UserError(
             f"{methods[0].label!r} and {methods[1].label!r} are one method with the same parameters: a duel needs two that differ"
@@ -120,9 +123,9 @@ def prepare(settings: DuelSettings, states: Path, device: str, directory: Path |
             "lower --tasks or --classes-per-task, or use a larger --pool"
         )
     check_images(world, kept)
-    view = view_of(world, kept)
+    view = with_encoder(view_of(world, kept), world, looking)
     first = first_task(view, k, settings.seed)
-    return DuelStudy(settings, world, {EVALUATE: view}, methods, tags, reads_frozen(methods), first)
+    return DuelStudy(settings, world, {EVALUATE: view}, methods, tags, reads_frozen(specs), first)
 
 
 def _source(settings: DuelSettings, directory: Path) -> Source | None:

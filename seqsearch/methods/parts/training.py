@@ -142,23 +142,29 @@ def descend(
                 factor = descent.rate(step / (descent.epochs * steps_of_epoch))
                 for setting, group in zip(run.optimizer.param_groups, groups, strict=True):
                     setting["lr"] = group.lr * factor
-                loss = loss_of(positions)
-                value = float(loss.detach())
+                value = _step(run, descent.clip, loss_of(positions), hooks)
                 if not math.isfinite(value):
                     return FitReport("diverged", tuple(run.losses), {"step": float(step)})
-                run.optimizer.zero_grad(set_to_none=True)
-                torch.autograd.backward(loss)
-                if math.isfinite(descent.clip):
-                    torch.nn.utils.clip_grad_norm_(parameters, descent.clip)
-                hooks.before_step()
-                run.optimizer.step()
-                hooks.after_step()
                 total += value * min(len(positions), n)
             run.losses.append(total / n)
             run.leave(last=epoch + 1 == descent.epochs)
     if not all(bool(torch.isfinite(p).all()) for p in parameters):
         return FitReport("diverged", tuple(run.losses), {"step": float(descent.epochs * steps_of_epoch)})
     return FitReport("ok", tuple(run.losses))
+
+
+def _step(run: Checkpoint, clip: float, loss: Tensor, hooks: Hooks) -> float:
+    """One step down a loss, unless it is not finite; its value."""
+    value = float(loss.detach())
+    if math.isfinite(value):
+        run.optimizer.zero_grad(set_to_none=True)
+        torch.autograd.backward(loss)
+        if math.isfinite(clip):
+            torch.nn.utils.clip_grad_norm_(run.parameters, clip)
+        hooks.before_step()
+        run.optimizer.step()
+        hooks.after_step()
+    return value
 
 
 def batches(order: Tensor, size: int, statistics: bool) -> list[Tensor]:

@@ -21,7 +21,7 @@ def head_rate(embedded: float) -> Any:
     """A parameter, with its value on the embedded backbone."""
     return param(
         0.001, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-4, 0.05),
-        embedded=embedded, embedded_search=LogUniform(0.005, 0.5),
+        embedded=embedded, embedded_search=LogUniform(0.005, 0.5), scratch=0.1, tiny=0.05,
     )  # fmt: skip
 
 
@@ -29,19 +29,19 @@ def backbone_rate(embedded: float) -> Any:
     """A parameter, with its value on the embedded backbone."""
     return param(
         0.001, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 0.01),
-        embedded=embedded, embedded_search=LogUniform(1e-4, 0.02),
+        embedded=embedded, embedded_search=LogUniform(1e-4, 0.02), scratch=0.1, tiny=0.05,
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class TunedTraining(Training):
-    """PILOT's settings for fine-tuning a pre-trained transformer."""
+    """PILOT's settings for fine-tuning a pre-trained transformer, PyCIL's for a network from scratch."""
 
     epochs: int = param(
         20, "passes over a task's images", minimum=1, maximum=10_000, search=(5, 10, 20), embedded=4,
-        embedded_search=(2, 4, 8),
+        embedded_search=(2, 4, 8), scratch=80, tiny=15,
     )  # fmt: skip
-    batch_size: int = param(128, "images per step", minimum=1, maximum=100_000, embedded=32)
+    batch_size: int = param(128, "images per step", minimum=1, maximum=100_000, embedded=32, tiny=16)
     lr: float = head_rate(embedded=0.05)
     backbone_lr: float = backbone_rate(embedded=0.005)
     weight_decay: float = param(2e-4, "L2 penalty on what is trained", minimum=0.0, maximum=1e3, embedded=5e-4)
