@@ -19,7 +19,7 @@ from tests.conformance.lab import SCRATCH, TASKS, Case, Lab
 
 ONE, TWO, THREE = TASKS
 DER = Case("der", "der", backbone=SCRATCH)
-GROWING = [DER, Case("memo", "memo", backbone=SCRATCH)]
+GROWING = [DER, Case("memo", "memo", backbone=SCRATCH), Case("tagfex", "tagfex", backbone=SCRATCH)]
 each = pytest.mark.parametrize("case", GROWING, ids=lambda c: c.label)
 
 
