@@ -13,7 +13,7 @@ from seqsearch.core.registry import load, names
 from seqsearch.methods.config import Config, acts_in_first
 from seqsearch.study.check import another
 from seqsearch.training.trainer import learned
-from tests.conformance.lab import TASKS, Case, Lab, same
+from tests.conformance.lab import TASKS, Case, Lab, cases, cases_from_scratch, same
 from tests.studies import run_small
 
 
@@ -25,18 +25,23 @@ def idle(config: type[Config]) -> list[dataclasses.Field[Any]]:
 SHARING = [name for name in names("method") if idle(load("method", name).Config)]
 
 
+CASES = [case for case in (*cases(), *cases_from_scratch()) if case.label in SHARING]
+"""Each with its own default parameters, on a network that it is for."""
+
+
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    return Lab(tmp_path_factory.mktemp("lab"))
+def labs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Lab]:
+    return {b: Lab(tmp_path_factory.mktemp("lab"), b) for b in {case.backbone for case in CASES}}
 
 
 def test_some_methods_have_such_parameters() -> None:
-    assert {"ewc", "lwf", "slca"} <= set(SHARING)
+    assert {"ewc", "lwf", "slca"} <= set(SHARING) == {case.label for case in CASES}
 
 
-@pytest.mark.parametrize("name", SHARING)
-def test_they_change_neither_the_state_nor_the_scores_after_the_first_task(lab: Lab, name: str) -> None:
-    case, own = Case(name, name), lab.fresh(Case(name, name)).config
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.label)
+def test_they_change_neither_the_state_nor_the_scores_after_the_first_task(labs: dict[str, Lab], case: Case) -> None:
+    lab = labs[case.backbone]
+    own = lab.fresh(case).config
     changed = {f.name: another(f, getattr(own, f.name)) for f in idle(type(own))}
     methods = [lab.fresh(case), lab.fresh(case, **changed)]
     for method in methods:

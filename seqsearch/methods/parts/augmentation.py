@@ -105,8 +105,11 @@ RECIPES: dict[str, tuple[Sequence[Step], Sequence[Step]]] = {
 
 def policy(context: Context, recipe: str) -> Policy | None:
     """What is done to images in training; None if nothing is."""
-    if context.augment == "none" or not recipe:
-        return None
+    return None if context.augment == "none" or not recipe else views_by(context, recipe)
+
+
+def views_by(context: Context, recipe: str) -> Policy:
+    """A recipe, also where images are learned from as they are: for methods that compare views of an image."""
     black, white = (level.view(1, 3, 1, 1).to(context.device) for level in context.levels)
 
     def augment(images: Tensor, generator: torch.Generator) -> Tensor:

@@ -26,9 +26,9 @@ from torch.nn import functional
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import param
-from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.data import Batch, Policy, TaskData
 from seqsearch.methods.parts import gtep
-from seqsearch.methods.parts.augmentation import learned
+from seqsearch.methods.parts.augmentation import Learned, policy
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.cosine import class_means, cosines
 from seqsearch.methods.parts.herding import Herded, none_herded
@@ -138,6 +138,10 @@ class Rehearsal(Method):
         """Learning rate of the task."""
         return self.config.lr if task.depth else self.config.first_lr
 
+    def augmentation(self) -> Policy | None:
+        """What `train` makes of images before they are learned from: by the recipe of the source, if the run says so."""
+        return policy(self.context, self.recipe)
+
     def train(
         self,
         task: TaskData,
@@ -164,7 +168,7 @@ class Rehearsal(Method):
             hooks: see `descend`; they are to keep nothing from epoch to epoch.
             generators: what ``loss_of`` draws from.
         """
-        images = learned(data, self.context, self.recipe, task.generator(f"augment {phase}"))
+        images = Learned(held(data, self.context), self.augmentation(), task.generator(f"augment {phase}"))
         live = Live(networks, [images.generator, *generators], task.progress, phase)
 
         def loss_at(positions: Tensor) -> Tensor:

@@ -1,0 +1,72 @@
+"""DER: a network of its own for every task, frozen with the task, and one classifier over the features of all of them.
+
+"DER: Dynamically Expandable Representation for Class Incremental Learning" (not Dark Experience Replay, which bears the same
+letters). The features of an image are ``u(x) = [f_1(x), ..., f_t(x)]``. Task t trains ``f_t``, which begins as ``f_{t-1}``
+ended, and the head over u, on new images and exemplars together:
+
+    CE(W u(x) + b, y)  +  lamb * CE(V f_t(x) + c, y'),    y' = 0 for all old classes, else 1 + the class's place in the task
+
+The auxiliary head V makes ``f_t`` tell new classes from each other and from old ones; it is thrown away. Afterwards the rows of
+new classes in W are scaled to the mean norm of the old ones ("Maintaining Discrimination and Fairness in Class Incremental
+Learning").
+
+Trainable: the new network, all rows of the head. Stored: all networks, the old ones once for all states that share them; the
+head; exemplars as pool rows and the means of their features.
+
+Departures from the public code (PyCIL, which has neither the paper's masks nor its pruning), and why:
+- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
+- in the first task there is no auxiliary head; PyCIL has one that no loss reads.
+- without augmentation the features of frozen networks are computed once a task.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from seqsearch.methods.base import FitReport
+from seqsearch.methods.config import param
+from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.expanding import Expanding, auxiliary_loss, widened
+from seqsearch.methods.parts.rehearsal import REHEARSAL, RehearsalTraining
+from seqsearch.methods.parts.training import Group
+
+
+class ExpandableRepresentation(Expanding):
+    """A network a task; see the module."""
+
+    @dataclass(frozen=True)
+    class Config(RehearsalTraining):
+        weight_decay: float = param(
+            2e-4, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY,
+            later=True,
+        )  # fmt: skip
+        lamb: float = param(
+            1.0, "weight of the auxiliary loss", minimum=0.0, maximum=1e6, search=gtep.DISTILLATION, later=True
+        )
+
+    config: Config
+    caps = replace(REHEARSAL, design=("exemplar", "full", "expansion"))
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        data, network, first = self.together(task), self.new_network(), not self.networks
+        head = widened(self.head, len(task.columns), self.context.dim, task.generator("head"))
+        auxiliary, before = self.auxiliary_head(task), self.old_features(data)
+
+        def loss_of(part: Batch) -> Tensor:
+            new = network(part.images)
+            loss = functional.cross_entropy(head(torch.cat([before(part), new], dim=1)), part.targets)
+            if first:
+                return loss
+            return loss + self.config.lamb * auxiliary_loss(auxiliary(new), part.targets, task.columns.start)
+
+        heads = head.parameters() if first else [*head.parameters(), *auxiliary.parameters()]
+        groups = [Group([*network.parameters(), *heads], self.rates(task))]
+        return self.finish(task, network, head, self.train(task, data, groups, [network], loss_of))
+
+
+build = ExpandableRepresentation

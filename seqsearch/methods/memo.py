@@ -1,0 +1,137 @@
+"""MEMO: stages that all tasks share, and a last stage of its own for every task, with one classifier over all last stages.
+
+"A Model or 603 Exemplars: Towards Memory-Efficient Class-Incremental Learning": shallow stages of networks that are trained on
+different tasks are alike, deep ones are not, so only the deepest is added for each task. With ``s`` the shared stages and
+``d_k`` the last stage of task k, averaged over points, the features of an image are ``u(x) = [d_1(s(x)), ..., d_t(s(x))]``.
+Task t trains ``d_t``, which begins as ``d_{t-1}`` ended, the head over u and, with ``train_base``, s, on new images and exemplars
+together, by the losses of `der`:
+
+    CE(W u(x) + b, y)  +  lamb * CE(V d_t(s(x)) + c, y'),    y' = 0 for all old classes, else 1 + the class's place in the task
+
+Afterwards the rows of new classes in W are scaled to the mean norm of the old ones.
+
+Trainable: the new last stage, all rows of the head, the shared stages with ``train_base``. Stored: all last stages, the old ones
+once for all states that share them; the shared stages; the head; exemplars as pool rows and the means of their features.
+
+Departures from the public code (PyCIL, and the authors' like it), and why:
+- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
+- stages are those of the backbone, so that the first task trains the same network as other methods' do.
+- ``scheduler=cosine`` ends with the training; there its length is a setting of its own (``t_max``).
+- GTEP samples an exemplar batch size. In public code exemplars have a batch only where their features are computed, which
+  decides nothing. Here ``exemplar_batch`` is how many stored images join each batch of new ones; 0 is what is published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from seqsearch.backbones.parts.resnet import pooled, stages
+from seqsearch.methods.base import Context, FitReport
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import param
+from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.augmentation import policy, seen
+from seqsearch.methods.parts.expanding import Expanding, auxiliary_loss, concatenated, load_frozen, widened
+from seqsearch.methods.parts.network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods.parts.rehearsal import REHEARSAL, RehearsalTraining
+from seqsearch.methods.parts.training import Group
+
+
+class MemoryEfficient(Expanding):
+    """A last stage a task; see the module. ``networks`` are the last stages: map ``[n, c, h, w]`` -> map ``[n, d, h', w']``."""
+
+    @dataclass(frozen=True)
+    class Config(RehearsalTraining):
+        weight_decay: float = param(
+            2e-4, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY,
+            later=True,
+        )  # fmt: skip
+        lamb: float = param(
+            1.0, "weight of the auxiliary loss", minimum=0.0, maximum=1e6, search=gtep.DISTILLATION, later=True
+        )
+        train_base: bool = param(True, "go on training the shared stages in later tasks", later=True)
+        exemplar_batch: int = param(
+            0, "stored images that join each batch of new ones; 0: both are one set, drawn from alike", minimum=0,
+            maximum=100_000, search=gtep.EXEMPLAR_BATCH, tiny_search=(4, 8, 16), later=True,
+        )  # fmt: skip
+
+    config: Config
+    caps = replace(REHEARSAL, design=("exemplar", "full", "expansion"), backbones="maps")
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.shared, self._last = parted(own_backbone(context))
+
+    def new_network(self) -> nn.Module:
+        return super().new_network() if self.networks else self._last
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        stage, first = self.new_network(), not self.networks
+        trains = first or self.config.train_base
+        head = widened(self.head, len(task.columns), self.context.dim, task.generator("head"))
+        auxiliary, draw = self.auxiliary_head(task), task.generator("replay")
+        data, joined = self._data(task, draw)
+
+        def loss_of(part: Batch) -> Tensor:
+            images, targets = joined(part)
+            with torch.set_grad_enabled(trains):
+                shared = self.shared(images)
+            old, new = points_of(self.networks, shared), points_of([stage], shared)
+            loss = functional.cross_entropy(head(torch.cat([old, new], dim=1)), targets)
+            if first:
+                return loss
+            return loss + self.config.lamb * auxiliary_loss(auxiliary(new), targets, task.columns.start)
+
+        networks = [self.shared, stage] if trains else [stage]
+        trained = [p for network in networks for p in network.parameters()]
+        heads = head.parameters() if first else [*head.parameters(), *auxiliary.parameters()]
+        report = self.train(
+            task, data, [Group([*trained, *heads], self.rates(task))], networks, loss_of, generators=[draw]
+        )
+        return self.finish(task, stage, head, report)
+
+    def _data(self, task: TaskData, draw: torch.Generator) -> tuple[Batch, Callable[[Batch], tuple[Tensor, Tensor]]]:
+        """What is learned from, and images and targets of a part of it, with stored ones if they are drawn apart."""
+        count = self.config.exemplar_batch
+        if not count or not len(self.stored):
+            return self.together(task), lambda part: (part.images, part.targets)
+        columns = self.stored.columns.to(self.context.device)
+        stored = held(task.replay(self.stored.rows.numpy(), columns), self.context)
+        augment = policy(self.context, self.recipe)
+
+        def joined(part: Batch) -> tuple[Tensor, Tensor]:
+            drawn = seen(stored.select(torch.randperm(len(stored), generator=draw)[:count]), augment, draw)
+            return torch.cat([part.images, drawn.images]), torch.cat([part.targets, drawn.targets])
+
+        return held(task.train, self.context), joined
+
+    def features(self, batch: Batch) -> Tensor:
+        return embed(lambda images: points_of(self.networks, self.shared(images)), batch)
+
+    def state_dict(self) -> dict[str, Any]:
+        return super().state_dict() | saved(self.shared.state_dict(), "shared.")
+
+    def load_networks(self, state: Mapping[str, Any]) -> None:
+        self.shared.load_state_dict(saved_under(state, "shared."))
+        self.networks = load_frozen(state, self._last, self.context.device)
+
+
+def parted(network: nn.Module) -> tuple[nn.Module, nn.Module]:
+    """All stages of a network but the last one, and that."""
+    *shared, last = stages(network)
+    return nn.Sequential(*shared), last
+
+
+def points_of(stages: Sequence[nn.Module], shared: Tensor) -> Tensor:
+    """Features ``[n, len(stages) * d]`` by last stages of the map ``[n, c, h, w]`` of the shared ones."""
+    return concatenated([lambda x, stage=stage: pooled(stage(x)) for stage in stages], shared)  # type: ignore[misc]
+
+
+build = MemoryEfficient
