@@ -13,7 +13,7 @@ from seqsearch.core.registry import load, names
 from seqsearch.methods.config import Config, acts_in_first
 from seqsearch.study.check import another
 from seqsearch.training.trainer import learned
-from tests.conformance.lab import TASKS, Case, Lab, same
+from tests.conformance.lab import EMBEDDED, FROM_SCRATCH, SCRATCH, TASKS, Case, Lab, same
 from tests.studies import run_small
 
 
@@ -26,8 +26,8 @@ SHARING = [name for name in names("method") if idle(load("method", name).Config)
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    return Lab(tmp_path_factory.mktemp("lab"))
+def labs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Lab]:
+    return {backbone: Lab(tmp_path_factory.mktemp("lab"), backbone) for backbone in (EMBEDDED, SCRATCH)}
 
 
 def test_some_methods_have_such_parameters() -> None:
@@ -35,8 +35,10 @@ def test_some_methods_have_such_parameters() -> None:
 
 
 @pytest.mark.parametrize("name", SHARING)
-def test_they_change_neither_the_state_nor_the_scores_after_the_first_task(lab: Lab, name: str) -> None:
-    case, own = Case(name, name), lab.fresh(Case(name, name)).config
+def test_they_change_neither_the_state_nor_the_scores_after_the_first_task(labs: dict[str, Lab], name: str) -> None:
+    case = Case(name, name, backbone=SCRATCH if name in FROM_SCRATCH else EMBEDDED)
+    lab = labs[case.backbone]
+    own = lab.fresh(case).config
     changed = {f.name: another(f, getattr(own, f.name)) for f in idle(type(own))}
     methods = [lab.fresh(case), lab.fresh(case, **changed)]
     for method in methods:
