@@ -37,7 +37,7 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
-from seqsearch.methods.parts.augmentation import policy, seen
+from seqsearch.methods.parts.augmentation import Learned
 from seqsearch.methods.parts.expanding import Expanding, auxiliary_loss, concatenated, load_frozen, widened
 from seqsearch.methods.parts.network import embed, held, own_backbone, saved, saved_under
 from seqsearch.methods.parts.rehearsal import REHEARSAL, RehearsalTraining
@@ -104,10 +104,10 @@ class MemoryEfficient(Expanding):
             return self.together(task), lambda part: (part.images, part.targets)
         columns = self.stored.columns.to(self.context.device)
         stored = held(task.replay(self.stored.rows.numpy(), columns), self.context)
-        augment = policy(self.context, self.recipe)
+        images = Learned(stored, self.augmentation(), draw)
 
         def joined(part: Batch) -> tuple[Tensor, Tensor]:
-            drawn = seen(stored.select(torch.randperm(len(stored), generator=draw)[:count]), augment, draw)
+            drawn = images.select(torch.randperm(len(stored), generator=draw)[:count])
             return torch.cat([part.images, drawn.images]), torch.cat([part.targets, drawn.targets])
 
         return held(task.train, self.context), joined

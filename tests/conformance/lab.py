@@ -35,6 +35,10 @@ TWO_BLOCKS, RESNET, EMBEDDED = (
 SCRATCH = "scratch:tiny-16"
 FROM_SCRATCH = ("replay", "icarl", "wa", "bic", "podnet", "der", "foster", "beef", "memo", "tagfex")
 """Methods for networks that begin from scratch: they are put through the contracts on one."""
+WITH: dict[str, dict[str, Any]] = {
+    "bic": {"memory": 40, "split_ratio": 0.3}
+}  # less memory leaves it nothing to correct by
+"""Parameters of theirs, by name."""
 
 QUICK: dict[str, Any] = {
     "epochs": 3,
@@ -95,7 +99,7 @@ def cases() -> list[Case]:
 
 def cases_from_scratch() -> list[Case]:
     """Methods that learn a network with its batch statistics from its first values on."""
-    known = [Case(name, name, backbone=SCRATCH) for name in names("method") if name in FROM_SCRATCH]
+    known = [Case(name, name, WITH.get(name, {}), SCRATCH) for name in names("method") if name in FROM_SCRATCH]
     return [*known, *(Case(f"{name}, scratch", name, backbone=SCRATCH) for name in ("finetune", "er", "ewc"))]
 
 

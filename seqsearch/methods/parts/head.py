@@ -80,6 +80,12 @@ def distillation(scores: Tensor, teacher: Tensor, temperature: float) -> Tensor:
     return functional.cross_entropy(scores / temperature, functional.softmax(teacher / temperature, dim=1))
 
 
+def weighed(loss: Tensor, kd: Tensor, lamb: float, share: float) -> Tensor:
+    """``(1 - k) loss + k kd`` with k the ``share`` of old classes if ``lamb`` is 0, else ``loss + lamb kd``: as WA and BiC weigh
+    classification and distillation, and as GTEP does."""
+    return loss + lamb * kd if lamb else (1 - share) * loss + share * kd
+
+
 def weight_aligned(head: Head, old: int) -> Head:
     """The head with its rows from ``old`` on scaled by the ratio of mean norms, ``mean ||w_old|| / mean ||w_new||``.
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from seqsearch.methods.base import Context, FitReport, Footprint
@@ -13,8 +15,11 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.head import Head, empty_head, load_head, uniform_head
 from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under
-from seqsearch.methods.parts.rehearsal import Rehearsal
+from seqsearch.methods.parts.rehearsal import REHEARSAL, Rehearsal
 from seqsearch.methods.parts.training import Group
+
+DISTILLED = replace(REHEARSAL, design=("exemplar", "full", "functional"))
+"""Capabilities of those that distil what old classes are to score."""
 
 
 class Single(Rehearsal):
@@ -37,6 +42,17 @@ class Single(Rehearsal):
     def before(self) -> nn.Module:
         """A frozen copy of the network as it is, in eval mode: what the old classes are distilled from."""
         return copy.deepcopy(self.backbone).eval().requires_grad_(False)
+
+    def answers(self) -> Callable[[Tensor], Tensor]:
+        """What the network and the head, as they are now, say of images ``[n, 3, s, s]``: scores ``[n, k]`` of the classes
+        known so far, without gradients."""
+        network, head = self.before(), self.head
+
+        @torch.no_grad()
+        def scores(images: Tensor) -> Tensor:
+            return head(network(images))
+
+        return scores
 
     def finish(self, task: TaskData, head: Head, report: FitReport) -> FitReport:
         """Take over what was learned, and exemplars of it, unless it diverged."""

@@ -1,0 +1,122 @@
+"""iCaRL: replay herded exemplars, distil the old classes' scores, and classify by the nearest mean of exemplars.
+
+"iCaRL: Incremental Classifier and Representation Learning".
+
+With z the scores ``[n, C]`` of the network being trained, o those of the network as it was before the task for the old
+classes, both on new images and exemplars together, ``loss=kd`` (the PyCIL toolbox's, which GTEP ran) is
+
+    CE(z, y) + lambda KD(z_old, o),    KD(z, o) = - sum_c softmax(o / T)_c log softmax(z / T)_c,
+
+and ``loss=bce`` is the paper's (its Algorithm 3): a logistic loss for each class by itself, whose targets are 1 and 0 for the
+new classes and ``sigmoid(o)`` for the old ones, on exemplars as well; the terms of old classes are weighed by lambda (1 in
+the paper), and the mean is over images and classes. In the first task nothing is distilled.
+
+An image belongs to the class whose mean is nearest (Algorithm 1): features are divided by their norms, averaged over a class's
+exemplars, and the mean is divided by its norm again, so that the nearest is the one of the largest cosine. ``classifier=nme``
+predicts so, and the trained head is reported beside it as ``linear``; ``classifier=head`` predicts by the trained head, and
+the means are reported as ``nme``. Results of PyCIL are mostly those of the head; GTEP does not say which it reports.
+
+Trainable: the whole network and all head rows. Stored: network (batch statistics too), head, exemplars as pool rows, and the
+means of their features. The old network is not stored: it is the state before the task.
+
+Departures from the public code (PyCIL), and why:
+- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
+- lambda and T are fixed there (1 and 2); GTEP varies both.
+- with ``loss=bce`` the mean over images and classes makes steps small: the authors train CIFAR-100 at rate 2 for 70 epochs. The
+  rates here are those of ``loss=kd``: set ``lr`` and ``first_lr``.
+- means are of the exemplars as they are, as in PyCIL; the authors' code averages each image with its mirror image.
+
+On ``scratch:tiny`` (twelve glyph classes of 16 pixels in three tasks, 40 images each, memory 48; mean of three seeds) the
+means reach .78 and the head .70 (replay: .76 and .67, finetune .09). Of what was tried, T = 1 gave .76 and lambda = .5 .79 by
+the means: within noise, so that the published values stand. ``loss=bce`` gave .54 at the rate .05 of ``loss=kd``, .77 at .5 and
+.51 at 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from seqsearch.methods.base import FitReport
+from seqsearch.methods.config import param
+from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.cosine import cosines
+from seqsearch.methods.parts.head import distillation
+from seqsearch.methods.parts.rehearsal import RehearsalTraining
+from seqsearch.methods.parts.single import DISTILLED, Single
+
+
+class ICaRL(Single):
+    """Distillation, herding and the nearest mean of exemplars; see the module."""
+
+    @dataclass(frozen=True)
+    class Config(RehearsalTraining):
+        weight_decay: float = param(
+            2e-4, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY,
+            later=True,
+        )  # fmt: skip
+        loss: str = param("kd", "cross-entropy and softmax distillation, or logistic losses", choices=("kd", "bce"))
+        lamb: float = param(
+            1.0, "lambda: weight of what old classes are taught", minimum=0.0, maximum=1e12, search=gtep.DISTILLATION, later=True
+        )  # fmt: skip
+        temperature: float = param(
+            2.0, "T of loss=kd", minimum=0.01, maximum=1e6, search=gtep.TEMPERATURE, later=True
+        )  # fmt: skip
+        classifier: str = param(
+            "nme", "what predicts: nearest mean of exemplars, or the trained head", choices=("nme", "head")
+        )
+
+        def drops(self) -> Sequence[float]:
+            return 80 / 170, 120 / 170
+
+    config: Config
+    caps = DISTILLED
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        config, head, old = self.config, self.grown_head(task), task.columns.start
+        answers = self.answers()
+
+        def loss_of(part: Batch) -> Tensor:
+            scores = head(self.backbone(part.images))
+            before = answers(part.images) if old else scores[:, :0].detach()
+            if config.loss == "bce":
+                return logistic(scores, part.targets, before, config.lamb)
+            loss = functional.cross_entropy(scores, part.targets)
+            return loss + config.lamb * distillation(scores[:, :old], before, config.temperature) if old else loss
+
+        report = self.train(task, self.together(task), self.groups(task, head), [self.backbone], loss_of)
+        return self.finish(task, head, report)
+
+    def classifiers(self, batch: Batch) -> Mapping[str, Tensor]:
+        features = self.features(batch)
+        with torch.no_grad():
+            by_head, by_mean = self.head_scores(features), cosines(features, self.means)
+        return (
+            {"head": by_mean, "linear": by_head}
+            if self.config.classifier == "nme"
+            else {"head": by_head, "nme": by_mean}
+        )
+
+
+def logistic(scores: Tensor, targets: Tensor, before: Tensor, lamb: float) -> Tensor:
+    """Mean over images and classes of the logistic losses of ``scores`` ``[n, C]``.
+
+    Args:
+        scores: of all classes.
+        targets: columns of the images ``[n]``.
+        before: scores of the old classes, the first ``k``, by the network as it was ``[n, k]``: what they are taught.
+        lamb: weight of the terms of old classes.
+    """
+    wanted = functional.one_hot(targets, scores.shape[1]).to(scores)
+    wanted[:, : before.shape[1]] = before.sigmoid()
+    weights = torch.ones_like(scores[0])
+    weights[: before.shape[1]] = lamb
+    return functional.binary_cross_entropy_with_logits(scores, wanted, weights)
+
+
+build = ICaRL
