@@ -14,7 +14,7 @@ from typing import Any
 from protocols.report.methods import describe, range_of, space_text, variant_of
 from seqsearch.core.registry import names
 from seqsearch.methods.base import DESIGN
-from seqsearch.methods.config import EMBEDDED
+from seqsearch.methods.config import EMBEDDED, TINY
 
 DOCS = Path(__file__).parents[2] / "docs"
 BEGIN, END = (
@@ -92,6 +92,11 @@ def _markdown(text: str) -> str:
     return re.sub(r"``(.+?)``", r"`\1`", text, flags=re.DOTALL)
 
 
+BACKBONES = {
+    "any": "any", "vit": "vision transformers of timm", "maps": "those with feature maps: ResNets, of timm or from scratch",
+}  # fmt: skip
+
+
 def _capabilities(caps: dict[str, Any]) -> list[str]:
     fixed = caps["order_invariant_after"]
     reads = "features of the frozen backbone only: no image is decoded" if caps["input"] == "frozen" else "images"
@@ -102,7 +107,7 @@ def _capabilities(caps: dict[str, Any]) -> list[str]:
         f"- design (CLDyB Table 3): {', '.join(caps['design']) or 'none of the columns'}",
         f"- reads {reads}" + ("; stores training images (as rows)" if caps["needs_exemplars"] else ""),
         f"- the order of the tasks {order}",
-        f"- backbones: {'vision transformers of timm' if caps['backbones'] == 'vit' else 'any'}",
+        f"- backbones: {BACKBONES[caps['backbones']]}",
     ]
     if caps["needs_val"]:
         lines.append("- uses the validation images of a task")
@@ -112,14 +117,15 @@ def _capabilities(caps: dict[str, Any]) -> list[str]:
 
 
 def _parameters(parameters: list[dict[str, Any]]) -> list[str]:
-    lines = [
-        f"| parameter | default | on {' and '.join(EMBEDDED)} | values | tuned over | |",
-        "|---|---|---|---|---|---|",
-    ]
+    """A table, with a column for those defaults on other networks that differ from the first."""
+    titles = {"embedded": f"on {' and '.join(EMBEDDED)}", "scratch": "from scratch", "tiny": f"on {TINY}"}
+    others = [kind for kind in titles if any(p[kind] != p["default"] for p in parameters)]
+    heads = ["parameter", "default", *(titles[kind] for kind in others), "values", "tuned over", ""]
+    lines = [f"| {' | '.join(heads)} |".replace("|  |", "| |"), "|---" * len(heads) + "|"]
     for p in parameters:
-        embedded = f"`{p['embedded']}`" if p["embedded"] != p["default"] else ""
+        own = [f"`{p[kind]}`" if p[kind] != p["default"] else "" for kind in others]
         tuned = space_text(p["search"]) if p["search"] else ""
-        cells = [f"`{p['name']}`", f"`{p['default']}`", embedded, range_of(p), tuned, p["help"]]
+        cells = [f"`{p['name']}`", f"`{p['default']}`", *own, range_of(p), tuned, p["help"]]
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return lines
 

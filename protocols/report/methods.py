@@ -8,7 +8,7 @@ from typing import Any
 
 from seqsearch.core.bounds import plain, range_text
 from seqsearch.core.registry import load, names
-from seqsearch.methods.config import EMBEDDED, LogUniform, default_of, space_of
+from seqsearch.methods.config import EMBEDDED, SCRATCH, TINY, LogUniform, default_of, space_of
 
 
 def methods_json() -> list[dict[str, Any]]:
@@ -18,13 +18,14 @@ def methods_json() -> list[dict[str, Any]]:
 
 def describe(name: str) -> dict[str, Any]:
     """What a method is: name, variant, about, documentation, capabilities, parameters (name, help, bounds, choices; default and
-    search space, also those on the embedded backbone)."""
+    search space, also those on embedded backbones and on networks from scratch)."""
     method = load("method", name)
     parameters = [
         {
             "name": f.name, **{k: f.metadata.get(k) for k in ("help", "minimum", "maximum", "choices")},
             "default": f.default, "search": _space(space_of(f, "")),
             "embedded": default_of(f, EMBEDDED[0]), "embedded_search": _space(space_of(f, EMBEDDED[0])),
+            "scratch": default_of(f, SCRATCH), "tiny": default_of(f, TINY), "tiny_search": _space(space_of(f, TINY)),
         }
         for f in dataclasses.fields(method.Config)
     ]  # fmt: skip
