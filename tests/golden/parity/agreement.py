@@ -6,8 +6,9 @@ with the last bit of images and weights moved (``last_bits``, the largest of thr
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -62,36 +63,31 @@ def gap(ours: torch.Tensor, public: torch.Tensor) -> float:
     return float((ours - public).abs().max())
 
 
-def trained(source: Source, name: str, tasks: int, **params: Any) -> Bench:
+def trained(source: Source, name: str, **params: Any) -> Iterator[Bench]:
+    """A case after each of its tasks. RanPAC gets the penalty that the public code chose for the readout that follows."""
     bench = Bench(source, CASES[name], components(name), **params)
-    for _ in range(tasks):
-        assert bench.learn().status == "ok"
-    return bench
+    for t in range(len(bench.case.tasks)):
+        if bench.case.method == "ranpac":
+            bench.method.config = dataclasses.replace(bench.method.config, ridge=float(found(name, f"ridge.{t}")))  # type: ignore[call-arg]
+        report = bench.learn()
+        assert report.status == "ok", report
+        yield bench
 
 
-def readout(bench: Bench, factor: torch.Tensor) -> torch.Tensor:
-    """RanPAC's scores as the public code reads them: it keeps V in a cosine layer (see `seqsearch.methods.ranpac`)."""
+def scores(bench: Bench, name: str) -> torch.Tensor:
+    """As the public code has them: its RanPAC keeps V in a cosine layer (see `seqsearch.methods.ranpac`)."""
     method: Any = bench.method
+    if bench.case.method != "ranpac":
+        return bench.scores()
     hidden = method._expand(method.features(bench.judged()))
+    factor = found(name, f"sigma.{method.n_tasks - 1}")
     return factor * functional.normalize(hidden) @ functional.normalize(method.readout.T).T
 
 
 def gaps(source: Source, name: str, **params: Any) -> list[float]:
-    """Largest difference of the scores after each task.
-
-    RanPAC is trained anew for each with the penalty that the public code chose last, as its readout is solved anew from all sums.
-    """
-    case, each = CASES[name], []
-    if case.method == "ranpac":
-        for t in range(len(case.tasks)):
-            bench = trained(source, name, t + 1, ridge=float(found(name, f"ridge.{t}")), **params)
-            each.append(gap(readout(bench, found(name, f"sigma.{t}")), found(name, f"scores.{t}")))
-        return each
-    bench = Bench(source, case, components(name), **params)
-    for t in range(len(case.tasks)):
-        assert bench.learn().status == "ok"
-        each.append(gap(bench.scores(), found(name, f"scores.{t}")))
-    return each
+    """Largest difference of the scores after each task."""
+    each = enumerate(trained(source, name, **params))
+    return [gap(scores(bench, name), found(name, f"scores.{t}")) for t, bench in each]
 
 
 def moved(seed: int) -> Source:
