@@ -8,7 +8,6 @@ means of their features for the second classifier, ``nme``.
 
 Departures from the public code (PyCIL), and why:
 - rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
-- the weight decay of later tasks is GTEP's original setting, 5e-4 (PyCIL: 2e-4).
 """
 
 from __future__ import annotations
@@ -35,6 +34,10 @@ class Replay(Single):
         epochs: int = param(
             70, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=15,
             tiny_search=(5, 10, 15, 20), later=True,
+        )  # fmt: skip
+
+        weight_decay: float = param(
+            2e-4, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY, later=True
         )  # fmt: skip
 
         def drops(self) -> Sequence[float]:

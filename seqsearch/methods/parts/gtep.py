@@ -55,6 +55,8 @@ SPLIT_RATIO = (0.05, 0.1, 0.15, 0.2, 0.3)
 """Of BiC."""
 BETA = (0.93, 0.95, 0.97, 0.99)
 """beta_1 and beta_2 of FOSTER."""
+SPATIAL = (1.0, 3.0, 5.0, 7.0, 9.0)
+"""lambda_c of PODNet. Not in Table 4: what its lists of original and best settings name."""
 PROXIES = (10, 20, 30, 50, 100)
 """Of a class, of PODNet."""
 TUNING_EPOCHS = (5, 10, 20, 30, 50)

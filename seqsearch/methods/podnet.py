@@ -1,0 +1,207 @@
+"""PODNet: hold the pooled maps of every stage near those of the old network, and classify by several proxies a class.
+
+"PODNet: Pooled Outputs Distillation for Small-Tasks Incremental Learning".
+
+A class has P proxies; its score is the average of their cosines with the feature, weighed by the softmax of these cosines, times
+a learned eta (`ProxyHead`). With s the scores of new images and exemplars together, and primes for the network as it
+was before the task, the loss is
+
+    NCA(s, y) + r (lambda_c SPATIAL + lambda_f FLAT),    r = sqrt(classes seen / new classes),
+
+- NCA: by how much the score of the own class, less a margin, falls short of the others (`nca`);
+- SPATIAL: a stage's map, squared, is summed over its rows and over its columns; both are put side by side and divided by their
+  norm. Mean over stages and images of the distance to what the old network gives (`spatial`);
+- FLAT: one minus the cosine of the feature and the old one, mean over images.
+
+Features have both signs: the last block ends without its activation. After each later task all is trained further at
+``tuning_lr`` for ``tuning_epochs`` with the same loss on exemplars alone, as many of each class as the memory held of an old one
+before the task; those of the new classes are chosen by herding for this, and once more afterwards. Proxies of old classes
+are not trained: only the network, eta and the new proxies move. ``adaptive=false`` leaves r at 1.
+
+Trainable: the whole network, proxies of the task's classes, eta. Stored: network (batch statistics too), proxies and eta,
+exemplars as pool rows, and the means of their features for the second classifier, ``nme``. The old network is not stored: it
+is the state before the task.
+
+Departures from the public code (PyCIL), and why:
+- the margin lowers the score of the own class alone and a loss below 0 counts as 0, as in the paper. There the margin is taken
+  from all scores, so that it cancels out, the own class is left among those it is compared with as a constant of
+  1 beside scores that were shifted to a maximum of 0, and the loss may be negative.
+- the margin is one of scores. The paper multiplies it by eta, too: the loss is then least for a negative eta, which was found
+  here within a few epochs (-3.6), and nothing is learned.
+- the first task has GTEP's schedule; there it has that of the others. Rates fall by the step.
+- weights of the first task are drawn from its seed, and new proxies start alike for all siblings: uniform within
+  +- 1 / sqrt(d), as there. The authors start them at clusters of the new classes' features.
+- the maps are those behind each stage, of whatever network has stages; transformers have none and are refused.
+- the maintainers write in that code that its results are below the paper's. It prints those of ``nme``, and GTEP does not say
+  which it reports: here the proxies predict, and ``nme`` is reported beside them.
+
+On ``scratch:tiny`` (twelve glyph classes of 16 pixels in three tasks, 40 images each, memory 48; mean of three seeds) the
+proxies reach .74 and the means .72 with lambda_c = 1 and the published rate, which are the defaults there (replay: .67 and .76,
+finetune .09). Also tried: lambda_c = 5 gave .72, half the rate .71, and both .65.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from seqsearch.backbones.parts.resnet import maps, pooled, stages, without_last_activation
+from seqsearch.methods.base import Context, FitReport, Footprint, joined
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import param
+from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.herding import herding_order
+from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under
+from seqsearch.methods.parts.proxies import ProxyHead, empty_proxies, load_proxies, nca, proxies_of
+from seqsearch.methods.parts.rehearsal import Rehearsal, RehearsalTraining
+from seqsearch.methods.parts.single import DISTILLED
+from seqsearch.methods.parts.training import Descent, Group
+
+
+class PODNet(Rehearsal):
+    """Pooled outputs of all stages distilled, and a classifier of proxies; see the module."""
+
+    @dataclass(frozen=True)
+    class Config(RehearsalTraining):
+        epochs: int = param(
+            160, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=15,
+            tiny_search=(5, 10, 15, 20), later=True,
+        )  # fmt: skip
+        lr: float = param(
+            0.1, "learning rate of later tasks", minimum=0.0, maximum=1e30, search=gtep.LR, tiny_search=(0.02, 0.05, 0.1),
+            later=True,
+        )  # fmt: skip
+        first_lr: float = param(0.1, "learning rate of the first task", minimum=0.0, maximum=1e30)
+        scheduler: str = param(
+            "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCRATCH_SCHEDULER
+        )  # fmt: skip
+        proxies: int = param(
+            10, "P: proxies of a class", minimum=1, maximum=1000, search=gtep.PROXIES, tiny_search=(1, 5, 10)
+        )
+        margin: float = param(
+            0.6, "by how much the score of the own class must exceed the others", minimum=0.0, maximum=2.0
+        )
+        spatial: float = param(
+            5.0, "lambda_c: weight of the pooled maps of stages", minimum=0.0, maximum=1e12, search=gtep.SPATIAL, tiny=1.0,
+            later=True,
+        )  # fmt: skip
+        flat: float = param(
+            1.0, "lambda_f: weight of the features", minimum=0.0, maximum=1e12, search=gtep.DISTILLATION, later=True
+        )  # fmt: skip
+        adaptive: bool = param(
+            True, "weigh both by sqrt(classes seen / new classes)", search=(True, False), later=True
+        )  # fmt: skip
+        tuning_epochs: int = param(
+            20, "passes over balanced exemplars after a later task; 0: none", minimum=0, maximum=10_000,
+            search=gtep.TUNING_EPOCHS, later=True,
+        )  # fmt: skip
+        tuning_lr: float = param(
+            0.005, "learning rate of these", minimum=0.0, maximum=1e30, search=gtep.TUNING_LR, later=True
+        )  # fmt: skip
+
+        def drops(self) -> Sequence[float]:
+            return 80 / 160, 120 / 160
+
+    config: Config
+    caps = replace(DISTILLED, backbones="maps")
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.backbone = without_last_activation(own_backbone(context))
+        self.head = empty_proxies(self.config.proxies, context.dim, context.device)
+
+    # ------------------------------------------------------------------------------------------------ training
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        config, device = self.config, self.context.device
+        new = proxies_of(len(task.columns), config.proxies, self.context.dim, task.generator("head"), device)
+        head = self.head.grown(new)
+        learned, loss_of = [*self.backbone.parameters(), *head.parameters()], self._loss(head, task.columns)
+        groups = [Group(learned, self.rates(task))]
+        report = self.train(task, self.together(task), groups, [self.backbone], loss_of)
+        if task.depth and config.tuning_epochs and report.status == "ok":
+            groups, descent = [Group(learned, config.tuning_lr)], self._tuning()
+            tuned = self.train(
+                task, self._balanced(task), groups, [self.backbone], loss_of, phase="tuning", descent=descent
+            )
+            report = joined(report, tuned)
+        self.head = head.detached()
+        if report.status == "ok":
+            self.store(task)
+        return report
+
+    def _tuning(self) -> Descent:
+        """The descent after a later task."""
+        return replace(self.config.later(), epochs=self.config.tuning_epochs)
+
+    def _balanced(self, task: TaskData) -> Batch:
+        """Exemplars of old classes, and as many of each new one, by features as they are now."""
+        count = self.stored.capacity if self.stored.per_class else self.stored.capacity // task.columns.start
+        features, targets = self.features(task.train), task.train.targets
+        rows, columns = [self.stored.rows], [self.stored.columns]
+        for column in task.columns:
+            mine = torch.nonzero(targets == column).flatten()
+            chosen = mine[herding_order(features[mine], count).to(mine.device)].cpu()
+            rows.append(torch.from_numpy(task.train.indices)[chosen])
+            columns.append(torch.full((len(chosen),), column))
+        return task.replay(torch.cat(rows).numpy(), torch.cat(columns).to(self.context.device))
+
+    def _loss(self, head: ProxyHead, columns: range) -> Callable[[Batch], Tensor]:
+        """Of new images and exemplars, with the network as it is now for the old one."""
+        config, now = self.config, stages(self.backbone)
+        before = stages(copy.deepcopy(self.backbone).eval().requires_grad_(False))
+        factor = (columns.stop / len(columns)) ** 0.5 if config.adaptive else 1.0
+
+        def loss_of(part: Batch) -> Tensor:
+            found = maps(now, part.images)
+            features = pooled(found[-1])
+            loss = nca(head(features), part.targets, config.margin)
+            if not columns.start:
+                return loss
+            with torch.no_grad():
+                wanted = maps(before, part.images)
+            flat = 1 - functional.cosine_similarity(features, pooled(wanted[-1])).mean()
+            return loss + factor * (config.spatial * spatial(found, wanted) + config.flat * flat)
+
+        return loss_of
+
+    # ------------------------------------------------------------------------------------------------ judging
+
+    def head_scores(self, features: Tensor) -> Tensor:
+        return self.head(features)
+
+    def features(self, batch: Batch) -> Tensor:
+        return embed(self.backbone, batch)
+
+    def state_dict(self) -> dict[str, Any]:
+        return super().state_dict() | saved(self.backbone.state_dict(), "backbone.") | self.head.state("head.")
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        super().load_state_dict(state)
+        self.backbone.load_state_dict(saved_under(state, "backbone."))
+        self.head = load_proxies(state, "head.", self.context.device)
+
+    def memory_footprint(self) -> Footprint:
+        return self.footprint(self.head.bytes)
+
+
+def spatial(found: Sequence[Tensor], wanted: Sequence[Tensor]) -> Tensor:
+    """Mean over stages and images of the distance of pooled maps, for maps ``[n, c, h, w]`` of each stage: POD-spatial."""
+
+    def profile(feature_map: Tensor) -> Tensor:
+        """Sums of squares over columns and over rows ``[n, c (h + w)]``, divided by their norm."""
+        energy = feature_map.square()
+        return functional.normalize(torch.cat([energy.sum(3).flatten(1), energy.sum(2).flatten(1)], 1))
+
+    distances = [(profile(a) - profile(b)).norm(dim=1).mean() for a, b in zip(found, wanted, strict=True)]
+    return torch.stack(distances).mean()
+
+
+build = PODNet
