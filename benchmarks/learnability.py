@@ -23,7 +23,7 @@ from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.registry import names
-from seqsearch.core.types import JudgedPart, MethodSpec, Rollout, StateKey, reported
+from seqsearch.core.types import JudgedPart, MethodSpec, Rollout, StateKey, Task, reported
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.search import outcome
 from seqsearch.metrics import accuracy as metrics
@@ -47,29 +47,43 @@ class Row:
     status: str = "ok"
 
 
+def sequence(world: World, seed: int, tasks: int = TASKS, classes: int = CLASSES) -> tuple[Task, ...]:
+    """A random sequence of ``tasks`` tasks of ``classes`` classes, the same for every method."""
+    drawn = seeded_numpy("learnability", seed).permutation(len(world.images.classes))[: tasks * classes]
+    return tuple(world.task(sorted(row.tolist())) for row in drawn.reshape(tasks, classes))
+
+
+def learned(
+    evaluator: InlineEvaluator, spec: MethodSpec, tasks: tuple[Task, ...], seed: int, part: str
+) -> tuple[list[EdgeResult], Rollout]:
+    """Train a method on a sequence with a training seed, and judge it after every task; stops where it fails."""
+    judged_part: JudgedPart = "test" if part == "test" else "reward"
+    rollout = Rollout(StateKey(spec, 0, seed, reported(tasks) if part == "test" else tasks), judged_part)
+    results: list[EdgeResult] = []
+    for edge in rollout.edges():
+        evaluator.submit(edge, (0, 0))
+        [(_, result)] = evaluator.wait()
+        assert isinstance(result, EdgeResult)
+        results.append(result)
+        if result.status != "ok":
+            break
+    return results, rollout
+
+
 def judged(world: World, spec: MethodSpec, seeds: int, part: str) -> Row:
     """Train and judge one method on ``seeds`` sequences."""
     accs, alas, afms, size, start = [], [], [], 0, time.perf_counter()
     evaluator = InlineEvaluator(world)
     for seed in range(seeds):
-        draw = seeded_numpy("learnability", seed)
-        classes = draw.permutation(len(world.images.classes))[: TASKS * CLASSES].reshape(TASKS, CLASSES)
-        tasks = tuple(world.task(sorted(row.tolist())) for row in classes)
-        judged_part: JudgedPart = "test" if part == "test" else "reward"
-        rollout = Rollout(StateKey(spec, 0, seed, reported(tasks) if part == "test" else tasks), judged_part)
-        results = []
-        for edge in rollout.edges():
-            evaluator.submit(edge, (0, 0))
-            [(_, result)] = evaluator.wait()
-            assert isinstance(result, EdgeResult)
-            results.append(result)
-            if result.status != "ok":
-                return Row(np.nan, np.nan, np.nan, np.nan, 0.0, 0, f"{result.status}: {result.message}")
+        results, rollout = learned(evaluator, spec, sequence(world, seed), seed, part)
+        last = results[-1]
+        if last.status != "ok":
+            return Row(np.nan, np.nan, np.nan, np.nan, 0.0, 0, f"{last.status}: {last.message}")
         accuracy = outcome(rollout, results).accuracy
         accs.append(metrics.acc(accuracy))
         alas.append(metrics.ala(accuracy))
         afms.append(metrics.afm(accuracy))
-        size = evaluator.trainer.kept_bytes(results[-1].state)
+        size = evaluator.trainer.kept_bytes(last.state)
     seconds = (time.perf_counter() - start) / (seeds * TASKS)
     spread = statistics.stdev(accs) if seeds > 1 else 0.0
     return Row(statistics.mean(accs), spread, statistics.mean(alas), statistics.mean(afms), seconds, size)

@@ -26,7 +26,9 @@ Departures from the public code, and why:
   as if these were still orthogonal to each other, which training has undone.
 - mu acts as in PILOT; the authors' code has a factor of 1e-6 more. PILOT's term fails on a GPU (its identity is on the CPU).
 - the last, smaller batch of an epoch counts; public code drops it, and a task smaller than a batch is not trained at all.
-- cosine from 1 to 0 by step; public code's falls by epoch. New head rows start at N(0, 0.01^2); no augmentation.
+- cosine from 1 to 0 by step, half a period. Public code's falls by epoch along a quarter of one, cos(0.495 pi e / (epochs - 1)),
+  from 1 to 0.016: on average .64 of the rate, where this is .50 (and one epoch divides by zero).
+- new head rows start at N(0, 0.01^2); no augmentation.
 On the glyphs it is no better than its head on frozen features without any prompt (.797): see `dualprompt`.
 """
 

@@ -22,6 +22,7 @@ Departures from the public code, and why:
 - sets are found by task, not by arithmetic on a common task size; their start and the order of images do not depend on the
   depth, so that a task's adapters are the same wherever it comes.
 - no dropout within adapters and no augmentation, as in all methods here.
+- cosine classifiers start at N(0, 0.01^2); there, uniformly within 1 / sqrt(d). See `aper_adapter`.
 - no accuracy given the task: the public code prints one beside the real one.
 - the published settings are GTEP's "original" ones; the options for features of the bare network (weight beta, off by
   default) and for stored images are left out.

@@ -21,6 +21,8 @@ Departures from the public code (PILOT), and why:
 - the merge acts once per step. There it also sits inside the forward pass, once per block, in training and in EVALUATION, on
   the stored sets themselves: on 12 blocks each forward pass leaves 0.9^12 = .28 of a set's distance from the earlier mean, and
   results depend on how many batches were ever evaluated. Numbers differ from its own for that reason.
+- earlier sets are kept as copies. There the running sum of sets begins with the live tensors (`.data`) of the first set, which
+  the first forward pass of the second task replaces before any step changes them: one memory until then, and no harm done.
 - prototypes are taken in eval mode (there dropout is still on for all but the first task); no dropout anywhere.
 - the head has the rows of classes seen, and grows. Cosine by step; no augmentation.
 - where full covariances are kept, as exact low-rank roots (`_gaussians.py`): their factorisation cannot fail.

@@ -55,7 +55,8 @@ def descend_cosine(
         labels: of all images, ``[n]``, from 0.
         shape: number of classes and of features.
         config: the descent; the classifier learns at ``config.lr``.
-        draws: gives the classifier's start (``head``, as `new_head`) and the order of images (``shuffle``).
+        draws: gives the classifier's start (``head``, as `new_head`; PILOT's is uniform within 1 / sqrt(d)) and the order of
+            images (``shuffle``).
         factor: sigma, if it is given; else it is learned, from 1.
     """
     classes, dim = shape
