@@ -96,7 +96,7 @@ class MethodSettings(Settings):
         "",
         "Methods, comma-separated: NAME or FILE.py:CLASS, then [@BACKBONE] and [:key=value,...]; or 'cmd:WORD ...'.",
     )
-    backbone: str = setting("glyph_vit", "Backbone of methods that name none: glyph_vit or any timm model.")
+    backbone: str = setting("glyph_vit", "Backbone of methods that name none: glyph_vit, plain_vit or any timm model.")
     weights: tuple[str, ...] = setting((), "BACKBONE=FILE: its weights (safetensors or state dict); repeatable.")
     precision: Literal["float32", "bf16"] = setting(
         "float32", "Arithmetic of the backbones; bf16: bfloat16 autocast, faster on recent GPUs."
