@@ -175,7 +175,9 @@ def _check_name(name: str) -> None:
         )
     close = difflib.get_close_matches(architecture, timm.list_models(), n=3, cutoff=0.5)
     like = f"; close to it: {', '.join(close)}" if close else ""
-    raise UserError(f"unknown backbone {name!r}: it is neither glyph_vit nor a timm model (timm.list_models()){like}")
+    raise UserError(
+        f"unknown backbone {name!r}: it is none of glyph_vit and plain_vit, nor a timm model (timm.list_models()){like}"
+    )
 
 
 def _load(where: str, model: nn.Module, weights: dict[str, Tensor]) -> None:

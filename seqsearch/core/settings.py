@@ -98,7 +98,7 @@ class MethodSettings(Settings):
     )
     backbone: str = setting(
         "glyph_vit",
-        "Backbone of methods that name none: glyph_vit, any timm model, or scratch:NAME (resnet32, resnet18, tiny).",
+        "Backbone of methods that name none: glyph_vit, plain_vit, a timm model, or scratch:NAME (resnet32, resnet18, tiny).",
     )
     weights: tuple[str, ...] = setting((), "BACKBONE=FILE: its weights (safetensors or state dict); repeatable.")
     precision: Literal["float32", "bf16"] = setting(

@@ -131,7 +131,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--methods", "ranpac:M=many"], r"M=many: must be of type int"),
         (["--methods", "simplecil,simplecil"], r"method 'simplecil' is named twice"),
         (["--methods", "nowhere.py:Mine"], r"method file '.*/nowhere.py' does not exist"),
-        (["--backbone", "vit_xxl"], r"unknown backbone 'vit_xxl': it is neither glyph_vit nor a timm model"),
+        (["--backbone", "vit_xxl"], r"unknown backbone 'vit_xxl': it is none of glyph_vit and plain_vit, nor a timm model"),
         (["--tasks", "20"], r"has 48 classes in play, 20 tasks of 3 need 60: lower --tasks or --classes-per-task"),
         (["--exclude-groups", "Klingon"], r"--exclude-groups 'Klingon': pool .* has no such group; it has"),
         (["--classes-per-task", "1"], r"--classes-per-task 1: must be at least 2"),
