@@ -1,0 +1,232 @@
+"""BEEF: a network for every task, trained with rivals of its images, that also scores the tasks before it; scores are then fused.
+
+"BEEF: Bi-Compatible Class-Incremental Learning via Energy-Based Expansion and Fusion", the form without compression (BEEF-iso).
+Task t trains a network ``f_t``, which begins as the first one, with a slot for each of its classes, one for each task before (the
+backward prototypes ``v_k``), and an energy score of each class seen (the forward prototypes; `seqsearch.methods.parts.energy`):
+
+- expansion: ``CE([v f / alignment, w f], slot of y) + energy_weight * (energy loss of rivals of the images)``, on new images and
+  exemplars. ``alignment`` makes old tasks' slots score the higher for having few images.
+- fusion: the score of an old class c, of task k, is what it was, and ``(1 + a_k) v_k f_t + b_k``; of a new one ``w_c f_t``. From
+  zeros, a and b alone are trained, by cross-entropy on equally many images of every class.
+
+Fused scores are one linear head over the features of all networks. Trainable: the new network and what scores its features,
+then two numbers for each task before. Stored: all networks, the old ones once for all states that share them; the head;
+exemplars as `replay` stores them. Forward and backward prototypes are of one task.
+
+``form=stabilised``, the default, is BEEF with its faults mended, and says so in the journal (the note ``stabilised``). With
+``form=published`` training follows the formulas of the public code (PyCIL), and may diverge, as GTEP found. In it alone:
+- the energy of rivals is ``log`` of a sum over the batch, which underflows; rivals leave the range of pixels; in their loss
+  the slots of all images of the batch are left out for each image (`seqsearch.methods.parts.energy`).
+- all old networks but the first go on learning batch statistics, of images and of rivals, in both stages; so they are not
+  stored once. In the default all are in eval mode, the new one in fusion as well.
+- fusion, and the scores right after a task, leave out the biases that old classes had: they are overwritten where they should
+  be added to. From the next task on they are there.
+
+Other departures from the public code, and why:
+- rivals are made with the network itself in eval mode, not with a copy of it for every step: that is the same, and faster.
+- images of new classes for fusion are drawn once, as many of each as every old class has exemplars.
+- memory is 2000 images together, as in GTEP's experiments (there 20 a class: ``memory=20,memory_of=class``); new heads start
+  alike for all siblings; rates fall by the step.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from seqsearch.methods.base import FROZEN, Context, FitReport, joined
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import param
+from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.energy import Slots, at_rest, energy_loss, rivals
+from seqsearch.methods.parts.expanding import Expanding, concatenated, frozen
+from seqsearch.methods.parts.head import Head, uniform_head
+from seqsearch.methods.parts.network import held, own_backbone, saved, saved_under
+from seqsearch.methods.parts.rehearsal import REHEARSAL, RehearsalTraining
+from seqsearch.methods.parts.training import Group
+
+
+class Beef(Expanding):
+    """Expands by a network that scores old tasks, too, and fuses the scores; see the module."""
+
+    @dataclass(frozen=True)
+    class Config(RehearsalTraining):
+        scheduler: str = param(
+            "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCRATCH_SCHEDULER
+        )  # fmt: skip
+        energy_weight: float = param(
+            0.01, "weight of the loss of rivals", minimum=0.0, maximum=1e6, search=gtep.ENERGY_WEIGHT
+        )
+        alignment: float = param(
+            1.7, "by which scores of old tasks are divided in expansion", minimum=1e-3, maximum=1e3,
+            search=gtep.LOGITS_ALIGNMENT, later=True,
+        )  # fmt: skip
+        fusion_epochs: int = param(
+            60, "passes over the balanced images", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=15,
+            tiny_search=(5, 10, 15, 20), later=True,
+        )  # fmt: skip
+        fusion_lr: float = param(0.05, "learning rate of fusion", minimum=0.0, maximum=1e30, later=True)
+        form: str = param(
+            "stabilised", "with the public code's faults mended, or with them", choices=("stabilised", "published")
+        )
+
+    config: Config
+    caps = replace(REHEARSAL, design=("exemplar", "full", "expansion"))
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.published = self.config.form == "published"
+        self.sizes: list[int] = []
+        """Classes of each task."""
+        self.overwritten = torch.zeros(0, device=context.device)
+        """Biases ``[C]`` that scores leave out right after a task, in the published form."""
+
+    # ------------------------------------------------------------------------------------------------ learning
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        data, network, slots = self.together(task), self._begun(), self._slots(task)
+        report = self._expand(task, data, network, slots)
+        if report.status == "ok":
+            self.networks.append(frozen(network))
+            if task.depth:
+                report = joined(report, self._fuse(task, slots))
+            else:
+                self.head, self.overwritten = slots.classes.detached(), torch.zeros_like(slots.classes.bias.detach())
+        if report.status == "ok":
+            self.sizes.append(len(task.columns))
+            self.store(task)
+        return replace(report, notes={**report.notes, "stabilised": float(not self.published)})
+
+    def _begun(self) -> nn.Module:
+        """The new network, which begins as the first one ended."""
+        return copy.deepcopy(self.networks[0]).requires_grad_(True) if self.networks else own_backbone(self.context)
+
+    def _slots(self, task: TaskData) -> Slots:
+        counts = {"head": len(task.columns), "backward": task.depth, "forward": task.columns.stop}
+        width, device = self.context.dim, self.context.device
+        return Slots(*(uniform_head(n, width, task.generator(phase), device) for phase, n in counts.items()))
+
+    def _tasks(self, new: int) -> Tensor:
+        """The slot of each class seen ``[C]``: of old ones their task, of the ``new`` ones those behind."""
+        of_old = torch.repeat_interleave(torch.arange(len(self.sizes)), torch.tensor(self.sizes, dtype=torch.int64))
+        return torch.cat([of_old, len(self.sizes) + torch.arange(new)]).to(self.context.device)
+
+    def _expand(self, task: TaskData, data: Batch, network: nn.Module, slots: Slots) -> FitReport:
+        c, old, slot, noise = self.config, task.depth, self._tasks(len(task.columns)), task.generator("noise")
+        live = self.networks[1:] if self.published else []
+
+        def look(images: Tensor) -> tuple[Tensor, Tensor]:
+            return slots(network(images))
+
+        def passed(images: Tensor) -> tuple[Tensor, Tensor]:
+            with torch.no_grad():
+                concatenated(live, images)  # for its batch statistics
+            return look(images)
+
+        def loss_of(part: Batch) -> Tensor:
+            own, (scores, _) = slot[part.targets], passed(part.images)
+            aligned = torch.cat([scores[:, :old] / c.alignment, scores[:, old:]], 1)
+            with at_rest(network):
+                made = rivals(part.images, look, noise, self.context.levels, self.published)
+            energy = energy_loss(*passed(made), own, part.targets, self.published)
+            return functional.cross_entropy(aligned, own) + c.energy_weight * energy
+
+        group = Group([*network.parameters(), *slots.parameters()], self.rates(task))
+        return self.train(task, data, [group], [network, *live], loss_of, generators=[noise])
+
+    def _fuse(self, task: TaskData, slots: Slots) -> FitReport:
+        """Fit the scale and the offset of each old task's prototype."""
+        data, k, kept = self._balanced(task), self._tasks(0), not self.published
+        scale, offset = (torch.zeros(task.depth, device=self.context.device, requires_grad=True) for _ in range(2))
+        features = self._features_in_training() if self.published else self.old_features(data)
+
+        def loss_of(part: Batch) -> Tensor:
+            return functional.cross_entropy(
+                fused(self.head, slots, k, scale, offset, kept)(features(part)), part.targets
+            )
+
+        descent = replace(self.config.later(), epochs=self.config.fusion_epochs)
+        group, live = Group([scale, offset], self.config.fusion_lr), self.networks[1:] if self.published else []
+        report = self.train(task, data, [group], live, loss_of, phase="fuse", descent=descent)
+        none = torch.zeros(len(task.columns), device=self.context.device)
+        self.overwritten = torch.cat([self.head.bias, none]) * float(self.published)
+        self.head = fused(self.head, slots, k, scale, offset).detached()
+        finite = all(bool(torch.isfinite(p).all()) for p in self.head.parameters())
+        return report if finite else replace(report, status="diverged")
+
+    def _features_in_training(self) -> Callable[[Batch], Tensor]:
+        """Of all networks as they are, some of which may learn batch statistics."""
+
+        def look(part: Batch) -> Tensor:
+            with torch.no_grad():
+                return concatenated(self.networks, part.images)
+
+        return look
+
+    def _balanced(self, task: TaskData) -> Batch:
+        """Equally many exemplars of every old class, the best, and images of every new one."""
+        columns, new = self.stored.columns, task.train.targets.cpu()
+        counts = torch.cat([torch.bincount(columns), torch.bincount(new - task.columns.start)])
+        n, draw, rows = int(counts.min()), task.generator("balanced"), []
+        for column in range(task.columns.start):
+            rows.append(self.stored.rows[columns == column][:n].numpy())
+        for column in task.columns:
+            mine = task.train.indices[(new == column).numpy()]
+            rows.append(mine[torch.randperm(len(mine), generator=draw)[:n].numpy()])
+        labels = torch.arange(task.columns.stop, device=self.context.device).repeat_interleave(n)
+        return held(task.replay(np.concatenate(rows), labels), self.context)
+
+    # ------------------------------------------------------------------------------------------------ judging
+
+    def head_scores(self, features: Tensor) -> Tensor:
+        scores = self.head(features)
+        return scores - self.overwritten if self.published else scores
+
+    def state_dict(self) -> dict[str, Any]:
+        state = super().state_dict() | {"sizes": torch.tensor(self.sizes, dtype=torch.int64)}
+        if self.published:
+            state = {n: t for n, t in state.items() if not n.startswith(FROZEN)} | {
+                "overwritten": self.overwritten.cpu()
+            }
+            for k, network in enumerate(self.networks):
+                state |= saved(network.state_dict(), f"network.{k}.")
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        super().load_state_dict(state)
+        self.sizes = state["sizes"].tolist()
+        if self.published:
+            self.overwritten = state["overwritten"].to(self.context.device, copy=True)
+            for k in range(len(self.sizes)):
+                self.networks.append(own_backbone(self.context))
+                self.networks[k].load_state_dict(saved_under(state, f"network.{k}."))
+                frozen(self.networks[k])
+
+
+def fused(old: Head, slots: Slots, tasks: Tensor, scale: Tensor, offset: Tensor, biases: bool = True) -> Head:
+    """The head over the features of all networks, with gradients for ``scale`` and ``offset``, both ``[t]``.
+
+    Args:
+        old: over the features of all but the new network.
+        slots: of the new one, which are held still.
+        tasks: of each old class ``[C]``.
+        scale: a of each old task.
+        offset: b.
+        biases: whether old classes keep those of ``old``.
+    """
+    before, classes = slots.before.detached(), slots.classes.detached()
+    weight = torch.cat([((1 + scale)[:, None] * before.weight)[tasks], classes.weight])
+    bias = torch.cat([((1 + scale) * before.bias + offset)[tasks], classes.bias])
+    left = functional.pad(old.weight, (0, 0, 0, len(classes)))
+    return Head(torch.cat([left, weight], 1), bias + functional.pad(old.bias, (0, len(classes))) if biases else bias)
+
+
+build = Beef
