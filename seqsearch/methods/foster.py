@@ -21,6 +21,11 @@ Departures from the public code (PyCIL, the configuration of its authors), and w
 - ``boost`` and ``lamb`` are parameters, as GTEP samples them (its lambda of FE and of KD); there 1.
 - new heads start alike for all siblings, rates fall by the step. Weight alignment, and a head without weights from old features
   to new classes (``oofc=az``), both of which that configuration leaves out, are not offered.
+- without augmentation the features of frozen networks are computed once a task.
+
+On ``scratch:tiny`` T is 1. Tried on three tasks of four glyph classes with 48 exemplars, three seeds (accuracy of the head in
+the end; replay .67): T = 1 .74, T = 2 .69; at T = 2 also a rate of .02 .57, of .1 .69, epochs 20 and 10 .72, 15 and 10 .67,
+10 and 10 .61, lamb = 2 .68.
 """
 
 from __future__ import annotations

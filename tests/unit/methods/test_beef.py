@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from torch import Tensor
 from seqsearch.methods.beef import Beef, fused
 from seqsearch.methods.parts.energy import NOISE, RATE, Slots, claimed, energy_loss, rivals
 from seqsearch.methods.parts.head import Head
+from seqsearch.states.cache import StateCache
 from tests.conformance.lab import SCRATCH, TASKS, Case, Lab, same
 
 QUICK = {"first_epochs": 1, "epochs": 1, "fusion_epochs": 2}
@@ -189,3 +191,19 @@ def test_the_published_form_diverges_where_the_default_does_not(lab: Lab) -> Non
         report = method.fit_task(lab.data(method, TASKS[0]))
         statuses[report.notes["stabilised"]] = report.status
     assert statuses == {0.0: "diverged", 1.0: "ok"}
+
+
+def test_a_state_shares_networks_that_are_final(lab: Lab, tmp_path: Path) -> None:
+    """On disk a task adds one network and the head; a method that loads a state copies no network."""
+    cache, parent, size = StateCache(tmp_path), None, 0
+    for k in (1, 2, 3):
+        state = lab.trained(BEEF, *TASKS[:k]).state_dict()
+        cache.put(str(k), state, keep=True, parent=parent)
+        found = sum(p.stat().st_size for p in tmp_path.rglob("*") if p.is_file())
+        new = [t for n, t in state.items() if not n.startswith("frozen.") or n.startswith(f"frozen.{k - 1}.")]
+        assert found - size < 1.2 * sum(t.nbytes for t in new)
+        parent, size = str(k), found
+    method = lab.restored(BEEF, state, *TASKS)
+    assert isinstance(method, Beef)
+    for k, network in enumerate(method.networks):
+        assert all(t.data_ptr() == state[f"frozen.{k}.{n}"].data_ptr() for n, t in network.state_dict().items())
