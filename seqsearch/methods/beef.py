@@ -27,6 +27,10 @@ Other departures from the public code, and why:
 - images of new classes for fusion are drawn once, as many of each as every old class has exemplars.
 - memory is 2000 images together, as in GTEP's experiments (there 20 a class: ``memory=20,memory_of=class``); new heads start
   alike for all siblings; rates fall by the step.
+
+A step passes its images through the network five times, three of them for the rivals. On ``scratch:tiny`` other values hold.
+Tried on three tasks of four glyph classes with 48 exemplars, three seeds (accuracy of the head in the end; replay .67): epochs 8
+and of fusion 10 .72, at a rate of .1 .75; 15 and 15 .72.
 """
 
 from __future__ import annotations
@@ -59,6 +63,14 @@ class Beef(Expanding):
 
     @dataclass(frozen=True)
     class Config(RehearsalTraining):
+        epochs: int = param(
+            170, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=8,
+            tiny_search=(5, 10, 15, 20), later=True,
+        )  # fmt: skip
+        lr: float = param(
+            0.1, "learning rate of later tasks", minimum=0.0, maximum=1e30, search=gtep.LR, tiny=0.1,
+            tiny_search=(0.02, 0.05, 0.1), later=True,
+        )  # fmt: skip
         scheduler: str = param(
             "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCRATCH_SCHEDULER
         )  # fmt: skip
@@ -70,7 +82,7 @@ class Beef(Expanding):
             search=gtep.LOGITS_ALIGNMENT, later=True,
         )  # fmt: skip
         fusion_epochs: int = param(
-            60, "passes over the balanced images", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=15,
+            60, "passes over the balanced images", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=10,
             tiny_search=(5, 10, 15, 20), later=True,
         )  # fmt: skip
         fusion_lr: float = param(0.05, "learning rate of fusion", minimum=0.0, maximum=1e30, later=True)
