@@ -27,6 +27,12 @@ COLUMNS = {
     "ensemble": "ensemble",
 }  # fmt: skip
 """Headings of CLDyB Table 3's columns."""
+BACKBONES = {
+    "any": "any",
+    "vit": "vision transformers of timm",
+    "maps": "networks with feature maps behind their stages",
+}
+"""Words for what a method can run on (`seqsearch.methods.base.Caps`)."""
 
 
 def page(name: str) -> str:
@@ -101,7 +107,7 @@ def _capabilities(caps: dict[str, Any]) -> list[str]:
         f"- design (CLDyB Table 3): {', '.join(caps['design']) or 'none of the columns'}",
         f"- reads {reads}" + ("; stores training images (as rows)" if caps["needs_exemplars"] else ""),
         f"- the order of the tasks {order}",
-        f"- backbones: {'vision transformers of timm' if caps['backbones'] == 'vit' else 'any'}",
+        f"- backbones: {BACKBONES[caps['backbones']]}",
     ]
     if caps["needs_val"]:
         lines.append("- uses the validation images of a task")
