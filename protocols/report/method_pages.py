@@ -27,6 +27,12 @@ COLUMNS = {
     "ensemble": "ensemble",
 }  # fmt: skip
 """Headings of CLDyB Table 3's columns."""
+BACKBONES = {
+    "any": "any",
+    "vit": "vision transformers of timm",
+    "maps": "networks with feature maps behind their stages",
+}
+"""Words for what a method can run on (`seqsearch.methods.base.Caps`)."""
 
 
 def page(name: str) -> str:

@@ -17,6 +17,10 @@ Departures from the public code (PyCIL, which has neither the paper's masks nor 
 - rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
 - in the first task there is no auxiliary head; PyCIL has one that no loss reads.
 - without augmentation the features of frozen networks are computed once a task.
+
+On ``scratch:tiny-16`` (three tasks of four glyph classes of 40 images, memory 48, three sequences) accuracy of the head is .68,
+that of the nearest mean of exemplars .81; `replay` has .67 and .76. Values of the small network are those of `replay`; no others
+were tried.
 """
 
 from __future__ import annotations

@@ -19,6 +19,10 @@ Departures from the public code (PyCIL, and the authors' like it), and why:
 - ``scheduler=cosine`` ends with the training; there its length is a setting of its own (``t_max``).
 - GTEP samples an exemplar batch size. In public code exemplars have a batch only where their features are computed, which
   decides nothing. Here ``exemplar_batch`` is how many stored images join each batch of new ones; 0 is what is published.
+
+On ``scratch:tiny-16`` (three tasks of four glyph classes of 40 images, memory 48, three sequences) accuracy of the head is .69;
+.56 with ``train_base=false``, .49 with ``exemplar_batch=16``, which sees each stored image three times an epoch. Values of the
+small network are those of `replay`; no others were tried.
 """
 
 from __future__ import annotations
