@@ -98,11 +98,6 @@ def _markdown(text: str) -> str:
     return re.sub(r"``(.+?)``", r"`\1`", text, flags=re.DOTALL)
 
 
-BACKBONES = {
-    "any": "any", "vit": "vision transformers of timm", "maps": "those with feature maps: ResNets, of timm or from scratch",
-}  # fmt: skip
-
-
 def _capabilities(caps: dict[str, Any]) -> list[str]:
     fixed = caps["order_invariant_after"]
     reads = "features of the frozen backbone only: no image is decoded" if caps["input"] == "frozen" else "images"
