@@ -198,10 +198,12 @@ class _Model:
     def __call__(self, images: Tensor) -> Tensor:
         return self.head(self.backbone(images))
 
+    def parameters(self) -> list[Tensor]:
+        return [*self.backbone.parameters(), *self.head.parameters()]
+
     def averaged(self, statistics: bool) -> list[Tensor]:
         """Parameters, and batch statistics where these are learned."""
-        learned = [b for b in self.backbone.buffers() if statistics and b.is_floating_point()]
-        return [*self.backbone.parameters(), *self.head.parameters(), *learned]
+        return self.parameters() + [b for b in self.backbone.buffers() if statistics and b.is_floating_point()]
 
     def state(self, prefix: str) -> dict[str, Any]:
         return saved(self.backbone.state_dict(), f"{prefix}backbone.") | self.head.state(f"{prefix}head.")

@@ -134,15 +134,16 @@ class Trainer:
         """Answer one question about a state."""
         from seqsearch.training.probes import StateView, answer
 
-        start = time.perf_counter()
-        trained: list[str] = []
+        start, trained = time.perf_counter(), list[str]()
+        source, seed = self.source(probe.key.method.backbone), partial(seed_generators, probe.key, "probe")
 
         def state() -> Method:
-            self.states.bring(probe.key.chain)
+            learns = probe.feature_space != source.features.space  # else what was learned has no part in the answer
+            if learns:
+                self.states.bring(probe.key.chain)
             self.since = time.monotonic()
-            return self.state(probe.key, trained, keep=True)
+            return self.state(probe.key, trained, keep=True) if learns else self.fresh(probe.key)
 
-        source, seed = self.source(probe.key.method.backbone), partial(seed_generators, probe.key, "probe")
         view = StateView(state, source, probe.feature_space, self._features, seed)
         try:
             with self.guard.job(probe.key.method.target):

@@ -30,6 +30,7 @@ from tests.conformance.lab import (
     Case,
     Lab,
     cases,
+    cases_from_scratch,
     cases_on_small_networks,
     rows_of,
     same,
@@ -344,3 +345,17 @@ def test_parameters_are_checked_and_explained(case: Case) -> None:
 def test_choices_are_checked() -> None:
     with pytest.raises(UserError, match="adapt=some: must be one of none, full"):
         build_config(load("method", "ranpac"), {"adapt": "some"})
+
+
+@each(cases_from_scratch())
+def test_c8_a_rate_at_which_training_collapses_is_a_result(lab: Lab, case: Case) -> None:
+    """Either it diverges and says so, or what it predicts is poor and finite."""
+    rates = {name: 3.0 for name in vars(lab.fresh(case).config) if name in ("lr", "first_lr", "backbone_lr")}
+    method = lab.fresh(case, **rates)
+    for classes in (ONE, TWO):
+        report = method.fit_task(lab.data(method, classes))
+        if report.status == "diverged":
+            return
+        method.n_seen, method.n_tasks = method.n_seen + len(classes), method.n_tasks + 1
+    assert bool(torch.isfinite(method.predict(lab.batch(ONE + TWO))).all())
+    assert lab.accuracy(method, (ONE, TWO), 0) < 0.7

@@ -110,6 +110,8 @@ def tape(phase: str, case: Case, task: int) -> Tape:
         return Tape(START["projection"], normal=same)
     if phase == "adapters":
         return Tape(START["adapters.down"], even=lambda w: (w * WIDTH**0.5 + 1) / 2)
+    if phase == "augment":
+        return Tape(torch.zeros(0))  # nothing is drawn: images are as they are
     known = {"keys": "keys", "prompts": "tokens", "g": "g", "e": "e"}
     return Tape(START[known[phase]] if phase in known else torch.zeros(0), even=lambda w: (w + 1) / 2)
 
@@ -152,6 +154,7 @@ class Lent:
     """`seqsearch.methods.base.Context` for one training of a case."""
 
     device, dim, backbone_id, image_bytes = torch.device("cpu"), WIDTH, "starts", 3 * SIDE**2
+    augment, from_scratch, levels = "none", False, (-torch.ones(3), torch.ones(3))
 
     def __init__(self, source: Source, case: Case) -> None:
         self.source, self.case, self.task = source, case, 0
