@@ -45,7 +45,8 @@ from seqsearch.methods.data import TaskData
 from seqsearch.storage.files import cache_root
 from seqsearch.training.context import task_data
 from seqsearch.training.device import pin_threads
-from seqsearch.training.trainer import Trainer, learned
+from seqsearch.training.scenario import learned
+from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
 

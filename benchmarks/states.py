@@ -30,7 +30,8 @@ from seqsearch.states.blocks import State, tensors_and_scalars
 from seqsearch.states.folder import StateFolder
 from seqsearch.storage.files import cache_root
 from seqsearch.training.device import pin_threads
-from seqsearch.training.trainer import Trainer, learned
+from seqsearch.training.scenario import learned
+from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
 REPEATS = 7

@@ -29,8 +29,8 @@ from seqsearch.study.check_command import command_findings
 from seqsearch.training.device import pin_threads
 from seqsearch.training.failures import line_of
 from seqsearch.training.guard import NotAsLent
-from seqsearch.training.scenario import checked_scores, scores_of
-from seqsearch.training.trainer import Trainer, learned
+from seqsearch.training.scenario import checked_scores, learned, scores_of
+from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
 POOL = "glyphs:classes=32"

@@ -19,6 +19,7 @@ from seqsearch.core.outcomes import HEAD, MOVED, ClassifierCounts, Counts
 from seqsearch.core.types import JudgedPart, StateKey
 from seqsearch.methods.base import FitReport, Method
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.states.blocks import State
 from seqsearch.training.context import PoolSource
 from seqsearch.training.failures import Diverged
 from seqsearch.training.moved import MOST, moved
@@ -88,6 +89,11 @@ class Scenario(ABC):
         method.n_seen, method.n_tasks = data.columns.stop, len(key.prefix)
         last = {"loss": report.losses[-1]} if report.losses else {}
         return tuple((str(k), float(v)) for k, v in {**last, **report.notes}.items())
+
+
+def learned(method: Method) -> State:
+    """All that a method has learned, and how many classes and experiences that were."""
+    return {**method.state_dict(), "_n_seen": method.n_seen, "_n_tasks": method.n_tasks}
 
 
 def scores_of(method: Method, batch: Batch) -> Mapping[str, torch.Tensor]:

@@ -32,7 +32,7 @@ from seqsearch.training.failures import line_of, status_of
 from seqsearch.training.guard import Guard
 from seqsearch.training.process import seed_generators
 from seqsearch.training.room import Room, room
-from seqsearch.training.scenario import Notes, Scenario
+from seqsearch.training.scenario import Notes, Scenario, learned
 from seqsearch.training.world import World
 
 if TYPE_CHECKING:
@@ -244,8 +244,3 @@ def _check(guard: Guard) -> None:
     """Before a state is stored: no method has swallowed what ends the session, and what all jobs share is as it was."""
     deadline.check()
     guard.check()
-
-
-def learned(method: Method) -> State:
-    """All that a method has learned, and how many classes and experiences that were."""
-    return {**method.state_dict(), "_n_seen": method.n_seen, "_n_tasks": method.n_tasks}
