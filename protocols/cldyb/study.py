@@ -69,7 +69,7 @@ def prepare(settings: CldybSettings, states: Path, device: str, directory: Path 
     surrogates, items = settings.surrogate_items(), settings.items()
     directory = directory or Path.cwd()
     encoder = encoder_items(settings, directory)
-    others = [i for i in (*surrogates, *encoder) if i not in items]
+    others = [i for i in dict.fromkeys((*surrogates, *encoder)) if i not in items]
     world, specs, tags = resolved(settings, states, device, directory, settings.tasks, others)
     of_item = dict(zip((*items, *others), specs, strict=True))
     methods, instead, looking = (tuple(of_item[i] for i in some) for some in (items, surrogates, encoder))

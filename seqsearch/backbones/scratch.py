@@ -4,7 +4,7 @@
   16, 32 and 64 channels, shortcuts without parameters; 464 thousand parameters, 64 features.
 - ``scratch:resnet18``: four stages of two blocks, 64 to 512 channels, 11.2 million parameters, 512 features; its first layer
   takes images as they are, that of ``scratch:resnet18-imagenet`` makes them four times smaller.
-- ``scratch:tiny``: three stages of one block, 16, 32 and 64 channels, 75 thousand parameters, 64 features: seconds on a
+- ``scratch:tiny``: three stages of one block, 16, 32 and 64 channels, 77 thousand parameters, 64 features: seconds on a
   processor.
 
 A number behind the name is the side of the images in pixels, as in ``scratch:tiny-16``: else it is 32, or 224 for ImageNet.

@@ -68,7 +68,7 @@ class Beef(Expanding):
             tiny_search=(5, 10, 15, 20), later=True,
         )  # fmt: skip
         lr: float = param(
-            0.1, "learning rate of later tasks", minimum=0.0, maximum=1e30, search=gtep.LR, tiny=0.1,
+            0.1, "learning rate of later tasks", minimum=0.0, maximum=1e30, search=gtep.LR, tiny=0.1, embedded=0.005,
             tiny_search=(0.02, 0.05, 0.1), later=True,
         )  # fmt: skip
         scheduler: str = param(

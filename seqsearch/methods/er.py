@@ -101,6 +101,7 @@ class ExperienceReplay(Tuned):
         block = new_head(len(task.columns), self.context.dim, task.generator("head"), device)
         head = self.head.grown(block).trainable()
         draw = task.generator("replay")
+        drawing = [draw, train.generator, *([stored.generator] if stored else [])]
 
         def loss_of(positions: Tensor) -> Tensor:
             parts = [train.select(positions)]
@@ -111,7 +112,12 @@ class ExperienceReplay(Tuned):
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
         report = descend(
-            groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, live=Live(self.learning)
+            groups,
+            len(train),
+            Descent.of(config),
+            task.generator("shuffle"),
+            loss_of,
+            live=Live(self.learning, drawing, task.progress),
         )
         self.head = head.detached()
         if report.status == "ok":

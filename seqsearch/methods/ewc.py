@@ -106,7 +106,12 @@ class EWC(Tuned):
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
         report = descend(
-            groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, live=Live(self.learning)
+            groups,
+            len(train),
+            Descent.of(config),
+            task.generator("shuffle"),
+            loss_of,
+            live=Live(self.learning, [train.generator], task.progress),
         )
         self.head = head.detached()
         if report.status == "ok":

@@ -48,7 +48,12 @@ class Finetune(Tuned):
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
         report = descend(
-            groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, live=Live(self.learning)
+            groups,
+            len(train),
+            Descent.of(config),
+            task.generator("shuffle"),
+            loss_of,
+            live=Live(self.learning, [train.generator], task.progress),
         )
         self.head = self.head.grown(block)
         return report

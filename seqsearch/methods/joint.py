@@ -144,7 +144,7 @@ class Joint(Method):
             return functional.cross_entropy(head(network(part.images)), part.targets)
 
         groups = [Group(list(network.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
-        live = Live(statistics_of(self.context, network))
+        live = Live(statistics_of(self.context, network), [images.generator], task.progress)
         report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, live=live)
         self.backbone, self.head = network.requires_grad_(False), head.detached()
         return report

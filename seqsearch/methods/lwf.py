@@ -78,7 +78,12 @@ class LwF(Tuned):
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
         report = descend(
-            groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, live=Live(self.learning)
+            groups,
+            len(train),
+            Descent.of(config),
+            task.generator("shuffle"),
+            loss_of,
+            live=Live(self.learning, [train.generator], task.progress),
         )
         self.head = weight_aligned(head, old) if config.align else head.detached()
         return report

@@ -111,7 +111,7 @@ class SLCA(Method):
             return local_cross_entropy(block(self.backbone(part.images)), part.targets, task.columns)
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
-        live = Live(statistics_of(self.context, self.backbone))
+        live = Live(statistics_of(self.context, self.backbone), [train.generator], task.progress)
         return block, descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, live=live)
 
     def _align(self, task: TaskData, report: FitReport) -> FitReport:

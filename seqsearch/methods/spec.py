@@ -107,6 +107,10 @@ def _check_backbone(item: Item, caps: Caps, name: str, backbone: Backbone) -> No
             f"method {item.text!r} reads feature maps of a network's stages, and backbone {name!r} gives none: give it a ResNet, "
             f"as {item.target}@scratch:resnet32 or {item.target}@resnet18"
         )
+    if caps.backbones == "maps" and hasattr(backbone, "inner"):
+        raise UserError(
+            f"method {item.text!r} reads feature maps of a network's stages, which --precision bf16 does not reach: leave it out"
+        )
     if isinstance(backbone, FromScratch) and not caps.trains_backbone:
         raise UserError(
             f"method {item.text!r} does not train its backbone, and {name!r} begins from scratch: its features would say "

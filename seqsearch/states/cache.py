@@ -125,7 +125,10 @@ def _copied(state: State) -> State:
 
 
 def _lent(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.detach().to("cpu").contiguous()
+    whole = tensor.detach().to("cpu").contiguous()
+    return (
+        whole if whole.untyped_storage().nbytes() == whole.nbytes else whole.clone()
+    )  # a part would keep all in memory
 
 
 def _versions(state: State) -> dict[str, int]:

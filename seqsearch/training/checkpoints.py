@@ -26,7 +26,9 @@ class Checkpoints:
     """
 
     def __init__(self, world: World, key: StateKey) -> None:
-        self._folder, self._key, self._seconds = StateFolder(Path(world.states) / FOLDER), key, world.checkpoint_seconds
+        self._path = Path(world.states) / FOLDER / key.digest
+        """A folder of its own: what is in it is of this training."""
+        self._folder, self._key, self._seconds = StateFolder(self._path), key, world.checkpoint_seconds
         self._last = time.monotonic()
         self._left: list[str] = []
 
@@ -46,6 +48,7 @@ class Checkpoints:
             return
         name = self._name(phase)
         self._folder.write(name, state())
+        self._sweep()
         self._left.append(name)
         self._last = time.monotonic()
 
@@ -56,10 +59,14 @@ class Checkpoints:
             report = method.fit_task(replace(data, progress=self))
             if self._left:
                 self._folder.remove(self._left)
-                self._folder.sweep()
+                self._sweep()
             return report
 
         return fit
+
+    def _sweep(self) -> None:
+        """Remove what no checkpoint refers to any more: one that was written again."""
+        StateFolder(self._path).sweep(grace=0.0)  # another object: it reads what is there now
 
     def _name(self, phase: str) -> str:
         return digest_of("checkpoint", self._key.digest, phase)

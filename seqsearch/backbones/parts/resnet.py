@@ -137,5 +137,5 @@ def initialised(
 ) -> ResNet:
     """A network whose weights follow from ``generator`` alone."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
+        torch.default_generator.manual_seed(int(torch.randint(2**62, (), generator=generator)))
         return ResNet(widths, blocks, stem, projects)

@@ -89,7 +89,7 @@ def autoaugment(images: Tensor, generator: torch.Generator) -> Tensor:
     found = []
     for image, seed in zip(bytes_, seeds, strict=True):
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+            torch.default_generator.manual_seed(seed)
             found.append(policy(image))
     return (torch.stack(found).float() / 255).to(images.device)
 

@@ -49,6 +49,7 @@ class Checkpoint:
                 tensor.copy_(state[name])
         for name, generator in self._generators().items():
             generator.set_state(state[name].clone())
+        torch.set_rng_state(state["global"].clone())
         known: dict[int, dict[str, Any]] = {}
         for name in state:
             if name.startswith("optimizer."):
@@ -65,6 +66,7 @@ class Checkpoint:
         state: dict[str, Any] = {"losses": torch.tensor(self.losses, dtype=torch.float64)}
         state |= {name: tensor.detach().cpu() for name, tensor in self._tensors().items()}
         state |= {name: generator.get_state() for name, generator in self._generators().items()}
+        state["global"] = torch.get_rng_state()  # what networks with dropout draw from in train mode
         for number, entries in self.optimizer.state_dict()["state"].items():
             kept = {n: v for n, v in entries.items() if isinstance(v, Tensor)}
             state |= {f"optimizer.{number}.{n}": v.cpu() for n, v in kept.items()}
@@ -73,7 +75,7 @@ class Checkpoint:
     def _fits(self, state: dict[str, Any]) -> bool:
         """Whether it is of a descent like this one: another's is no use, and is not looked at."""
         own = {name: tuple(tensor.shape) for name, tensor in self._tensors().items()}
-        rest = {"losses", *self._generators()}
+        rest = {"losses", "global", *self._generators()}
         numbers = range(len(self.parameters))
         moments = [name.split(".", 2) for name in state.keys() - own.keys() - rest]
         return (

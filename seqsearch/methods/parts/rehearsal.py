@@ -47,11 +47,12 @@ class RehearsalTraining(Training):
     """PyCIL's settings for networks from scratch, and GTEP's search spaces (Table 4)."""
 
     epochs: int = param(
-        170, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=15,
+        170, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=15, embedded=6,
         tiny_search=(5, 10, 15, 20), later=True,
     )  # fmt: skip
     lr: float = param(
-        0.1, "learning rate of later tasks", minimum=0.0, maximum=1e30, search=gtep.LR, tiny=0.05,
+        0.1, "learning rate of later tasks", minimum=0.0, maximum=1e30, search=gtep.LR, tiny=0.05, embedded=0.005,
+        embedded_search=(0.001, 0.005, 0.02),
         tiny_search=(0.01, 0.02, 0.05), later=True,
     )  # fmt: skip
     batch_size: int = param(
@@ -72,11 +73,15 @@ class RehearsalTraining(Training):
         0.1, "factor of each drop of scheduler=steplr in later tasks", minimum=0.0, maximum=1.0, search=gtep.LR_DECAY,
         later=True,
     )  # fmt: skip
-    first_epochs: int = param(200, "passes over the images of the first task", minimum=1, maximum=10_000, tiny=15)
-    first_lr: float = param(0.1, "learning rate of the first task", minimum=0.0, maximum=1e30, tiny=0.05)
+    first_epochs: int = param(
+        200, "passes over the images of the first task", minimum=1, maximum=10_000, tiny=15, embedded=6
+    )
+    first_lr: float = param(
+        0.1, "learning rate of the first task", minimum=0.0, maximum=1e30, tiny=0.05, embedded=0.005
+    )
     first_weight_decay: float = param(5e-4, "L2 penalty in the first task", minimum=0.0, maximum=1e3)
     memory: int = param(
-        2000, "stored images: of all classes together, or of each (memory_of)", minimum=1, maximum=10_000_000, tiny=48
+        2000, "stored images: of all classes together, or of each (memory_of)", minimum=1, maximum=10_000_000, tiny=48, embedded=500,
     )  # fmt: skip
     memory_of: str = param("all", "what memory counts", choices=("all", "class"))
 

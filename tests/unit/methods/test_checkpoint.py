@@ -17,7 +17,6 @@ import torch
 from torch import nn
 
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.registry import names
 from seqsearch.core.types import Edge, StateKey
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.training import Descent, Group, batches, descend
@@ -26,7 +25,7 @@ from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 from tests.conformance.lab import FROM_SCRATCH, QUICK, SCRATCH, same
 
-METHODS = [name for name in FROM_SCRATCH if name in names("method")]
+METHODS = [*FROM_SCRATCH, "finetune", "er", "ewc", "lwf", "joint"]
 
 
 class Killed(BaseException):
@@ -141,13 +140,13 @@ def test_every_method_from_scratch_goes_on(name: str, tmp_path: Path, monkeypatc
             result = trainer.train(Edge(key))
             break
         except KeyboardInterrupt:
-            assert any((tmp_path / "killed" / "states" / FOLDER).glob("*.json"))
+            assert any((tmp_path / "killed" / "states" / FOLDER).rglob("*.json"))
     assert result.status == "ok", result.message
     states = [t.states.cache.get(key.digest) for t in (whole, trainer)]
     assert states[0] is not None
     assert states[1] is not None
     assert same(*states)
-    assert not list((tmp_path / "killed" / "states" / FOLDER).glob("*.json")), "left behind"
+    assert not list((tmp_path / "killed" / "states" / FOLDER).rglob("*.*")), "left behind"
 
 
 def test_after_kill_9(tmp_path: Path) -> None:
@@ -164,7 +163,7 @@ def test_after_kill_9(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", script], cwd=root, env={**os.environ, "PYTHONPATH": str(root)})
     left = tmp_path / "killed" / "states" / FOLDER
     until = time.monotonic() + 60
-    while not list(left.glob("*.json")) and time.monotonic() < until and process.poll() is None:
+    while not list(left.rglob("*.json")) and time.monotonic() < until and process.poll() is None:
         time.sleep(0.002)
     process.send_signal(signal.SIGKILL)
     process.wait()
