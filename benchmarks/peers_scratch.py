@@ -1,6 +1,6 @@
 """Methods from scratch beside other implementations: Avalanche's Replay and ICaRL, and WA and DER written a second time.
 
-    python -m benchmarks.peers_scratch [--seeds 5] [--rows replay,icarl,wa,der,...] [--write]
+    python -m benchmarks.peers_scratch [--seeds 5] [--rows replay,icarl,...] [--seconds S] [--go-on] [--write]
 
 Each seed is a sequence of twelve glyph classes in three tasks of four (`POOL`: 40 images each to learn, at 16 pixels), and a
 training seed. Both sides learn it with the same network class (``scratch:tiny-16``), the same images, without augmentation,
@@ -24,10 +24,12 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import json
+import math
 import platform
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -35,7 +37,7 @@ import numpy as np
 import torch
 from scipy import stats
 
-from benchmarks.tools import write_result
+from benchmarks.tools import RESULTS, write_result
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.types import Edge, StateKey, Tasks, reported
@@ -49,6 +51,7 @@ POOL, BACKBONE = "glyphs:classes=60,train=20,reward=20,test=60,strength=0.7", "s
 TASKS, CLASSES, EPOCHS, MEMORY = 3, 4, 15, 48
 NEW, STORED = 10, 3
 """Of a batch of 13 in Avalanche's Replay: 160 new and 48 stored images are both passed over once in 16 steps, as 208 are here."""
+NAME = "peers_scratch"
 DECAY, MOMENTUM, LR, LR_BCE = 5e-4, 0.9, 0.05, 0.5
 FEW = 5
 
@@ -163,32 +166,46 @@ def timed(
     return side(name, trainer, sequence), time.process_time() - began
 
 
-def measured(rows: dict[str, Row], seeds: int = 0) -> dict[str, Any]:
-    """All trainings, seed by seed, each side's once however many rows read it; then the rows. ``seeds``: else each row's own."""
-    sides: dict[str, list[tuple[Accuracies, float]]] = {}
+Sides = dict[str, list[tuple[Accuracies, float]]]
+"""Trainings by what they are of (a method here, or a name in `there`): accuracies and seconds of each seed."""
+
+
+def trained(rows: dict[str, Row], sides: Sides, seeds: int = 0, until: float = math.inf) -> Iterator[int]:
+    """Add to ``sides`` what rows need and is missing; the number of each seed when all of it is there.
+
+    A side is trained once for all rows that read it. ``seeds``: else each row's own number. No seed is begun after ``until``
+    (`time.monotonic`).
+    """
     for seed in range(max(seeds or row.seeds for row in rows.values())):
         now = [row for row in rows.values() if seed < (seeds or row.seeds)]
+        wanted = [(here, row.here) for row in now] + [(there, row.there) for row in now]
+        missing = [(side, name) for side, name in dict.fromkeys(wanted) if len(sides.get(name, ())) == seed]
+        if missing and time.monotonic() > until:
+            return
         with tempfile.TemporaryDirectory() as states:
             trainer = Trainer(World(POOL, 0, str(cache_root()), states))
-            sequence = Sequence12(trainer, seed)
-            for text in dict.fromkeys(row.here for row in now):
-                sides.setdefault(text, []).append(timed(here, text, trainer, sequence))
-            for name in dict.fromkeys(row.there for row in now):
-                sides.setdefault(name, []).append(timed(there, name, trainer, sequence))
-        print(f"seed {seed}: {sum(v[seed][1] for v in sides.values() if len(v) > seed):.0f} s", flush=True)
-    return {"rows": {name: _row(row, sides, seeds or row.seeds) for name, row in rows.items()}}
+            sequence = Sequence12(trainer, seed) if missing else None
+            for side, name in missing:
+                assert sequence is not None
+                sides.setdefault(name, []).append(timed(side, name, trainer, sequence))
+        yield seed
 
 
-def _row(row: Row, sides: dict[str, list[tuple[Accuracies, float]]], seeds: int) -> dict[str, Any]:
-    ours = [found[row.classifier] for found, _ in sides[row.here][:seeds]]
-    theirs = [found[row.other] for found, _ in sides[row.there][:seeds]]
-    gaps = [a - b for a, b in zip(ours, theirs, strict=True)]
-    return {
-        **asdict(row), "accuracies_here": ours, "accuracies_there": theirs, "difference": compared(gaps),
-        "difference_of_five": compared(gaps[:FEW]),
-        "seconds_here": float(np.mean([s for _, s in sides[row.here]])),
-        "seconds_there": float(np.mean([s for _, s in sides[row.there]])),
-    }  # fmt: skip
+def judged(rows: dict[str, Row], sides: Sides, seeds: int = 0) -> dict[str, Any]:
+    """Every row by the seeds that both of its sides have."""
+    found = {}
+    for name, row in rows.items():
+        pairs = list(zip(sides.get(row.here, ()), sides.get(row.there, ()), strict=False))[: seeds or row.seeds]
+        if len(pairs) < 2:
+            continue
+        ours, theirs = [a[row.classifier] for (a, _), _ in pairs], [b[row.other] for _, (b, _) in pairs]
+        gaps = [a - b for a, b in zip(ours, theirs, strict=True)]
+        found[name] = asdict(row) | {
+            "accuracies_here": ours, "accuracies_there": theirs, "difference": compared(gaps),
+            "difference_of_five": compared(gaps[:FEW]), "seconds_here": float(np.mean([s for (_, s), _ in pairs])),
+            "seconds_there": float(np.mean([s for _, (_, s) in pairs])),
+        }  # fmt: skip
+    return found
 
 
 def table(rows: dict[str, dict[str, Any]]) -> list[str]:
@@ -210,15 +227,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=0, help="else each row's own number")
     parser.add_argument("--rows", default=",".join(ROWS))
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no seed after so many, of the clock")
+    parser.add_argument("--go-on", action="store_true", help="keep the trainings that were written before")
+    parser.add_argument("--write", action="store_true", help="after every seed")
     options = parser.parse_args(arguments)
     pin_threads()
-    found = measured({name: ROWS[name] for name in options.rows.split(",")}, options.seeds)
-    print("\n".join(table(found["rows"])))
-    if options.write:
-        settings = {"pool": POOL, "backbone": BACKBONE, "tasks": TASKS, "classes": CLASSES}
-        versions = {n: importlib.metadata.version(n) for n in ("avalanche-lib", "torch", "numpy")}
-        write_result("peers_scratch", {**settings, "versions": versions, "system": platform.platform(), **found})
+    rows, until = {name: ROWS[name] for name in options.rows.split(",")}, time.monotonic() + options.seconds
+    settings = {"pool": POOL, "backbone": BACKBONE, "tasks": TASKS, "classes": CLASSES}
+    versions = {n: importlib.metadata.version(n) for n in ("avalanche-lib", "torch", "numpy")}
+    sides: Sides = json.loads((RESULTS / f"{NAME}.json").read_text())["trainings"] if options.go_on else {}
+    for seed in trained(rows, sides, options.seeds, until):
+        print(f"seed {seed}", flush=True)
+        if options.write:
+            all_rows = judged(ROWS, sides)
+            said = {**settings, "versions": versions, "system": platform.platform(), "rows": all_rows}
+            write_result(NAME, {**said, "trainings": sides})
+    print("\n".join(table(judged(ROWS, sides))))
 
 
 if __name__ == "__main__":
