@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from benchmarks import peers_scratch
-from benchmarks.peers_scratch import BACKBONE, CLASSES, ROWS, TASKS, Sequence12, compared, measured
+from benchmarks.peers_scratch import BACKBONE, CLASSES, ROWS, TASKS, Row, Sequence12, compared, judged, trained
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.types import StateKey, reported
 from seqsearch.methods.icarl import logistic
@@ -105,12 +105,36 @@ def test_the_sequence_is_of_three_tasks_of_other_classes(trainer: Trainer) -> No
     assert peers_scratch.STORED * 16 == peers_scratch.MEMORY  # ... and one over those stored in as many steps
 
 
+def test_what_is_trained_is_kept_and_paired_by_seed(trainer: Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two rows read one side; a second call trains what is missing alone, and none after its time."""
+    asked: list[tuple[str, int]] = []
+
+    def side(name: str, _: Trainer, sequence: Sequence12) -> dict[str, float]:
+        asked.append((name, sequence.seed))
+        return {"head": 0.5 + sequence.seed / 10, "predicts": 0.5}
+
+    monkeypatch.setattr(peers_scratch, "here", side)
+    monkeypatch.setattr(peers_scratch, "there", side)
+    monkeypatch.setattr(peers_scratch, "Trainer", lambda _: trainer)
+    rows, sides = {"one": Row("a", "b", seeds=3), "two": Row("a", "c", seeds=2)}, {}
+    assert list(trained(rows, sides, until=-math.inf)) == []
+    assert list(trained({"one": rows["one"]}, sides, seeds=1)) == [0]
+    assert asked == [("a", 0), ("b", 0)]
+    assert judged(rows, sides) == {}  # one seed has no interval
+    assert list(trained(rows, sides)) == [0, 1, 2]
+    assert asked[2:] == [("c", 0), ("a", 1), ("b", 1), ("c", 1), ("a", 2), ("b", 2)]
+    found = judged(rows, sides)
+    assert found["one"]["accuracies_here"] == [0.5, 0.6, 0.7]
+    assert [found[name]["difference"]["mean"] for name in rows] == pytest.approx([0.1, 0.05])
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["replay", "icarl", "wa", "der"])
 def test_both_sides_reach_the_same(name: str) -> None:
     """Two seeds."""
-    found = measured({name: ROWS[name]}, seeds=2)["rows"][name]
-    assert abs(found["difference"]["mean"]) < BOUNDS[name]
+    rows, sides = {name: ROWS[name]}, {}
+    assert list(trained(rows, sides, seeds=2)) == [0, 1]
+    assert abs(judged(rows, sides)[name]["difference"]["mean"]) < BOUNDS[name]
 
 
 BOUNDS = {"replay": 0.06, "icarl": 0.08, "wa": 0.06, "der": 0.14}
