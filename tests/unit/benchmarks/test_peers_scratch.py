@@ -131,10 +131,8 @@ def test_what_is_trained_is_kept_and_paired_by_seed(trainer: Trainer, monkeypatc
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["replay", "icarl", "wa", "der"])
 def test_both_sides_reach_the_same(name: str) -> None:
-    """Two seeds."""
+    """Two seeds, within 12 points: some three standard errors of their mean (benchmarks/results/peers_scratch.json). What forgets
+    as fine-tuning does would be 20 to 50 points below."""
     rows, sides = {name: ROWS[name]}, {}
     assert list(trained(rows, sides, seeds=2)) == [0, 1]
-    assert abs(judged(rows, sides)[name]["difference"]["mean"]) < BOUNDS[name]
-
-
-BOUNDS = {"replay": 0.06, "icarl": 0.08, "wa": 0.06, "der": 0.14}
+    assert abs(judged(rows, sides)[name]["difference"]["mean"]) < 0.12
