@@ -31,10 +31,14 @@ class Checkpoints:
         self._folder, self._key, self._seconds = StateFolder(self._path), key, world.checkpoint_seconds
         self._last = time.monotonic()
         self._left: list[str] = []
+        self._phases: set[str] = set()
 
     def found(self, phase: str) -> dict[str, Any] | None:
         """See `seqsearch.methods.data.Progress`."""
         name = self._name(phase)
+        if phase in self._phases:
+            raise ValueError(f"a training has phase {phase!r} twice: give each descent a name of its own (Live.phase)")
+        self._phases.add(phase)
         if not self._folder.has(name):
             return None
         self._left.append(name)

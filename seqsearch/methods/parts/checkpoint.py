@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,6 +38,7 @@ class Checkpoint:
     parameters: Sequence[Tensor]
     optimizer: torch.optim.Optimizer
     shuffle: torch.Generator
+    epochs: int
     losses: list[float] = field(default_factory=list)
 
     def resume(self) -> None:
@@ -73,16 +75,25 @@ class Checkpoint:
         return state
 
     def _fits(self, state: dict[str, Any]) -> bool:
-        """Whether it is of a descent like this one: another's is no use, and is not looked at."""
-        own = {name: tuple(tensor.shape) for name, tensor in self._tensors().items()}
-        rest = {"losses", "global", *self._generators()}
-        numbers = range(len(self.parameters))
-        moments = [name.split(".", 2) for name in state.keys() - own.keys() - rest]
+        """Whether it is of a descent like this one, as far as can be told: another's is no use."""
+        own, generators = self._tensors(), [*self._generators(), "global"]
+        moments = state.keys() - own.keys() - {"losses", *generators}
         return (
-            own.keys() | rest <= state.keys()
-            and all(tuple(getattr(state[name], "shape", ())) == shape for name, shape in own.items())
-            and all(len(m) == 3 and m[0] == "optimizer" and m[1].isdigit() and int(m[1]) in numbers for m in moments)
+            own.keys() | {"losses", *generators} <= state.keys()
+            and all(_like(state[name], tensor) for name, tensor in own.items())
+            and isinstance(state["losses"], Tensor)
+            and state["losses"].ndim == 1
+            and _like(state["losses"], torch.zeros(min(len(state["losses"]), self.epochs), dtype=torch.float64))
+            and all(_sets(state[name]) for name in generators)
+            and all(self._moment(name, state[name]) for name in moments)
         )
+
+    def _moment(self, name: str, value: Any) -> bool:
+        """Whether it is what an optimiser keeps of one parameter: of its shape, or a number of steps."""
+        known = re.fullmatch(r"optimizer\.([0-9]{1,6})\.[a-z_]+", name)
+        if known is None or int(known[1]) >= len(self.parameters) or not isinstance(value, Tensor):
+            return False
+        return value.ndim == 0 or value.shape == self.parameters[int(known[1])].shape
 
     def _tensors(self) -> dict[str, Tensor]:
         buffers = [b for network in self.live.networks for b in network.buffers()]
@@ -91,3 +102,18 @@ class Checkpoint:
 
     def _generators(self) -> dict[str, torch.Generator]:
         return {f"generator.{i}": g for i, g in enumerate([self.shuffle, *self.live.generators])}
+
+
+def _like(value: Any, tensor: Tensor) -> bool:
+    """Whether ``value`` is a finite tensor of the shape and type of ``tensor``."""
+    fits = isinstance(value, Tensor) and value.shape == tensor.shape and value.dtype == tensor.dtype
+    return fits and bool(torch.isfinite(value).all())
+
+
+def _sets(value: Any) -> bool:
+    """Whether it is the state of a generator."""
+    try:
+        torch.Generator().set_state(value.clone())
+    except (AttributeError, TypeError, RuntimeError):
+        return False
+    return True

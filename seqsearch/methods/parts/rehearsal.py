@@ -81,7 +81,8 @@ class RehearsalTraining(Training):
     )
     first_weight_decay: float = param(5e-4, "L2 penalty in the first task", minimum=0.0, maximum=1e3)
     memory: int = param(
-        2000, "stored images: of all classes together, or of each (memory_of)", minimum=1, maximum=10_000_000, tiny=48, embedded=500,
+        2000, "stored images: of all classes together, or of each (memory_of)", minimum=1, maximum=10_000_000, tiny=48,
+        embedded=500,
     )  # fmt: skip
     memory_of: str = param("all", "what memory counts", choices=("all", "class"))
 

@@ -130,7 +130,7 @@ def descend(
         ``diverged`` at the first loss that is not finite, or if a parameter is not finite at the end.
     """
     live, parameters = live or Live(), [p for group in groups for p in group.parameters]
-    run = Checkpoint(live, parameters, descent.optimizer_of(groups), generator)
+    run = Checkpoint(live, parameters, descent.optimizer_of(groups), generator, descent.epochs)
     run.resume()
     begun, steps_of_epoch = len(run.losses), len(batches(torch.arange(n), descent.batch_size, bool(live.networks)))
     with in_training(live.networks):

@@ -17,10 +17,11 @@ import torch
 from torch import nn
 
 from seqsearch.core.grammar import parse_item
+from seqsearch.core.registry import load
 from seqsearch.core.types import Edge, StateKey
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.training import Descent, Group, batches, descend
-from seqsearch.training.checkpoints import FOLDER
+from seqsearch.training.checkpoints import FOLDER, Checkpoints
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 from tests.conformance.lab import FROM_SCRATCH, QUICK, SCRATCH, same
@@ -84,14 +85,41 @@ def test_a_descent_goes_on_where_it_was_killed(optimizer: str, epoch: int) -> No
     assert all(torch.equal(a, b) for a, b in zip(whole, rest, strict=True))
 
 
-def test_what_does_not_fit_is_not_taken_up() -> None:
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("parameter.0", torch.zeros(3)),
+        ("parameter.0", torch.full((8, 4), torch.nan)),
+        ("losses", torch.zeros(99, dtype=torch.float64)),
+        ("losses", torch.zeros(1, 1, dtype=torch.float64)),
+        ("losses", "1.0"),
+        ("generator.0", torch.zeros(7, dtype=torch.uint8)),
+        ("generator.1", 3),
+        ("global", torch.zeros(5056)),
+        ("optimizer.0.momentum_buffer", torch.zeros(2)),
+        ("optimizer.0.momentum_buffer", "moved"),
+        ("optimizer.\u00b2.x", torch.zeros(2)),
+        ("optimizer.99.momentum_buffer", torch.zeros(2)),
+        ("other", torch.zeros(2)),
+    ],
+)
+def test_what_does_not_fit_is_not_taken_up(name: str, value: Any) -> None:
     kept = Kept(2)
     with pytest.raises(Killed):
         run(kept, "sgd")
-    kept.kill_after, kept.states["train"]["parameter.0"] = 0, torch.zeros(3)
+    kept.kill_after, kept.states["train"][name] = 0, value
     rest, _ = run(kept, "sgd")
+    assert kept.left == 2 + 5, "it went on from there"
     whole, _ = run(Kept(0), "sgd")
     assert all(torch.equal(a, b) for a, b in zip(whole, rest, strict=True))
+
+
+def test_a_phase_is_used_once_in_a_training(tmp_path: Path) -> None:
+    trainer, key = made(tmp_path, "replay")
+    checkpoints = Checkpoints(trainer.world, key)
+    assert checkpoints.found("train") is None
+    with pytest.raises(ValueError, match="phase 'train' twice"):
+        checkpoints.found("train")
 
 
 @pytest.mark.parametrize(("n", "sizes"), [(9, [4, 5]), (8, [4, 4]), (1, [2]), (5, [5]), (10, [4, 4, 2])])
@@ -112,7 +140,8 @@ def made(folder: Path, name: str) -> tuple[Trainer, StateKey]:
         checkpoint_seconds=0,
     )
     quick = {n: v for n, v in QUICK.items() if n in {"epochs", "first_epochs", "memory"}}
-    item = parse_item(f"{name}:" + ",".join(f"{n}={v}" for n, v in quick.items()), "method")
+    known = load("method", name).Config.__dataclass_fields__
+    item = parse_item(f"{name}:" + ",".join(f"{n}={v}" for n, v in quick.items() if n in known), "method")
     return Trainer(world), StateKey(world.spec(item, SCRATCH), 0, 0, (world.task([0, 1]), world.task([2, 3, 4])))
 
 
