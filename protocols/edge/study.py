@@ -13,6 +13,7 @@ import numpy as np
 from protocols.edge.plan import objective_of
 from protocols.edge.plan_settings import EdgePlanSettings, ExtremesSettings
 from protocols.edge.settings import EdgeSettings
+from seqsearch.backbones.base import FromScratch
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
@@ -116,8 +117,7 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
     others = _others(settings, names, directory)
     similarity_method = None
     if any(s.known is None for s in (similarity, *others)):
-        item = located(parse_item(settings.similarity_method or "simplecil", "method"), directory)
-        similarity_method = world.spec(item, located_text(settings.backbone, "backbone", directory))
+        similarity_method = _looked_with(settings, world, directory)
         refuse(similarity_method, "--similarity-method")
         tags = {**tags, similarity_method.backbone: world.backbone(similarity_method.backbone).tag}
     elif settings.similarity_method:
@@ -129,6 +129,23 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
         settings, world, {EVALUATE: view_of(world, indices)}, methods, tags, reads_frozen(methods), sizes, names, similarity,
         others, similarity_method, orders,
     )  # fmt: skip
+
+
+def _looked_with(settings: EdgeSettings, world: World, directory: Path) -> MethodSpec:
+    """The method behind prototypes and confusion.
+
+    Raises:
+        UserError: unknown, or features of a network that begins from scratch.
+    """
+    item = parse_item(settings.similarity_method or "simplecil", "method")
+    default = located_text(settings.backbone, "backbone", directory)
+    if not settings.similarity_method and isinstance(world.backbone(default), FromScratch):
+        raise UserError(
+            f"--similarity {settings.similarity}: backbone {settings.backbone!r} begins from scratch, its features say "
+            "nothing of classes: give --similarity names, or --similarity-method METHOD, one that trains or has another "
+            "@BACKBONE"
+        )
+    return world.spec(located(item, directory), default)
 
 
 def classes_in_play(world: World, settings: ExtremesSettings) -> list[int]:

@@ -15,6 +15,7 @@ from protocols.evaluate.parts.study import SEEDS, EvaluateStudy, unique_names, v
 from protocols.evaluate.parts.study import prepare as prepare_sequences
 from protocols.evaluate.score.settings import ScoreSettings
 from protocols.running.references import backbone_of
+from seqsearch.backbones.base import FromScratch
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
@@ -206,6 +207,11 @@ def _may_be_seen(names: Sequence[str]) -> str:
 def _references(base: EvaluateStudy) -> tuple[References, ...]:
     found = []
     for backbone in dict.fromkeys(m.backbone for m in base.methods if not m.command):
+        if isinstance(base.world.backbone(backbone), FromScratch):
+            raise UserError(
+                f"--references: backbone {backbone!r} begins from scratch, nearest means of its features say nothing: leave it "
+                "out, and name joint among --methods for the upper bound"
+            )
         mean, bound = (
             base.world.spec(Item(f"{name}@{backbone}", name, backbone, ()), backbone) for name in ("simplecil", "joint")
         )
