@@ -42,7 +42,10 @@ ER = Case("er", "er", backbone=TWO_BLOCKS)
 
 
 def each(found: list[Case]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("case", found, ids=lambda c: c.label)
+    """Old methods on a network from scratch take the same paths as new ones: they are left to the long tests."""
+    long = pytest.mark.long
+    params = [pytest.param(c, marks=long if c.label.endswith(", scratch") else (), id=c.label) for c in found]
+    return pytest.mark.parametrize("case", params)
 
 
 every_method = each(cases_on_small_networks())
@@ -347,6 +350,7 @@ def test_choices_are_checked() -> None:
         build_config(load("method", "ranpac"), {"adapt": "some"})
 
 
+@pytest.mark.long
 @each(cases_from_scratch())
 def test_c8_a_rate_at_which_training_collapses_is_a_result(lab: Lab, case: Case) -> None:
     """Either it diverges and says so, or what it predicts is poor and finite."""

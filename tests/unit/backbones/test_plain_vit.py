@@ -58,6 +58,7 @@ def test_methods_have_the_values_of_embedded_backbones() -> None:
     assert embedded == first != other
 
 
+@pytest.mark.long
 def test_pretraining_is_repeatable_and_shipped_in_the_form_that_is_read() -> None:
     one, two = (distil.distil(2, seed=0).state_dict() for _ in range(2))
     assert all(torch.equal(value, two[key]) for key, value in one.items())

@@ -61,6 +61,7 @@ def test_every_setting_is_said() -> None:
         assert dict(params)["weight_decay"] == dict(params)["first_weight_decay"] == 5e-4
 
 
+@pytest.mark.long
 def test_the_logistic_loss_is_avalanches() -> None:
     losses = pytest.importorskip("avalanche.training.losses")
     torch.manual_seed(0)
@@ -70,6 +71,7 @@ def test_the_logistic_loss_is_avalanches() -> None:
     torch.testing.assert_close(criterion(scores, labels), logistic(scores, labels, before, 1.0))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["replay", "icarl"])
 def test_avalanche_is_set_as_it_is_said(name: str, trainer: Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
     """One pass: steps, rates and batches of each task, and no momentum at its beginning."""

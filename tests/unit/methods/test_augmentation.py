@@ -111,7 +111,13 @@ def augmented(name: str) -> bool:
     return bool(caps.augmentation) and caps.input == "images"
 
 
-@pytest.mark.parametrize("name", [n for n in names("method") if augmented(n)])
+QUICK_ONES = ("finetune", "er", "l2p", "aper_adapter", "replay")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=() if n in QUICK_ONES else pytest.mark.long) for n in names("method") if augmented(n)],
+)
 def test_a_method_with_a_recipe_learns_from_other_images(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     return Lab(tmp_path_factory.mktemp("lab"), SCRATCH)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_goes_on_in_every_bit(lab: Lab, name: str) -> None:
     case = Case(name, name, {**WITH.get(name, {}), **CASES[name]}, SCRATCH)
