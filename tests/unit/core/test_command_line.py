@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -16,7 +17,9 @@ from seqsearch.core.grammar import parse_items
 from seqsearch.core.registry import located, located_text
 
 NEEDED = ["{sequence}", "{out}"]
-WORD = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=12)
+WORD = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=12).filter(
+    lambda word: not re.search(r"\{\w+\}", word)  # it would be a place that there is not
+)
 
 
 @given(st.lists(st.lists(WORD, min_size=1, max_size=4), min_size=1, max_size=3, unique_by=tuple))

@@ -40,6 +40,9 @@ def substituted(words: list[str], pools: dict[str, Path]) -> list[str]:
     """A command on stand-ins."""
     out: list[str] = []
     for before, word in zip(["", *words], words, strict=False):
+        if before == "--backbone" and word.startswith("scratch:"):
+            out.append("scratch:tiny")
+            continue
         if before in ("--backbone", "--encoder", "--encoders"):
             out.pop()
             continue
