@@ -37,7 +37,7 @@ EXTREMES = [
     "ray://", "simplecil,simplecil", "glyphs:train=1000000000", "er:epochs=1000000000000", "mean:0.01", "names",
 ]  # fmt: skip
 ARGUMENTS = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=20)
-"""No argument can hold a null character (a file can), nor a surrogate that stands for no byte; one that does is among `EXTREMES`."""
+"""No argument holds a null character (a file can), nor a surrogate that stands for no byte; one that does is in `EXTREMES`."""
 extremes = st.one_of(st.sampled_from(EXTREMES), st.integers().map(str), st.floats().map(str), ARGUMENTS)
 FEW = settings().derandomize
 """`make test` draws few, `make test-long` many."""
