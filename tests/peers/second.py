@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -58,7 +59,7 @@ Make = Callable[[torch.Generator], nn.Module]
 """A network with first values drawn from a generator: images -> features ``[n, d]``."""
 
 
-class Learner:
+class Learner(ABC):
     """What WA and DER have in common: memory, descent, a linear classifier over features that grows with the classes."""
 
     def __init__(self, make: Make, dim: int, settings: Settings, seed: int) -> None:
@@ -79,9 +80,9 @@ class Learner:
         self.remember(data, total)
         self.seen, self.tasks = total, self.tasks + 1
 
+    @abstractmethod
     def fit(self, union: Labelled, total: int) -> None:
         """Train on new images and exemplars, of ``total`` classes."""
-        raise NotImplementedError
 
     def features(self, images: Tensor) -> Tensor:
         """Of networks in eval mode."""

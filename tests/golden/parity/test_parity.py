@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from seqsearch.methods.coda_prompt import orthonormal
+from seqsearch.methods.ranpac import RanPAC
 from tests.golden.parity.agreement import OTHER, RECORD, found, gap, gaps, trained
 from tests.golden.parity.cases import CASES, Case
 from tests.golden.parity.ours import START, Bench, Source
@@ -67,7 +68,8 @@ def test_ranpac_solves_the_readout_of_the_public_code(source: Source) -> None:
     """Given its projection and penalty; it solves in single precision, this package in double."""
     for t, bench in enumerate(trained(source, "ranpac")):
         solved, method = found("ranpac", f"readout.{t}").T, bench.method
-        assert gap(method.readout, solved) < 1e-4 * float(solved.abs().max())  # type: ignore[attr-defined]
+        assert isinstance(method, RanPAC)
+        assert gap(method.readout, solved) < 1e-4 * float(solved.abs().max())
 
 
 def test_slca_has_the_head_and_the_statistics_of_the_public_code(source: Source) -> None:
