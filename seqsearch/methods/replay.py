@@ -36,10 +36,6 @@ class Replay(Single):
             tiny_search=(5, 10, 15, 20), later=True,
         )  # fmt: skip
 
-        weight_decay: float = param(
-            2e-4, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY, later=True
-        )  # fmt: skip
-
         def drops(self) -> Sequence[float]:
             return 30 / 70, 50 / 70
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,12 @@ from torch.nn import functional
 
 from seqsearch.methods.base import FROZEN, Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.head import Head, empty_head, load_head, uniform_head, weight_aligned
 from seqsearch.methods.parts.network import embed, own_backbone, saved_under
-from seqsearch.methods.parts.rehearsal import Rehearsal
+from seqsearch.methods.parts.rehearsal import Rehearsal, RehearsalTraining
 
 # ------------------------------------------------------------------------------------------------ frozen networks
 
@@ -113,6 +115,15 @@ def auxiliary_loss(scores: Tensor, targets: Tensor, old: int) -> Tensor:
     """Cross-entropy of the auxiliary head, whose first class stands for all ``old`` ones: ``scores`` ``[n, 1 + new]``,
     ``targets`` ``[n]`` columns."""
     return functional.cross_entropy(scores, (targets - old + 1).clamp(min=0))
+
+
+@dataclass(frozen=True)
+class ExpandingTraining(RehearsalTraining):
+    """PyCIL's settings of DER and MEMO, and GTEP's search space."""
+
+    lamb: float = param(
+        1.0, "weight of the auxiliary loss", minimum=0.0, maximum=1e6, search=gtep.DISTILLATION, later=True
+    )
 
 
 class Expanding(Rehearsal):

@@ -59,7 +59,7 @@ class RehearsalTraining(Training):
         128, "images per step", minimum=1, maximum=100_000, search=gtep.SCRATCH_BATCH_SIZE, tiny=16, tiny_search=(8, 16, 32)
     )  # fmt: skip
     weight_decay: float = param(
-        5e-4, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY, later=True
+        2e-4, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY, later=True
     )  # fmt: skip
     scheduler: str = param(
         "steplr", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCRATCH_SCHEDULER,

@@ -1,34 +1,117 @@
-"""What rehearsal methods share that have one network and one linear head."""
+"""What rehearsal methods share that have one network and one head."""
 
 from __future__ import annotations
 
 import copy
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from seqsearch.methods.base import Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.head import Head, empty_head, load_head, uniform_head
 from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under
-from seqsearch.methods.parts.rehearsal import REHEARSAL, Rehearsal
+from seqsearch.methods.parts.rehearsal import REHEARSAL, Rehearsal, RehearsalTraining
 from seqsearch.methods.parts.training import Group
 
 DISTILLED = replace(REHEARSAL, design=("exemplar", "full", "functional"))
 """Capabilities of those that distil what old classes are to score."""
 
 
-class Single(Rehearsal):
-    """A network of one's own and a head that grows. A subclass says how they learn."""
+@dataclass(frozen=True)
+class WeighedDistillation(RehearsalTraining):
+    """PyCIL's settings of WA and BiC, and GTEP's search spaces."""
+
+    lamb: float = param(
+        0.0, "lambda: weight of the distillation beside cross-entropy; 0: both by the share of old classes",
+        minimum=0.0, maximum=1e12, search=gtep.DISTILLATION, tiny=1.0, later=True,
+    )  # fmt: skip
+    temperature: float = param(
+        2.0, "T of the distillation", minimum=0.01, maximum=1e6, search=gtep.TEMPERATURE, later=True
+    )  # fmt: skip
+
+    def drops(self) -> Sequence[float]:
+        return 60 / 170, 100 / 170, 140 / 170
+
+
+class GrowingClassifier(Protocol):
+    """What scores features and grows with the classes: `Head`, `seqsearch.methods.parts.proxies.ProxyHead`."""
+
+    def __call__(self, features: Tensor) -> Tensor:
+        """Features ``[n, d]`` -> scores ``[n, C]``."""
+        ...
+
+    def detached(self) -> Self:
+        """The same values without gradients."""
+        ...
+
+    def state(self, prefix: str) -> dict[str, Any]:
+        """Copies of its tensors by name."""
+        ...
+
+    @property
+    def bytes(self) -> int:
+        """Size as 32-bit floats."""
+        ...
+
+
+C = TypeVar("C", bound=GrowingClassifier)
+
+
+class OneNetwork(Rehearsal, Generic[C]):
+    """A network of one's own, and a ``head`` of some kind, which a subclass sets and loads. It says how they learn, too."""
+
+    head: C
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
         self.backbone = own_backbone(context)
+
+    @abstractmethod
+    def loaded_head(self, state: Mapping[str, Any]) -> C:
+        """The head that was saved under ``head.``."""
+
+    def finish(self, task: TaskData, head: C, report: FitReport) -> FitReport:
+        """Take over what was learned, and exemplars of it, unless it diverged."""
+        self.head = head.detached()
+        if report.status == "ok":
+            self.store(task)
+        return report
+
+    def head_scores(self, features: Tensor) -> Tensor:
+        return self.head(features)
+
+    def features(self, batch: Batch) -> Tensor:
+        return embed(self.backbone, batch)
+
+    def state_dict(self) -> dict[str, Any]:
+        return super().state_dict() | saved(self.backbone.state_dict(), "backbone.") | self.head.state("head.")
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        super().load_state_dict(state)
+        self.backbone.load_state_dict(saved_under(state, "backbone."))
+        self.head = self.loaded_head(state)
+
+    def memory_footprint(self) -> Footprint:
+        return self.footprint(self.head.bytes)
+
+
+class Single(OneNetwork[Head]):
+    """A network of one's own and a linear head that grows. A subclass says how they learn."""
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
         self.head = empty_head(context.dim, context.device)
+
+    def loaded_head(self, state: Mapping[str, Any]) -> Head:
+        return load_head(state, "head.", self.context.device)
 
     def grown_head(self, task: TaskData) -> Head:
         """Trainable rows of all classes, those of the task new."""
@@ -53,27 +136,3 @@ class Single(Rehearsal):
             return head(network(images))
 
         return scores
-
-    def finish(self, task: TaskData, head: Head, report: FitReport) -> FitReport:
-        """Take over what was learned, and exemplars of it, unless it diverged."""
-        self.head = head.detached()
-        if report.status == "ok":
-            self.store(task)
-        return report
-
-    def head_scores(self, features: Tensor) -> Tensor:
-        return self.head(features)
-
-    def features(self, batch: Batch) -> Tensor:
-        return embed(self.backbone, batch)
-
-    def state_dict(self) -> dict[str, Any]:
-        return super().state_dict() | saved(self.backbone.state_dict(), "backbone.") | self.head.state("head.")
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        super().load_state_dict(state)
-        self.backbone.load_state_dict(saved_under(state, "backbone."))
-        self.head = load_head(state, "head.", self.context.device)
-
-    def memory_footprint(self) -> Footprint:
-        return self.footprint(self.head.bytes)
