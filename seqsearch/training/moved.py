@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from seqsearch.training.context import PoolSource
 
 MOST = 8
-"""Images that are looked at: with the embedded network less than a hundredth of the time of a training."""
+"""Images that are looked at."""
 
 
 def moved(method: Method, source: PoolSource, rows: Rows) -> float | None:

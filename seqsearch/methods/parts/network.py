@@ -24,7 +24,8 @@ def own_backbone(context: Context) -> nn.Module:
     """A trainable network ``[n, 3, s, s] -> [n, d]``, pre-trained unless the backbone begins from scratch, in eval mode.
 
     A pre-trained one is left in it: dropout and stochastic depth stay off and batch statistics at their pre-trained values, so
-    that there are no random numbers and batches may have any size. One from scratch learns its statistics (`statistics_of`).
+    that there are no random numbers and batches may have any size. One from scratch learns its statistics (`statistics_of`), and
+    methods that are made for such networks (`Rehearsal`) learn them on any.
     """
     return context.fresh_backbone().eval().requires_grad_(True)
 
