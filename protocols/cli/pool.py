@@ -144,13 +144,12 @@ def _opened(sources: Sequence[tuple[str, str]], out: Path) -> list[tuple[str, Po
     Raises:
         UserError: a source cannot be opened, or comes twice, or two have one name, or ``out`` would lie in one.
     """
-    from seqsearch.core.grammar import parse_item
-    from seqsearch.pools.open import build_pool
+    from seqsearch.pools.open import build_pool, pool_item
 
     found: list[tuple[str, Pool]] = []
     for name, source in sources:
         opened = build_pool(source)
-        target = source if os.path.exists(source) else parse_item(source, "pool").target
+        target = pool_item(source).target
         name = name or (Path(target).resolve() if os.path.exists(target) else Path(target)).stem
         if twin := next((n for n, p in found if p.digest == opened.digest), None):
             raise UserError(f"sources {twin!r} and {name!r} are the same: name it once")

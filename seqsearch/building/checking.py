@@ -26,6 +26,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.pools.base import Pool, Rows, View
 from seqsearch.pools.parts.decode import BadImage, check_size, picture
+from seqsearch.pools.parts.half import Half
 
 CHUNK_IMAGES = 256
 """Images that a process is given at a time, at most."""
@@ -121,7 +122,8 @@ def _cut(todo: deque[Piece], size: int) -> list[Piece]:
 
 def _travelling(pool: Pool) -> Any:
     """Our pools travel as they are; one of a user's own file is made again from its name where it arrives."""
-    return pool if type(pool).__module__.startswith("seqsearch.") else pool.name
+    whole = pool.base if isinstance(pool, Half) else pool
+    return pool if type(whole).__module__.startswith("seqsearch.") else pool.name
 
 
 # ------------------------------------------------------------------------------------------------ in a process

@@ -157,7 +157,10 @@ def _readable(pool: Pool, out: Path, stack: contextlib.ExitStack, observe: Obser
     """The pool, or what stands for it where its images cannot be read one by one."""
     from seqsearch.building.spool import Spooled
     from seqsearch.pools.parquet import ParquetPool
+    from seqsearch.pools.parts.half import Half
 
+    if isinstance(pool, Half):
+        return pool.over(_readable(pool.base, out, stack, observe))
     if not isinstance(pool, ParquetPool) or pool.verbatim:
         return pool
     handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".images")

@@ -1,4 +1,4 @@
-"""A pool from its text: a name, a folder of images, a Parquet file, or ``FILE.py:OBJECT``."""
+"""A pool from its text: a name, a folder of images, a Parquet file, or ``FILE.py:OBJECT``; any of them whole, or half of it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from seqsearch.core.grammar import Item, parse_item, parse_items
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located_text, made, names
 from seqsearch.pools.base import Pool
+from seqsearch.pools.parts.half import BEFORE_OPTIONS, OPTIONS, halved
 
 PATH_KINDS = ("folder", "parquet")
 """Kinds of pools that are named by their path."""
@@ -20,16 +21,24 @@ MEMBERS = ("name", "digest", "classes", "native_size", "split_sizes", "given", "
 
 
 def build_pool(text: str) -> Pool:
-    """A pool from the item grammar.
+    """A pool from the item grammar; every kind takes ``half=1|2`` and ``half_seed`` beside its own options.
 
     Raises:
         UserError: unknown pool or option.
     """
-    item = Item(text, text, None, ()) if os.path.exists(at_home(text)) else parse_item(text, "pool")
-    if item.target in names("pool") or (":" in item.target and not os.path.exists(at_home(item.target))):
+    item = pool_item(text)
+    asked = {n: v for n, v in item.params if n in OPTIONS}
+    if "half_seed" in asked and "half" not in asked:
+        raise UserError(f"pool {item.text!r}: half_seed belongs to half=1 or half=2: give that too, or leave it out")
+    pool = _whole(replace(item, params=tuple(p for p in item.params if p[0] not in OPTIONS)))
+    return halved(pool, asked["half"], asked.get("half_seed", 0)) if asked else pool
+
+
+def _whole(item: Item) -> Pool:
+    path = at_home(item.target)
+    if item.target in names("pool") or (":" in item.target and not os.path.exists(path)):
         pool: Pool = made("pool", item, MEMBERS)
         return pool
-    path = at_home(item.target)
     if not os.path.exists(path):
         raise UserError(
             f"pool {item.target!r} does not exist: name a folder of images, a .parquet file, or one of "
@@ -40,18 +49,37 @@ def build_pool(text: str) -> Pool:
     return opened
 
 
+def pool_item(text: str, directory: Path | None = None) -> Item:
+    """A pool's item; a path that is there, with options or without, may have any signs in its name.
+
+    Raises:
+        UserError: see `parse_item`.
+    """
+    if (cut := _path_ends(text, directory)) is None:
+        return parse_item(text, "pool")
+    options = parse_item(f"path{text[cut:]}", "pool")
+    return replace(options, text=text[:cut] + options.text[len("path") :], target=text[:cut])
+
+
+def _path_ends(text: str, directory: Path | None) -> int | None:
+    """Where a path that is there, with nothing but options behind it, ends; None if ``text`` is no such thing."""
+    ends = [len(text), *(found.start() for found in reversed(list(BEFORE_OPTIONS.finditer(text))))]
+    return next(
+        (e for e in ends if text[:e].strip() and os.path.exists((directory or Path()) / at_home(text[:e]))), None
+    )
+
+
 def pool_texts(text: str, directory: Path | None = None) -> list[str]:
-    """The items of ``--pool``; a path that is there is one item, whatever is in its name."""
-    there = os.path.exists((directory or Path()) / at_home(text))
-    return [text] if there and text.strip() else [i.text for i in parse_items(text, "pool")]
+    """The items of ``--pool``; a path that is there is one item, whatever is in its name, and so it is with options."""
+    return [text] if _path_ends(text, directory) is not None else [i.text for i in parse_items(text, "pool")]
 
 
 def located_pool(text: str, directory: Path) -> str:
     """A pool item as workers find it: paths in it made absolute."""
     if os.path.exists(path := directory / at_home(text)) and text not in names("pool"):
         return str(path.absolute())
-    item = parse_item(text, "pool")
-    if ":" in item.target or item.target in names("pool"):
+    item = pool_item(text, directory)
+    if item.target in names("pool") or (":" in item.target and not os.path.exists(directory / at_home(item.target))):
         return located_text(text, "pool", directory)
     return str((directory / at_home(item.target)).absolute()) + item.text[len(item.target) :]
 

@@ -20,6 +20,7 @@ from seqsearch.methods.spec import method_spec
 from seqsearch.pools.base import Part, Rows
 from seqsearch.pools.image_files import ImageFiles
 from seqsearch.pools.open import build_pool, pool_texts
+from seqsearch.pools.parts.half import Half
 from seqsearch.pools.union import Union, UnionSplit, joint_digest
 from seqsearch.storage.inside import Inside
 
@@ -115,7 +116,9 @@ class World:
 
     def _feeding(self) -> list[Path]:
         """Files that feed a method: the engine's, the scenario's, the pools'."""
-        parts = [type(p) for p in self.images.parts]
+        parts = [
+            type(p) for pool in self.images.parts for p in ((pool, pool.base) if isinstance(pool, Half) else (pool,))
+        ]
         made = [load("scenario", self.scenario), *parts]
         return [*map(module_file, FEEDS), *(file for m in made for file in source_files(m))]
 

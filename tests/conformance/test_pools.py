@@ -1,4 +1,4 @@
-"""Every kind of pool keeps the protocol of ``seqsearch.pools.base``; kinds are found by listing the folder."""
+"""Every kind of pool, and half of it, keeps the protocol of ``seqsearch.pools.base``; kinds are found by listing the folder."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from seqsearch.core.registry import names
 from seqsearch.pools.base import PARTS, Pool, Split, View, row_offsets
 from seqsearch.pools.open import build_pool
 from tests.photos import write_digits, write_hub_layout
+from tests.recording import recording
 
 
 def _folder(root: Path) -> str:
@@ -30,17 +31,21 @@ def _parquet(root: Path) -> str:
 
 
 SMALL: dict[str, Callable[[Path], str]] = {
-    "glyphs": lambda _: "glyphs:classes=5,train=6,reward=3,test=3",
+    "glyphs": lambda _: "glyphs:classes=8,train=6,reward=3,test=3",
     "folder": _folder,
     "parquet": _parquet,
+    "own": lambda root: recording(root / "log", classes=8, train=6, reward=3, test=3),
 }
-"""How to make a small pool of each kind."""
+"""How to make a small pool of each kind, and one of one's own."""
+HALVES = ("", "half=1", "half=2,half_seed=3")
 
 
-@pytest.fixture(params=names("pool"))
+@pytest.fixture(params=[(kind, half) for kind in (*names("pool"), "own") for half in HALVES], ids=" ".join)
 def text(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    assert request.param in SMALL, f"say in SMALL how to make a small pool of kind {request.param!r}"
-    return SMALL[request.param](tmp_path_factory.mktemp("pool"))
+    kind, half = request.param
+    assert kind in SMALL, f"say in SMALL how to make a small pool of kind {kind!r}"
+    whole = SMALL[kind](tmp_path_factory.mktemp("pool"))
+    return whole + (f"{',' if '=' in whole else ':'}{half}" if half else "")
 
 
 def test_identity_and_rows(text: str) -> None:

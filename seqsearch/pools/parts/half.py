@@ -1,0 +1,121 @@
+"""Half of the classes of any pool, as another pool: what is tuned on one half is judged on the other.
+
+"Hyperparameters in Continual Learning: A Reality Check" cuts CIFAR-100 into CIFAR-50-1 and -2 and so on: disjoint random halves
+of the classes. Here a class draws a number from its own name and a seed, and those with the smaller numbers are the first half.
+No seed of a run takes part, nor do the images: the same data set in a folder and in a Parquet file has the same halves.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.core.digests import digest_of, seed_of
+from seqsearch.core.errors import UserError
+from seqsearch.core.paths import at_home
+from seqsearch.core.typed import LARGEST, brief
+from seqsearch.pools.base import ClassInfo, Pool, Rows, View, checked_rows, row_offsets
+
+OPTIONS = ("half", "half_seed")
+"""What any pool takes beside its own options."""
+BY_ROWS = ("texts", "captions", "encoded")
+ALIKE = ("root", "ignored", "ignored_count", "check", "concurrent", "verbatim")
+"""What a pool may have beside its protocol: methods that are given rows, and what is of the whole pool."""
+BEFORE_OPTIONS = re.compile(r":(?=(\s*[A-Za-z_]\w*\s*=[^,]*)(,\s*[A-Za-z_]\w*\s*=[^,]*)*$)")
+"""Where options may begin in a pool's text: nothing but options follows."""
+_BY_FILES = "files-"
+"""How the digest of a pool begins that is known by path, size and time of its files."""
+
+
+class Half:
+    """The classes of ``base`` that are in one half, in the order that they have there; see ``seqsearch.pools.base.Pool``.
+
+    An image has a row of its own here, and all else from ``base``: pixels, text, the split that came with it. A drawn split
+    depends on the name and size of a class (`seqsearch.pools.base.Split`), so an image is in the same part here and there.
+    """
+
+    def __init__(self, base: Pool, half: int, seed: int) -> None:
+        self.base = base
+        self.indices = halves(base.classes, seed)[half - 1]
+        """Of the classes ``[C]`` in ``base``, increasing."""
+        self.name = _named(base.name, half, seed)
+        prefix = _BY_FILES if base.digest.startswith(_BY_FILES) else ""
+        self.digest = prefix + digest_of("half", base.digest, self.indices)
+        self.classes: tuple[ClassInfo, ...] = tuple(base.classes[i] for i in self.indices)
+        self.native_size, self.split_sizes = base.native_size, base.split_sizes
+        self._offsets = row_offsets(self.classes)
+        self._shifts = row_offsets(base.classes)[self.indices] - self._offsets[:-1]
+        self.given = None if base.given is None else base.given[self.base_rows(np.arange(self._offsets[-1]))]
+
+    def images(self, rows: Rows, view: View) -> NDArray[np.uint8]:
+        """See `Pool.images`.
+
+        Raises:
+            UserError: a row is not in this half, or ``base`` cannot read it.
+        """
+        return self.base.images(self.base_rows(rows), view)
+
+    def base_rows(self, rows: Rows) -> Rows:
+        """Where ``rows`` ``[n]`` of this half lie in ``base``.
+
+        Raises:
+            UserError: a row is not in this half.
+        """
+        rows = checked_rows(rows, self.name, int(self._offsets[-1]))
+        found: Rows = rows + self._shifts[np.searchsorted(self._offsets, rows, side="right") - 1]
+        return found
+
+    def over(self, base: Any) -> Half:
+        """The same half with what stands for ``base``, row by row."""
+        other = copy.copy(self)
+        other.base = base
+        return other
+
+    def __getattr__(self, name: str) -> Any:
+        """What ``base`` has beside the protocol of pools; it is not there if ``base`` lacks it."""
+        if name not in (*BY_ROWS, *ALIKE, "where") or "base" not in self.__dict__:
+            raise AttributeError(name)
+        found = getattr(self.base, name)
+        if name == "where":
+            return lambda row: found(int(self.base_rows(np.array([row]))[0]))
+        return (lambda rows: found(self.base_rows(rows))) if name in BY_ROWS else found
+
+
+def halved(base: Pool, half: object, seed: object) -> Half:
+    """``base:half=1`` or ``base:half=2``.
+
+    Raises:
+        UserError: no such half, a seed that is none, or a pool that has no two classes.
+    """
+    if isinstance(half, bool) or not isinstance(half, int) or half not in (1, 2):
+        raise UserError(f"pool {base.name!r}: half={brief(half)} must be 1 or 2")
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST:
+        raise UserError(f"pool {base.name!r}: half_seed={brief(seed)} must be a whole number from 0 to {LARGEST}")
+    if len(base.classes) < 2:
+        raise UserError(
+            f"pool {base.name!r} has {len(base.classes)} class(es), too few for two halves: leave half= out"
+        )
+    return Half(base, half, seed)
+
+
+def halves(classes: tuple[ClassInfo, ...], seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Indices of the classes of each half, increasing; of an odd number the first half has one more.
+
+    The name of a pool's only group plays no part: it may be that of a folder, which can be renamed.
+    """
+    grouped = len({c.group for c in classes}) > 1
+    drawn = [seed_of("half", seed, c.group if grouped else "", c.name) for c in classes]
+    order = np.argsort(np.array(drawn, dtype=np.int64), kind="stable")
+    first = (len(classes) + 1) // 2
+    return np.sort(order[:first]), np.sort(order[first:])
+
+
+def _named(name: str, half: int, seed: int) -> str:
+    """The item that makes this half, if ``name`` is the one that makes the whole pool."""
+    further = not os.path.exists(at_home(name)) and BEFORE_OPTIONS.search(name)
+    return f"{name}{',' if further else ':'}half={half}" + (f",half_seed={seed}" if seed else "")
