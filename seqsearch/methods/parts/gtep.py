@@ -67,6 +67,3 @@ LOGITS_ALIGNMENT = (1.1, 1.4, 1.7, 2.0, 2.3)
 """Both of BEEF."""
 EXEMPLAR_BATCH = (16, 32, 64, 128, 256)
 """Of MEMO."""
-ENERGY_WEIGHT = (0.001, 0.005, 0.01, 0.02, 0.05)
-LOGITS_ALIGNMENT = (1.1, 1.4, 1.7, 2.0, 2.3)
-"""Both of BEEF."""
