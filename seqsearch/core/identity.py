@@ -55,7 +55,8 @@ def source_files(made: Any) -> list[Path]:
 def versions() -> dict[str, str]:
     """Versions of the libraries whose arithmetic decides the numbers."""
     faiss = "faiss-gpu" if sys.platform == "linux" and platform.machine() == "x86_64" else "faiss-cpu"
-    return {name: version(name) for name in ("seqsearch", "torch", "timm", "numpy", "scipy", "scikit-learn", faiss)}
+    others = ("torch", "torchvision", "timm", "numpy", "scipy", "scikit-learn", faiss)
+    return {name: version(name) for name in ("seqsearch", *others)}
 
 
 @cache

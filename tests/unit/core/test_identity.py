@@ -9,7 +9,7 @@ import pytest
 
 from seqsearch.core import identity
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.identity import closure, code_digest, module_file, source_files
+from seqsearch.core.identity import closure, code_digest, module_file, source_files, versions
 from seqsearch.core.registry import load
 from seqsearch.training.world import World
 
@@ -141,3 +141,9 @@ def test_imports_are_followed_as_they_run(tmp_path: Path) -> None:
 def test_what_has_no_source_file_has_none(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text("class Mine:\n    pass\n")
     assert source_files(load("pool", f"{tmp_path}/m.py:Mine")) == [tmp_path / "m.py"]
+
+
+def test_versions_name_every_library_that_augments_or_trains() -> None:
+    """AutoAugment is by torchvision."""
+    assert {"torch", "torchvision", "timm", "numpy"} <= set(versions())
+    assert all(version[0].isdigit() for version in versions().values())
