@@ -36,6 +36,7 @@ from seqsearch.methods.parts.augmentation import Learned, learned
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.head import (
     distillation,
+    judged_finite,
     local_cross_entropy,
     new_head,
     weight_aligned,
@@ -86,7 +87,7 @@ class LwF(Tuned):
             live=Live(self.learning, [train.generator], task.progress),
         )
         self.head = weight_aligned(head, old) if config.align else head.detached()
-        return report
+        return judged_finite(self.head.parameters(), report)
 
     def _answers(self, train: Learned) -> Callable[[Tensor, Batch], Tensor]:
         """What the network says as it is now: of the images at positions ``[m]``, as they come in this part."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from seqsearch.methods.base import FitReport
 from seqsearch.methods.parts.network import saved, saved_under
 
 
@@ -90,13 +91,20 @@ def weight_aligned(head: Head, old: int) -> Head:
     """The head with its rows from ``old`` on scaled by the ratio of mean norms, ``mean ||w_old|| / mean ||w_new||``.
 
     "Maintaining Discrimination and Fairness in Class Incremental Learning": new rows grow larger than old ones, and with
-    them their scores. Biases stay. Nothing happens where there are no old rows.
+    them their scores. Biases stay. Nothing happens where there are no old rows. Where squares of weights overflow, there is no
+    ratio: the new rows are then NaN, not 0, which would be taken for scores.
     """
     if not old:
         return head.detached()
     norms = head.weight.detach().norm(dim=1)
-    ratio = norms[:old].mean() / norms[old:].mean()
+    ratio = norms[:old].mean() / norms[old:].mean() if bool(torch.isfinite(norms).all()) else torch.nan
     return Head(torch.cat([head.weight[:old], ratio * head.weight[old:]]).detach(), head.bias.detach())
+
+
+def judged_finite(tensors: Iterable[Tensor], report: FitReport) -> FitReport:
+    """``diverged`` in place of ``ok`` where one of ``tensors``, what is taken over from a training, is not finite."""
+    finite = all(bool(torch.isfinite(t).all()) for t in tensors)
+    return report if finite else replace(report, status="diverged")
 
 
 def empty_head(dim: int, device: torch.device) -> Head:

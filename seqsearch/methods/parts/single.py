@@ -16,7 +16,7 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
-from seqsearch.methods.parts.head import Head, empty_head, load_head, uniform_head
+from seqsearch.methods.parts.head import Head, empty_head, judged_finite, load_head, uniform_head
 from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under
 from seqsearch.methods.parts.rehearsal import REHEARSAL, Rehearsal, RehearsalTraining
 from seqsearch.methods.parts.training import Group
@@ -56,6 +56,10 @@ class GrowingClassifier(Protocol):
         """Copies of its tensors by name."""
         ...
 
+    def parameters(self) -> list[Tensor]:
+        """What is learned."""
+        ...
+
     @property
     def bytes(self) -> int:
         """Size as 32-bit floats."""
@@ -79,8 +83,9 @@ class OneNetwork(Rehearsal, Generic[C]):
         """The head that was saved under ``head.``."""
 
     def finish(self, task: TaskData, head: C, report: FitReport) -> FitReport:
-        """Take over what was learned, and exemplars of it, unless it diverged."""
+        """Take over what was learned, and exemplars of it, unless it diverged, in training or by what became of the head."""
         self.head = head.detached()
+        report = judged_finite(self.head.parameters(), report)
         if report.status == "ok":
             self.store(task)
         return report

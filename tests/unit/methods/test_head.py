@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from seqsearch.methods.parts.head import Head, distillation, weight_aligned
+from seqsearch.methods.base import FitReport
+from seqsearch.methods.parts.head import Head, distillation, judged_finite, weight_aligned
 
 
 def head(classes: int = 7, dim: int = 5) -> Head:
@@ -31,6 +32,16 @@ def test_alignment_on_the_first_task_does_nothing() -> None:
     aligned = weight_aligned(head().trainable(), 0)
     assert torch.equal(aligned.weight, head().weight)
     assert not aligned.weight.requires_grad
+
+
+@pytest.mark.parametrize("long", [1e25, torch.inf])
+@pytest.mark.parametrize("row", [0, -1])
+def test_rows_too_long_to_be_measured_are_not_scaled_to_nothing(row: int, long: float) -> None:
+    """In 32 bits squares overflow from 1.8e19 on; a row without gradients must not become one of zeros then."""
+    known = head().detached()
+    known.weight[row] = long
+    assert judged_finite(weight_aligned(known, 2).parameters(), FitReport("ok", (1.0,))).status == "diverged"
+    assert judged_finite(head().parameters(), FitReport("ok", (1.0,))) == FitReport("ok", (1.0,))
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
