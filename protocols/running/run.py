@@ -110,5 +110,7 @@ def _say_what_failed(protocol: Protocol[Any, Any], path: Path) -> Iterator[None]
         raise EngineDied(f"{error}; nothing is lost. Continue with: {protocol.resume_command(path)}") from None
     except NoValidTask as error:
         if error.diverged:
-            raise UserError(f"{error}. Give it other parameters in a new run; {path} keeps what was trained") from None
+            raise UserError(
+                f"{error}. Mend that by other parameters, in a new run; {path} keeps what was trained"
+            ) from None
         raise UserError(f"{error}. Mend the method, then: {protocol.resume_command(path)}") from None

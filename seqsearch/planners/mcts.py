@@ -29,7 +29,7 @@ from seqsearch.planners.proposals import Proposals
 from seqsearch.planners.rewards import combined, image_variance, joints_by_step
 from seqsearch.planners.screening import Screening
 from seqsearch.planners.settings import SearchSettings
-from seqsearch.planners.step import Arm, Geometry, Judgement, NoValidTask, PoolView, first_problem
+from seqsearch.planners.step import Arm, Geometry, Judgement, NoValidTask, PoolView, problem_of
 
 Steps = Generator[Ask | Need, Any, Any]
 
@@ -78,7 +78,7 @@ class CldybPlanner(CoroutinePlanner):
     def plan(self) -> PlanSteps:
         s = self.settings
         outcomes = yield from self._judge(self._rollouts((self.sequence[0],)))
-        problem = first_problem(self.methods, outcomes)
+        problem = problem_of(self.methods, outcomes)
         if problem:
             raise NoValidTask(f"the first task cannot be judged: {problem}")
         self.outcomes, self._spaces = outcomes, tuple(o.feature_space for o in outcomes)
@@ -175,7 +175,7 @@ class CldybPlanner(CoroutinePlanner):
 
     def _tell(self, arm: Arm, t: int, tasks: Tasks, outcomes: list[Outcome], joints: list[Outcome]) -> None:
         """Back up one simulation: J = R_t + sum_k alpha^k R_{t+k}, mean (or weighted sum) over methods (Eq. 7)."""
-        problem = first_problem(self.methods, [*outcomes, *joints])
+        problem = problem_of(self.methods, [*outcomes, *joints])
         arm.train_seconds += sum(o.train_seconds for o in outcomes)
         self.judged += arm.visits == 0
         if problem:

@@ -145,6 +145,10 @@ class Geometry:
         return cls(psi, np.mean([u @ u[seen].T for u in units], axis=0, dtype=np.float64))
 
 
+NAMED = 5
+"""Methods that are named beside the first that had trouble."""
+
+
 class NoValidTask(Exception):
     """Every candidate of a step failed in some method."""
 
@@ -154,9 +158,17 @@ class NoValidTask(Exception):
         return "diverged:" in str(self)
 
 
-def first_problem(methods: Sequence[MethodSpec], outcomes: Sequence[Outcome]) -> str:
-    """The first trouble among the outcomes of one simulation, in one line; empty if all are well."""
+def problem_of(methods: Sequence[MethodSpec], outcomes: Sequence[Outcome]) -> str:
+    """The trouble among the outcomes of one simulation, in one line: what the first was, and which other methods had any, at most
+    `NAMED` by name; empty if all are well."""
+    bad: dict[str, Outcome] = {}
     for i, o in enumerate(outcomes):
         if o.status != "ok":
-            return f"method {methods[i % len(methods)].label!r} {o.status}: {o.message}"
-    return ""
+            bad.setdefault(methods[i % len(methods)].label, o)
+    if not bad:
+        return ""
+    (label, first), *others = bad.items()
+    named = [f"{other!r} {o.status}" for other, o in others[:NAMED]]
+    more = [f"{len(others) - NAMED} more"] * (len(others) > NAMED)
+    also = f"; also {', '.join([*named, *more])}" if others else ""
+    return f"method {label!r} {first.status}: {first.message}{also}"
