@@ -45,7 +45,7 @@ def method_spec(
         with own_code("its parameters cannot be checked"):
             config = build_config(build, dict(item.params), backbone_name)
     except UserError as error:
-        raise UserError(f"method {item.text!r}: {error}") from None
+        raise UserError(f"method {item.text!r}: {error}{_misplaced(item)}") from None
     caps = capabilities(build, config, item.text)
     _check_backbone(item, caps, backbone_name, backbone)
     more = (augment,) if augments(caps, augment) else ()
@@ -56,6 +56,16 @@ def method_spec(
         item.text, item.target, backbone_name, tuple(item.params), digest_of("method", config, *rest), _anchor(build, config),
         first=digest_of("first", type(config).__name__, acting, *rest) if len(acting) < len(vars(config)) else "",
     )  # fmt: skip
+
+
+def _misplaced(item: Item) -> str:
+    """What to say of a backbone that was taken for a part of a parameter: ``wa:lr=1@scratch:tiny``; empty if there is none."""
+    for name, value in item.params:
+        own, at, backbone = str(value).partition("@")
+        if at and backbone:
+            params = ",".join(f"{n}={own if n == name else v}" for n, v in item.params)
+            return f"; a backbone stands before the parameters: {item.target}@{backbone}:{params}"
+    return ""
 
 
 def capabilities(build: Any, config: Config, label: str) -> Caps:
