@@ -30,7 +30,11 @@ class Backbone(Protocol):
     (`seqsearch.backbones.parts.resnet.stages`).
 
     One that reads the texts of a pool beside its images has ``tokenise(texts) -> dict of tensors [n, ...]``; one that begins
-    from scratch is a `FromScratch`."""
+    from scratch is a `FromScratch`.
+
+    ``presets``, if an own one says so, are the defaults of methods that hold with it, the first that a parameter has: of
+    ``("tiny", "scratch")`` those of ``scratch:tiny``, then those of all networks from scratch. Else a `FromScratch` has
+    ``("scratch",)``, any other the published ones."""
 
     def module(self) -> torch.nn.Module:
         """A fresh copy with the pre-trained weights: preprocessed images ``[n, 3, s, s]`` -> features ``[n, dim]``.

@@ -47,6 +47,7 @@ class Scratch:
     def __init__(self, network: str, stem: str, size: int) -> None:
         self._made = (*NETWORKS[network][:2], stem, NETWORKS[network][2])
         self.name, self.dim, self.view = f"scratch:{network}", NETWORKS[network][0][-1], View(size=size)
+        self.presets = ("tiny", "scratch") if network == "tiny" else ("scratch",)
         self.tag = f"{network}.{stem}{size}.scratch"
         self.digest = digest_of("scratch", self._made, MEAN, STD, self.view)
 

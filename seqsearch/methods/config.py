@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from seqsearch.backbones.open import own_presets
 from seqsearch.core.bounds import out_of_bounds
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import LARGEST, brief
@@ -43,7 +44,7 @@ def param(
     ``embedded`` and ``embedded_search`` take the place of default and search on the embedded backbone, whose few blocks and
     16 images per class want other rates than the published ones. ``scratch`` is the default for networks that begin from scratch,
     where it is not that of pre-trained ones; ``tiny`` and ``tiny_search`` hold on ``scratch:tiny``, the small one for tests, and
-    on the embedded backbone unless ``embedded`` is given.
+    on the embedded backbone unless ``embedded`` is given. An own backbone says which of them hold (``presets``).
     ``later`` says that it acts from the second task on only, in learning and in predicting: settings that differ in such
     parameters alone share the training of the first (a conformance test holds every method to it).
     """
@@ -103,7 +104,7 @@ class Configurable(Protocol):
 EMBEDDED = ("glyph_vit", "plain_vit")
 """The backbones for which a parameter's ``embedded`` values hold."""
 SCRATCH, TINY = "scratch:", "scratch:tiny"
-"""How the names of backbones begin for which ``scratch`` and ``tiny`` values hold."""
+"""How the names of backbones of ours begin for which ``scratch`` and ``tiny`` values hold."""
 
 
 def default_of(spec: dataclasses.Field[Any], backbone: str) -> Any:
@@ -121,7 +122,9 @@ def _presets(backbone: str) -> tuple[str, ...]:
     """Which values of a parameter hold with a backbone, those that go before others first."""
     if backbone in EMBEDDED:
         return "embedded", "tiny"
-    return ("tiny", "scratch") if backbone.startswith(TINY) else ("scratch",) if backbone.startswith(SCRATCH) else ()
+    if backbone.startswith(SCRATCH):
+        return ("tiny", "scratch") if backbone.startswith(TINY) else ("scratch",)
+    return own_presets(backbone) if ":" in backbone else ()
 
 
 def build_config(
