@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from protocols.report.methods import describe, range_of, space_text, variant_of
+from protocols.report.methods import describe, differing, range_of, space_text, variant_of
 from seqsearch.core.registry import names
 from seqsearch.methods.base import DESIGN
 from seqsearch.methods.config import EMBEDDED, TINY
@@ -120,7 +120,7 @@ def _capabilities(caps: dict[str, Any]) -> list[str]:
 def _parameters(parameters: list[dict[str, Any]]) -> list[str]:
     """A table, with a column for those defaults on other networks that differ from the first."""
     titles = {"embedded": f"on {' and '.join(EMBEDDED)}", "scratch": "from scratch", "tiny": f"on {TINY}"}
-    others = [kind for kind in titles if any(p[kind] != p["default"] for p in parameters)]
+    others = differing(parameters)
     heads = ["parameter", "default", *(titles[kind] for kind in others), "values", "tuned over", ""]
     lines = [f"| {' | '.join(heads)} |".replace("|  |", "| |"), "|---" * len(heads) + "|"]
     for p in parameters:

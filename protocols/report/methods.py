@@ -10,6 +10,13 @@ from seqsearch.core.bounds import plain, range_text
 from seqsearch.core.registry import load, names
 from seqsearch.methods.config import EMBEDDED, SCRATCH, TINY, LogUniform, default_of, space_of
 
+KINDS = {
+    "embedded": ("embedded", " and ".join(EMBEDDED)),
+    "scratch": ("scratch", "networks from scratch"),
+    "tiny": (TINY, "that network, of any size of images"),
+}
+"""Networks with defaults of their own: how a column is headed, and what they are."""
+
 
 def methods_json() -> list[dict[str, Any]]:
     """One record per method, see `describe`."""
@@ -63,20 +70,43 @@ def method_text(name: str) -> str:
         UserError: there is no such method.
     """
     m = describe(name)
-    parameters = [_parameter(p) for p in m["parameters"]] or ["    none"]
-    return (
-        f"{m['documentation']}\n\nParameters ([]: on the embedded backbones, {' and '.join(EMBEDDED)}):\n"
-        + "\n".join(parameters)
-    )
+    return f"{m['documentation']}\n\n" + "\n".join(_parameters(m["parameters"]))
 
 
-def _parameter(p: dict[str, Any]) -> str:
-    also = f" [{p['embedded']}]" if p["embedded"] != p["default"] else ""
+def differing(parameters: list[dict[str, Any]]) -> list[str]:
+    """The kinds of networks, of `KINDS`, on which a default is another than the published one."""
+    return [kind for kind in KINDS if any(p[kind] != p["default"] for p in parameters)]
+
+
+def _parameters(parameters: list[dict[str, Any]]) -> list[str]:
+    """A line each, with a column for each kind of networks on which a default is another."""
+    if not parameters:
+        return ["Parameters: none"]
+    kinds = differing(parameters)
+    rows = [["parameter", "default", *(KINDS[kind][0] for kind in kinds), ""]]
+    for p in parameters:
+        own = [str(p[kind]) if p[kind] != p["default"] else "" for kind in kinds]
+        rows.append([p["name"], str(p["default"]), *own, _meaning(p)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    lines = ["  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[-1]]) for row in rows]
+    legend = "; ".join(f"{title}: on {words}" for title, words in map(KINDS.__getitem__, kinds))
+    return [
+        f"Parameters{f' ({legend}; nothing: the default)' if kinds else ''}:",
+        *(f"    {line.rstrip()}" for line in lines),
+    ]
+
+
+def _meaning(p: dict[str, Any]) -> str:
+    """What a parameter is, its bounds and where it is tuned."""
     limits = f" ({range_of(p)})" if range_of(p) else ""
-    tuned = f"; tuned over {space_text(p['search'])}" if p["search"] else ""
-    if p["embedded_search"] != p["search"]:
-        tuned += f" [{space_text(p['embedded_search'])}]"
-    return f"    {p['name']}={p['default']}{also}  {p['help']}{limits}{tuned}"
+    others: dict[str, list[str]] = {}
+    for kind, (title, _) in KINDS.items():
+        space = p.get(f"{kind}_search", p["search"])
+        if space and space != p["search"]:
+            others.setdefault(space_text(space), []).append(title)
+    also = "; ".join(f"{', '.join(titles)}: {space}" for space, titles in others.items())
+    tuned = space_text(p["search"]) if p["search"] else "nothing" if also else ""
+    return f"{p['help']}{limits}{f'; tuned over {tuned}' if tuned else ''}{f' [{also}]' if also else ''}"
 
 
 def _space(search: Any) -> Any:
