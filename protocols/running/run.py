@@ -67,6 +67,8 @@ def run(
             doing = protocol.begin(session, prepared)
             finished = _to_its_end(doing, protocol, folder)
             session.release()
+            if finished:
+                session.forget_checkpoints()
             session.end()
             reached = None if finished else monitor.snapshot.phase
             monitor.exporting()

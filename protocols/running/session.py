@@ -17,6 +17,8 @@ from seqsearch.core.deadline import TimeIsUp
 from seqsearch.core.digests import digest_of
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
+from seqsearch.states.under_way import forget, forget_all
+from seqsearch.storage.remote import local
 from seqsearch.study.study import Study
 from seqsearch.training.world import World
 
@@ -100,6 +102,15 @@ class Session:
         if self._evaluator is not None:
             self._busy_share = self._evaluator.busy_share()
         self._workers.close()
+
+    def forget_checkpoints(self) -> None:
+        """Remove what trainings left, in case they were killed, and nobody will ask for: of a finished run, all of it in its own
+        folder, and in one that other runs share, that of edges whose results are known."""
+        forget_all(self.folder.path / "states")
+        engine = self.runtime.engine
+        if engine.state_store and not engine.remote_store and self._search is not None:
+            known = [s for s, e in self._search.edges.items() if self.journal.edge(e.digest) is not None]
+            forget(local(engine.state_store, "--state-store").resolve(), known)
 
     def end(self) -> None:
         """The session's time is known; what is written after it is not counted."""

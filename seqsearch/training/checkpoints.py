@@ -13,10 +13,8 @@ from seqsearch.core.types import StateKey
 from seqsearch.methods.base import FitReport, Method
 from seqsearch.methods.data import TaskData
 from seqsearch.states.folder import StateFolder
+from seqsearch.states.under_way import forget, place
 from seqsearch.training.world import World
-
-FOLDER = "unfinished"
-"""Within the folder of states."""
 
 
 class Checkpoints:
@@ -26,7 +24,8 @@ class Checkpoints:
     """
 
     def __init__(self, world: World, key: StateKey) -> None:
-        self._path = Path(world.states) / FOLDER / key.digest
+        self._states = Path(world.states)
+        self._path = place(self._states, key.digest)
         """A folder of its own: what is in it is of this training."""
         self._folder, self._key, self._seconds = StateFolder(self._path), key, world.checkpoint_seconds
         self._last = time.monotonic()
@@ -61,9 +60,7 @@ class Checkpoints:
 
         def fit(data: TaskData) -> FitReport:
             report = method.fit_task(replace(data, progress=self))
-            if self._left:
-                self._folder.remove(self._left)
-                self._sweep()
+            forget(self._states, [self._key.digest])  # also what was left for phases that there are no more
             return report
 
         return fit

@@ -21,7 +21,8 @@ from seqsearch.core.registry import load
 from seqsearch.core.types import Edge, StateKey
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.training import Descent, Group, batches, descend
-from seqsearch.training.checkpoints import FOLDER, Checkpoints
+from seqsearch.states.under_way import FOLDER
+from seqsearch.training.checkpoints import Checkpoints
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 from tests.conformance.lab import FROM_SCRATCH, QUICK, SCRATCH, same
