@@ -123,8 +123,7 @@ def read_results(run: Path) -> RunResults:
     config, here = read_config(run), Inside(run)
     for name in (SEQUENCES.file, RESULTS.file):
         if not here.has(name):
-            resume = f"seqsearch {copyable(str(config.get('protocol', 'cldyb')))} --resume {copyable(run)}"
-            raise UserError(f"run {run} is not finished (no {name} yet): finish it with {resume}")
+            raise UserError(_lacking(run, config, name))
     return assembled(
         run,
         config,
@@ -185,6 +184,14 @@ def read_config(run: Path) -> dict[str, Any]:
     if not Inside(run).has("config.json"):
         raise UserError(f"{run} is no run folder: it has no config.json; name one that seqsearch wrote, e.g. runs/NAME")
     return json_object(run / "config.json")
+
+
+def _lacking(run: Path, config: dict[str, Any], name: str) -> str:
+    """What is to be said of a run without this file."""
+    if name != SEQUENCES.file and isinstance(own := config.get("settings"), dict) and "methods" not in own:
+        return f"run {run} trained nothing, so that it has no accuracies: name its sequences, {run / SEQUENCES.file}"
+    command = copyable(str(config.get("protocol", "cldyb")).partition("-")[0])  # edge-plan is made by edge
+    return f"run {run} is not finished (no {name} yet): finish it with seqsearch {command} --resume {copyable(run)}"
 
 
 def _scored(path: Path, rows: Sequence[Row], n: int) -> Scored:

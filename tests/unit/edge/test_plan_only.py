@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from protocols.cli.main import main
 from protocols.edge.plan import plan, read_plans, write_plans
 from protocols.edge.plan_settings import EdgePlanSettings
+from protocols.evaluate.parts.source import read_source
 from protocols.report.edge_plan import way
 from seqsearch.core.errors import UserError
 from seqsearch.results.schema import PLANS
@@ -220,3 +221,20 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     assert said in found.stderr
     assert len(found.stderr.strip().splitlines()) == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_a_plan_has_no_accuracies_and_no_command_continues_it_to_some(
+    planned: tuple[Path, str], tmp_path: Path
+) -> None:
+    run = Path(shutil.copytree(planned[0], tmp_path / "run"))
+    said = seqsearch("score", run, "--methods", "simplecil", "--workers", 0)
+    assert said.exit_code == 2
+    assert said.stderr.endswith(
+        f"trained nothing, so that it has no accuracies: name its sequences, {run}/sequences.parquet\n"
+    )
+    assert read_source(run / "sequences.parquet").sequences
+    (run / "sequences.parquet").unlink()
+    said = seqsearch("score", run, "--methods", "simplecil", "--workers", 0)
+    assert f"finish it with seqsearch edge --resume {run}\n" in said.stderr
+    assert seqsearch("edge", "--resume", run).exit_code == 0
+    assert (run / "sequences.parquet").exists()

@@ -228,3 +228,6 @@ def test_every_protocol_has_a_record_of_its_own_and_a_file_that_shows_it() -> No
         shows: dict[str, Callable[..., Any]] = vars(presentation(protocol))
         assert {"render", "to_json"} <= set(shows)
         assert protocol.resume_command(Path("runs/x")) == f"seqsearch {protocol.command} --resume runs/x"
+        assert protocol.command == name.partition("-")[0], (
+            "what reads runs without protocols names it by that (results.run)"
+        )
