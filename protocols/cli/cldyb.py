@@ -12,7 +12,7 @@ import click
 
 from protocols.cldyb.protocol import Cldyb
 from protocols.cldyb.settings import CldybSettings
-from protocols.cli.command import run_options, start, workers_at_a_time
+from protocols.cli.command import as_before, run_options, start, workers_at_a_time
 from protocols.cli.options import given
 from protocols.cli.runtime_options import runtime_options
 from protocols.cli.types import Whole
@@ -72,7 +72,7 @@ def extend(run: Path, tasks: int, runtime: Runtime) -> None:
     except UserError:
         folder.close()
         raise
-    launch(folder, PROTOCOL, settings, runtime, prepared=lambda study: reopen(folder, PROTOCOL, study))
+    launch(folder, PROTOCOL, settings, as_before(runtime, run), prepared=lambda study: reopen(folder, PROTOCOL, study))
 
 
 def commands() -> Sequence[click.Command]:

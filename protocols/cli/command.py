@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import shlex
@@ -86,6 +87,7 @@ def start(
         except UserError:
             folder.close()
             raise
+        runtime = as_before(runtime, resume)
     else:
         settings = protocol.settings(**{n: v for n, v in values.items() if n in fields})
     if dry_run:
@@ -95,6 +97,18 @@ def start(
             print_costs(settings, runtime)
         return
     launch(folder or RunFolder.create(out, settings), protocol, settings, runtime)
+
+
+def as_before(runtime: Runtime, run: Path) -> Runtime:
+    """With the number of workers that the last session of a run was given, if this one is given neither a number nor a cluster,
+    and they can be had here with what it is given."""
+    from protocols.running.found import journalled_workers
+
+    engine = runtime.engine
+    if engine.workers is None and engine.address is None:
+        with contextlib.suppress(UserError):  # with what is given now there must be workers, or there may be fewer
+            engine = dataclasses.replace(engine, workers=journalled_workers(run))
+    return dataclasses.replace(runtime, engine=engine)
 
 
 def check_commands(folder: RunFolder, settings: Any, named: Mapping[str, str]) -> None:

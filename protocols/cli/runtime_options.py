@@ -31,7 +31,8 @@ def _bounds(name: str, kind: type) -> Any:
 OPTIONS = (
     click.option(
         "--workers", type=_bounds("workers", int),
-        help="Ray workers; 0: in this process.  [default: one per CPU or GPU share, also of nodes that join]",
+        help="Ray workers; 0: in this process.  [default: one per CPU or GPU share, also of nodes that join; of a run that is "
+        "resumed as many as last]",
     ),
     click.option(
         "--gpus-per-worker", type=_bounds("gpus_per_worker", float), default=0.0, show_default=True,

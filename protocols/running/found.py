@@ -48,15 +48,28 @@ def sweep_run(run: Path) -> None:
 
 def journalled_config(run: Path) -> dict[str, Any] | None:
     """What ``config.json`` said when the last session began, by the journal; None if that does not say, or is damaged."""
+    config = _last_session(run).get("config")
+    return config if isinstance(config, dict) else None
+
+
+def journalled_workers(run: Path) -> int | None:
+    """How many workers the last session was given, by the journal; None if it was given no number, or that does not say."""
+    workers = _last_session(run).get("workers")
+    return workers if isinstance(workers, int) and not isinstance(workers, bool) else None
+
+
+def _last_session(run: Path) -> dict[str, Any]:
+    """What the journal says of the last session that began with it; nothing if it is not there, or damaged."""
     from seqsearch.engine.journal import NAME
     from seqsearch.engine.journal_lines import LONGEST, understood
 
-    config: Any = None
+    found: dict[str, Any] = {}
     try:
         with Inside(run).reader(NAME) as file:
             for line in iter(lambda: file.readline(LONGEST + 1), b""):
                 if line.endswith(b"\n") or len(line) > LONGEST:
-                    config = understood(line).get("note", {}).get("config", config)
+                    note = understood(line).get("note", {})
+                    found = note if "config" in note else found
     except (OSError, ValueError):
-        return None
-    return config if isinstance(config, dict) else None
+        return {}
+    return found
