@@ -26,6 +26,7 @@ from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch
 from seqsearch.storage.files import cache_root
 from seqsearch.study.check_command import command_findings
+from seqsearch.study.check_interrupted import learned_twice
 from seqsearch.training.device import pin_threads
 from seqsearch.training.failures import line_of
 from seqsearch.training.guard import NotAsLent
@@ -80,6 +81,7 @@ class _Subject:
             ("C2", "predict and features change nothing", self._looking),
             ("C3", "a score depends on its own image alone", self._per_image),
             ("C4", "a restored method goes on as if never interrupted", self._restored),
+            ("C4", "a training that is killed goes on as if never interrupted", self._interrupted),
             ("C9", "finite scores for seen classes only", self._scores),
             ("C10", "what is lent is left as it was", self._lent),  # the last: what any test found is told with it
         ]
@@ -162,6 +164,18 @@ class _Subject:
         return (
             f"{names} differ after one more task: something that training needs is not in state_dict" if names else ""
         )
+
+    def _interrupted(self) -> str:
+        before = None
+        for key in (self._key(self.tasks[0]), self._key(*self.tasks)):
+            found = learned_twice(self.trainer, key, before)
+            if names := _differ(found.whole, found.resumed):
+                return (
+                    f"{names} differ after interruptions at checkpoints ({', '.join(found.phases)}): name all networks, and all "
+                    "generators that losses draw from, to Live, and keep nothing else from epoch to epoch"
+                )
+            before = found.whole
+        return ""
 
     def _scores(self) -> str:
         method = self._learn(*self.tasks)

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
+from seqsearch.study.check_interrupted import middles
 
 METHOD = """
 import torch
@@ -44,7 +45,7 @@ def test_the_example_keeps_them_all() -> None:
     example = Path(__file__).parents[3] / "docs" / "example_method.py"
     result = CliRunner().invoke(main, ["check", f"{example}:ShrunkenMeans:shrinkage=0.2"])
     assert result.exit_code == 0, result.output
-    assert result.stdout.count(": ok\n") == 7
+    assert result.stdout.count(": ok\n") == 8
 
 
 def test_a_counter_that_is_no_number_is_named(tmp_path: Path) -> None:
@@ -71,6 +72,7 @@ def test_what_a_change_of_what_is_lent_ended_is_not_said_to_be_kept(tmp_path: Pa
         "C1",
         "C2",
         "C3",
+        "C4",
         "C4",
         "C9",
     ]
@@ -111,3 +113,51 @@ class Mine(SimpleCIL):
     assert result.exit_code == 2
     assert "C1 what acts later changes nothing in the first task: state_dict()" in result.stdout
     assert "differ with scale=0.5: its param must not say later=True" in result.stdout
+
+
+TRAINED = """
+from dataclasses import dataclass
+import torch
+from torch.nn import functional
+from seqsearch.methods import config
+from seqsearch.methods.replay import build as Replay
+
+class Noisy(Replay):
+    @dataclass(frozen=True)
+    class Config(Replay.Config):
+        listed: bool = config.param(True, "generators are named")
+        begins: int = config.param(0, "task from which there is noise on the scores", minimum=0, maximum=9)
+
+    def fit_task(self, task):
+        head, noise = self.grown_head(task), task.generator("noise")
+
+        def loss_of(part):
+            drawn = torch.randn(len(part), len(head), generator=noise) * (task.depth >= self.config.begins)
+            return functional.cross_entropy(head(self.backbone(part.images)) + drawn, part.targets)
+
+        listed = [noise] * self.config.listed
+        report = self.train(task, self.together(task), self.groups(task, head), [self.backbone], loss_of, generators=listed)
+        return self.finish(task, head, report)
+"""
+
+
+@pytest.mark.parametrize(
+    ("params", "broken"),
+    [("listed=true", []), ("listed=false", ["C4"]), ("listed=false,begins=1", ["C4"])],
+)
+def test_a_training_that_is_killed_must_go_on(tmp_path: Path, params: str, broken: list[str]) -> None:
+    """A generator that is not named begins anew where a training goes on, also one that only later tasks draw from."""
+    (tmp_path / "mine.py").write_text(TRAINED)
+    method = f"{tmp_path}/mine.py:Noisy:epochs=3,first_epochs=3,memory=16,batch_size=32,{params}"
+    result = CliRunner().invoke(main, ["check", method, "--backbone", "scratch:tiny-8"])
+    lines = [line for line in result.stdout.splitlines() if not line.endswith(": ok")]
+    assert [line.split()[0] for line in lines] == broken, result.output
+    assert all("a training that is killed goes on" in line and "(train)" in line for line in lines)
+    assert result.exit_code == (2 if broken else 0)
+
+
+def test_trainings_are_interrupted_within_each_phase() -> None:
+    assert middles([]) == []
+    assert middles(["train"] * 5) == [3]
+    assert middles(["train"] * 4 + ["tuning"]) == [2, 5]
+    assert middles(["a", "b", "a", "b", "a"]) == [2, 3]
