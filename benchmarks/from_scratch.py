@@ -1,6 +1,7 @@
 """What methods learn from scratch, on a network that is trained in seconds: beside fine-tuning, replay and the upper bound.
 
-    python -m benchmarks.from_scratch [--methods a,b:x=1] [--seeds 10] [--backbone scratch:tiny-16] [--write]
+    python -m benchmarks.from_scratch [--methods a,b:x=1] [--seeds 10] [--first-seed 0] [--backbone scratch:tiny-16]
+        [--write [NAME]] [--add]
 
 Twelve glyph classes in three tasks of four, 40 training images each, distorted little (strength .7), seen at 16 pixels; a
 memory of 48 images; all else as the methods' defaults for ``scratch:tiny`` have it. Each seed is a random choice and order of
@@ -13,6 +14,7 @@ these settings.
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 import time
 from collections.abc import Sequence
@@ -23,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from benchmarks.tools import write_result
+from benchmarks.tools import RESULTS, write_result
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.types import Edge, MethodSpec, StateKey, reported
@@ -51,10 +53,10 @@ class Column:
         return np.array(self.accuracies["head"])
 
 
-def learned(world: World, spec: MethodSpec, seeds: int) -> Column:
-    """Train and judge one method on ``seeds`` sequences."""
+def learned(world: World, spec: MethodSpec, seeds: range) -> Column:
+    """Train and judge one method on the sequences of these ``seeds``."""
     trainer, found, began = Trainer(world), dict[str, list[float]](), time.process_time()
-    for seed in range(seeds):
+    for seed in seeds:
         drawn = seeded_numpy("from scratch", seed).permutation(len(world.images.classes))[: TASKS * CLASSES]
         tasks = tuple(world.task(sorted(part.tolist())) for part in drawn.reshape(TASKS, CLASSES))
         key = StateKey(spec, 0, seed, reported(tasks))
@@ -66,7 +68,7 @@ def learned(world: World, spec: MethodSpec, seeds: int) -> Column:
         for classifier in result.classifiers:
             right = sum(sum(task) for task in classifier.correct)
             found.setdefault(classifier.name, []).append(right / images)
-    return Column(found, (time.process_time() - began) / (seeds * TASKS))
+    return Column(found, (time.process_time() - began) / (len(seeds) * TASKS))
 
 
 def interval(values: NDArray[np.float64]) -> tuple[float, float, float]:
@@ -103,21 +105,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--methods", default=METHODS)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first-seed", type=int, default=0, help="settings are chosen on draws from 100 on")
     parser.add_argument("--backbone", default="scratch:tiny-16")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--write", nargs="?", const="from_scratch", metavar="NAME", help="file in benchmarks/results")
+    parser.add_argument("--add", action="store_true", help="keep what the file has of other methods")
     options = parser.parse_args(arguments)
     pin_threads()
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
     columns: dict[str, Column] = {}
+    if options.add:
+        written = json.loads((RESULTS / f"{options.write}.json").read_text())["methods"]
+        columns = {name: Column(**column) for name, column in written.items()}
     for item in parse_items(options.methods, "method"):
         with tempfile.TemporaryDirectory() as states:
             world = World(POOL, 0, str(cache_root()), states)
-            columns[item.text] = learned(world, world.spec(item, options.backbone), options.seeds)
+            columns[item.text] = learned(world, world.spec(item, options.backbone), seeds)
         print(table({item.text: columns[item.text]})[-1], flush=True)
     print("\n".join(["", *table(columns)]))
     if options.write:
         settings: dict[str, Any] = {"pool": POOL, "backbone": options.backbone, "seeds": options.seeds}
+        settings["first_seed"] = options.first_seed
         found = {name: vars(column) for name, column in columns.items()}
-        write_result("from_scratch", {**settings, "tasks": TASKS, "classes": CLASSES, "methods": found})
+        write_result(options.write, {**settings, "tasks": TASKS, "classes": CLASSES, "methods": found})
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ from seqsearch.methods.parts.energy import Slots, at_rest, energy_loss, rivals
 from seqsearch.methods.parts.expanding import Expanding, concatenated, frozen
 from seqsearch.methods.parts.head import Head, judged_finite, uniform_head
 from seqsearch.methods.parts.network import held, own_backbone, saved, saved_under
-from seqsearch.methods.parts.rehearsal import REHEARSAL, RehearsalTraining
+from seqsearch.methods.parts.rehearsal import REHEARSAL, RehearsalTraining, decay
 from seqsearch.methods.parts.training import Group
 
 
@@ -64,10 +64,7 @@ class Beef(Expanding):
 
     @dataclass(frozen=True)
     class Config(RehearsalTraining):
-        weight_decay: float = param(
-            5e-4, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY,
-            later=True
-        )  # fmt: skip
+        weight_decay: float = decay(5e-4)
         epochs: int = param(
             170, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=8,
             tiny_search=(5, 10, 15, 20), later=True,

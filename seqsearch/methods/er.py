@@ -41,7 +41,7 @@ from seqsearch.methods.parts.herding import Herded, none_herded
 from seqsearch.methods.parts.network import saved
 from seqsearch.methods.parts.reservoir import Reservoir, empty_reservoir
 from seqsearch.methods.parts.training import Descent, Group, Training, descend
-from seqsearch.methods.parts.tuned import Tuned
+from seqsearch.methods.parts.tuned import Tuned, light_decay
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
@@ -83,6 +83,7 @@ class ExperienceReplay(Tuned):
             embedded=8,
             tiny=16,
         )
+        weight_decay: float = light_decay(5e-4)
         momentum: float = param(0.0, "of optimizer=sgd", minimum=0.0, maximum=0.999, scratch=0.9)
 
     config: Config

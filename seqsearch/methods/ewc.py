@@ -30,6 +30,9 @@ Departures from the public code, and why:
 On the glyphs a large penalty helps where the backbone learns fast (one sequence at rate 0.005: .796 against .780), but
 a slow backbone does better, and then the penalty changes nothing (.815 with and without, three sequences): what is
 lost there is the balance between heads that were never trained together, which no penalty on old weights restores.
+
+On ``scratch:tiny`` lambda is 1e4: the published one does nothing in so few steps, and ten times more keeps new classes from being
+learned (six draws of classes, docs/methods.md, with weight decay `SHORT_DECAY`).
 """
 
 from __future__ import annotations
@@ -61,7 +64,7 @@ from seqsearch.methods.parts.fisher import (
 from seqsearch.methods.parts.head import Head, new_head
 from seqsearch.methods.parts.network import saved, saved_under
 from seqsearch.methods.parts.training import Descent, Group, descend
-from seqsearch.methods.parts.tuned import Tuned, TunedTraining, backbone_rate, head_rate
+from seqsearch.methods.parts.tuned import Tuned, TunedTraining, backbone_rate, head_rate, light_decay
 
 
 class EWC(Tuned):
@@ -71,9 +74,10 @@ class EWC(Tuned):
     class Config(TunedTraining):
         lr: float = head_rate(embedded=0.02)
         backbone_lr: float = backbone_rate(embedded=0.001)
+        weight_decay: float = light_decay()
         lamb: float = param(
             8.0, "lambda: weight of the penalty", minimum=0.0, maximum=1e12, search=LogUniform(0.1, 1e4),
-            embedded=3e4, embedded_search=LogUniform(100.0, 1e6),
+            embedded=3e4, embedded_search=LogUniform(100.0, 1e6), tiny=1e4, tiny_search=LogUniform(100.0, 1e6),
             later=True,
         )  # fmt: skip
         classes: str = param("new", "classes that the cross-entropy is among", choices=("new", "all"))

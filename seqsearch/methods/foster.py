@@ -54,7 +54,7 @@ from seqsearch.methods.parts.expanding import (
 )
 from seqsearch.methods.parts.head import Head, distillation, empty_head, load_head, uniform_head
 from seqsearch.methods.parts.network import embed, own_backbone
-from seqsearch.methods.parts.rehearsal import REHEARSAL, Rehearsal, RehearsalTraining
+from seqsearch.methods.parts.rehearsal import REHEARSAL, Rehearsal, RehearsalTraining, decay
 from seqsearch.methods.parts.training import Group
 
 
@@ -63,9 +63,7 @@ class Foster(Rehearsal):
 
     @dataclass(frozen=True)
     class Config(RehearsalTraining):
-        weight_decay: float = param(
-            5e-4, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY, later=True
-        )  # fmt: skip
+        weight_decay: float = decay(5e-4)
         scheduler: str = param(
             "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCRATCH_SCHEDULER
         )  # fmt: skip

@@ -43,7 +43,7 @@ from seqsearch.methods.parts.head import empty_head, load_head, new_head
 from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under, statistics_of
 from seqsearch.methods.parts.ridge import Dual, Primal
 from seqsearch.methods.parts.training import Descent, Group, descend
-from seqsearch.methods.parts.tuned import TunedTraining, backbone_rate
+from seqsearch.methods.parts.tuned import TunedTraining, backbone_rate, light_decay
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
@@ -58,6 +58,7 @@ class Joint(Method):
     class Config(TunedTraining):
         learner: str = param("best", "what is fitted", choices=("best", *LEARNERS), scratch="finetune")
         backbone_lr: float = backbone_rate(embedded=0.001)
+        weight_decay: float = light_decay()
         M: int = param(10000, "width of the random projection (ranpac)", minimum=1, maximum=100_000, embedded=2000)
         k: int = param(
             20, "neighbours that vote (knn)", minimum=1, maximum=1_000_000, search=(5, 10, 20, 50), embedded=10

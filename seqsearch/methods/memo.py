@@ -20,8 +20,9 @@ Departures from the public code (PyCIL, and the authors' like it), and why:
 - GTEP samples an exemplar batch size. In public code exemplars have a batch only where their features are computed, which
   decides nothing. Here ``exemplar_batch`` is how many stored images join each batch of new ones; 0 is what is published.
 
-Values on ``scratch:tiny`` are those of `replay`; ``train_base=false`` and ``exemplar_batch=16``, which sees each stored image
-three times an epoch, did worse on three draws of classes. docs/methods.md has the accuracies.
+Values on ``scratch:tiny`` are those of `replay`, weight decay for the reason that `der` tells; ``train_base=false`` and
+``exemplar_batch=16``, which sees each stored image three times an epoch, did worse on three draws of classes (with the published
+decay). docs/methods.md has the accuracies.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.herding import herding_order
 from seqsearch.methods.parts.proxies import ProxyHead, empty_proxies, load_proxies, nca, proxies_of
-from seqsearch.methods.parts.rehearsal import RehearsalTraining
+from seqsearch.methods.parts.rehearsal import RehearsalTraining, decay
 from seqsearch.methods.parts.single import DISTILLED, OneNetwork
 from seqsearch.methods.parts.training import Descent, Group
 
@@ -68,9 +68,7 @@ class PODNet(OneNetwork[ProxyHead]):
 
     @dataclass(frozen=True)
     class Config(RehearsalTraining):
-        weight_decay: float = param(
-            5e-4, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY, later=True
-        )  # fmt: skip
+        weight_decay: float = decay(5e-4)
         epochs: int = param(
             160, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=15,
             tiny_search=(5, 10, 15, 20), later=True,

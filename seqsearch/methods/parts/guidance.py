@@ -17,7 +17,7 @@ from seqsearch.methods.parts.contrast import info_nce
 from seqsearch.methods.parts.expanding import auxiliary_loss
 from seqsearch.methods.parts.head import Head
 from seqsearch.methods.parts.merging import Merging
-from seqsearch.methods.parts.rehearsal import RehearsalTraining
+from seqsearch.methods.parts.rehearsal import RehearsalTraining, decay
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,7 @@ class Guided(RehearsalTraining):
         tiny_search=(5, 10, 15), later=True,
     )  # fmt: skip
     first_epochs: int = param(200, "passes over the images of the first task", minimum=1, maximum=10_000, tiny=10)
-    weight_decay: float = param(
-        2e-4, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY,
-        later=True,
-    )  # fmt: skip
+    weight_decay: float = decay(2e-4)
     auxiliary: float = param(2.0, "weight of the auxiliary loss", minimum=0.0, maximum=1e6, later=True)
     contrast: float = param(1.0, "weight of all contrast of views", minimum=0.0, maximum=1e6)
     temperature: float = param(0.2, "of InfoNCE", minimum=1e-3, maximum=1e3)

@@ -33,13 +33,22 @@ from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.cosine import class_means, cosines
 from seqsearch.methods.parts.herding import Herded, none_herded
 from seqsearch.methods.parts.network import held, saved
-from seqsearch.methods.parts.training import Descent, Group, Hooks, Rate, Training, descend, steps
+from seqsearch.methods.parts.training import SHORT_DECAY, Descent, Group, Hooks, Rate, Training, descend, steps
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
 
 FIRST_DROPS = (60 / 200, 120 / 200, 170 / 200)
 """Where the rate of the first task falls with scheduler=steplr (GTEP Table 3)."""
+
+
+def decay(published: float) -> Any:
+    """A parameter: weight decay in later tasks, with the ``published`` value as its default."""
+    return param(
+        published, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY,
+        embedded=published, embedded_search=gtep.WEIGHT_DECAY, tiny=SHORT_DECAY, tiny_search=(1e-3, 5e-3, 1e-2, 2e-2),
+        later=True,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,9 +67,7 @@ class RehearsalTraining(Training):
     batch_size: int = param(
         128, "images per step", minimum=1, maximum=100_000, search=gtep.SCRATCH_BATCH_SIZE, tiny=16, tiny_search=(8, 16, 32)
     )  # fmt: skip
-    weight_decay: float = param(
-        2e-4, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY, later=True
-    )  # fmt: skip
+    weight_decay: float = decay(2e-4)
     scheduler: str = param(
         "steplr", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCRATCH_SCHEDULER,
         tiny="cosine",
@@ -79,7 +86,9 @@ class RehearsalTraining(Training):
     first_lr: float = param(
         0.1, "learning rate of the first task", minimum=0.0, maximum=1e30, tiny=0.05, embedded=0.005
     )
-    first_weight_decay: float = param(5e-4, "L2 penalty in the first task", minimum=0.0, maximum=1e3)
+    first_weight_decay: float = param(
+        5e-4, "L2 penalty in the first task", minimum=0.0, maximum=1e3, embedded=5e-4, tiny=SHORT_DECAY
+    )
     memory: int = param(
         2000, "stored images: of all classes together, or of each (memory_of)", minimum=1, maximum=10_000_000, tiny=48,
         embedded=500,

@@ -14,7 +14,7 @@ from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch
 from seqsearch.methods.parts.head import empty_head, load_head
 from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under, statistics_of
-from seqsearch.methods.parts.training import Training
+from seqsearch.methods.parts.training import SHORT_DECAY, Training
 
 
 def head_rate(embedded: float) -> Any:
@@ -30,6 +30,13 @@ def backbone_rate(embedded: float) -> Any:
     return param(
         0.001, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 0.01),
         embedded=embedded, embedded_search=LogUniform(1e-4, 0.02), scratch=0.1, tiny=0.05,
+    )  # fmt: skip
+
+
+def light_decay(published: float = 2e-4) -> Any:
+    """A parameter: weight decay, with the ``published`` value as its default and a larger one on ``scratch:tiny``."""
+    return param(
+        published, "L2 penalty on what is trained", minimum=0.0, maximum=1e3, embedded=5e-4, tiny=SHORT_DECAY
     )  # fmt: skip
 
 
