@@ -1,0 +1,66 @@
+"""What transferring a setting costs, and by how much its score promised too much: mean differences over class orders.
+
+*Regret*: of the setting that would have been chosen on the evaluation data over the transferred one, both judged on test images
+that chose neither, on the same orders. *Optimism*: the score as it was selected minus what the same setting shows on fresh
+orders and images of the data set that it was chosen on. Neither compares two data sets: the score on one less that on the other
+would.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from seqsearch.distribution.interval import AGREE, Interval, finite
+from seqsearch.distribution.paired import FEWEST_SEEDS as FEWEST
+from seqsearch.distribution.paired import seeds_gap
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A mean over ``orders`` class orders. ``lacking`` says why there are no bounds, empty where there are."""
+
+    value: Interval
+    orders: int
+    lacking: str = ""
+
+
+def regret(conventional: ArrayLike, transferred: ArrayLike, level: float = 0.95) -> Difference:
+    """Mean of ``conventional [S]`` minus ``transferred [S]``, scores of two given settings on the same orders.
+
+    It speaks of these two settings on further orders of the same classes and images: which settings another search would have
+    found is not in it. The bounds are those of `seqsearch.distribution.pivot`, from `FEWEST` orders on; where single orders
+    collapse (one in ten, far off), five may all miss them, and the bounds then hold less often (docs/selection.md). The same
+    setting twice has the regret 0, and no bounds.
+
+    Raises:
+        ValueError: orders that do not pair, missing scores: a setting that diverged has no regret.
+    """
+    a, b = finite(conventional, "scores of the setting chosen here"), finite(transferred, "scores of the transferred")
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} orders of one setting do not pair with {len(b)} of the other")
+    return _mean(a - b, level)
+
+
+def optimism(selected: float, fresh: ArrayLike, level: float = 0.95) -> Difference:
+    """``selected`` minus the mean of ``fresh [S]``, scores of the chosen setting on orders and seeds that did not choose it.
+
+    The score as selected is taken as it is: the interval is over fresh orders only, as that of `regret`, and says by how much
+    THIS selection promised too much, not how much such selections do on average.
+
+    Raises:
+        ValueError: missing scores.
+    """
+    return _mean(float(finite([selected], "the score as selected")[0]) - finite(fresh, "scores on fresh orders"), level)
+
+
+def _mean(gaps: ArrayLike, level: float) -> Difference:
+    x = finite(gaps, "differences")
+    lacking = ""
+    if len(x) < FEWEST:
+        lacking = f"{FEWEST} class orders needed, {len(x)} there"
+    elif np.ptp(x) <= AGREE:
+        lacking = "the difference is the same in all class orders"
+    return Difference(seeds_gap(x, level), len(x), lacking)
