@@ -45,7 +45,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, joined
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
@@ -143,7 +143,8 @@ class AFEC(Tuned):
         new = stage.fisher_of(self.backbone, block)
         self.fisher = blended(self.fisher, new, task.depth / (task.depth + 1))
         finite = all(bool(torch.isfinite(f).all()) for f in self.fisher.values())
-        return report if finite else FitReport("diverged", report.losses)
+        both = joined(report, FitReport(notes=stage.trained.notes))
+        return both if finite else FitReport("diverged", report.losses)
 
     def state_dict(self) -> dict[str, Any]:
         return super().state_dict() | saved(self.empty.state_dict(), "empty.") | saved(self.fisher, "fisher.")
@@ -170,6 +171,8 @@ class _Stage:
         self.target: Parameters = named(method.empty, "")
         self.stiff: dict[str, Tensor] = {}
         """lambda_e F_e."""
+        self.trained = FitReport()
+        """How the empty network was trained in this task so far."""
         self.limit = 0.5 / max(method.config.backbone_lr, LEAST_RATE)
 
     def new_block(self) -> Head:
@@ -206,7 +209,8 @@ class _Stage:
 
         # Where it diverges the penalty is no number, and so is the loss of the network itself.
         live = Live(statistics_of(self.method.context, network))
-        descend(groups, len(self.train), descent, self.shuffle, loss_of, live=live)
+        report = descend(groups, len(self.train), descent, self.shuffle, loss_of, live=live)
+        self.trained = joined(self.trained, report)
         self.target = {name: p.detach() for name, p in self.target.items()}
         self.stiff = stiffness(self.fisher_of(network, self.block), config.lamb_e, self.limit)
 

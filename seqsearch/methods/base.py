@@ -62,6 +62,12 @@ DESIGN = (
 orthogonality regularization; isolation or expansion of the model, ensembles."""
 
 
+PASSES = "passes"
+"""The note that says how many images a training was stepped on, once for each time: what it costs, the same on every machine.
+
+What learns from features alone costs little beside it and is not counted: alignments on draws, HiDe-Prompt's task inference."""
+
+
 @dataclass(frozen=True)
 class FitReport:
     """How a training went. Divergence is a result: return ``status="diverged"``, do not raise."""
@@ -228,5 +234,7 @@ class Additive(Method):
 
 
 def joined(first: FitReport, then: FitReport) -> FitReport:
-    """Of a training in two stages: how the last ended, the losses of the first that has any, all notes."""
-    return FitReport(then.status, first.losses or then.losses, {**first.notes, **then.notes})
+    """Of a training in two stages: how the last ended, the losses of the first that has any, all notes; passes add up."""
+    passes = [report.notes[PASSES] for report in (first, then) if PASSES in report.notes]
+    notes = {**first.notes, **then.notes, **({PASSES: sum(passes)} if passes else {})}
+    return FitReport(then.status, first.losses or then.losses, notes)

@@ -104,7 +104,7 @@ class EASE(Additive):
         means = self._means(adapted, task)
         finite = bool(torch.isfinite(means).all())
         part = saved({"means": means}) | adapted.state("adapters.")
-        return part, FitReport("ok" if finite else "diverged", report.losses)
+        return part, report if finite else FitReport("diverged", report.losses)
 
     def absorb(self, part: Mapping[str, Any], task: TaskData) -> FitReport:
         """The task's images through all older adapters: the prototypes of new classes in old spaces."""

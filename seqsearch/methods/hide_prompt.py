@@ -51,7 +51,7 @@ from torch import Tensor
 
 from seqsearch.backbones.inject import Blocks, Injection, Prefix, Transformer
 from seqsearch.core.digests import digest_of
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, joined
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
@@ -199,7 +199,7 @@ class HiDePrompt(Method):
         config = self.config
         settings = Alignment(config.align_epochs, config.draws, config.align_lr, config.weight_decay)
         self.head, aligned = aligned_head(self.statistics, self.head, settings, task)
-        return FitReport(aligned.status, report.losses)
+        return joined(report, FitReport(aligned.status))
 
     def _of_classes(self, task: TaskData) -> tuple[Tensor, Tensor]:
         """Features and columns of the training images by the new prompt, looked at class by class."""

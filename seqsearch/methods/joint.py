@@ -33,7 +33,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, joined
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
@@ -122,7 +122,7 @@ class Joint(Method):
         if len(learners) > 1:
             notes = {f"val_{learner}": self._accuracy(learner, val, trial) for learner in learners}
             self.chosen = max(learners, key=lambda learner: notes[f"val_{learner}"])
-        return FitReport("ok", report.losses, notes)
+        return joined(report, FitReport(notes=notes))
 
     def _store(self, task: TaskData) -> None:
         """Keep the task's images, and which are for validation."""

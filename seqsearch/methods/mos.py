@@ -41,7 +41,7 @@ import torch
 from torch import Tensor
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, joined
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
@@ -175,7 +175,7 @@ class MOS(Method):
         config = self.config
         settings = Alignment(config.align_epochs, config.draws, config.align_lr, config.weight_decay)
         self.head, aligned = aligned_head(self.statistics, self.head, settings, task)
-        return FitReport(aligned.status, report.losses)
+        return joined(report, FitReport(aligned.status))
 
     def predict(self, batch: Batch) -> Tensor:
         similar = self._similar(batch)

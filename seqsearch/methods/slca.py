@@ -30,7 +30,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, joined
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
@@ -126,7 +126,7 @@ class SLCA(Method):
         aligned = align(self.gaussians, head.parameters(), loss_of, settings, task, device, scale)
         self.aligned = head.detached()
         notes = {"alignment_loss": aligned.losses[-1]} if aligned.losses else {}
-        return FitReport(aligned.status, report.losses, notes)
+        return joined(report, FitReport(aligned.status, notes=notes))
 
     def predict(self, batch: Batch) -> Tensor:
         return self.aligned(self.features(batch))

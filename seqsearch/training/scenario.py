@@ -17,7 +17,7 @@ import torch
 from seqsearch.core.errors import AccessError
 from seqsearch.core.outcomes import HEAD, MOVED, ClassifierCounts, Counts
 from seqsearch.core.types import JudgedPart, StateKey
-from seqsearch.methods.base import FitReport, Method
+from seqsearch.methods.base import PASSES, FitReport, Method
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.states.blocks import State
 from seqsearch.training.context import PoolSource
@@ -91,9 +91,20 @@ class Scenario(ABC):
         return tuple((str(k), float(v)) for k, v in {**last, **report.notes}.items())
 
 
-def learned(method: Method) -> State:
-    """All that a method has learned, and how many classes and experiences that were."""
-    return {**method.state_dict(), "_n_seen": method.n_seen, "_n_tasks": method.n_tasks}
+COST = "_passes"
+"""Name in a state: what its last training cost, for a run whose process died before the result was put down."""
+
+
+def learned(method: Method, notes: Notes = ()) -> State:
+    """All that a method has learned, how many classes and experiences that were, and what is noted of the last one's cost."""
+    cost = dict(notes).get(PASSES)
+    found = {**method.state_dict(), "_n_seen": method.n_seen, "_n_tasks": method.n_tasks}
+    return found if cost is None else {**found, COST: cost}
+
+
+def cost_of(state: State) -> Notes:
+    """The note of what the last training of a state cost."""
+    return ((PASSES, float(state[COST])),) if COST in state else ()
 
 
 def scores_of(method: Method, batch: Batch) -> Mapping[str, torch.Tensor]:

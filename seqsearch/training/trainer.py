@@ -32,7 +32,7 @@ from seqsearch.training.failures import line_of, status_of
 from seqsearch.training.guard import Guard
 from seqsearch.training.process import seed_generators
 from seqsearch.training.room import Room, room
-from seqsearch.training.scenario import Notes, Scenario, learned
+from seqsearch.training.scenario import COST, Notes, Scenario, cost_of, learned
 from seqsearch.training.world import World
 
 if TYPE_CHECKING:
@@ -182,10 +182,12 @@ class Trainer:
             self.since = time.monotonic()
             self._notes = self._learned(method, key, trained)
             self.since = time.monotonic()
-            parent, found = start.digest if start.prefix else None, learned(method)
+            parent, found = start.digest if start.prefix else None, learned(method, self._notes)
             _check(self.guard)
             state = self.states.put(key.digest, found, keep=keep, parent=parent)
             self._notes += self.scenario.moved(method, key)
+        else:
+            self._notes = cost_of(state)
         seed_generators(key.after(0), "make")
         return self.restore(key, state)
 
@@ -203,6 +205,7 @@ class Trainer:
         method = self.fresh(key)
         own = dict(state)
         method.n_seen, method.n_tasks = int(own.pop("_n_seen")), int(own.pop("_n_tasks"))
+        own.pop(COST, None)
         method.load_state_dict(own)
         return method
 

@@ -153,6 +153,8 @@ class Lab:
         self.store.ensure(0, (0, 0))  # sixteen classes are one shard
         self.source = Recorder(PoolSource(self.world, self.backbone, self.store, device))
         self._states: dict[Any, dict[str, Any]] = {}
+        self.reports: dict[Any, FitReport] = {}
+        """Of `trained`: of the last of the tasks, by a case's label and the tasks."""
 
     def fresh(self, case: Case, seed: int = 0, **params: Any) -> Method:
         """An untrained method with quick settings."""
@@ -188,7 +190,7 @@ class Lab:
         key = (case.label, tasks)
         if key not in self._states:
             method = self.trained(case, *tasks[:-1]) if tasks else self.fresh(case)
-            self.fit(method, *tasks[-1:])
+            self.reports[key] = self.fit(method, *tasks[-1:])
             self._states[key] = method.state_dict() if tasks else {}
         return self.restored(case, self._states[key], *tasks) if tasks else self.fresh(case)
 

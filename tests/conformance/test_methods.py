@@ -13,7 +13,7 @@ import torch
 
 from seqsearch.core.errors import AccessError, UserError
 from seqsearch.core.registry import load
-from seqsearch.methods.base import Method
+from seqsearch.methods.base import PASSES, Method
 from seqsearch.methods.config import build_config
 from seqsearch.methods.data import TaskData
 from seqsearch.pools.base import Part
@@ -240,6 +240,36 @@ def test_c10_what_is_lent_is_left_as_it_was(lab: Lab, case: Case) -> None:
         method.exemplars()
         method.memory_footprint()
     assert not guard.spoilt
+
+
+def stepped(lab: Lab, case: Case) -> list[float]:
+    """Images that the first and the second task were stepped on."""
+    lab.trained(case, ONE, TWO)
+    return [lab.reports[case.label, tasks].notes.get(PASSES, 0.0) for tasks in ((ONE,), (ONE, TWO))]
+
+
+def with_steps(case: Case) -> list[bool]:
+    """Whether a method that has epochs makes steps in its first and in its second task."""
+    if case.params.get("adapt") == "none" or (case.target == "joint" and "learner" in case.params):
+        return [False, False]  # a ridge in closed form, or neighbours that vote
+    return [True, case.target not in ("aper_adapter", "ranpac")]  # they adapt the network in the first task only
+
+
+@each([c for c in cases_on_small_networks() if hasattr(load("method", c.target).Config, "epochs")])
+def test_the_images_that_were_stepped_on_are_counted(lab: Lab, case: Case) -> None:
+    assert [count > 0 for count in stepped(lab, case)] == with_steps(case)
+
+
+def test_what_is_counted(labs: dict[str, Lab]) -> None:
+    """In three epochs of ten images a class: what is stored is learned again, a second network too, and draws are no images."""
+    two_networks, stored, plain = [120.0, 180.0], [120.0, 210.0], [120.0, 90.0]
+    counts = {
+        "afec": two_networks,
+        "joint": stored,
+        **dict.fromkeys(("slca", "mos", "hide_prompt", "pgp", "ease"), plain),
+    }
+    lab = labs[TWO_BLOCKS]
+    assert {name: stepped(lab, Case(name, name, backbone=TWO_BLOCKS)) for name in counts} == counts
 
 
 @each(cases())

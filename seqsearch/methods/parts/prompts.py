@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from seqsearch.backbones.inject import Injection, Prefix, Transformer
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method, joined
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
@@ -130,8 +130,7 @@ class Prompted(Method):
             return report
         self.head = self.head.grown(block)
         self.prompts = self.closed({name: p.detach() for name, p in own.items()})
-        end = self.concluded(task)
-        return FitReport(end.status, report.losses, end.notes)
+        return joined(report, self.concluded(task))
 
     def together(self) -> int:
         """Number of images that are predicted at once; nothing else may depend on it, unless to be like public code."""

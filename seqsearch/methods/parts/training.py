@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from seqsearch.methods.base import FitReport
+from seqsearch.methods.base import PASSES, FitReport
 from seqsearch.methods.config import Config, param
 from seqsearch.methods.parts.checkpoint import Checkpoint, Live
 from seqsearch.methods.parts.network import cut, in_training
@@ -132,7 +132,7 @@ def descend(
         live: networks whose batch statistics are learned, and where the descent goes on from if it was interrupted.
 
     Returns:
-        ``diverged`` at the first loss that is not finite, or if a parameter is not finite at the end.
+        ``diverged`` at the first loss that is not finite, or if a parameter is not finite at the end. Else the note `PASSES`.
     """
     live, parameters = live or Live(), [p for group in groups for p in group.parameters]
     run = Checkpoint(live, parameters, descent.optimizer_of(groups), generator, descent.epochs)
@@ -155,7 +155,7 @@ def descend(
             run.leave(last=epoch + 1 == descent.epochs)
     if not all(bool(torch.isfinite(p).all()) for p in parameters):
         return FitReport("diverged", tuple(run.losses), {"step": float(descent.epochs * steps_of_epoch)})
-    return FitReport("ok", tuple(run.losses))
+    return FitReport("ok", tuple(run.losses), {PASSES: float(n * descent.epochs)})
 
 
 def _step(run: Checkpoint, clip: float, loss: Tensor, hooks: Hooks) -> float:
