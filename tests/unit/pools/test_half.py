@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from pathlib import Path
@@ -17,6 +18,8 @@ from hypothesis import strategies as st
 
 from protocols.cli.pool import pool as pool_command
 from seqsearch.backbones.open import build_backbone
+from seqsearch.building.pool import _readable
+from seqsearch.building.spool import Spooled
 from seqsearch.core.errors import UserError
 from seqsearch.features.store import FeatureStore
 from seqsearch.pools.base import PARTS, ClassInfo, Split, View, row_offsets
@@ -194,6 +197,10 @@ def test_a_compressed_file_and_an_own_pool_are_built_from_their_halves(tmp_path:
         tmp_path / "in.parquet", [f.read_bytes() for f in files], labels, names, compression="zstd"
     )
     assert not build_pool(str(source)).verbatim  # it is copied first, and the half reads from the copy
+    with contextlib.ExitStack() as stack:
+        copied = _readable(build_pool(f"{source}:half=2"), tmp_path / "x.parquet", stack, lambda *_: None)
+        assert isinstance(copied.base, Spooled)
+        assert copied.encoded(np.arange(25)) == build_pool(f"{source}:half=2").encoded(np.arange(25))
     own = recording(tmp_path / "log", classes=6, train=3, reward=1, test=1, half=2)
     out = tmp_path / "out.parquet"
     given_as = [f"digits={source}:half=1", f"own={own}", str(out)]

@@ -1,0 +1,169 @@
+"""What two pools have in common: classes of the same name, classes under two names, images.
+
+Who tunes on one and judges on the other wants none of it: then nothing was chosen by the classes and images that are judged.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.text import cut, shown
+from seqsearch.pools.base import Pool
+from seqsearch.pools.parts.prints import Observe, Prints, fingerprints
+from seqsearch.pools.union import Union, class_names
+from seqsearch.storage.files import cache_root
+from seqsearch.study.same_name import Called, Pair, by_name, folded, paired
+
+ALL = "all"
+"""What allows any overlap."""
+TOLD = 5
+"""Classes that a refusal names."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A class to tune on and one to judge on that have something in common.
+
+    Attributes:
+        tuned, judged: what they are called, each by a name of its own in its pools (`class_names`).
+        tuned_index, judged_index: where they are among the classes of their pools.
+        called: ``name`` if it is the same but for case and separators, ``alias`` if one may be called like the other, or empty.
+        images: how many different images are in both.
+    """
+
+    tuned: str
+    judged: str
+    tuned_index: int
+    judged_index: int
+    called: Called | Literal[""]
+    images: int
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """What the classes in play of two pools have in common.
+
+    Attributes:
+        tune, judged: names of the pools.
+        shared: by the class that is judged. Of several classes to tune on that share the same thing with several to judge on,
+            each is in at least one pair, not in all.
+        images: different images that are in both.
+    """
+
+    tune: str
+    judged: str
+    shared: tuple[Shared, ...]
+    images: int
+
+    @property
+    def judged_indices(self) -> tuple[int, ...]:
+        """Classes to judge on that have something in common with one to tune on, increasing."""
+        return tuple(sorted({s.judged_index for s in self.shared}))
+
+
+def overlaps(
+    tune: Pool | Union,
+    judged: Pool | Union,
+    tune_classes: Sequence[int],
+    judged_classes: Sequence[int],
+    cache: Path | None = None,
+    observe: Observe = lambda done, total: None,
+) -> Overlap:
+    """What these classes have in common.
+
+    Every image of them is decoded once, small; its fingerprint (`seqsearch.pools.parts.prints`) is kept in ``cache``, by default
+    the user's. Pixels are compared with pixels, so a folder with a Parquet file as well as with drawn images.
+
+    Args:
+        observe: called with images done, and all that are to do, for one pool after the other.
+
+    Raises:
+        UserError: an image cannot be read.
+    """
+    one, other = (p if isinstance(p, Union) else Union([p]) for p in (tune, judged))
+    called = by_name(one, other, tune_classes, judged_classes)
+    kept = cache or cache_root()
+    images, distinct = _by_images(
+        _prints(one, tune_classes, kept, observe), _prints(other, judged_classes, kept, observe)
+    )
+    names, there = class_names(one), class_names(other)
+    pairs = sorted(called.keys() | images.keys(), key=lambda pair: pair[::-1])
+    shared = [Shared(names[t], there[j], t, j, called.get((t, j), ""), images.get((t, j), 0)) for t, j in pairs]
+    return Overlap(one.name, other.name, tuple(shared), distinct)
+
+
+def refused(overlap: Overlap, allowed: Sequence[str]) -> None:
+    """That all there is in common is allowed: ``all``, or the name of either class of each pair.
+
+    Raises:
+        UserError: something is not, or a name that is allowed is of no class that is in common; in one line.
+    """
+    wanted = {folded(name): name for name in allowed if name != ALL}
+    names = [{folded(n) for s in (p.tuned, p.judged) for n in (s, s.rpartition("/")[2])} for p in overlap.shared]
+    if unknown := [name for key, name in wanted.items() if not any(key in own for own in names)]:
+        there = f"they share {_some(overlap.shared)}" if overlap.shared else "they share nothing"
+        raise UserError(f"--allow-overlap {_short(unknown[0])}: the pools share no class of that name; {there}")
+    left = [p for p, own in zip(overlap.shared, names, strict=True) if not own & wanted.keys()]
+    if left and ALL not in allowed:
+        classes = len({p.judged_index for p in left})
+        images = f", and {overlap.images} image(s) are in both" if any(p.images for p in left) else ""
+        raise UserError(
+            f"pools {_short(overlap.tune)} (to tune on) and {_short(overlap.judged)} (to judge on) share {classes} class(es): "
+            f"{_some(left)}{images}: take others, or allow it with --allow-overlap NAME (repeatable), or --allow-overlap {ALL}"
+        )
+
+
+def _some(pairs: Sequence[Shared]) -> str:
+    told = [
+        (_short(p.judged) if p.tuned == p.judged else f"{_short(p.tuned)} = {_short(p.judged)}")
+        + ("" if p.called else f" ({p.images} image(s))")
+        for p in pairs[:TOLD]
+    ]
+    return ", ".join(told) + (f" and {len(pairs) - TOLD} more" if len(pairs) > TOLD else "")
+
+
+def _short(name: str) -> str:
+    return f"'{shown(cut(name, 60))}'"
+
+
+def _prints(pools: Union, classes: Sequence[int], cache: Path, observe: Observe) -> dict[int, Prints]:
+    """Fingerprints by class; a class that occurs several times is looked at once."""
+    own: Mapping[int, list[tuple[int, int]]] = defaultdict(list)
+    for index in sorted(set(classes)):
+        part, inside = pools.part_of_class(index)
+        own[part].append((index, inside))
+    found: dict[int, Prints] = {}
+    for part, members in own.items():
+        prints = fingerprints(pools.parts[part], [inside for _, inside in members], cache, observe)
+        found |= {index: p for (index, _), p in zip(members, prints, strict=True)}
+    return found
+
+
+def _by_images(tuned: Mapping[int, Prints], judged: Mapping[int, Prints]) -> tuple[dict[Pair, int], int]:
+    """How many images each pair of classes shares, and how many different ones are on both sides."""
+    mine, theirs = (np.concatenate([np.zeros(0, np.uint64), *side.values()]) for side in (tuned, judged))
+    common: Prints = np.intersect1d(mine, theirs)
+    counts: dict[Pair, int] = defaultdict(int)
+    holders = [_holders(side, common) for side in (tuned, judged)]
+    for print_ in common.tolist():
+        for pair in paired(holders[0][print_], holders[1][print_]):
+            counts[pair] += 1
+    return dict(counts), len(common)
+
+
+def _holders(side: Mapping[int, Prints], common: Prints) -> dict[int, list[int]]:
+    """By fingerprint the classes, each once, that have such an image."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for index, prints in side.items() if len(common) else ():
+        own = np.unique(prints)
+        at = np.searchsorted(common, own).clip(max=len(common) - 1)
+        for print_ in own[common[at] == own].tolist():
+            found[print_].append(index)
+    return found
