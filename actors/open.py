@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from actors.options import EngineOptions
 from seqsearch.engine.inline import InlineEvaluator
+from seqsearch.engine.trials import InlineTrials, TrialRunner
 from seqsearch.storage.remote import local
 from seqsearch.training.world import World
 
@@ -61,9 +62,7 @@ def open_evaluator(
     Raises:
         UserError: no worker can be placed, or states cannot be written where it says.
     """
-    keeps = bool(engine.state_store) and not engine.remote_store
-    if keeps:
-        world = replace(world, states=str(local(engine.state_store, "--state-store").resolve()))
+    world, keeps = _stored(world, engine)
     if engine.workers == 0:
         with _inline(world, engine, keeps, check) as inline:
             yield inline
@@ -75,6 +74,41 @@ def open_evaluator(
         yield fleet
     finally:
         fleet.close()
+
+
+@contextmanager
+def open_trials(
+    world: World,
+    engine: EngineOptions,
+    folder: Path,
+    events: Callable[[str, dict[str, Any]], None] = lambda _, __: None,
+    check: Callable[[], None] = lambda: None,
+) -> Iterator[TrialRunner]:
+    """Who runs trials for the run in ``folder``, as `open_evaluator`: this process, or Ray Tune.
+
+    Raises:
+        UserError: states cannot be written where ``engine`` says, nodes that share no storage.
+    """
+    if engine.workers == 0:
+        with open_evaluator(world, engine, events, check) as inline:
+            yield InlineTrials(inline)
+        return
+    from actors.tuning import TunedTrials
+
+    world, keeps = _stored(world, engine)
+    trials = TunedTrials(world, engine, folder, keeps=keeps, events=events, check=check)
+    try:
+        yield trials
+    finally:
+        trials.close()
+
+
+def _stored(world: World, engine: EngineOptions) -> tuple[World, bool]:
+    """The world with its states where ``engine`` says, and whether they stay there for other runs."""
+    keeps = bool(engine.state_store) and not engine.remote_store
+    if keeps:
+        world = replace(world, states=str(local(engine.state_store, "--state-store").resolve()))
+    return world, keeps
 
 
 @contextmanager

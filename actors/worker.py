@@ -95,7 +95,7 @@ class Worker:
         if setup.trainer is not None:
             self._trainer = setup.trainer(setup.world, name)
         else:
-            self._trainer = _real_trainer(setup, name, self._folder)
+            self._trainer = trainer_of(setup, name, self._folder)
 
     @_control
     def hello(self) -> Hello:
@@ -150,7 +150,7 @@ class Worker:
 WorkerActor: Any = ray.remote(max_restarts=0, max_task_retries=0, concurrency_groups={"control": 1})(Worker)
 
 
-def _real_trainer(setup: Setup, name: str, folder: NodeFolder) -> Any:
+def trainer_of(setup: Setup, name: str, folder: NodeFolder) -> Any:
     from actors.cluster import workers_here
     from actors.peers import Peers
     from seqsearch.states.cache import StateCache

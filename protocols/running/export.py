@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import statistics
+import typing
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.outcomes import MOVED, EdgeResult, Outcome
 from seqsearch.core.types import ClassId, Edge, MethodSpec, Rollout, StateKey, Tasks, reported
 from seqsearch.engine.journal import Journal
-from seqsearch.engine.search import Search, outcome
+from seqsearch.engine.search import Counts, outcome
 from seqsearch.results.rows import JudgedRollout, RunInfo, SequenceKind, Training
 from seqsearch.results.schema import STATS, TRAININGS
 from seqsearch.results.tables import write_trainings
@@ -139,11 +140,21 @@ def _moved(rows: Iterable[Training]) -> dict[str, tuple[float, int]]:
     return {method: (statistics.median(distances), len(distances)) for method, distances in found.items()}
 
 
+class Searched(typing.Protocol):
+    """What was asked for: edges by the state that they train, and counts."""
+
+    @property
+    def edges(self) -> Mapping[str, Edge]: ...
+
+    @property
+    def counts(self) -> Counts: ...
+
+
 def write_costs(
     folder: RunFolder,
     info: RunInfo,
     journal: Journal,
-    search: Search | None,
+    search: Searched | None,
     busy_share: float | None,
     reached: str | None,
 ) -> dict[str, Any]:

@@ -9,14 +9,16 @@ import time
 from functools import cached_property
 from typing import Any
 
-from actors.open import connected, open_evaluator
+from actors.open import connected, open_evaluator, open_trials
 from protocols.running.folder import RunFolder
 from protocols.running.monitor import Monitor
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import TimeIsUp
 from seqsearch.core.digests import digest_of
+from seqsearch.core.types import Edge
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
+from seqsearch.engine.trials import TrialRunner
 from seqsearch.states.under_way import forget, forget_all
 from seqsearch.storage.remote import local
 from seqsearch.study.study import Study
@@ -43,6 +45,8 @@ class Session:
         self._busy_share: float | None = None
         self._evaluator: Any = None
         self._search: Search | None = None
+        self.edges: dict[str, Edge] = {}
+        """What trials were asked for, by the state that it trains."""
         config = folder.config
         monitor.log.write(
             "session-begin", run=config["run_id"], pid=os.getpid(), host=socket.gethostname(), workers=runtime.engine.workers,
@@ -72,6 +76,20 @@ class Session:
             self._workers.enter_context(self.monitor.watching(found))
             self._evaluator = found
         return self._evaluator
+
+    def trials(self, world: World) -> TrialRunner:
+        """Who runs trials in ``world``: Ray Tune, or this process; the same until the workers are released."""
+        if self._evaluator is None:
+            engine = self.runtime.engine
+            self._workers.enter_context(connected(engine))
+            _ = self.journal
+            found = self._workers.enter_context(
+                open_trials(world, engine, self.folder.path, self.monitor.event, self.folder.check)
+            )
+            self._workers.enter_context(self.monitor.watching(found))
+            self._evaluator = found
+        runner: TrialRunner = self._evaluator
+        return runner
 
     def search(self, world: World) -> Search:
         """The engine, on the evaluator and the journal."""
@@ -108,8 +126,9 @@ class Session:
         folder, and in one that other runs share, that of edges whose results are known."""
         forget_all(self.folder.path / "states")
         engine = self.runtime.engine
-        if engine.state_store and not engine.remote_store and self._search is not None:
-            known = [s for s, e in self._search.edges.items() if self.journal.edge(e.digest) is not None]
+        asked = self._search.edges if self._search is not None else self.edges
+        if engine.state_store and not engine.remote_store and asked:
+            known = [s for s, e in asked.items() if self.journal.edge(e.digest) is not None]
             forget(local(engine.state_store, "--state-store").resolve(), known)
 
     def end(self) -> None:

@@ -148,9 +148,7 @@ class Search:
         while len(pending.results) < len(pending.edges):
             edge = pending.edges[len(pending.results)]
             self._note(edge)
-            known = self.journal.edge(edge.digest)
-            if known is None:
-                known = self._without_part(edge)
+            known = result_of(edge, self.journal)
             if known is None:
                 self._await(pending, edge if self.journal.edge(edge.home.digest) else edge.home)
                 return
@@ -176,13 +174,6 @@ class Search:
         else:
             self._waiting[edge.digest] = [pending]
             self.evaluator.submit(edge, pending.priority)
-
-    def _without_part(self, edge: Edge) -> EdgeResult | None:
-        """The result of an edge whose part could not be learned: that of the edge that tried; else None."""
-        learned = self.journal.edge(edge.home.digest)
-        if learned is None or learned.status == "ok":
-            return None
-        return replace(learned, digest=edge.digest, state=edge.key.digest, trained=())
 
     def _pass_on(self, edge: Edge) -> None:
         """One rollout less needs what this edge started from. First tasks stay: later planners share them."""
@@ -210,6 +201,17 @@ class Search:
         pending.planner.tell(
             pending.rollout, outcome(pending.rollout, [s for r in pending.results for s in r.each_step()])
         )
+
+
+def result_of(edge: Edge, ledger: Ledger) -> EdgeResult | None:
+    """What is known of an edge; of one whose part could not be learned, the result of the edge that tried."""
+    known = ledger.edge(edge.digest)
+    if known is not None:
+        return known
+    learned = ledger.edge(edge.home.digest)
+    if learned is None or learned.status == "ok":
+        return None
+    return replace(learned, digest=edge.digest, state=edge.key.digest, trained=())
 
 
 def outcome(rollout: Rollout, results: Sequence[EdgeResult]) -> Outcome:

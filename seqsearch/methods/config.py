@@ -156,6 +156,8 @@ def _convert(name: str, raw: Any, default: Any) -> Any:
             if str(raw).lower() in ("true", "yes", "1", "false", "no", "0"):
                 return str(raw).lower() in ("true", "yes", "1")
             raise ValueError
+        if isinstance(raw, bool) and not isinstance(default, str):
+            raise ValueError
         if isinstance(default, int):
             number = float(raw)
             if number != int(number):

@@ -45,7 +45,7 @@ def proposals(
     known = [build_config(method, fixed, backbone)]
     draw = np.random.default_rng(seed_of("tuning", seed))
     for _ in range(ATTEMPTS * count if space else 0):
-        params = {name: _plain(_drawn(space[name], draw)) for name in sorted(space)}
+        params = {name: plain(_drawn(space[name], draw), space[name]) for name in sorted(space)}
         try:
             config = build_config(method, {**fixed, **params}, backbone)
         except Conflict:
@@ -64,8 +64,10 @@ def _drawn(space: LogUniform | tuple[Any, ...], draw: np.random.Generator) -> An
     return space[draw.integers(len(space))]
 
 
-def _plain(value: Any) -> Value:
+def plain(value: Any, space: LogUniform | tuple[Any, ...]) -> Value:
+    """A drawn value as it is printed and used: a float has `DIGITS` significant ones, and lies within its space."""
     if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}")
+        rounded = float(f"{value:.{DIGITS}g}")
+        return min(max(rounded, space.low), space.high) if isinstance(space, LogUniform) else value
     plain: Value = value.item() if hasattr(value, "item") else value
     return plain

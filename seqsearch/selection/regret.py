@@ -41,7 +41,7 @@ def regret(conventional: ArrayLike, transferred: ArrayLike, level: float = 0.95)
     a, b = finite(conventional, "scores of the setting chosen here"), finite(transferred, "scores of the transferred")
     if len(a) != len(b):
         raise ValueError(f"{len(a)} orders of one setting do not pair with {len(b)} of the other")
-    return _mean(a - b, level)
+    return mean_over_orders(a - b, level)
 
 
 def optimism(selected: float, fresh: ArrayLike, level: float = 0.95) -> Difference:
@@ -53,14 +53,20 @@ def optimism(selected: float, fresh: ArrayLike, level: float = 0.95) -> Differen
     Raises:
         ValueError: missing scores.
     """
-    return _mean(float(finite([selected], "the score as selected")[0]) - finite(fresh, "scores on fresh orders"), level)
+    gaps = float(finite([selected], "the score as selected")[0]) - finite(fresh, "scores on fresh orders")
+    return mean_over_orders(gaps, level)
 
 
-def _mean(gaps: ArrayLike, level: float) -> Difference:
-    x = finite(gaps, "differences")
+def mean_over_orders(values: ArrayLike, level: float = 0.95) -> Difference:
+    """Mean of ``values [S]``, scores or differences of given settings, with the bounds of `regret`: over class orders alone.
+
+    Raises:
+        ValueError: a value is missing.
+    """
+    x = finite(values, "values of class orders")
     lacking = ""
     if len(x) < FEWEST:
         lacking = f"{FEWEST} class orders needed, {len(x)} there"
     elif np.ptp(x) <= AGREE:
-        lacking = "the difference is the same in all class orders"
+        lacking = "it is the same in all class orders"
     return Difference(seeds_gap(x, level), len(x), lacking)

@@ -35,7 +35,7 @@ def test_optimism_is_what_was_promised_too_much() -> None:
     ("gaps", "lacking"),
     [
         ([0.1, 0.2, 0.3, 0.2], f"{FEWEST} class orders needed, 4 there"),
-        ([0.0] * 6, "the difference is the same in all class orders"),
+        ([0.0] * 6, "it is the same in all class orders"),
     ],
 )
 def test_where_there_are_no_bounds(gaps: list[float], lacking: str) -> None:

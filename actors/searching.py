@@ -1,0 +1,75 @@
+"""What Optuna, behind Ray Tune's searcher, proposes: asked between rounds and told in the order of trials, so that it repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from seqsearch.core.digests import seed_of
+from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import Value
+from seqsearch.core.registry import load
+from seqsearch.core.types import MethodSpec
+from seqsearch.methods.config import Conflict, LogUniform, build_config
+from seqsearch.methods.sampling import plain
+
+ATTEMPTS = 20
+"""Suggestions for each that is wanted: some break a rule between parameters, or were tried."""
+SCORE = "score"
+Space = Mapping[str, LogUniform | tuple[Any, ...]]
+
+
+def check_optuna() -> None:
+    """Raises UserError: Optuna is not installed."""
+    try:
+        import optuna  # noqa: F401
+    except ImportError:
+        raise UserError("--searcher optuna needs Optuna: pip install 'seqsearch[optuna]'") from None
+
+
+def suggested(
+    method: MethodSpec, space: Space, told: Sequence[tuple[Mapping[str, Value], float]],
+    count: int, seed: int, draws: int,
+) -> list[dict[str, Value]]:  # fmt: skip
+    """``count`` settings that Optuna (TPE, behind Ray Tune's ``OptunaSearch``) proposes after it was ``told`` of others: a
+    function of these alone, and of the seed. Of settings that diverged it is told the score 0.
+
+    The first ``draws`` are random. Fewer where it proposes none that is valid and new.
+    """
+    import logging
+
+    import optuna
+    from ray import tune
+    from ray.tune.search.optuna import OptunaSearch
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    logging.getLogger("ray.tune").setLevel(logging.ERROR)
+    domains = {
+        name: tune.loguniform(s.low, s.high) if isinstance(s, LogUniform) else tune.choice(list(s))
+        for name, s in sorted(space.items())
+    }
+    sampler = optuna.samplers.TPESampler(
+        n_startup_trials=draws, seed=seed_of("optuna", seed, method.target, len(told)) % 2**32
+    )
+    search = OptunaSearch(domains, metric=SCORE, mode="max", sampler=sampler)
+    for params, score in told:
+        search.add_evaluated_point(dict(params), score if score == score else 0.0)
+    return _valid(search, method, space, [p for p, _ in told], count)
+
+
+def _valid(
+    search: Any, method: MethodSpec, space: Space, known: Sequence[Mapping[str, Value]], count: int
+) -> list[dict[str, Value]]:
+    """What a searcher proposes that breaks no rule between parameters and was not proposed before."""
+    build, fixed, found = load("method", method.target), dict(method.params), list[dict[str, Value]]()
+    configs = [build_config(build, {**fixed, **p}, method.backbone) for p in known]
+    for number in range(ATTEMPTS * count):
+        params = {name: plain(value, space[name]) for name, value in sorted(search.suggest(f"{number:06d}").items())}
+        try:
+            config = build_config(build, {**fixed, **params}, method.backbone)
+        except Conflict:
+            continue
+        if config not in configs and len(found) < count:
+            configs.append(config)
+            found.append(params)
+    return found

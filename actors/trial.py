@@ -1,0 +1,146 @@
+"""What goes on in the process of a trial on Ray Tune: it asks what is known, does what is left, and reports every edge."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray import tune
+
+from actors.faults import MAX_RETRIES, given_up
+from actors.node import node_folder
+from actors.options import EngineOptions
+from actors.worker import Setup, trainer_of
+from seqsearch.core.errors import UserError
+from seqsearch.core.outcomes import EdgeResult, ProbeResult
+from seqsearch.engine.inline import InlineEvaluator
+from seqsearch.engine.reporting import ReportedResults
+from seqsearch.engine.trials import Trial, learn
+
+RESULT, REFUSED = "result", "refused"
+"""What a trial reports: an `EdgeResult`, or the message of a `UserError`."""
+WATCH_SECONDS = 1.0
+"""Between looks at how long the training under way has taken."""
+
+
+class Progress:
+    """What is known of trials that run: a trial that was killed asks it where to go on. An actor beside the driver."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[EdgeResult | ProbeResult]] = {}
+        self._starts: dict[str, list[str]] = {}
+        self._slow: set[str] = set()
+
+    def add(self, trial: str, *results: EdgeResult | ProbeResult) -> None:
+        """Results that the driver has put down."""
+        self._known.setdefault(trial, []).extend(results)
+
+    def begin(self, trial: str) -> list[EdgeResult | ProbeResult]:
+        """A trial starts, perhaps again; what is known of it."""
+        return self._known.get(trial, [])
+
+    def starts(self, edge: str) -> tuple[int, bool]:
+        """An edge is about to be done: how often it was before, and whether it took too long then."""
+        before = self._starts.setdefault(edge, [])
+        before.append(edge)
+        return len(before) - 1, edge in self._slow
+
+    def slow(self, edge: str) -> None:
+        """It takes longer than is allowed: its process ends itself."""
+        self._slow.add(edge)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a trial's process is given; the trials themselves are put into Ray's memory once."""
+
+    setup: Setup
+    engine: EngineOptions
+    progress: Any
+    trials: tuple[Trial, ...]
+
+
+_evaluators: dict[str, InlineEvaluator] = {}
+"""Of this process, by run: Tune gives a process one trial after the other."""
+
+
+def run_trial(config: dict[str, Any], work: Work) -> None:
+    """One trial, or what is left of it."""
+    trial = work.trials[config["number"]]
+    known = ray.get(work.progress.begin.remote(trial.name))
+    ledger = ReportedResults(lambda result: tune.report({RESULT: result}), known)
+    try:
+        with _killed_if_slow(work, evaluator := _evaluator(work)):
+            learn(trial, _Counted(evaluator, work), ledger)
+    except UserError as error:
+        tune.report({REFUSED: str(error)})
+
+
+class _Counted:
+    """An evaluator that does not do again what has killed its process too often."""
+
+    def __init__(self, evaluator: InlineEvaluator, work: Work) -> None:
+        self._evaluator, self._work = evaluator, work
+        self._refused: list[Any] = []
+
+    def submit(self, job: Any, priority: Any) -> None:
+        times, slow = ray.get(self._work.progress.starts.remote(job.digest))
+        if slow or times > MAX_RETRIES:
+            self._refused.append(given_up(job, "timeout" if slow else "failed", self._work.engine))
+        else:
+            _current[0] = job.digest
+            self._evaluator.submit(job, priority)
+
+    def wait(self, timeout: float | None = None) -> list[Any]:
+        if self._refused:
+            return [self._refused.pop()]
+        return self._evaluator.wait(timeout)
+
+    def drop(self, states: Iterable[str]) -> None:
+        self._evaluator.drop(states)
+
+    def map(self, function: Any, arguments: Any) -> list[Any]:
+        return self._evaluator.map(function, arguments)
+
+
+_current = [""]
+"""The edge under way in this process."""
+
+
+def _evaluator(work: Work) -> InlineEvaluator:
+    token = work.setup.token
+    if token not in _evaluators:
+        states = Path(work.setup.world.states)
+        folder = node_folder(states.resolve() if work.setup.keeps else states, token)
+        name = f"trial-{os.getpid()}"
+        logging.getLogger("ray").setLevel(logging.ERROR)
+        _evaluators[token] = InlineEvaluator(work.setup.world, trainer_of(work.setup, name, folder))
+    return _evaluators[token]
+
+
+@contextlib.contextmanager
+def _killed_if_slow(work: Work, evaluator: InlineEvaluator) -> Iterator[None]:
+    """End this process when a training takes longer than ``--rollout-timeout``; Tune starts the trial again."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(WATCH_SECONDS):
+            since = evaluator.trainer.since
+            if since is not None and time.monotonic() - since > (work.engine.rollout_timeout or float("inf")):
+                ray.get(work.progress.slow.remote(_current[0]))
+                os._exit(1)
+
+    if work.engine.rollout_timeout is not None:
+        threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()

@@ -1,0 +1,224 @@
+"""Trials on Ray Tune: Tune places them, bounds how many run, and starts those again that were killed.
+
+A trial runs in a process of its own with the workbench of a worker, reports every edge as soon as it is there, and goes on when
+the driver has put it down. It starts no actor. What a trial had done before it was killed it is told by `Progress`. Tune's own
+files lie in the run folder, and nothing is read from them: the journal of the run is what a resumed run begins with.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray import tune
+
+from actors.faults import MAX_RETRIES, given_up
+from actors.options import EngineOptions
+from actors.quiet import quiet
+from actors.run_states import RunStates
+from actors.trial import REFUSED, RESULT, Progress, Work, run_trial
+from actors.worker import Setup
+from seqsearch.core.deadline import Deadline
+from seqsearch.core.errors import EngineDied, UserError
+from seqsearch.core.outcomes import EdgeResult
+from seqsearch.engine.evaluator import Ledger
+from seqsearch.engine.search import Counts
+from seqsearch.engine.trials import Observe, Trial, known_before, next_edge
+from seqsearch.storage.files import cannot_write
+from seqsearch.storage.inside import Inside
+from seqsearch.training.world import World
+
+FOLDER = "tune"
+"""Of Tune's own files, in the run folder."""
+
+
+class TunedTrials:
+    """A `seqsearch.engine.trials.TrialRunner` on Ray Tune, on a Ray that is there.
+
+    Args:
+        keeps: states stay on the disk when nothing extends them, for other runs.
+        folder: of the run.
+        events: told of what happens to trials, for the log.
+        check: raises `UserError` where the run is another process' by now.
+
+    Raises:
+        UserError: nodes that share no storage, states that cannot be written.
+    """
+
+    def __init__(
+        self, world: World, engine: EngineOptions, folder: Path, *, keeps: bool,
+        events: Callable[[str, dict[str, Any]], None], check: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        from actors.cluster import alive_nodes, fitting_workers
+
+        if len(alive_nodes()) > 1 and not engine.state_store:
+            raise UserError(
+                "trials on several nodes share what they have learned through --state-store: name a folder that all of them "
+                "see, or a URL"
+            )
+        self.workers = engine.workers or fitting_workers(engine.gpus_per_worker)
+        self._engine, self._folder, self._events, self._check = engine, folder, events, check
+        token = uuid.uuid4().hex
+        store = engine.state_store if engine.remote_store else ""
+        self._setup = Setup(world, token, keeps, store, engine.gpus_per_worker, engine.worker_memory, engine.workers)
+        self._states = RunStates(
+            Path(world.states), token, engine, keeps=keeps, events=events, needed=lambda: self._needed, check=check
+        )
+        self._progress: Any = ray.remote(num_cpus=0)(Progress).remote()
+        self._running, self._rounds = 0, 0
+        self._needed: set[str] = set()
+        self._busy, self._wall = 0.0, 0.0
+
+    def run(self, trials: Sequence[Trial], ledger: Ledger, observe: Observe, deadline: Deadline) -> None:
+        """See `seqsearch.engine.trials.TrialRunner.run`."""
+        todo = [t for t in trials if next_edge(t, ledger) is not None]
+        if not todo:
+            return
+        for trial in todo:
+            self._progress.add.remote(trial.name, *known_before(trial, ledger))
+        self._needed = {digest for t in todo for r in t.rollouts for digest in r.key.chain}
+        listener = _Listener(self, todo, ledger, observe)
+        begun = time.monotonic()
+        with deadline.interrupting():
+            self._fit(todo, listener)
+        self._wall += time.monotonic() - begun
+        if listener.refused:
+            raise UserError(listener.refused)
+        for number, trial in enumerate(todo):
+            if edge := next_edge(trial, ledger):
+                if number not in listener.lost:
+                    raise EngineDied("Ray Tune ended before its trials did")
+                ledger.add(given_up(edge, "failed", self._engine)[1])
+
+    def _fit(self, trials: Sequence[Trial], listener: _Listener) -> None:
+        self._rounds += 1
+        gpus = {"gpu": self._engine.gpus_per_worker} if self._engine.gpus_per_worker > 0 else {}
+        work = Work(self._setup, self._engine, self._progress, tuple(trials))
+        trainable = tune.with_resources(tune.with_parameters(run_trial, work=work), {"cpu": 1, **gpus})
+        where, name = Inside(self._folder).at(FOLDER), f"{self._setup.token[:8]}-{self._rounds}"
+        try:
+            where.make()
+        except OSError as error:
+            raise cannot_write(error, where.path) from None
+        with quiet():
+            tuner = tune.Tuner(
+                trainable,
+                param_space={"number": tune.grid_search(list(range(len(trials))))},
+                tune_config=tune.TuneConfig(
+                    max_concurrent_trials=self._engine.workers,
+                    reuse_actors=True,
+                    trial_dirname_creator=lambda t: f"{t.config['number']:05d}",
+                ),
+                run_config=tune.RunConfig(
+                    name=name,  # new: nothing lies there
+                    storage_path=str(where.path),
+                    callbacks=[listener],
+                    stop=listener.over,
+                    failure_config=tune.FailureConfig(max_failures=_most_deaths(trials)),
+                    verbose=0,
+                ),
+            )
+            tuner.fit()
+        shutil.rmtree(where.path / name, ignore_errors=True)  # nobody reads it; follows no links
+
+    def took(self, trial: str, result: EdgeResult) -> None:
+        """A result has been put down."""
+        self._busy += result.train_seconds + result.judge_seconds
+        ray.get(self._progress.add.remote(trial, result))
+        self._states.make_room()
+
+    def began(self, running: int) -> None:
+        """So many trials run now."""
+        self._running = running
+
+    def event(self, name: str, **fields: Any) -> None:
+        """Something that happened to a trial."""
+        self._events(name, fields)
+
+    def drop(self, states: Iterable[str]) -> None:
+        self._states.drop(list(states))
+
+    def busy(self) -> int:
+        """Trials that run now."""
+        return self._running
+
+    def busy_share(self) -> float | None:
+        """Fraction of their time that the places for trials trained and judged."""
+        return self._busy / (self._wall * self.workers) if self._wall else None
+
+    def close(self) -> None:
+        """Leave nothing behind that is of no use."""
+        self._states.close()
+
+
+class _Listener(tune.Callback):  # type: ignore[misc]  # Ray has no types
+    """Puts down what trials report; the only one who writes."""
+
+    def __init__(self, runner: TunedTrials, trials: Sequence[Trial], ledger: Ledger, observe: Observe) -> None:
+        self._runner, self._trials, self._ledger, self._observe = runner, trials, ledger, observe
+        self.refused = ""
+        self.lost: set[int] = set()
+        """Trials that Tune gave up on."""
+        self._counts = Counts(trained=ledger.trained)
+        self._live: set[str] = set()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Tune puts what it was made with into a file, which nobody reads."""
+        return {}
+
+    def over(self, trial_id: str, result: dict[str, Any]) -> bool:
+        """Whether Tune is to stop a trial: all of them, once one cannot go on."""
+        return bool(self.refused)
+
+    def on_trial_start(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+        self._live.add(trial.trial_id)
+        self._count()
+
+    def on_trial_result(
+        self, iteration: int, trials: list[Any], trial: Any, result: dict[str, Any], **info: Any
+    ) -> None:
+        if (said := result.get(REFUSED)) is not None:
+            self.refused = self.refused or said
+        elif isinstance(found := result.pop(RESULT, None), EdgeResult):
+            self._take(self._trials[trial.config["number"]], found)
+
+    def _take(self, trial: Trial, found: EdgeResult) -> None:
+        try:
+            if self._ledger.edge(found.digest) is None:
+                self._ledger.add(found)
+                self._counts.trained += len(found.trained)
+            self._runner.took(trial.name, found)
+        except UserError as error:  # a full disk, or another process that has taken the run over
+            self.refused = str(error)
+        if found.status != "ok":
+            self._counts.troubles[f"{trial.name} {found.status}: {found.message}"] = None
+        self._count()
+
+    def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+        self._live.discard(trial.trial_id)
+        self._count()
+
+    def on_trial_error(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+        self._live.discard(trial.trial_id)
+        self.lost.add(trial.config["number"])
+        self._runner.event("trial-lost", trial=self._trials[trial.config["number"]].name)
+        self._count()
+
+    def on_trial_recover(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+        self._live.discard(trial.trial_id)
+        self._runner.event("trial-restarted", trial=self._trials[trial.config["number"]].name)
+
+    def _count(self) -> None:
+        self._runner.began(len(self._live))
+        self._counts.in_flight = len(self._live)
+        self._observe(self._counts)
+
+
+def _most_deaths(trials: Sequence[Trial]) -> int:
+    """How often Tune starts a trial again: each of its trainings may be tried as often as any, whatever became of the others."""
+    return (MAX_RETRIES + 1) * max(sum(len(r.edges()) for r in trial.rollouts) for trial in trials)

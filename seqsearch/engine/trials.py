@@ -1,0 +1,137 @@
+"""Trials: rollouts of one setting of a method, one after the other in one process; and who runs many of them.
+
+A trial is what a tuner places, kills and starts again. It leaves nothing but results: each is put down as it comes, so that a
+trial that was killed goes on behind the last one that is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from seqsearch.core.deadline import Deadline
+from seqsearch.core.outcomes import EdgeResult
+from seqsearch.core.types import Edge, Rollout
+from seqsearch.engine.evaluator import Evaluator, Ledger
+from seqsearch.engine.search import Counts, Search, result_of
+from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
+
+Observe = Callable[[Counts], None]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Rollouts to be done in this order, up to the first that does not end well: the setting is no good then."""
+
+    name: str
+    rollouts: tuple[Rollout, ...]
+
+
+class TrialRunner(Protocol):
+    """Runs trials somewhere; in process and on Ray Tune it gives identical results."""
+
+    workers: int
+
+    def run(self, trials: Sequence[Trial], ledger: Ledger, observe: Observe, deadline: Deadline) -> None:
+        """Until the ``ledger`` knows all that these trials ask for. They may run side by side, and share no training.
+
+        Raises:
+            TimeIsUp: the ``deadline`` passed; all that arrived is in the ledger.
+            Stopped: a signal asked the process to stop.
+            UserError: a trial cannot go on, as with a full disk.
+        """
+        ...
+
+    def drop(self, states: Iterable[str]) -> None:
+        """These states will not be extended any more."""
+        ...
+
+    def busy(self) -> int:
+        """Trials that run now."""
+        ...
+
+    def busy_share(self) -> float | None:
+        """Fraction of their time that the workers trained and judged; None if it is not measured."""
+        ...
+
+
+class InlineTrials:
+    """Runs trials with the evaluator of this process, one after the other."""
+
+    workers = 0
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+
+    def busy(self) -> int:
+        return 1
+
+    def busy_share(self) -> float | None:
+        return None
+
+    def run(self, trials: Sequence[Trial], ledger: Ledger, observe: Observe, deadline: Deadline) -> None:
+        for trial in trials:
+            learn(trial, self._evaluator, ledger, observe, deadline)
+
+    def drop(self, states: Iterable[str]) -> None:
+        self._evaluator.drop(states)
+
+
+def learn(
+    trial: Trial,
+    evaluator: Evaluator,
+    ledger: Ledger,
+    observe: Observe = lambda _: None,
+    deadline: Deadline | None = None,
+) -> None:
+    """Do what of a trial the ``ledger`` does not know. States of first tasks stay, for trials that begin alike."""
+    Search(evaluator, ledger, observe).run([_TrialPlanner(trial)], more=True, deadline=deadline)
+
+
+def next_edge(trial: Trial, ledger: Ledger) -> Edge | None:
+    """What a trial does next by what is known; None if it is over."""
+    for rollout in trial.rollouts:
+        for edge in rollout.edges():
+            known = result_of(edge, ledger)
+            if known is None:
+                return edge
+            if known.status != "ok":
+                return None
+    return None
+
+
+def results(rollout: Rollout, ledger: Ledger) -> list[EdgeResult]:
+    """What is known of a rollout, task by task, up to the first that did not end well."""
+    found: list[EdgeResult] = []
+    for edge in rollout.edges():
+        known = result_of(edge, ledger)
+        if known is None:
+            break
+        found += known.each_step()
+        if known.status != "ok":
+            break
+    return found
+
+
+def known_before(trial: Trial, ledger: Ledger) -> list[EdgeResult]:
+    """All that is known of a trial's edges, and of those that learn their parts."""
+    edges = {e.digest: e for r in trial.rollouts for own in r.edges() for e in (own.home, own)}
+    return [found for digest in edges if (found := ledger.edge(digest)) is not None]
+
+
+class _TrialPlanner(CoroutinePlanner):
+    """Asks for one rollout after the other."""
+
+    passes_on = True
+
+    def __init__(self, trial: Trial) -> None:
+        super().__init__()
+        self.name, self._trial = trial.name, trial
+
+    def plan(self) -> PlanSteps:
+        for rollout in self._trial.rollouts:
+            yield Ask((rollout,))
+            [outcome] = yield Need((rollout,))
+            if outcome.status != "ok":
+                return
