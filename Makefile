@@ -7,10 +7,13 @@ READY := $(VENV)/.ready
 PYTEST := $(VENV)/bin/python -m pytest
 WITHOUT_RAY := -n 2 --dist loadfile tests/unit tests/conformance tests/golden tests/peers
 
-.PHONY: demo test test-long lint bench clean
+.PHONY: demo gtep-demo test test-long lint bench clean
 
 demo: $(READY)
 	$(VENV)/bin/seqsearch cldyb --config benchmarks/demo.yaml
+
+gtep-demo: $(READY)
+	$(VENV)/bin/seqsearch gtep --config benchmarks/gtep_demo.yaml
 
 test: $(READY)
 	$(PYTEST) -m "not long" $(WITHOUT_RAY)
@@ -32,6 +35,8 @@ bench: $(READY)
 	$(VENV)/bin/python -m benchmarks.allocation --seeds 20
 	$(VENV)/bin/python -m benchmarks.search
 	$(VENV)/bin/python -m benchmarks.orchestration
+	$(VENV)/bin/python -m benchmarks.tuning
+	$(VENV)/bin/python -m benchmarks.searching
 	$(VENV)/bin/python -m benchmarks.sharing
 	$(VENV)/bin/python -m benchmarks.states
 	$(VENV)/bin/python -m benchmarks.pools

@@ -29,7 +29,13 @@ def bounds(values: Sequence[float]) -> tuple[float, float]:
     return (low, high) if high > low else (low, low + 0.1)
 
 
-def line_chart(lines: Sequence[Line], axis: tuple[float, float], first: int = 1, mark: int | None = None) -> str:
+def line_chart(
+    lines: Sequence[Line],
+    axis: tuple[float, float],
+    first: int = 1,
+    mark: int | None = None,
+    x_name: str = "tasks learned",
+) -> str:
     """Fractions by step from ``first`` on, shown in percent; the last value of each curve is written at its end.
 
     A dashed line stands at step ``mark``.
@@ -42,7 +48,7 @@ def line_chart(lines: Sequence[Line], axis: tuple[float, float], first: int = 1,
     def y(value: float) -> float:
         return TOP + (HEIGHT - TOP - BOTTOM) * (axis[1] - value) / (axis[1] - axis[0])
 
-    parts = [*_grid(axis, y), *_steps(steps, x, first)]
+    parts = [*_grid(axis, y), *_steps(steps, x, first, x_name)]
     if mark is not None:
         across = f'x1="{x(mark - first):.1f}" x2="{x(mark - first):.1f}"'
         parts.append(f'<line class="growth" {across} y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
@@ -88,7 +94,7 @@ def _grid(axis: tuple[float, float], y: Callable[[float], float]) -> list[str]:
     return parts
 
 
-def _steps(steps: int, x: Callable[[int], float], first: int) -> list[str]:
+def _steps(steps: int, x: Callable[[int], float], first: int, x_name: str) -> list[str]:
     every = max(1, math.ceil(steps / 10))
     at = HEIGHT - BOTTOM + 15
     marks = [
@@ -96,7 +102,7 @@ def _steps(steps: int, x: Callable[[int], float], first: int) -> list[str]:
         for t in range(0, steps, every)
     ]
     middle = (LEFT + WIDTH - RIGHT) / 2
-    return [*marks, f'<text class="tick" x="{middle}" y="{HEIGHT - 4}" text-anchor="middle">tasks learned</text>']
+    return [*marks, f'<text class="tick" x="{middle}" y="{HEIGHT - 4}" text-anchor="middle">{escape(x_name)}</text>']
 
 
 def _apart(positions: Sequence[float], gap: float = 11.0) -> list[float]:

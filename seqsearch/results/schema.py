@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 VERSION = 1
 """Raised when a column changes its meaning or goes; new columns do not raise it."""
-PLANS, FITS, SIMILARITY, STATS = "plan.json", "fit.json", "similarity.parquet", "stats.json"
-"""Files of a run that have no layout here: plans and fits of EDGE, the matrix that they were made on, counts and times."""
+PLANS, FITS, SIMILARITY, STATS, CHOSEN = "plan.json", "fit.json", "similarity.parquet", "stats.json", "chosen.yaml"
+"""Files of a run that have no layout here: plans and fits of EDGE, the matrix that they were made on, counts and times, the
+parameters that gtep chose."""
 
 
 @dataclass(frozen=True)
@@ -195,12 +196,15 @@ TRAININGS = Layout(
 
 TRIALS = Layout(
     "trials.parquet",
-    ("run_id", "method_id", "trial"),
+    ("run_id", "pool", "method_id", "trial"),
     (
         _RUN,
-        Column("method_id", "string", "-", "label of the method that was tuned (--tune-tasks)"),
+        Column("method_id", "string", "-", "label of the method that was tuned (--tune-tasks, or seqsearch gtep)"),
         Column(
-            "trial", "int64", "-", "number of the setting, from 0, which is what the user gave and else the defaults"
+            "trial",
+            "int64",
+            "-",
+            "number of the setting, from 0; with --tune-tasks 0 is what was given or else the defaults, in gtep all are drawn",
         ),
         Column("config_digest", "string", "-", "identity of source, parameters, backbone weights, versions"),
         Column("params", "string", "-", "JSON: its parameters, as far as they differ from the defaults"),
@@ -209,6 +213,69 @@ TRIALS = Layout(
         Column("train_seconds", "float64", "s", "training time of the whole trial"),
         Column("trainings", "int64", "-", "trainings of the trial: tasks learned"),
         Column("chosen", "bool", "-", "whether the run goes on with it"),
+        Column(
+            "pool", "string?", "-", "of gtep: the pool that it was tried on, as it was named; else null", added=True
+        ),
+        Column(
+            "average_accuracy",
+            "float64?",
+            "fraction",
+            "of gtep: AvgAcc, mean over tasks learned and class orders of the accuracy over all images of the classes seen",
+            added=True,
+        ),
+        Column(
+            "harmonic_mean",
+            "float64?",
+            "fraction",
+            "of gtep: of accuracy and average_accuracy, what is chosen by; null if an order diverged or it was left early",
+            added=True,
+        ),
+        Column(
+            "tasks",
+            "int64?",
+            "tasks",
+            "of gtep: tasks that it learned on every order; fewer if it was left",
+            added=True,
+        ),
+        Column(
+            "passes",
+            "float64?",
+            "images",
+            "of gtep: images that training was stepped on, over all orders (--select one-se); 0 without gradient steps",
+            added=True,
+        ),
+    ),
+)
+
+TABLE = Layout(
+    "table.parquet",
+    ("run_id", "pool", "method_id", "use"),
+    (
+        _RUN,
+        Column("pool", "string", "-", "pool that was judged on, as it was named"),
+        Column("method_id", "string", "-", "label of the method"),
+        Column(
+            "use",
+            "string",
+            "-",
+            "tuned (or given), original (defaults), or conventional (chosen on this very pool); fresh: tuned, on further "
+            "orders of the pool it was tuned on",
+        ),
+        Column("params", "string", "-", "JSON: parameters of the setting, as far as they were chosen or given"),
+        Column("orders", "int64", "orders", "class orders that ended well"),
+        Column("diverged", "int64", "orders", "class orders that did not; then there is no mean"),
+        Column("accuracy", "float64?", "fraction", "Acc: over all test images after the last task, mean over orders"),
+        Column("accuracy_sd", "float64?", "fraction", "its standard deviation over orders"),
+        Column("average_accuracy", "float64?", "fraction", "AvgAcc: mean over tasks of the accuracy over classes seen"),
+        Column("average_accuracy_sd", "float64?", "fraction", "its standard deviation over orders"),
+        Column("harmonic_mean", "float64?", "fraction", "of the two means"),
+        Column("low", "float64?", "fraction", "lower end of the 95 % interval of the harmonic mean, over orders alone"),
+        Column("high", "float64?", "fraction", "upper end; null where there are too few orders"),
+        Column("rank", "int64?", "-", "by harmonic mean among the methods of this pool and use, from 1"),
+        Column(
+            "params_bytes", "int64?", "bytes", "parameters beyond the backbone after the last task, largest over orders"
+        ),
+        Column("train_seconds", "float64", "s", "training time of one order, mean over orders"),
     ),
 )
 
@@ -281,4 +348,4 @@ ACCURACIES = Layout(
     ),
 )
 
-LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS, ESTIMATES, EFFECTS, ACCURACIES)
+LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS, TABLE, ESTIMATES, EFFECTS, ACCURACIES)

@@ -16,7 +16,7 @@ from seqsearch.planners.step import Judgement
 from seqsearch.pools.base import ClassInfo, Pool
 from seqsearch.pools.glyphs import build
 from seqsearch.results.rows import JudgedRollout, RunInfo, TaskSequence, TraceRow, Training
-from seqsearch.results.schema import ACCURACIES, EFFECTS
+from seqsearch.results.schema import ACCURACIES, EFFECTS, TABLE
 from seqsearch.results.tables import (
     write_estimates,
     write_results,
@@ -137,6 +137,8 @@ def write_run(
     write_rows(path / "effects.parquet", EFFECTS, info, effects)
     accuracies = [{"column": "random", "method_id": m, "accuracy": 0.5} for m in ("er", "slca")]
     write_rows(path / "accuracy.parquet", ACCURACIES, info, accuracies)
+    cell = {"pool": "glyphs", "method_id": "er", "params": "{}", "orders": 2, "diverged": 0, "train_seconds": 1.0}
+    write_rows(path / TABLE.file, TABLE, info, [{**cell, "use": use, "accuracy": 0.5} for use in ("tuned", "original")])
     return path
 
 

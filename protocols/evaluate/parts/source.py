@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -180,13 +180,17 @@ def run_settings(run: Path) -> dict[str, Any]:
     if not isinstance(said, dict) or not fits(directory, str | None):
         raise UserError(f"{run}/config.json does not say how the run was made: restore it")
     for name, value in ({"directory": directory} | said).items():
-        if wrong := next((w for v in (value if isinstance(value, list) else [value]) if (w := _wrong(v))), ""):
+        if wrong := next((w for v in _listed(value) if (w := _wrong(v))), ""):
             raise UserError(f"{run}/config.json: {brief(name)} {wrong}: restore it")
     base = Path(directory or ".")
     found = {n: said[n] for n in ("seed", "precision", "augment", "exclude_groups", "references") if n in said}
-    for name in ("pool", "heldout_pool"):
-        if fits(said.get(name), str) and said[name]:
-            found[name] = located_pools(said[name], base)
+    pools = said.get("pool")  # of gtep several, beside the one that it tuned on
+    for name, texts in {
+        "pool": [said.get("tune_pool"), *_listed(pools)],
+        "heldout_pool": [said.get("heldout_pool")],
+    }.items():
+        if there := [t for t in texts if isinstance(t, str) and t]:
+            found[name] = ",".join(located_pools(t, base) for t in there)
     if fits(said.get("backbone"), str):
         found["backbone"] = located_text(said["backbone"], "backbone", base)
     if fits(said.get("methods"), str) and said["methods"].strip():
@@ -204,6 +208,10 @@ def run_settings(run: Path) -> dict[str, Any]:
 def names_code(text: Any) -> bool:
     """Whether an item, or a list of them, is ``FILE.py:OBJECT`` or a command."""
     return isinstance(text, str) and (".py:" in text or command_line.PREFIX in text)
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else [value]
 
 
 def _wrong(value: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,8 +94,8 @@ def found(answer: Any, path: str) -> Any:
     return answer
 
 
-def from_answers(entry: Entry, answers: Sequence[Any]) -> list[Figure]:
-    """Our figures beside the printed ones, from what each command answered.
+def from_answers(entry: Entry, answers: Sequence[Any], data: str = "DATA") -> list[Figure]:
+    """Our figures beside the printed ones, from what each command answered; ``data`` stands for ``{data}``.
 
     Raises:
         UserError: a figure stands where no number is.
@@ -104,10 +104,17 @@ def from_answers(entry: Entry, answers: Sequence[Any]) -> list[Figure]:
     for r in entry.read:
         answer = answers[r.command - 1]
         for (column, c), (row, k) in itertools.product(r.columns, r.rows):
-            paths = (p.replace("{column}", c).replace("{row}", k) for p in (r.value, r.low, r.high))
+            stand = {"{data}": data, "{column}": c, "{row}": k}
+            paths = (_put(p, stand) for p in (r.value, r.low, r.high))
             value, low, high = (_number(answer, path, r) for path in paths)
             made.append(Figure(row, column, cell(entry, row, column), value, low, high))
     return made
+
+
+def _put(path: str, stand: Mapping[str, str]) -> str:
+    for name, value in stand.items():
+        path = path.replace(name, value)
+    return path
 
 
 def _number(answer: Any, path: str, read: Read) -> float | None:

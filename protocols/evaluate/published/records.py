@@ -55,7 +55,8 @@ class Read:
     """Where our figures of a part of the table stand in what a command prints with ``--json``.
 
     Attributes:
-        value: path, see `protocols.evaluate.published.figures.found`; ``{column}`` and ``{row}`` stand for what is said below.
+        value: path, see `protocols.evaluate.published.figures.found`; ``{column}`` and ``{row}`` stand for what is said below,
+            ``{data}`` for the folder of data.
         columns: (name, what stands for ``{column}``).
         rows: (name, what stands for ``{row}``); what is not named is not read.
         low: as ``value``, of the interval's lower end; empty: there is none.

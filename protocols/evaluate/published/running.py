@@ -21,7 +21,7 @@ from protocols.evaluate.published.records import Data, Entry, Ledger
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 
-COSTED = ("cldyb", "edge", "score")
+COSTED = ("cldyb", "edge", "gtep", "score")
 """Commands that have ``--dry-run``."""
 KEY = re.compile(r"[0-9a-f]{16}")
 
@@ -132,7 +132,7 @@ def run(entry: Entry, places: Places, say: Say = lambda line: None) -> list[Figu
         else:
             say(f"kept from {places.out}: {typed}")
         answers.append(answer)
-    return from_answers(entry, answers) + derived(entry)
+    return from_answers(entry, answers, str(places.data)) + derived(entry)
 
 
 def costs(entry: Entry, places: Places) -> list[tuple[str, dict[str, Any] | None]]:

@@ -15,11 +15,12 @@ from protocols.edge.settings import EdgeSettings
 from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.records import Ledger
 from protocols.evaluate.published.where import CHECKOUT, LEDGER
+from protocols.gtep.settings import GtepSettings
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.registry import load
 from seqsearch.methods.config import build_config
 
-SETTINGS: dict[str, Any] = {"cldyb": CldybSettings, "edge": EdgeSettings}
+SETTINGS: dict[str, Any] = {"cldyb": CldybSettings, "edge": EdgeSettings, "gtep": GtepSettings}
 
 
 @functools.cache

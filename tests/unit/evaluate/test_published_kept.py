@@ -123,13 +123,13 @@ def test_data_are_compared_before_anything_is_run(tmp_path: Path) -> None:
 
 
 def test_other_data_than_the_ledger_names_are_refused_by_the_command(tmp_path: Path) -> None:
-    stand_in(tmp_path / "cub200", 3, ())
+    stand_in(tmp_path / "imagenet", 3, ())
     ran = CliRunner().invoke(
-        main, ["reproduce", "gtep-table-14", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
+        main, ["reproduce", "gtep-table-7", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
     )
     assert ran.exit_code == 2
     [line] = ran.stderr.splitlines()
-    assert "3 classes, not 200; 18 images, not 11,788" in line
+    assert "3 classes, not 1,000; 18 images, not 1,331,167" in line
     assert not (tmp_path / "out").exists()
 
 

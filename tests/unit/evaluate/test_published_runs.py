@@ -46,8 +46,8 @@ def substituted(words: list[str], pools: dict[str, Path]) -> list[str]:
         if before in ("--backbone", "--encoder", "--encoders"):
             out.pop()
             continue
-        name = Path(word).name
-        out.append(str(pools[name]) if word.startswith("{data}") and name in pools else word)
+        name, colon, options = Path(word).name.partition(":")
+        out.append(f"{pools[name]}{colon}{options}" if word.startswith("{data}") and name in pools else word)
     return out
 
 

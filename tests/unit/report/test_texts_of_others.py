@@ -51,14 +51,16 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture(scope="module", params=["cldyb", "edge"])
+@pytest.fixture(scope="module", params=["cldyb", "edge", "gtep"])
 def run(request: pytest.FixtureRequest, pool: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     out = tmp_path_factory.mktemp("runs") / "it's a $(run)"
     own = {
         "cldyb": ("--classes-per-task", 2, "--tasks", 4, "--searches", 1, "--random-sequences", 0, "--simulations", 4),
         "edge": ("--tasks", 4, "--random-sequences", 3, "--score-seeds", 2, "--crossed-orders", 2),
+        "gtep": ("--tune-pool", f"{pool}:half=1", "--tasks", 2, "--trials", 1, "--orders", 1),
     }[request.param]
-    ended = call(request.param, "--methods", "simplecil", "--pool", pool, *own, "--out", out, "--workers", 0)
+    judged = f"{pool}:half=2" if request.param == "gtep" else pool
+    ended = call(request.param, "--methods", "simplecil", "--pool", judged, *own, "--out", out, "--workers", 0)
     assert ended.exit_code == 0, ended.stderr
     return out, ended
 
@@ -68,10 +70,12 @@ def test_terminal_log_and_report_show_every_character(run: tuple[Path, Result]) 
     page, log = (path / "report.html").read_text(), (path / "log.jsonl").read_text()
     for text in (ended.stdout, ended.stderr, page, log, call("show", path).stdout, call("status", path).stdout):
         assert shows(text), [c for c in text if not c.isprintable() and c != "\n"][:5]
-    assert r"\x1b[31mred" in page
-    assert r"to the\u202eleft" in page
-    assert "caf\u00e9 \u7aef" in page
     assert "<script>" not in page
+    assert "it&#x27;s $(mine)" in page
+    if json.loads((path / "config.json").read_text())["protocol"] != "gtep":  # which shows no images
+        assert r"\x1b[31mred" in page
+        assert r"to the\u202eleft" in page
+        assert "caf\u00e9 \u7aef" in page
 
 
 def test_the_log_says_names_as_they_are(run: tuple[Path, Result]) -> None:
@@ -121,7 +125,7 @@ def test_a_run_with_a_name_that_does_harm(run: tuple[Path, Result], tmp_path: Pa
     """What is said of a run that was damaged names its files."""
     path = Path(shutil.copytree(run[0], tmp_path / "x\x1b[31m\u202e"))
     (path / "stats.json").write_text("")
-    command = "edge" if (path / "plan.json").exists() else "cldyb"
+    command = json.loads((path / "config.json").read_text())["protocol"]
     again = call(command, "--resume", path, "--workers", 0)
     assert (again.exit_code, "written again" in again.stderr) == (0, True)
     (path / "config.json").write_text("")

@@ -1,0 +1,167 @@
+"""The cells of the table of a GTEP run: a method on a pool with one of its settings, over class orders."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.gtep.reading import GtepResults
+from seqsearch.distribution.interval import Interval
+from seqsearch.results.rows import Row, finite
+from seqsearch.selection.harmonic import shares_of_orders
+from seqsearch.selection.regret import Difference, mean_over_orders
+
+Matrix = NDArray[np.float64]
+USES = ("tuned", "original", "conventional")
+FRESH = "fresh"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A method on a pool, with one of its settings.
+
+    Attributes:
+        curve: Acc_t ``[orders, T]`` on the orders that ended well.
+        harmonic: H of the means, with bounds over class orders alone where there are enough.
+        params_bytes: beyond the backbone, the largest.
+        seconds: of training one order.
+        asked: class orders that it was to be judged on.
+        failures: what became of those that did not end well, each once.
+    """
+
+    pool: str
+    method: str
+    use: str
+    params: Mapping[str, Any]
+    curve: Matrix
+    diverged: int
+    harmonic: Difference
+    params_bytes: int | None
+    seconds: float
+    asked: int
+    failures: tuple[str, ...] = ()
+
+    @property
+    def acc(self) -> NDArray[np.float64]:
+        """Of each order."""
+        return self.curve[:, -1]
+
+    @property
+    def avg(self) -> NDArray[np.float64]:
+        """Of each order."""
+        found: NDArray[np.float64] = self.curve.mean(axis=1)
+        return found
+
+    @property
+    def valid(self) -> bool:
+        """All orders that were asked for ended well."""
+        return len(self.curve) == self.asked > 0 and not self.diverged
+
+
+def cells(found: GtepResults) -> list[Cell]:
+    """A cell for each method, pool and use that anything is known of."""
+    by: dict[tuple[str, str], list[Row]] = {}
+    for row in found.results:
+        if row["role"] == "rescore":
+            by.setdefault((str(row["sequence_id"]).rsplit("-", 1)[0], row["method_id"]), []).append(row)
+    named = {f"judge-{n}": pool for n, pool in enumerate(found.pools)}
+    orders = found.setting("eval_orders") or found.setting("orders")
+    made = []
+    for method in found.methods:
+        for use in USES:
+            label = method if use == "tuned" else f"{method} ({use})"
+            for group, pool in named.items():
+                if rows := by.get((group, label)):
+                    made.append(_cell(found, pool, method, use, rows, orders))
+        if rows := by.get((FRESH, method)):
+            made.append(_cell(found, str(found.setting("tune_pool")), method, FRESH, rows, orders))
+    return made
+
+
+def _cell(found: GtepResults, pool: str, method: str, use: str, rows: Sequence[Row], orders: int) -> Cell:
+    by_order: dict[str, list[Row]] = {}
+    for row in rows:
+        by_order.setdefault(row["sequence_id"], []).append(row)
+    tasks = int(found.setting("tasks"))
+    curves = {name: pooled(part, tasks) for name, part in by_order.items()}
+    good = [c for c in curves.values() if np.isfinite(c).all()]
+    failures = [part[0]["status"] for part in by_order.values() if part[0]["status"] != "ok"]
+    curve = np.array(good).reshape(len(good), tasks)
+    known = [r["params_bytes"] for r in rows if r["params_bytes"] is not None]
+    seconds = [part[0]["train_seconds"] for part in by_order.values()]
+    whole = not failures and len(good) == orders
+    shares = shares_of_orders(curve[:, -1], curve.mean(axis=1)) if good else np.array([np.nan])
+    over = mean_over_orders(shares) if whole else Difference(Interval(np.nan), len(good), "not all orders ended well")
+    params = (
+        found.fixed(method) if use == "original" else _params(found, pool if use == "conventional" else None, method)
+    )
+    return Cell(
+        pool, method, use, params, curve, len(failures), over, max(known, default=None), float(np.mean(seconds)), orders,
+        tuple(sorted(set(failures))),
+    )  # fmt: skip
+
+
+def pooled(rows: Iterable[Row], tasks: int) -> NDArray[np.float64]:
+    """Acc_t ``[tasks]`` of one rollout: images right of all that are judged after task t; NaN where that is not known."""
+    right, judged = np.zeros(tasks), np.zeros(tasks)
+    seen = np.zeros(tasks)
+    for row in rows:
+        t = row["trained_step"] - 1
+        if 0 <= t < tasks and row["n"] and row["correct"] is not None and 0 <= row["correct"] <= row["n"]:
+            right[t] += row["correct"]
+            judged[t] += row["n"]
+            seen[t] += 1
+    whole = seen == np.arange(1, tasks + 1)
+    return np.where(whole, right / np.where(whole, judged, 1), np.nan)
+
+
+def _params(found: GtepResults, pool: str | None, method: str) -> dict[str, Any]:
+    where = found.setting("tune_pool") if pool is None else pool
+    for row in found.trials:
+        if row["chosen"] and (row["pool"], row["method_id"]) == (where, method):
+            return {**found.fixed(method), **mapping(row["params"])}
+    given = found.identity("given").get(method)
+    return {**found.fixed(method), **(given if isinstance(given, dict) else {})}
+
+
+def mapping(text: str) -> dict[str, Any]:
+    """Parameters of a setting as a row has them; nothing if they are no mapping."""
+    try:
+        made = json.loads(text)
+    except ValueError:
+        return {}
+    return made if isinstance(made, dict) else {}
+
+
+def table_rows(found: Sequence[Cell]) -> list[Row]:
+    """Rows of ``table.parquet``."""
+    rows = []
+    for c in found:
+        peers = [x.harmonic.value.value for x in found if (x.pool, x.use) == (c.pool, c.use) and x.valid]
+        own = c.harmonic.value
+        rows.append(
+            {
+                "pool": c.pool, "method_id": c.method, "use": c.use, "params": json.dumps(dict(c.params), sort_keys=True),
+                "orders": len(c.curve), "diverged": c.diverged,
+                **{name: finite(v) for name, v in _means(c).items()},
+                "harmonic_mean": finite(own.value), "low": finite(own.low), "high": finite(own.high),
+                "rank": 1 + sum(p > own.value for p in peers) if c.valid else None,
+                "params_bytes": c.params_bytes, "train_seconds": c.seconds,
+            }
+        )  # fmt: skip
+    return rows
+
+
+def _means(c: Cell) -> dict[str, float]:
+    if not c.valid:
+        return {}
+    sds = {"accuracy_sd": c.acc, "average_accuracy_sd": c.avg}
+    return {
+        "accuracy": float(c.acc.mean()), "average_accuracy": float(c.avg.mean()),
+        **{name: float(v.std(ddof=1)) if len(v) > 1 else np.nan for name, v in sds.items()},
+    }  # fmt: skip

@@ -1,0 +1,138 @@
+"""From the trials of a GTEP run to its files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from protocols.gtep.cells import cells, table_rows
+from protocols.gtep.plans import Judged, Plans
+from protocols.gtep.reading import GtepResults
+from protocols.gtep.scenario import Phase
+from protocols.gtep.spaces import SCHEMA
+from protocols.gtep.summary import summarise
+from protocols.gtep.sweep import Sweep, Tried, curves, passes
+from protocols.running.export import classes_of, run_info, write_costs
+from protocols.running.protocol import Exported
+from protocols.running.session import Session
+from seqsearch.core.types import Rollout
+from seqsearch.engine.search import outcome
+from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, finite, result_rows
+from seqsearch.results.schema import CHOSEN, RESULTS, TABLE, TRIALS
+from seqsearch.results.tables import write_rows, write_sequences
+from seqsearch.storage.files import atomic_file
+from seqsearch.storage.inside import Inside
+
+
+def export(session: Session, run: Plans, reached: str | None) -> Exported:
+    """Write ``sequences``, ``results``, ``trials``, ``table`` and ``trainings.parquet``, ``chosen.yaml`` and ``stats.json``.
+
+    Of a run that was stopped, having ``reached`` so and so far, it is what is known so far.
+    """
+    study, folder, journal = run.study, session.folder, session.journal
+    info = run_info(folder, classes_of(study.world))
+    sequences = write_sequences(folder.file("sequences.parquet"), info, list(_sequences(run)))
+    results = write_rows(folder.file(RESULTS.file), RESULTS, info, result_rows(_rollouts(run)))
+    trials = write_rows(folder.file(TRIALS.file), TRIALS, info, list(_trial_rows(run)))
+    _write_chosen(run, folder.path)
+    stats = write_costs(folder, info, journal, run, session.busy_share, reached)
+    found = GtepResults(folder.saved(), stats, tuple(sequences), tuple(results), tuple(trials))
+    write_rows(folder.file(TABLE.file), TABLE, info, table_rows(cells(found)))
+    return Exported(found, summarise(found))
+
+
+def sequence_id(phase: Phase, side: int | None, number: int) -> str:
+    """What an order is called: ``tune-0``, ``tune-on-1-0`` (conventionally, on the second pool), ``judge-1-0``, ``fresh-0``."""
+    if side is None:
+        return f"{phase}-{number}"
+    return f"tune-on-{side}-{number}" if phase == "tune" else f"{phase}-{side}-{number}"
+
+
+def _sequences(run: Plans) -> Iterator[TaskSequence]:
+    study, labels = run.study, tuple(m.label for m in run.study.methods)
+    asked: list[tuple[Phase, int | None, int]] = []
+    for number in dict.fromkeys(n for _, n in run.sweeps):
+        asked.append(("tune", number, study.gtep.orders))
+    for j in run.judged:
+        asked.append(("judge" if j.side is not None else "fresh", j.side, study.gtep.judged_orders))
+    for phase, side, count in dict.fromkeys(asked):
+        pool = study.tuned_on if side is None else study.judged_on[side]
+        for n in range(count):
+            tasks = study.scenario.order(study.world, pool, phase, study.world.seed, n)
+            yield TaskSequence(
+                sequence_id(phase, side, n), "random", labels, study.world.seed, tasks, (None,) * len(tasks)
+            )
+
+
+def _rollouts(run: Plans) -> Iterator[JudgedRollout]:
+    for (_, side), sweep in run.sweeps.items():
+        for tried in sweep.tried.values():
+            for n, rollout in enumerate(tried.rollouts):
+                yield from _judged(run, rollout, sequence_id("tune", side, n), tried.setting.spec.label, "search")
+    for j in run.judged:
+        for n, rollout in enumerate(j.rollouts):
+            name = sequence_id("fresh" if j.side is None else "judge", j.side, n)
+            yield from _judged(run, rollout, name, labelled(j), "rescore")
+
+
+def labelled(j: Judged) -> str:
+    """The method in ``results.parquet``."""
+    return j.method.label if j.use == "tuned" else f"{j.method.label} ({j.use})"
+
+
+def _judged(run: Plans, rollout: Rollout, name: str, label: str, role: Any) -> Iterator[JudgedRollout]:
+    results = run.known.results(rollout)
+    if not results:
+        return
+    spec, whole = rollout.key.method, Rollout(rollout.key.after(len(results)), rollout.judged)
+    yield JudgedRollout(
+        name, "random", role, label, spec.digest, run.study.weight_tags[spec.backbone], rollout.key.replicate, rollout.judged,
+        outcome(whole, results),
+    )  # fmt: skip
+
+
+def _trial_rows(run: Plans) -> Iterator[Row]:
+    for (label, side), sweep in run.sweeps.items():
+        chosen = run.chosen.get((label, side))
+        pool = run.study.tuned_on if side is None else run.study.judged_on[side]
+        begun = {n: t for n, t in sweep.tried.items() if any(run.known.results(r) for r in t.rollouts)}
+        for number, tried in sorted(begun.items()):
+            won = chosen is not None and chosen.setting is not None and chosen.setting.number == number
+            yield {
+                **_of_trial(run, sweep, tried),
+                "pool": pool.text,
+                "method_id": label,
+                "trial": number,
+                "chosen": won,
+            }
+
+
+def _of_trial(run: Plans, sweep: Sweep, tried: Tried) -> Row:
+    known, statuses = [run.known.results(r) for r in tried.rollouts], run.statuses(tried.rollouts)
+    found = curves(run.known, tried.rollouts)
+    whole = found.shape[1] == len(run.study.scenario.sizes)
+    return {
+        "config_digest": tried.setting.spec.digest, "params": json.dumps(dict(tried.setting.added), sort_keys=True),
+        "accuracy": finite(float(found[:, -1].mean())) if whole else None,
+        "average_accuracy": finite(float(found.mean())), "harmonic_mean": finite(sweep.score(tried)),
+        "status": next((s for s in statuses if s != "ok"), "ok"),
+        "train_seconds": float(sum(r.train_seconds for results in known for r in results)),
+        "trainings": sum(map(len, known)), "tasks": min((sum(r.status == "ok" for r in results) for results in known), default=0),
+        "passes": passes(run.known, tried.rollouts),
+    }  # fmt: skip
+
+
+def _write_chosen(run: Plans, folder: Path) -> None:
+    """Parameters that were chosen, as ``--params`` reads them."""
+    import yaml
+
+    params: dict[str, Mapping[str, Any]] = {
+        label: {**dict(chosen.setting.method.params), **chosen.setting.added}
+        for (label, side), chosen in run.chosen.items()
+        if side is None and chosen.setting is not None
+    }
+    content = {"schema": SCHEMA, "methods": {label: dict(p) for label, p in params.items()}}
+    with atomic_file(Inside(folder), CHOSEN) as file:
+        file.write(yaml.safe_dump(content, sort_keys=False).encode())

@@ -1,0 +1,88 @@
+"""What a GTEP run has asked for so far: settings that were tried, what was chosen, what is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from protocols.gtep.spaces import Setting
+from protocols.gtep.study import GtepStudy
+from protocols.gtep.sweep import Chosen, Sweep
+from seqsearch.core.outcomes import EdgeResult
+from seqsearch.core.types import Edge, MethodSpec, Rollout
+from seqsearch.engine.journal import Journal
+from seqsearch.engine.search import Counts
+from seqsearch.engine.trials import results
+
+Use = Literal["tuned", "original", "conventional"]
+"""Which setting of a method: that of the first phase (or given), its defaults, or the one chosen on the pool that judges it."""
+DECISION = "decision"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A setting of a method on the test images of a pool: ``side`` None is the pool that it was tuned on, with fresh orders."""
+
+    method: MethodSpec
+    use: Use
+    side: int | None
+    setting: Setting
+    rollouts: tuple[Rollout, ...]
+
+
+class Results:
+    """What the journal of a run knows: results, and decisions that took an outside library."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+
+    def results(self, rollout: Rollout) -> list[EdgeResult]:
+        """What is known of a rollout, task by task."""
+        return results(rollout, self.journal)
+
+    def learned(self, rollout: Rollout) -> list[EdgeResult]:
+        """Those that say what learning took: of additive methods the results of the edges that learn their parts."""
+        return [r for e in rollout.edges() if (r := self.journal.edge(e.home.digest)) is not None]
+
+    def decided(self, name: str, decide: Callable[[], Any]) -> Any:
+        """What was decided under this name, in this session or an earlier one."""
+        for entry in self.journal.entries:
+            note = entry.get("note", {})
+            if note.get(DECISION) == name:
+                return note.get("decided")
+        found = decide()
+        self.journal.note(**{DECISION: name, "decided": found})
+        return found
+
+
+@dataclass(frozen=True)
+class Plans:
+    """See the module.
+
+    Attributes:
+        sweeps, chosen: of the first phase, by method label and the number of the pool; None: the one to tune on.
+        judged: what the second phase trains.
+        rollouts: all that were asked for, by digest.
+    """
+
+    study: GtepStudy
+    known: Results
+    sweeps: dict[tuple[str, int | None], Sweep] = field(default_factory=dict)
+    chosen: dict[tuple[str, int | None], Chosen] = field(default_factory=dict)
+    judged: list[Judged] = field(default_factory=list)
+    rollouts: dict[str, Rollout] = field(default_factory=dict)
+
+    def statuses(self, rollouts: Sequence[Rollout]) -> list[str]:
+        """How each of these that was begun ended, or stands."""
+        return [found[-1].status for r in rollouts if (found := self.known.results(r))]
+
+    @property
+    def edges(self) -> dict[str, Edge]:
+        """Of all rollouts, by the state that they train."""
+        return {e.key.digest: e for r in self.rollouts.values() for own in r.edges() for e in (own.home, own)}
+
+    @property
+    def counts(self) -> Counts:
+        """What retraining every rollout from scratch would have taken."""
+        return Counts(naive=sum(len(self.known.results(r)) for r in self.rollouts.values()))

@@ -1,0 +1,221 @@
+"""GTEP: settings are chosen on one pool, and judged on others that had no part in the choice."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from protocols.gtep.export import export
+from protocols.gtep.plans import Judged, Plans, Results, Use
+from protocols.gtep.scenario import Phase, Side
+from protocols.gtep.settings import TUNED
+from protocols.gtep.spaces import Setting, setting_of
+from protocols.gtep.study import GtepStudy
+from protocols.gtep.sweep import Chosen, Rounds, Sweep, Tried
+from protocols.running.monitor import Monitor
+from protocols.running.protocol import Exported, ProtocolRun
+from protocols.running.session import Session
+from protocols.running.snapshot import Expected
+from seqsearch.core.errors import UserError
+from seqsearch.core.outcomes import Result
+from seqsearch.core.types import MethodSpec, Request, Rollout
+from seqsearch.engine.journal import Journal
+from seqsearch.engine.search import Counts
+from seqsearch.engine.trials import Trial, next_edge
+from seqsearch.planners.base import PlannerProgress
+
+
+class GtepRun(ProtocolRun):
+    """What is done in one session, and how far it has come."""
+
+    def __init__(self, session: Session, study: GtepStudy) -> None:
+        self.session, self.study = session, study
+        self.plans = Plans(study, Results(session.journal))
+
+    def run(self) -> None:
+        """Try, choose, judge."""
+        self._tune(None)
+        self._check_chosen()
+        self._judge()
+        if self.study.gtep.conventional:
+            for number in range(len(self.study.judged_on)):
+                self._tune(number)
+            self._judge_conventionally()
+        self._drop(r for j in self.plans.judged for r in j.rollouts)
+
+    def _tune(self, number: int | None) -> None:
+        """The first phase of all methods side by side, on one pool."""
+        study, live = self.study, dict[str, Rounds]()
+        if study.gtep.params != TUNED:
+            return
+        side = study.tuned_on if number is None else study.judged_on[number]
+        for m in study.methods:
+            sweep = Sweep(study.gtep, study.world, study.scenario, m, side, self.plans.known)
+            self.plans.sweeps[m.label, number], live[m.label] = sweep, sweep.rounds()
+        while live:
+            asked: list[Tried] = []
+            for label, rounds in list(live.items()):
+                try:
+                    asked += next(rounds)
+                except StopIteration as end:
+                    self._choose(label, number, end.value)
+                    del live[label]
+            if asked:
+                self._do("tuning" if number is None else "tuning conventionally", [t.trial for t in asked])
+        self._drop(t for (_, n), sweep in self.plans.sweeps.items() if n == number for t in sweep.asked)
+
+    def _choose(self, label: str, number: int | None, chosen: Chosen) -> None:
+        self.plans.chosen[label, number] = chosen
+        if chosen.setting is None:
+            text = self.plans.sweeps[label, number].side.text
+            self.session.monitor.say("none-chosen", f"method {label!r}: none of its settings ended well on {text}")
+
+    def _check_chosen(self) -> None:
+        """Raises UserError: there is nothing to judge."""
+        study, chosen = self.study, self.plans.chosen
+        if study.gtep.params == TUNED and all(c.setting is None for c in chosen.values()):
+            ended = Counter(s for c in chosen.values() for t in c.tried for s in self.plans.statuses(t.rollouts))
+            how = ", ".join(f"{n} {status}" for status, n in sorted(ended.items()))
+            raise UserError(
+                f"no setting of any method ended well on every class order of {study.tuned_on.text} (rollouts: {how}), so that "
+                f"there is none to judge: give other parameters, or mend the methods, in a new run; {self.session.folder.path} "
+                "keeps what was trained"
+            )
+
+    def _judge(self) -> None:
+        """What was chosen, or given, on every pool."""
+        for m in self.study.methods:
+            for setting, use in self._to_judge(m):
+                for number, side in enumerate(self.study.judged_on):
+                    self._plan(m, use, number, side, setting, "judge")
+        self._do("judging", self._trials())
+
+    def _to_judge(self, m: MethodSpec) -> Iterator[tuple[Setting, Use]]:
+        study = self.study
+        if study.gtep.params != TUNED:
+            yield setting_of(study.world, m, 0, study.given[m.label]), "tuned"
+        elif (chosen := self.plans.chosen[m.label, None].setting) is not None:
+            yield chosen, "tuned"
+        if study.gtep.conventional:
+            yield setting_of(study.world, m, -1, {}), "original"
+
+    def _judge_conventionally(self) -> None:
+        """What was chosen on each pool, on that pool; and what was tuned, on fresh orders of the pool that it was tuned on."""
+        study = self.study
+        for m in study.methods:
+            for number, side in enumerate(study.judged_on):
+                if (own := self.plans.chosen[m.label, number].setting) is not None:
+                    self._plan(m, "conventional", number, side, own, "judge")
+            if (tuned := self.plans.chosen[m.label, None].setting) is not None:
+                self._plan(m, "tuned", None, study.tuned_on, tuned, "fresh")
+        self._do("judging", self._trials())
+
+    def _plan(self, m: MethodSpec, use: Use, number: int | None, side: Side, setting: Setting, phase: Phase) -> None:
+        study = self.study
+        rollouts = study.scenario.rollouts(study.world, side, phase, setting.spec, study.gtep.judged_orders, "test")
+        self.plans.judged.append(Judged(m, use, number, setting, rollouts))
+
+    def _trials(self) -> list[Trial]:
+        """One trial an order, so that they run side by side."""
+        return [
+            Trial(f"{j.setting.spec.label} ({j.use}, {'tuned on' if j.side is None else j.side}, {n})", (r,))
+            for j in self.plans.judged
+            for n, r in enumerate(j.rollouts)
+        ]
+
+    def _do(self, phase: str, trials: Sequence[Trial]) -> None:
+        """Run trials: first what several of them begin with, once, then all."""
+        s, journal = self.session, self.session.journal
+        trials = without_repeats(trials)
+        self.plans.rollouts.update({r.digest: r for t in trials for r in t.rollouts})
+        s.edges = self.plans.edges
+        runner = s.trials(self.study.world)
+        for part, name in ((shared_beginnings(trials), f"{phase}: first tasks"), (trials, phase)):
+            if part:
+                shown = _Shown(s.monitor, part, journal)
+                s.monitor.watch([shown], name, len(part))
+                runner.run(part, journal, shown.observe, s.deadline)
+                shown.over()
+
+    def _drop(self, rollouts: Iterable[Rollout]) -> None:
+        """States that were kept for others that begin alike, or that might have gone on, and are not needed any more."""
+        kept = {d for r in rollouts for d in (r.key.after(1).digest, *(() if r.leaf else (r.key.digest,)))}
+        if kept:
+            self.session.trials(self.study.world).drop(sorted(kept))
+
+    def export(self, reached: str | None) -> Exported:
+        return export(self.session, self.plans, reached)
+
+
+class _Shown:
+    """Trials as those who watch see them: a planner that says how many are done."""
+
+    name, done, passes_on = "trials", False, True
+
+    def __init__(self, monitor: Monitor, trials: Sequence[Trial], journal: Journal) -> None:
+        self._monitor, self._left, self._journal = monitor, list(trials), journal
+        self._count, self._at, self._counts = len(trials), 0.0, Counts(trained=journal.trained)
+
+    def observe(self, counts: Counts) -> None:
+        """Something has happened; the trials are looked at once a second at most."""
+        self._counts = counts
+        if time.monotonic() - self._at >= 1.0:
+            self._at = time.monotonic()
+            self._left = [t for t in self._left if next_edge(t, self._journal) is not None]
+        self._monitor.update(replace(counts, rollouts={self.name: self._count - len(self._left)}))
+
+    def over(self) -> None:
+        """They are all done."""
+        self._left = []
+        self._monitor.update(replace(self._counts, rollouts={self.name: self._count}))
+
+    def ask(self) -> list[Request]:
+        return []
+
+    def tell(self, request: Request, result: Result) -> None:
+        return
+
+    def obsolete(self) -> list[str]:
+        return []
+
+    def progress(self) -> PlannerProgress:
+        return PlannerProgress()
+
+
+def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
+    """Each rollout in the first trial that asks for it; others find its result, as where the chosen setting is the original."""
+    taken: set[str] = set()
+    found = []
+    for trial in trials:
+        left = tuple(r for r in trial.rollouts if r.digest not in taken)
+        taken |= {r.digest for r in left}
+        if left:
+            found.append(replace(trial, rollouts=left))
+    return found
+
+
+def shared_beginnings(trials: Sequence[Trial]) -> list[Trial]:
+    """First tasks that more than one of these trials begins with, each as a trial of its own."""
+    times: dict[str, list[Rollout]] = {}
+    for trial in trials:
+        for rollout in trial.rollouts:
+            times.setdefault(rollout.edges()[0].digest, []).append(rollout)
+    found = []
+    for same in times.values():
+        if len({r.digest for r in same}) > 1:
+            key = same[0].key.after(1)
+            found.append(
+                Trial(f"first task of {key.method.label}, order {key.replicate}", (Rollout(key, same[0].judged),))
+            )
+    return found
+
+
+def expected(study: GtepStudy) -> Expected:
+    """What is trained at most."""
+    s = study.gtep
+    tried = s.most_trials * s.orders * (1 + s.conventional * len(study.judged_on))
+    judged = s.judged_orders * (len(study.judged_on) * (1 + 2 * s.conventional) + s.conventional)
+    rollouts = (tried + judged) * len(study.methods)
+    return Expected(rollouts, rollouts * s.tasks, s.tasks)

@@ -1,0 +1,81 @@
+"""Class orders of both phases: which classes are in play, who comes when; the same for all methods and settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from protocols.gtep.settings import GtepSettings
+from seqsearch.core.digests import digest_of, seeded_numpy
+from seqsearch.core.errors import UserError
+from seqsearch.core.types import JudgedPart, MethodSpec, Rollout, StateKey, Tasks, reported
+from seqsearch.extremes.objective import task_sizes
+from seqsearch.planners.replicates import FITTED, SCORING, TUNING
+from seqsearch.training.world import World
+
+Phase = Literal["tune", "judge", "fresh"]
+"""Orders to choose on; to judge on; and others of the pool that was tuned on, which nothing was chosen by."""
+FIRST_SEED: dict[Phase, int] = {"tune": TUNING, "judge": SCORING, "fresh": FITTED}
+
+
+@dataclass(frozen=True)
+class Side:
+    """A pool of one phase: what the user called it, and the indices in the world of its classes in play ``[N]``."""
+
+    text: str
+    classes: tuple[int, ...]
+    there: int
+    """Classes that the pool has."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What both phases have in common: classes of each task ``[T]``."""
+
+    sizes: tuple[int, ...]
+
+    def order(self, world: World, side: Side, phase: Phase, seed: int, number: int) -> Tasks:
+        """The tasks of one class order: a draw of its own from those in play, by pool and ``number``."""
+        named = digest_of("gtep-side", [(c.pool, c.index) for c in world.class_ids(side.classes)])
+        drawn = seeded_numpy("gtep-order", phase, named, seed, number).permutation(side.classes)
+        ends = [sum(self.sizes[: t + 1]) for t in range(len(self.sizes))]
+        return tuple(world.task(sorted(drawn[e - n : e].tolist())) for e, n in zip(ends, self.sizes, strict=True))
+
+    def rollouts(
+        self, world: World, side: Side, phase: Phase, spec: MethodSpec, orders: int, judged: JudgedPart
+    ) -> tuple[Rollout, ...]:
+        """A setting on so many orders, each with the training seed of its number; on ``test`` all other images are learned."""
+        found = []
+        for number in range(orders):
+            tasks = self.order(world, side, phase, world.seed, number)
+            key = StateKey(spec, world.seed, FIRST_SEED[phase] + number, reported(tasks) if judged == "test" else tasks)
+            found.append(Rollout(key, judged, leaf=True))
+        return tuple(found)
+
+
+def sizes_of(settings: GtepSettings, there: dict[str, int]) -> tuple[int, ...]:
+    """Classes of each task ``[T]``; ``there``: classes of each pool by its text.
+
+    Raises:
+        UserError: a pool has too few, or pools that would give different scenarios.
+    """
+    k, first, tasks = settings.classes_per_task, settings.first_task, settings.tasks
+    if k:
+        needed = (first or k) + (tasks - 1) * k
+        if short := next(((p, n) for p, n in there.items() if n < needed), None):
+            raise UserError(
+                f"{tasks} tasks of {k} classes{f', the first of {first},' * bool(first)} need {needed} classes, and pool "
+                f"{short[0]!r} has {short[1]}: lower --tasks, --classes-per-task or --first-task"
+            )
+        return (first or k,) + (k,) * (tasks - 1)
+    if len(set(there.values())) > 1:
+        said = ", ".join(f"{p} has {n}" for p, n in there.items())
+        raise UserError(f"pools of different class counts are different scenarios ({said}): give --classes-per-task")
+    if first and (next(iter(there.values())) - first) < 2 * (tasks - 1):
+        raise UserError(
+            f"--first-task {first} leaves no {tasks - 1} tasks of two classes or more: lower it, or --tasks"
+        )
+    sizes = task_sizes(next(iter(there.values())), tasks, first)
+    if min(sizes) < 2:
+        raise UserError(f"--tasks {tasks} leaves a task with one class, in which nothing is told apart: lower --tasks")
+    return sizes

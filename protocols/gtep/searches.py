@@ -1,0 +1,101 @@
+"""The first phase of a GTEP run from its rows: what was tried, what was chosen, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.gtep.cells import Matrix, mapping, pooled
+from protocols.gtep.reading import GtepResults
+from seqsearch.results.rows import Row
+from seqsearch.selection.best_of import BestOf, best_of
+from seqsearch.selection.enough import Enough, enough
+from seqsearch.selection.harmonic import shares_of_orders
+from seqsearch.selection.with_the_best import WithTheBest, with_the_best
+
+
+@dataclass(frozen=True)
+class Search:
+    """The first phase of a method on a pool.
+
+    Attributes:
+        scores: H of each setting ``[R]``, NaN where an order diverged or it was left early.
+        shares: what each order adds to them ``[R, S]``.
+        chosen: number of the chosen setting; None where all diverged.
+        by_acc, by_avg: what Acc alone and AvgAcc alone would have chosen.
+        best_of: expected best of r = 1 .. R settings; None if no setting counts, or they are no independent draws.
+        candidates: which settings cannot be told from the best.
+    """
+
+    pool: str
+    method: str
+    scores: NDArray[np.float64]
+    shares: Matrix
+    acc: NDArray[np.float64]
+    avg: NDArray[np.float64]
+    params: tuple[Mapping[str, Any], ...]
+    chosen: int | None
+    diverged: int
+    left_early: int
+    best_of: BestOf | None
+    candidates: WithTheBest | None
+    enough: Enough | None
+
+    @property
+    def by_acc(self) -> int | None:
+        return _best(self.acc, self.scores)
+
+    @property
+    def by_avg(self) -> int | None:
+        return _best(self.avg, self.scores)
+
+
+def searches(found: GtepResults) -> Iterator[Search]:
+    """Of each method and pool that settings were tried on."""
+    independent = (found.setting("searcher"), found.setting("scheduler")) == ("random", "fifo")
+    by: dict[tuple[str, str], list[Row]] = {}
+    for row in found.trials:
+        by.setdefault((row["pool"], row["method_id"]), []).append(row)
+    for (pool, method), rows in by.items():
+        rows.sort(key=lambda r: r["trial"])
+        scores = _column(rows, "harmonic_mean")
+        shares = _shares(found, pool, method, rows)
+        some = bool(np.isfinite(scores).any()) and found.finished
+        yield Search(
+            pool, method, scores, shares, _column(rows, "accuracy"), _column(rows, "average_accuracy"),
+            tuple(mapping(r["params"]) for r in rows), next((n for n, r in enumerate(rows) if r["chosen"]), None),
+            sum(r["status"] != "ok" for r in rows), sum(r["status"] == "ok" and r["harmonic_mean"] is None for r in rows),
+            best_of(scores) if some and independent else None, with_the_best(shares) if some else None,
+            enough(shares) if some and independent else None,
+        )  # fmt: skip
+
+
+def _column(rows: Sequence[Row], name: str) -> NDArray[np.float64]:
+    found = np.array([np.nan if r[name] is None else r[name] for r in rows], dtype=np.float64)
+    return np.where((found >= 0) & (found <= 1), found, np.nan)
+
+
+def _best(values: NDArray[np.float64], scores: NDArray[np.float64]) -> int | None:
+    there = np.where(np.isfinite(scores), values, np.nan)
+    return int(np.nanargmax(there)) if np.isfinite(there).any() else None
+
+
+def _shares(found: GtepResults, pool: str, method: str, rows: Sequence[Row]) -> Matrix:
+    """What each order adds to H of each setting ``[R, S]``; NaN of one that does not count."""
+    orders, tasks = int(found.setting("orders")), int(found.setting("tasks"))
+    group = "tune" if pool == found.setting("tune_pool") else f"tune-on-{found.pools.index(pool)}"
+    curves: dict[tuple[str, int], list[Row]] = {}
+    names = {f"{group}-{n}": n for n in range(orders)}
+    for row in found.results:
+        if row["role"] == "search" and row["sequence_id"] in names:
+            curves.setdefault((row["method_id"], names[row["sequence_id"]]), []).append(row)
+    shares = np.full((len(rows), orders), np.nan)
+    for i, r in enumerate(rows):
+        known = np.array([pooled(curves.get((f"{method} [{r['trial']}]", n), ()), tasks) for n in range(orders)])
+        if r["harmonic_mean"] is not None and np.isfinite(known).all():
+            shares[i] = shares_of_orders(known[:, -1], known.mean(axis=1))
+    return shares

@@ -1,0 +1,129 @@
+"""What a GTEP study needs beyond any other: one scenario, a pool to tune on and pools to judge on, which share nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from actors.searching import check_optuna
+from protocols.gtep.scenario import Scenario, Side, sizes_of
+from protocols.gtep.settings import TUNED, GtepSettings
+from protocols.gtep.spaces import check_spaces, given_params
+from seqsearch.core.digests import digest_of, seeded_numpy
+from seqsearch.core.grammar import Value
+from seqsearch.methods.spec import check_memory
+from seqsearch.pools.open import located_pools, pool_texts
+from seqsearch.pools.union import Union
+from seqsearch.study.overlap import Overlap, Shared, overlaps, refused
+from seqsearch.study.study import EVALUATE, TUNE, Study, check_images, reads_frozen, resolved, view_of
+from seqsearch.training.world import World
+
+
+@dataclass(frozen=True)
+class GtepStudy(Study):
+    """A checked study. Its world has the pools of both phases; tasks are of one of them each.
+
+    Attributes:
+        gtep: what was asked for; ``settings`` are those of the world.
+        scenario: classes of each task.
+        tuned_on: the pool of the first phase.
+        judged_on: the pools of the second.
+        given: parameters of each method by label, where nothing is tried.
+    """
+
+    gtep: GtepSettings
+    scenario: Scenario
+    tuned_on: Side
+    judged_on: tuple[Side, ...]
+    given: Mapping[str, Mapping[str, Value]]
+
+    def pools(self) -> list[dict[str, Any]]:
+        """As `Study.pools`, with the classes of both phases."""
+        in_play = Counter(c.pool for v in self.views.values() for c in v.class_ids)
+        return [{**pool, "in_play": in_play[pool["digest"]]} for pool in super().pools()]
+
+    def identity(self) -> dict[str, Any]:
+        sides = {"tuned_on": self.tuned_on, **{f"judged_on_{n}": s for n, s in enumerate(self.judged_on)}}
+        said = {
+            name: {"pool": s.text, "classes": len(s.classes), "of": s.there,
+                   "digest": digest_of("side", [(c.pool, c.index) for c in self.world.class_ids(s.classes)])}
+            for name, s in sides.items()
+        }  # fmt: skip
+        return {
+            **super().identity(), "sides": said, "task_sizes": list(self.scenario.sizes),
+            "given": {m: dict(p) for m, p in self.given.items()},
+        }  # fmt: skip
+
+
+def prepare(settings: GtepSettings, states: Path, device: str, directory: Path) -> GtepStudy:
+    """Resolve and check all names; files are looked for in ``directory``.
+
+    Raises:
+        UserError: an unknown name, pools that share classes or images, too few classes or images, a memory without room, a
+            search space that has no valid setting, weights that do not load, no Optuna where it is to search.
+    """
+    if settings.searcher == "optuna":
+        check_optuna()
+    texts = [settings.tune_pool, *settings.pool]
+    world, methods, tags = resolved(settings.in_one_world(), states, device, directory, settings.tasks)
+    whole, unions = _indices(world, texts, directory)
+    sizes = sizes_of(settings, {text: len(w) for text, w in zip(texts, whole, strict=True)})
+    tuned_on, *judged_on = (
+        _side(world, text, w, sum(sizes), settings.seed) for text, w in zip(texts, whole, strict=True)
+    )
+    for side in (tuned_on, *judged_on):
+        check_images(world, side.classes)
+    _check_overlap(settings, (tuned_on, *judged_on), whole, unions)
+    given = given_params(settings, methods, directory)
+    tried = [world.respecified(m, {**dict(m.params), **given.get(m.label, {})}, m.label) for m in methods]
+    check_memory(tried, sum(sizes))
+    if settings.params == TUNED:
+        check_spaces(methods, settings.seed)
+    views = {
+        EVALUATE: view_of(world, [c for side in judged_on for c in side.classes]), TUNE: view_of(world, tuned_on.classes),
+    }  # fmt: skip
+    return GtepStudy(
+        settings.in_one_world(), world, views, methods, tags, reads_frozen(methods), settings, Scenario(sizes), tuned_on,
+        tuple(judged_on), given,
+    )  # fmt: skip
+
+
+def _indices(world: World, texts: Sequence[str], directory: Path) -> tuple[list[list[int]], list[Union]]:
+    """Each of these pools, which may be several as one: indices in the world of its classes, and the pool by itself."""
+    found, unions, at, part = list[list[int]](), list[Union](), 0, 0
+    for text in texts:
+        parts = len(pool_texts(located_pools(text, directory)))
+        unions.append(Union(world.images.parts[part : part + parts]))
+        count = len(unions[-1].classes)
+        found.append(list(range(at, at + count)))
+        at, part = at + count, part + parts
+    return found, unions
+
+
+def _check_overlap(
+    settings: GtepSettings, sides: Sequence[Side], whole: Sequence[Sequence[int]], unions: Sequence[Union]
+) -> None:
+    """That what is judged on has no class and no image in common with what is tuned on, but for those that are allowed.
+
+    Raises:
+        UserError: it has.
+    """
+    own = [[c - indices[0] for c in side.classes] for side, indices in zip(sides, whole, strict=True)]
+    shared, images = list[Shared](), 0
+    for number in range(1, len(sides)):
+        found = overlaps(unions[0], unions[number], own[0], own[number])
+        shared += [replace(s, judged_index=s.judged_index + whole[number][0]) for s in found.shared]
+        images += found.images
+    refused(Overlap(sides[0].text, ", ".join(s.text for s in sides[1:]), tuple(shared), images), settings.allow_overlap)
+
+
+def _side(world: World, text: str, whole: Sequence[int], needed: int, seed: int) -> Side:
+    """A pool with the classes in play: all, or a seeded draw, which no other pool and no order has a part in."""
+    if needed == len(whole):
+        return Side(text, tuple(whole), len(whole))
+    named = digest_of("gtep-pool", [(c.pool, c.index) for c in world.class_ids(whole)])
+    drawn = seeded_numpy("gtep-classes", named, seed).choice(len(whole), size=needed, replace=False)
+    return Side(text, tuple(whole[i] for i in sorted(drawn.tolist())), len(whole))

@@ -1,0 +1,115 @@
+"""The one summary of a GTEP run, from the rows of its files: what was chosen, and what it is worth elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.gtep.cells import FRESH, Cell, cells
+from protocols.gtep.reading import GtepResults
+from protocols.gtep.searches import Search, searches
+from seqsearch.selection.agreement import Agreement, agreement
+from seqsearch.selection.harmonic import shares_of_orders
+from seqsearch.selection.regret import Difference, optimism, regret
+from seqsearch.selection.with_the_best import WithTheBest, with_the_best
+
+
+@dataclass(frozen=True)
+class Compared:
+    """With ``--conventional``: what the choice on the pool itself would have brought.
+
+    Attributes:
+        regret: of the setting chosen on the pool over the transferred one, both on its test images.
+        gain_over_original: of the transferred setting over the defaults, there as well.
+    """
+
+    pool: str
+    method: str
+    regret: Difference | None
+    gain_over_original: Difference | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All that is shown."""
+
+    results: GtepResults
+    cells: tuple[Cell, ...]
+    searches: tuple[Search, ...]
+    best: Mapping[tuple[str, str], WithTheBest]
+    """By pool and use: which methods cannot be told from the first."""
+    compared: tuple[Compared, ...]
+    optimism: Mapping[str, Difference]
+    """By method."""
+    agreements: tuple[tuple[str, str, Agreement], ...]
+    """Pool, which two rankings of methods, and how they agree."""
+
+
+def summarise(found: GtepResults) -> Summary:
+    """All figures of a run."""
+    all_cells = cells(found)
+    judged = [c for c in all_cells if c.use != FRESH]
+    tried = tuple(searches(found))
+    first_phase = [s for s in tried if s.pool == found.setting("tune_pool")]
+    return Summary(
+        found, tuple(all_cells), tried, _with_the_best(judged), tuple(_compared(judged)),
+        dict(_optimism(first_phase, all_cells)), tuple(_agreements(first_phase, judged)),
+    )  # fmt: skip
+
+
+def _with_the_best(judged: Sequence[Cell]) -> dict[tuple[str, str], WithTheBest]:
+    found = {}
+    for pool, use in dict.fromkeys((c.pool, c.use) for c in judged):
+        same = [c for c in judged if (c.pool, c.use) == (pool, use)]
+        orders = max((len(c.curve) for c in same), default=0)
+        if orders and any(c.valid for c in same):
+            found[pool, use] = with_the_best(
+                [_h(c) if c.valid and len(c.curve) == orders else np.full(orders, np.nan) for c in same]
+            )
+    return found
+
+
+def _h(c: Cell) -> NDArray[np.float64]:
+    return shares_of_orders(c.acc, c.avg)
+
+
+def _compared(judged: Sequence[Cell]) -> Iterator[Compared]:
+    by = {(c.pool, c.method, c.use): c for c in judged if c.valid}
+    for pool, method in dict.fromkeys((c.pool, c.method) for c in judged):
+        tuned, own, original = (by.get((pool, method, use)) for use in ("tuned", "conventional", "original"))
+        if tuned and (own or original):
+            yield Compared(
+                pool,
+                method,
+                regret(_h(own), _h(tuned)) if own else None,
+                regret(_h(tuned), _h(original)) if original else None,
+            )
+
+
+def _optimism(searches: Sequence[Search], all_cells: Sequence[Cell]) -> Iterator[tuple[str, Difference]]:
+    fresh = {c.method: c for c in all_cells if c.use == FRESH and c.valid}
+    for s in searches:
+        if s.method in fresh and s.chosen is not None and np.isfinite(s.scores[s.chosen]):
+            yield s.method, optimism(float(s.scores[s.chosen]), _h(fresh[s.method]))
+
+
+def _agreements(searches: Sequence[Search], judged: Sequence[Cell]) -> Iterator[tuple[str, str, Agreement]]:
+    by = {(c.pool, c.method, c.use): c for c in judged if c.valid}
+    scored = {s.method: s.shares[s.chosen] for s in searches if s.chosen is not None}
+    chosen = {m: shares for m, shares in scored.items() if np.isfinite(shares).all()}
+    for pool in dict.fromkeys(c.pool for c in judged):
+        both = [m for p, m, use in by if (p, use) == (pool, "tuned") and m in chosen]
+        if len(both) > 1:
+            yield (
+                pool,
+                "as chosen, tuned",
+                agreement([chosen[m] for m in both], [_h(by[pool, m, "tuned"]) for m in both]),
+            )
+        for first, second in (("tuned", "conventional"), ("tuned", "original")):
+            both = [m for p, m, use in by if (p, use) == (pool, first) and (pool, m, second) in by]
+            if len(both) > 1:
+                a, b = ([_h(by[pool, m, use]) for m in both] for use in (first, second))
+                yield pool, f"{first}, {second}", agreement(a, b)

@@ -1,0 +1,159 @@
+"""Who is first on which pool of a GTEP run: the tables of its second phase, and what pools are called."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from protocols.gtep.cells import FRESH, Cell, table_rows
+from protocols.gtep.searches import Search
+from protocols.gtep.summary import Summary
+from protocols.report.edge_cells import interval
+from protocols.report.tables import Cells
+from protocols.report.text import count, duration, enumerated, percent
+
+LONG = 40
+"""Pools with longer names are numbered; their names are said once."""
+CONDITIONS = (
+    "Over all class orders of these classes and their training seeds, with these images and these settings: what other "
+    "classes, images or draws of settings would show is in no interval"
+)
+MARKED = "* cannot be told from the first (multiple comparisons with the best, 95 % over all methods; unmarked: told below it)."
+TUNING = "the tuning pool"
+"""What the pool is called that settings are chosen on, if its name is long."""
+POOLED = "Acc: test images of all classes that are classified right after the last task, pooled (no mean over tasks)"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The methods of a pool and use: which is first, which others cannot be told from it, which are told to be below.
+
+    ``lacking``: why none is told, empty where they could be.
+    """
+
+    first: str
+    alike: tuple[str, ...]
+    below: tuple[str, ...]
+    lacking: str = ""
+
+
+def standing(s: Summary, pool: str, use: str = "tuned") -> Standing | None:
+    """None if no method was judged on all orders."""
+    found = s.best.get((pool, use))
+    there = [c.method for c in s.cells if (c.pool, c.use) == (pool, use)]
+    good = [c.method for c in s.cells if (c.pool, c.use) == (pool, use) and c.valid]
+    if found is None or found.best is None or not good:
+        return None
+    first, alike = there[found.best], [there[i] for i in found.candidates if i != found.best]
+    below = [m for m in good if m != first and m not in alike]
+    orders = max(len(c.curve) for c in s.cells if c.valid)
+    lacking = "" if len(good) < 2 or orders > 1 else "one class order tells nothing apart"
+    return Standing(first, tuple(alike), tuple(below), lacking)
+
+
+def names(s: Summary) -> dict[str, str]:
+    """What pools are called: by their own names where these are short."""
+    pools = dict.fromkeys([*s.results.pools, *(c.pool for c in s.cells if c.use != FRESH)])
+    return {p: p if len(p) <= LONG else f"pool {n}" for n, p in enumerate(pools, 1)}
+
+
+def tuned_on(s: Summary) -> str:
+    """The pool of the first phase as it was named."""
+    return str(s.results.setting("tune_pool") or "-")
+
+
+def tuning(s: Summary) -> str:
+    """What it is called."""
+    return tuned_on(s) if len(tuned_on(s)) <= LONG else TUNING
+
+
+def legend(s: Summary) -> str:
+    """What the pools are that are called otherwise than by their names; empty if none is."""
+    called = {tuning(s): tuned_on(s), **{name: pool for pool, name in names(s).items()}}
+    said = [f"{name} is {pool}" for name, pool in called.items() if name != pool]
+    return f"Here {enumerated(said)}." if said else ""
+
+
+def cell(s: Summary, pool: str, method: str, use: str = "tuned") -> Cell | None:
+    return next((c for c in s.cells if (c.pool, c.method, c.use) == (pool, method, use)), None)
+
+
+def first_phase(s: Summary) -> list[Search]:
+    """On the pool that was tuned on."""
+    return [x for x in s.searches if x.pool == tuned_on(s)]
+
+
+# ------------------------------------------------------------------------------------------------ the second phase
+
+
+def overview(s: Summary) -> Cells:
+    """What was tuned on one pool, on all others side by side, as the paper prints it; nothing with one pool."""
+    called = names(s)
+    headings = ["Method", *(f"{name}: {figure}" for name in called.values() for figure in ("Acc", "AvgAcc"))]
+    rows = []
+    for method in s.results.methods if len(called) > 1 else ():
+        row = [method]
+        for pool in called:
+            c = cell(s, pool, method)
+            row += [_sd(c.acc), _sd(c.avg)] if c and c.valid else [_trouble(s, c, method), "-"]
+        rows.append(tuple(row))
+    lead = f"Percent, mean over class orders (sd). Columns: pools judged on. {POOLED}; AvgAcc: mean of that over the tasks."
+    return Cells(f"Tuned on {tuning(s)}", lead, tuple(headings), tuple(rows))
+
+
+def judged(s: Summary, pool: str) -> Cells:
+    """The methods on one pool."""
+    ranks = {r["method_id"]: r["rank"] for r in table_rows(s.cells) if (r["pool"], r["use"]) == (pool, "tuned")}
+    found, rows = standing(s, pool), []
+    told = bool(found and not found.lacking and (found.alike or found.below))
+    for method in s.results.methods:
+        c = cell(s, pool, method)
+        if c is None or not c.valid:
+            rows.append((method, _trouble(s, c, method), *("-",) * 5))
+            continue
+        mark = "*" if told and found and method in (found.first, *found.alike) else ""
+        figures = (_sd(c.acc), _sd(c.avg), interval(c.harmonic.value), f"{ranks.get(method)}{mark}")
+        rows.append((method, *figures, size(c.params_bytes), seconds_text(c.seconds)))
+    lead = (
+        f"Percent. {POOLED}; AvgAcc: mean of that after each task; both mean over class orders (sd). H: harmonic mean of the "
+        f"two means. {CONDITIONS}. {MARKED if told else 'No method is told from another.'} Parameters: beyond the backbone, in "
+        "the end. Time: to train one class order, on the machines of this run."
+    )
+    headings = ("Method", "Acc (sd)", "AvgAcc (sd)", "H [95 %]", "rank", "parameters", "time")
+    return Cells(
+        f"On {names(s)[pool]}, {_how(s)}", lead, headings, tuple(rows) if any(c.pool == pool for c in s.cells) else ()
+    )
+
+
+def _how(s: Summary) -> str:
+    given = str(s.results.setting("params") or "tuned")
+    return f"tuned on {tuning(s)}" if given == "tuned" else f"with the settings of --params {given}"
+
+
+def _trouble(s: Summary, c: Cell | None, method: str) -> str:
+    """Why a method has no figures on a pool."""
+    if c is None:
+        search = next((x for x in first_phase(s) if x.method == method), None)
+        nothing = search is not None and search.chosen is None and s.results.finished
+        return "no setting ended well" if nothing else "not judged"
+    if c.diverged:
+        return f"{' and '.join(c.failures) or 'failed'} on {c.diverged} of {c.asked}"
+    return f"{len(c.curve)} of {count(c.asked, 'order')}"
+
+
+def _sd(values: Any) -> str:
+    return f"{percent(float(values.mean()))} ({percent(float(values.std(ddof=1))) if len(values) > 1 else '-'})"
+
+
+def size(number: int | None) -> str:
+    """Bytes: ``1.56 kB``, ``12.3 MB``."""
+    if number is None:
+        return "-"
+    unit, scale = next(((u, x) for u, x in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)) if number >= x), ("B", 1.0))
+    return f"{number / scale:.3g} {unit}"
+
+
+def seconds_text(seconds: float) -> str:
+    """A time that may be short."""
+    return "-" if not math.isfinite(seconds) else duration(seconds) if seconds >= 10 else f"{seconds:.2g} s"

@@ -1,0 +1,203 @@
+"""What choosing elsewhere costs, in cells and in words: regret, optimism, rankings, and the takeaways of the paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from protocols.gtep.cells import Cell
+from protocols.gtep.summary import Summary
+from protocols.report.edge_cells import signed
+from protocols.report.edge_truth import p_text
+from protocols.report.gtep_cells import cell, names, seconds_text, size, standing, tuning
+from protocols.report.tables import Cells
+from protocols.report.text import count, enumerated, percent
+from seqsearch.selection.agreement import Agreement
+from seqsearch.selection.regret import Difference
+
+RANKINGS = {
+    "as chosen, tuned": "by the H that settings were chosen by on {tuning}, and by their H on {pool}",
+    "tuned, conventional": "on {pool} by settings chosen on {tuning}, and by settings chosen there",
+    "tuned, original": "on {pool} by settings chosen on {tuning}, and by the original ones",
+}
+"""What two rankings are of."""
+GIVEN = "Points, each with 95 % by itself over class orders of these classes, of these very settings"
+
+
+def by_choice(s: Summary) -> Cells:
+    """Each method by the setting that was judged; nothing without ``--conventional``."""
+    called, rows = names(s), []
+    for c in s.compared:
+        of = [cell(s, c.pool, c.method, use) for use in ("tuned", "conventional", "original")]
+        scores = [percent(x.harmonic.value.value) if x and x.valid else "-" for x in of]
+        promised = s.optimism.get(c.method)
+        rows.append(
+            (called.get(c.pool, c.pool), c.method, *scores, *map(_gap, (c.regret, c.gain_over_original, promised)))
+        )
+    lead = (
+        "H in percent on test images, and points with 95 % intervals over class orders alone, for these settings. Tuned: "
+        f"chosen on {tuning(s)}; chosen here: on this pool's own images to choose by; original: the defaults. Regret: chosen "
+        "here minus tuned. Gain: tuned minus original. Optimism: H as it was chosen by, minus H of the same setting on fresh "
+        "class orders, training seeds and test images of the pool that it was chosen on: of this choice, not of such choices "
+        "on average."
+    )
+    headings = ("Pool", "Method", "tuned", "chosen here", "original", "regret", "gain", "optimism")
+    return Cells("What choosing elsewhere costs", lead, headings, tuple(rows))
+
+
+def _gap(d: Difference | None) -> str:
+    return "-" if d is None or not np.isfinite(d.value.value) else signed(d.value)
+
+
+def rankings(s: Summary) -> Cells:
+    """How rankings of methods agree."""
+    called = names(s)
+    rows = [(called.get(pool, pool), which, *_tau(a)) for pool, which, a in s.agreements]
+    lead = (
+        "Kendall's tau-b of mean H. Its 95 % interval: what it may be for these very methods over all class orders; none where "
+        "too few pairs of methods are told apart on both sides. p: of rankings that have nothing to do with each other. Told: "
+        "pairs of methods told apart in the first, the second, both, of all."
+    )
+    return Cells(
+        "Do rankings of methods agree?", lead, ("Pool", "rankings", "methods", "tau [95 %]", "p", "told"), tuple(rows)
+    )
+
+
+def _tau(a: Agreement) -> tuple[str, str, str, str]:
+    methods = round((1 + math.sqrt(1 + 8 * a.pairs)) / 2)
+    told = "{}, {}, {} of {}".format(*a.told, a.pairs)
+    return str(methods), tau_text(a), "-" if math.isnan(a.p) else p_text(a.p), told
+
+
+def tau_text(a: Agreement) -> str:
+    """``0.67 [-0.33, 1.00]``."""
+    if math.isnan(a.tau.value):
+        return "-"
+    return f"{a.tau.value:.2f}" + (f" [{a.tau.low:.2f}, {a.tau.high:.2f}]" if math.isfinite(a.tau.low) else "")
+
+
+# ------------------------------------------------------------------------------------------------ in words
+
+
+def findings(s: Summary) -> list[str]:
+    """What was measured; empty sentences are left out."""
+    said = [f(s, pool) for pool in names(s) for f in (regret, gain)]
+    said += [optimism(s), *(agreement(s, *a) for a in s.agreements)]
+    return [line for line in said if line]
+
+
+def regret(s: Summary, pool: str) -> str:
+    """What choosing on the pool itself would have brought."""
+    known = {c.method: c.regret for c in s.compared if c.pool == pool and c.regret}
+    same = [m for m in known if _params(s, pool, m, "tuned") == _params(s, pool, m, "conventional")]
+    said = [f"{enumerated(same)}: 0, the same setting is chosen on both"] if same else []
+    said += _by_verdict({m: d for m, d in known.items() if m not in same})
+    of = f"H of the setting chosen there minus that of the one chosen on {tuning(s)}, both on its test images"
+    text = f"Regret on {names(s)[pool]} ({of})"
+    return f"{text}: {'; '.join(said)}. {GIVEN}." if said else ""
+
+
+def gain(s: Summary, pool: str) -> str:
+    """Of what was tuned elsewhere over the defaults."""
+    said = _by_verdict({c.method: c.gain_over_original for c in s.compared if c.pool == pool and c.gain_over_original})
+    text = f"Gain on {names(s)[pool]} (H of the setting chosen on {tuning(s)} minus that of the original one)"
+    return f"{text}: {'; '.join(said)}. {GIVEN}." if said else ""
+
+
+def optimism(s: Summary) -> str:
+    """By how much the score that a setting was chosen by promised too much."""
+    said = _by_verdict(dict(s.optimism))
+    of = f"H that a setting was chosen by, minus what it shows on fresh class orders, seeds and test images of {tuning(s)}"
+    text = f"Optimism ({of})"
+    return f"{text}: {'; '.join(said)}. {GIVEN}, not of such choices on average." if said else ""
+
+
+def _params(s: Summary, pool: str, method: str, use: str) -> object:
+    found = cell(s, pool, method, use)
+    return found.params if found else None
+
+
+def _by_verdict(known: Mapping[str, Difference]) -> list[str]:
+    """Methods with their differences in points, by what is told of these."""
+    groups: dict[str, list[str]] = {}
+    for method, d in known.items():
+        groups.setdefault(_told(d), []).append(f"{method} {signed(d.value)}")
+    return [f"{', '.join(methods)} ({verdict})" for verdict, methods in groups.items()]
+
+
+def _told(d: Difference) -> str:
+    """What the interval holds, or why there is none."""
+    if math.isnan(d.value.low):
+        return f"no interval: {d.lacking}" if d.lacking else "no interval"
+    return "told from 0" if d.value.low > 0 or d.value.high < 0 else "not told from 0"
+
+
+def agreement(s: Summary, pool: str, which: str, a: Agreement) -> str:
+    """Whether two rankings agree, as far as class orders tell."""
+    of = RANKINGS[which].format(pool=names(s)[pool], tuning=tuning(s))
+    methods = round((1 + math.sqrt(1 + 8 * a.pairs)) / 2)
+    if math.isnan(a.tau.value):
+        return f"Rankings of {count(methods, 'method')} {of}: {a.lacking}."
+    said = [f"tau = {tau_text(a)}", f"{a.told[2]} of {count(a.pairs, 'pair')} told apart in both"]
+    if a.lacking:
+        said.append(f"no interval: {a.lacking}")
+    said.append(
+        f"p = {p_text(a.p)} that unrelated rankings agree, or disagree, as much{'' if a.exact else ' (approximate)'}"
+    )
+    return f"Rankings of {count(methods, 'method')} {of}: {'; '.join(said)}. Of these methods and settings, over class orders."
+
+
+# ------------------------------------------------------------------------------------------------ takeaways
+
+
+def takeaways(s: Summary) -> list[str]:
+    """The two questions that the paper wants answered of a method, of the one that is first on each pool."""
+    said = []
+    for pool, name in names(s).items():
+        found = standing(s, pool)
+        cells = [c for c in s.cells if (c.pool, c.use) == (pool, "tuned") and c.valid]
+        if found is None or len(cells) < 2:
+            continue
+        if found.lacking:
+            verdict = f"not known: {found.lacking}"
+        elif found.alike:
+            verdict = f"of none is it shown: {found.first} is highest, {enumerated(found.alike)} cannot be told from it"
+        else:
+            verdict = f"yes, {found.first}"
+        asked = f"Key Takeaway 1 on {name}, does a method outperform the others with the settings that it goes by?"
+        said.append(f"{asked} {verdict}. By H, over class orders of these classes, of these settings.")
+        said.append(cheap_and_stable(name, next(c for c in cells if c.method == found.first), cells))
+    return said
+
+
+def cheap_and_stable(name: str, first: Cell, cells: list[Cell]) -> str:
+    """What the first costs beside the others, and how it varies; no claim, since neither is tested."""
+    memory = _place(first, cells, lambda c: math.nan if c.params_bytes is None else float(c.params_bytes))
+    seconds = _place(first, cells, lambda c: c.seconds)
+    text = (
+        f"Key Takeaway 2 on {name}, is it cheaper, and stable? {first.method} has {size(first.params_bytes)} of parameters "
+        f"beyond the backbone ({memory}) and takes {seconds_text(first.seconds)} to train an order ({seconds}; on the machines "
+        "of this run)"
+    )
+    if len(first.curve) < 2:
+        return f"{text}. How it varies over class orders is not known from one."
+    spread = _place(first, cells, lambda c: float(c.acc.std(ddof=1)))
+    sd, low, median = (percent(float(v)) for v in (first.acc.std(ddof=1), first.acc.min(), np.median(first.acc)))
+    return (
+        f"{text}. Its Acc has an sd of {sd} points over {count(len(first.acc), 'class order')} ({spread}), the lowest {low} % "
+        f"at a median of {median} %. Costs are one run's and spreads are not tested: a rare collapse needs more orders to show."
+    )
+
+
+def _place(first: Cell, cells: list[Cell], of: Callable[[Cell], float]) -> str:
+    """``least of 4``, ``2 of 4 have less``, ``alike for all 4``."""
+    known = [v for v in map(of, cells) if math.isfinite(v)]
+    own = of(first)
+    if not math.isfinite(own) or len(known) < 2:
+        return "not known of others"
+    less = sum(v < own for v in known)
+    if max(known) - min(known) < 1e-12:
+        return f"alike for all {len(known)}"
+    return f"{less} of {len(known)} have less" if less else f"least of {len(known)}"

@@ -1,0 +1,133 @@
+"""Whole runs: the same again, the same after any stop, nothing trained twice; what is judged is what was chosen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seqsearch.core.yaml_file import read_mapping
+from tests.unit.gtep.small import finished, label, results, rows, session, small, states, trimmed
+
+
+@pytest.fixture(scope="module")
+def method(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return trimmed(tmp_path_factory.mktemp("method"))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, method: str) -> Path:
+    return finished(tmp_path_factory.mktemp("whole") / "run", f"{method},simplecil")
+
+
+def test_the_same_again(whole: Path, method: str, tmp_path: Path) -> None:
+    again = finished(tmp_path / "run", f"{method},simplecil")
+    assert results(again) == results(whole)
+    assert states(again) == states(whole)
+    assert (again / "chosen.yaml").read_bytes() == (whole / "chosen.yaml").read_bytes()
+
+
+def test_another_seed_is_another_run(whole: Path, method: str, tmp_path: Path) -> None:
+    other = finished(tmp_path / "run", f"{method},simplecil", seed=1)
+    for mine, its in zip(results(other)[:2], results(whole)[:2], strict=True):
+        assert mine != its
+
+
+def test_nothing_is_trained_twice(whole: Path) -> None:
+    found = states(whole)
+    assert len(found) == len(set(found)) > 0
+
+
+def test_the_best_harmonic_mean_is_judged_on_the_other_pool(whole: Path, method: str) -> None:
+    tried = [r for r in rows(whole, "trials") if r["method_id"] == label(method)]
+    assert [r["trial"] for r in tried] == [0, 1, 2, 3]
+    scores = [r["harmonic_mean"] for r in tried]
+    assert len(set(scores)) > 1, "settings that all score alike prove nothing"
+    assert [r["chosen"] for r in tried] == [n == int(np.argmax(scores)) for n in range(4)]
+    [judged] = [r for r in rows(whole, "table") if r["method_id"] == label(method)]
+    assert judged["params"] == tried[int(np.argmax(scores))]["params"]
+    assert (judged["pool"], judged["use"], judged["orders"]) == (small("x").pool[0], "tuned", 2)
+
+
+def test_the_table_is_what_the_results_say(whole: Path, method: str) -> None:
+    """Acc and AvgAcc by hand: all images judged after a task count alike."""
+    mine = [r for r in rows(whole, "results") if r["method_id"] == label(method) and r["role"] == "rescore"]
+    curves = []
+    for name in ("judge-0-0", "judge-0-1"):
+        by_task = [[r for r in mine if (r["sequence_id"], r["trained_step"]) == (name, t)] for t in (1, 2, 3)]
+        assert [len(part) for part in by_task] == [1, 2, 3]
+        curves.append([sum(r["correct"] for r in part) / sum(r["n"] for r in part) for part in by_task])
+    acc, avg = np.mean(curves, axis=0)[-1], np.mean(curves)
+    [row] = [r for r in rows(whole, "table") if r["method_id"] == label(method)]
+    assert row["accuracy"] == pytest.approx(acc)
+    assert row["average_accuracy"] == pytest.approx(avg)
+    assert row["harmonic_mean"] == pytest.approx(2 * acc * avg / (acc + avg))
+
+
+def test_the_first_phase_judges_images_of_training_and_the_second_learns_them(whole: Path) -> None:
+    """Reward images in the first phase; in the second the test images, and the state has another identity."""
+    found = rows(whole, "results")
+    assert {r["split"] for r in found if r["role"] == "search"} == {"reward"}
+    assert {r["split"] for r in found if r["role"] == "rescore"} == {"test"}
+
+
+@pytest.mark.parametrize("lines", [(2,), (14, 9), (31,)])
+def test_a_run_that_was_stopped_finds_the_same(
+    whole: Path, method: str, tmp_path: Path, lines: tuple[int, ...]
+) -> None:
+    path = tmp_path / "run"
+    for count in lines:
+        assert not session(path, small(f"{method},simplecil"), count), "it was stopped too late to prove anything"
+        assert json.loads((path / "stats.json").read_text())["complete"] is False
+        assert not (path / "report.html").exists()
+    assert session(path, small(f"{method},simplecil"))
+    assert results(path) == results(whole)
+    assert sorted(states(path)) == sorted(states(whole))
+
+
+def test_what_was_chosen_is_judged_again_from_its_file(whole: Path, method: str, tmp_path: Path) -> None:
+    """The second phase alone: the same trainings, and the same table."""
+    again = finished(tmp_path / "run", f"{method},simplecil", params=str(whole / "chosen.yaml"))
+    assert rows(again, "trials") == []
+    assert rows(again, "table") == rows(whole, "table")
+    assert set(states(again)) < set(states(whole))
+    assert len(states(again)) == 2 * 2 * 3
+
+
+def test_original_parameters_are_the_defaults(method: str, tmp_path: Path) -> None:
+    run = finished(tmp_path / "run", f"{method},{method}:keep=5", params="original")
+    one, other = rows(run, "table")
+    assert (one["params"], other["params"]) == ("{}", '{"keep": 5}')
+    assert one["harmonic_mean"] == other["harmonic_mean"]
+
+
+def test_parameters_that_the_user_fixed_win_over_a_file(whole: Path, method: str, tmp_path: Path) -> None:
+    chosen = read_mapping(whole / "chosen.yaml", 1 << 20, 6, "seqsearch-gtep-chosen/1")["methods"][label(method)]
+    assert isinstance(chosen, dict)
+    fixed = f"{method}:keep=1"
+    file = tmp_path / "own.yaml"
+    file.write_text(json.dumps({"schema": "seqsearch-gtep-chosen/1", "methods": {label(fixed): chosen}}))
+    [row] = rows(finished(tmp_path / "run", fixed, params=str(file)), "table")
+    assert chosen["keep"] != 1
+    assert json.loads(row["params"]) == {"bias": chosen["bias"], "keep": 1}
+
+
+def test_the_conventional_protocol_beside_it(method: str, tmp_path: Path, whole: Path) -> None:
+    run = finished(tmp_path / "run", f"{method},simplecil", conventional=True)
+    table = {(r["use"], r["pool"]): r for r in rows(run, "table") if r["method_id"] == label(method)}
+    tuned_on, judged_on = small("x").tune_pool, small("x").pool[0]
+    assert list(table) == [
+        ("tuned", judged_on), ("original", judged_on), ("conventional", judged_on), ("fresh", tuned_on),
+    ]  # fmt: skip
+    there = [r for r in rows(run, "trials") if (r["method_id"], r["pool"]) == (label(method), judged_on)]
+    [winner] = [r for r in there if r["chosen"]]
+    assert len(there) == 4
+    assert winner["harmonic_mean"] == max(r["harmonic_mean"] for r in there)
+    assert json.loads(table["conventional", judged_on]["params"]) == json.loads(winner["params"])
+    assert table["fresh", tuned_on]["params"] == table["tuned", judged_on]["params"]
+    mine = [r for r in rows(run, "table") if r["use"] == "tuned"]
+    assert mine == rows(whole, "table"), "what is beside it must change nothing"
+    trained = states(run)
+    assert len(trained) == len(set(trained))
