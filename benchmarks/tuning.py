@@ -1,6 +1,6 @@
 """What trials on Ray Tune cost beside their own work: the wall time of a sweep by that of training alone, shared by the workers.
 
-    python -m benchmarks.tuning [--write] [--workers 2] [--trials 6] [--orders 2] [--tasks 3] [--seconds 10]
+    python -m benchmarks.tuning [--write] [--workers 2] [--trials 10] [--orders 2] [--tasks 3] [--seconds 10]
 
 The real command line in a process of its own, Ray's start included: ``seqsearch gtep`` chooses among ``--trials`` settings of a
 method that learns by sleeping (`benchmarks/sleeping_method.py`: busy cores do not slow it), and judges the one chosen. Trainings

@@ -56,5 +56,6 @@ def _print_costs(settings: GtepSettings, runtime: Runtime) -> None:
         f"{f', {cost.conventional:,} for the conventional protocol beside it' if cost.conventional else ''}; "
         f"{cost.shared:,} first tasks of them are shared by settings that differ in nothing that acts there\n"
         f"{duration(3600 * cost.hours)} with {cost.workers} trial(s) at a time, at {cost.seconds:.2g} s a training on this "
-        "machine (two tasks with each method's defaults: settings with more epochs take longer)\nnothing was run"
+        "machine (two tasks with each method's defaults: settings with more epochs take "
+        "longer, and Ray takes some seconds to start)\nnothing was run"
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from protocols.gtep.cells import Matrix, mapping, pooled
 from protocols.gtep.reading import GtepResults
+from seqsearch.distribution.paired import FEWEST_SEEDS as FEWEST
 from seqsearch.results.rows import Row
 from seqsearch.selection.best_of import BestOf, best_of
 from seqsearch.selection.enough import Enough, enough
@@ -69,9 +70,20 @@ def searches(found: GtepResults) -> Iterator[Search]:
             pool, method, scores, shares, _column(rows, "accuracy"), _column(rows, "average_accuracy"),
             tuple(mapping(r["params"]) for r in rows), next((n for n, r in enumerate(rows) if r["chosen"]), None),
             sum(r["status"] != "ok" for r in rows), sum(r["status"] == "ok" and r["harmonic_mean"] is None for r in rows),
-            best_of(scores) if some and independent else None, with_the_best(shares) if some else None,
+            best_of(scores) if some and independent else None, told(shares) if some else None,
             enough(shares) if some and independent else None,
         )  # fmt: skip
+
+
+def told(shares: ArrayLike) -> WithTheBest:
+    """Which rows of ``shares [R, S]`` cannot be told from the best; none is told below `FEWEST` class orders.
+
+    Two orders that agree by chance, as shares of a few dozen images do, would else tell anything apart.
+    """
+    found, orders = with_the_best(shares), np.shape(shares)[1]
+    if orders >= FEWEST or found.lacking:
+        return found
+    return replace(found, lacking=f"{FEWEST} class orders are needed to tell others from the best, {orders} there")
 
 
 def _column(rows: Sequence[Row], name: str) -> NDArray[np.float64]:

@@ -35,8 +35,8 @@ class Setting:
 
 def drawn(world: World, method: MethodSpec, count: int, seed: int) -> list[Setting]:
     """``count`` different random settings of a method, fewer if there are no more; of one that has no space, its defaults."""
-    found = proposals(load("method", method.target), dict(method.params), count + 1, seed, method.backbone)
-    added = found[1 : count + 1] or found  # the first are the defaults: the paper draws all
+    build, fixed = load("method", method.target), dict(method.params)
+    added = proposals(build, fixed, count, seed, method.backbone, defaults=False)
     return [setting_of(world, method, n, params) for n, params in enumerate(added)]
 
 
@@ -55,9 +55,9 @@ def check_spaces(methods: Sequence[MethodSpec], seed: int) -> None:
     for method in methods:
         build, fixed = load("method", method.target), dict(method.params)
         space = search_space(build, fixed, method.backbone)
-        if space and len(proposals(build, fixed, 2, seed, method.backbone)) < 2:
+        if space and not proposals(build, fixed, 1, seed, method.backbone, defaults=False):
             raise UserError(
-                f"method {method.label!r}: every setting that was drawn breaks a rule between its parameters, or is its default "
+                f"method {method.label!r}: every setting that was drawn breaks a rule between its parameters "
                 f"(it searches {', '.join(space)}): fix fewer of them, or others"
             )
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.gtep.cells import FRESH, Cell, cells
 from protocols.gtep.reading import GtepResults
-from protocols.gtep.searches import Search, searches
+from protocols.gtep.searches import Search, searches, told
+from seqsearch.distribution.interval import Interval
+from seqsearch.distribution.paired import FEWEST_SEEDS as FEWEST
 from seqsearch.selection.agreement import Agreement, agreement
 from seqsearch.selection.harmonic import shares_of_orders
 from seqsearch.selection.regret import Difference, optimism, regret
-from seqsearch.selection.with_the_best import WithTheBest, with_the_best
+from seqsearch.selection.with_the_best import WithTheBest
+
+FEWEST_RANKED = 3
+"""Methods below which rankings are not compared: of two there are two, and half of all agree."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ def _with_the_best(judged: Sequence[Cell]) -> dict[tuple[str, str], WithTheBest]
         same = [c for c in judged if (c.pool, c.use) == (pool, use)]
         orders = max((len(c.curve) for c in same), default=0)
         if orders and any(c.valid for c in same):
-            found[pool, use] = with_the_best(
+            found[pool, use] = told(
                 [_h(c) if c.valid and len(c.curve) == orders else np.full(orders, np.nan) for c in same]
             )
     return found
@@ -96,20 +101,28 @@ def _optimism(searches: Sequence[Search], all_cells: Sequence[Cell]) -> Iterator
             yield s.method, optimism(float(s.scores[s.chosen]), _h(fresh[s.method]))
 
 
+def agreed(first: Sequence[NDArray[np.float64]], second: Sequence[NDArray[np.float64]]) -> Agreement:
+    """How two rankings agree; without bounds below `FEWEST` class orders, where pairs are told apart by chance."""
+    found, orders = agreement(first, second), min(len(first[0]), len(second[0]))
+    if orders >= FEWEST or found.lacking:
+        return found
+    return replace(found, tau=Interval(found.tau.value), lacking=f"{FEWEST} class orders are needed, {orders} there")
+
+
 def _agreements(searches: Sequence[Search], judged: Sequence[Cell]) -> Iterator[tuple[str, str, Agreement]]:
     by = {(c.pool, c.method, c.use): c for c in judged if c.valid}
     scored = {s.method: s.shares[s.chosen] for s in searches if s.chosen is not None}
     chosen = {m: shares for m, shares in scored.items() if np.isfinite(shares).all()}
     for pool in dict.fromkeys(c.pool for c in judged):
         both = [m for p, m, use in by if (p, use) == (pool, "tuned") and m in chosen]
-        if len(both) > 1:
+        if len(both) >= FEWEST_RANKED:
             yield (
                 pool,
                 "as chosen, tuned",
-                agreement([chosen[m] for m in both], [_h(by[pool, m, "tuned"]) for m in both]),
+                agreed([chosen[m] for m in both], [_h(by[pool, m, "tuned"]) for m in both]),
             )
         for first, second in (("tuned", "conventional"), ("tuned", "original")):
             both = [m for p, m, use in by if (p, use) == (pool, first) and (pool, m, second) in by]
-            if len(both) > 1:
+            if len(both) >= FEWEST_RANKED:
                 a, b = ([_h(by[pool, m, use]) for m in both] for use in (first, second))
-                yield pool, f"{first}, {second}", agreement(a, b)
+                yield pool, f"{first}, {second}", agreed(a, b)

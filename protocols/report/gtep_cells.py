@@ -46,10 +46,10 @@ def standing(s: Summary, pool: str, use: str = "tuned") -> Standing | None:
     if found is None or found.best is None or not good:
         return None
     first, alike = there[found.best], [there[i] for i in found.candidates if i != found.best]
+    if found.lacking and len(good) > 1:
+        return Standing(first, (), (), found.lacking)
     below = [m for m in good if m != first and m not in alike]
-    orders = max(len(c.curve) for c in s.cells if c.valid)
-    lacking = "" if len(good) < 2 or orders > 1 else "one class order tells nothing apart"
-    return Standing(first, tuple(alike), tuple(below), lacking)
+    return Standing(first, tuple(alike), tuple(below))
 
 
 def names(s: Summary) -> dict[str, str]:
@@ -117,10 +117,11 @@ def judged(s: Summary, pool: str) -> Cells:
         rows.append((method, *figures, size(c.params_bytes), seconds_text(c.seconds)))
     lead = (
         f"Percent. {POOLED}; AvgAcc: mean of that after each task; both mean over class orders (sd). H: harmonic mean of the "
-        f"two means. {CONDITIONS}. {MARKED if told else 'No method is told from another.'} Parameters: beyond the backbone, in "
+        f"two means. {CONDITIONS}. {MARKED if told else 'No method is told from another.'} Stored: "
+        f"parameters beyond the backbone (a network trained from scratch is not among them), in "
         "the end. Time: to train one class order, on the machines of this run."
     )
-    headings = ("Method", "Acc (sd)", "AvgAcc (sd)", "H [95 %]", "rank", "parameters", "time")
+    headings = ("Method", "Acc (sd)", "AvgAcc (sd)", "H [95 %]", "rank", "stored", "time")
     return Cells(
         f"On {names(s)[pool]}, {_how(s)}", lead, headings, tuple(rows) if any(c.pool == pool for c in s.cells) else ()
     )

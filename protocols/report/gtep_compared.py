@@ -75,7 +75,9 @@ def tau_text(a: Agreement) -> str:
     """``0.67 [-0.33, 1.00]``."""
     if math.isnan(a.tau.value):
         return "-"
-    return f"{a.tau.value:.2f}" + (f" [{a.tau.low:.2f}, {a.tau.high:.2f}]" if math.isfinite(a.tau.low) else "")
+    return f"{a.tau.value:.2f}" + (
+        f" [{a.tau.low:.2f}, {a.tau.high:.2f}]" if math.isfinite(a.tau.low) and not a.lacking else ""
+    )
 
 
 # ------------------------------------------------------------------------------------------------ in words
@@ -106,12 +108,15 @@ def gain(s: Summary, pool: str) -> str:
     return f"{text}: {'; '.join(said)}. {GIVEN}." if said else ""
 
 
+FEWER = "The first phase learns from fewer images, holding back those it judges on: that alone makes this difference smaller."
+
+
 def optimism(s: Summary) -> str:
     """By how much the score that a setting was chosen by promised too much."""
     said = _by_verdict(dict(s.optimism))
     of = f"H that a setting was chosen by, minus what it shows on fresh class orders, seeds and test images of {tuning(s)}"
     text = f"Optimism ({of})"
-    return f"{text}: {'; '.join(said)}. {GIVEN}, not of such choices on average." if said else ""
+    return f"{text}: {'; '.join(said)}. {GIVEN}, not of such choices on average. {FEWER}" if said else ""
 
 
 def _params(s: Summary, pool: str, method: str, use: str) -> object:

@@ -33,14 +33,15 @@ def tried(s: Summary) -> Cells:
         rows.append((x.method, *numbers, str(x.chosen), *figures, "-" if alike is None else str(alike), *others))
     lead = (
         "Percent, on the images that settings are chosen by: of a chosen one too high on average, since it was chosen for "
-        "them. Settings are numbered from 0. Diverged: on any class order, or failed otherwise; such never win. Left early: by "
+        "them. Settings are numbered from 0. Not well: diverged on any class order, or failed otherwise (log.jsonl "
+        "says why); such never win. Left early: by "
         "the scheduler. Alike: other settings that cannot be told from the best (95 % over all settings; these classes and "
         "images). By Acc, by AvgAcc: the setting that either alone would have chosen."
     )
     headings = (
         "Method",
         "tried",
-        "diverged",
+        "not well",
         "left early",
         "chosen",
         "H",

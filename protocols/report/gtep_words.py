@@ -45,10 +45,10 @@ def _first(s: Summary, pool: str) -> str:
         return ""
     first = cell(s, pool, found.first)
     score = percent(first.harmonic.value.value) if first else "-"
-    if not found.alike and not found.below:
-        return f"{found.first} alone was judged on {name} (H = {score} %)"
     if found.lacking:
         return f"{found.first} has the highest H on {name} ({score} %), and {found.lacking}"
+    if not found.alike and not found.below:
+        return f"{found.first} alone has figures on {name} (H = {score} %)"
     if not found.alike:
         others = "all others" if len(found.below) == len(s.results.methods) - 1 else "all others that have figures"
         return f"{found.first} is above {others} on {name} (H = {score} %)"

@@ -30,9 +30,15 @@ def search_space(
 
 
 def proposals(
-    method: type[Method], fixed: Mapping[str, Value], count: int, seed: int, backbone: str = ""
+    method: type[Method],
+    fixed: Mapping[str, Value],
+    count: int,
+    seed: int,
+    backbone: str = "",
+    *,
+    defaults: bool = True,
 ) -> list[dict[str, Value]]:
-    """At most ``count`` distinct settings as parameters to add to ``fixed``; the first adds nothing.
+    """At most ``count`` distinct settings as parameters to add to ``fixed``; the first adds nothing, unless without ``defaults``.
 
     They depend on the seed, the method's space and nothing else; fewer than asked for if the space has no more. A method
     without a space has one: its defaults. Draws that break a rule between parameters are left out.
@@ -41,8 +47,9 @@ def proposals(
         UserError: the method declares values that it does not accept itself.
     """
     space = search_space(method, fixed, backbone)
-    found: list[dict[str, Value]] = [{}]
-    known = [build_config(method, fixed, backbone)]
+    defaults = defaults or not space
+    found: list[dict[str, Value]] = [{}] if defaults else []
+    known = [build_config(method, fixed, backbone)] if defaults else []
     draw = np.random.default_rng(seed_of("tuning", seed))
     for _ in range(ATTEMPTS * count if space else 0):
         params = {name: plain(_drawn(space[name], draw), space[name]) for name in sorted(space)}

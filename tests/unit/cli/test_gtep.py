@@ -138,15 +138,15 @@ def test_optuna_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_costs_are_told_and_nothing_is_run(tmp_path: Path) -> None:
-    """Four settings of ``bias`` alone share first tasks: the default is not drawn, so that there are three."""
+    """Four settings of ``bias`` alone, which share first tasks."""
     method = trimmed(tmp_path / "m", keep=4)
     ended = gtep("--methods", method, *SMALL[:-2], "--trials", "9", "--conventional", "--dry-run", "--json")
     assert ended.exit_code == 0, ended.output
     found = json.loads(ended.stdout)
-    assert found["tuning"] == 2 + 3 * 2 * 2
+    assert found["tuning"] == 2 + 4 * 2 * 2
     assert found["judging"] == 2 * 3
     assert found["conventional"] == found["tuning"] + 3 * 2 * 3
-    assert found["shared"] == 2 * (3 * 2 - 2)
+    assert found["shared"] == 2 * (4 * 2 - 2)
     assert found["trainings"] == found["tuning"] + found["judging"] + found["conventional"]
     assert found["seconds"] > 0
     assert found["hours"] == pytest.approx(found["trainings"] * found["seconds"] / 3600)

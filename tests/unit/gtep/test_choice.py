@@ -47,9 +47,9 @@ def test_first_tasks_are_trained_once_for_settings_that_differ_later(tmp_path: P
     method = trimmed(tmp_path / "m", keep=8)
     run = finished(tmp_path / "run", method, trials="9")
     tried = rows(run, "trials")
-    assert len({r["params"] for r in tried}) == len(tried) == 3, "the fourth is the default, which is not drawn"
+    assert len({r["params"] for r in tried}) == len(tried) == 4
     tuning = [r for r in rows(run, "trainings") if r["seed"] < 1_000_002 and r["seed"] >= 1_000_000]
-    assert len(tuning) == 2 + 3 * 2 * 2
+    assert len(tuning) == 2 + 4 * 2 * 2
     assert len({r["state"] for r in tuning}) == len(tuning)
     assert len({r["harmonic_mean"] for r in tried}) > 1, "settings that all score alike prove nothing"
 
@@ -137,16 +137,14 @@ def test_a_decision_in_the_journal_that_is_none_is_refused(method: str, tmp_path
     assert "\n" not in str(refused.value)
 
 
-def test_every_pool_has_its_own_proposals(method: str, tmp_path: Path) -> None:
-    """With ``--conventional`` Optuna is told of each pool by itself; what it proposes without scores is the same."""
-    settings = small(method, searcher="optuna", trials="16", conventional=True)
+def test_every_pool_has_its_own_decisions(method: str, tmp_path: Path) -> None:
+    """With ``--conventional`` Optuna is told of each pool by itself."""
+    settings = small(method, searcher="optuna", trials="11", conventional=True)
     assert session(tmp_path / "run", settings)
-    tried = {pool: [r["params"] for r in rows(tmp_path / "run", "trials") if r["pool"] == pool]
-             for pool in (settings.tune_pool, *settings.pool)}  # fmt: skip
-    one, other = tried.values()
-    assert len(one) == len(other) == 16
-    assert one[:10] == other[:10]
-    assert one != other
+    with closing(Journal(tmp_path / "run")) as journal:
+        names = [note["decision"] for e in journal.entries if "decision" in (note := e.get("note", {}))]
+    pools = (settings.tune_pool, *settings.pool)
+    assert names == [f"optuna {label(method)} {n} on {pool}" for pool in pools for n in (0, 5, 10)]
 
 
 def test_what_optuna_is_told_decides_what_it_proposes(method: str, tmp_path: Path) -> None:
