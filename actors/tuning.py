@@ -26,9 +26,10 @@ from actors.worker import Setup
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.core.outcomes import EdgeResult
+from seqsearch.core.types import Rollout
 from seqsearch.engine.evaluator import Ledger
 from seqsearch.engine.search import Counts
-from seqsearch.engine.trials import Observe, Trial, known_before, next_edge
+from seqsearch.engine.trials import Observe, Trial, known_before, next_edge, passed
 from seqsearch.storage.files import cannot_write
 from seqsearch.storage.inside import Inside
 from seqsearch.training.world import World
@@ -72,6 +73,8 @@ class TunedTrials:
         self._progress: Any = ray.remote(num_cpus=0)(Progress).remote()
         self._running, self._rounds = 0, 0
         self._needed: set[str] = set()
+        self._ends: dict[str, Rollout] = {}
+        """Rollouts under way, by the state that they lead to."""
         self._busy, self._wall = 0.0, 0.0
 
     def run(self, trials: Sequence[Trial], ledger: Ledger, observe: Observe, deadline: Deadline) -> None:
@@ -82,6 +85,7 @@ class TunedTrials:
         for trial in todo:
             self._progress.add.remote(trial.name, *known_before(trial, ledger))
         self._needed = {digest for t in todo for r in t.rollouts for digest in r.key.chain}
+        self._ends = {r.key.digest: r for t in todo for r in t.rollouts}
         listener = _Listener(self, todo, ledger, observe)
         begun = time.monotonic()
         with deadline.interrupting():
@@ -130,6 +134,10 @@ class TunedTrials:
         """A result has been put down."""
         self._busy += result.train_seconds + result.judge_seconds
         ray.get(self._progress.add.remote(trial, result))
+        if result.state in self._ends:
+            gone = passed(self._ends.pop(result.state))
+            self._needed -= gone
+            self.drop(gone)
         self._states.make_room()
 
     def began(self, running: int) -> None:

@@ -23,7 +23,7 @@ from seqsearch.core.outcomes import Result
 from seqsearch.core.types import MethodSpec, Request, Rollout
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Counts
-from seqsearch.engine.trials import Trial, next_edge
+from seqsearch.engine.trials import Trial, next_edge, passed
 from seqsearch.planners.base import PlannerProgress
 
 
@@ -140,10 +140,9 @@ class GtepRun(ProtocolRun):
                 shown.over()
 
     def _drop(self, rollouts: Iterable[Rollout]) -> None:
-        """States that were kept for others that begin alike, or that might have gone on, and are not needed any more."""
-        kept = {d for r in rollouts for d in (r.key.after(1).digest, *(() if r.leaf else (r.key.digest,)))}
-        if kept:
-            self.session.trials(self.study.world).drop(sorted(kept))
+        """All states of these: nothing that is asked from now on begins as they do."""
+        if gone := {digest for r in rollouts for digest in passed(r, whole=True)}:
+            self.session.trials(self.study.world).drop(sorted(gone))
 
     def export(self, reached: str | None) -> Exported:
         return export(self.session, self.plans, reached)

@@ -114,6 +114,17 @@ def results(rollout: Rollout, ledger: Ledger) -> list[EdgeResult]:
     return found
 
 
+def passed(rollout: Rollout, *, whole: bool = False) -> set[str]:
+    """States that nobody needs once a rollout is done: all but that of its first task, which others share, and the one it led to.
+
+    With ``whole``, these as well.
+    """
+    edges = rollout.edges()
+    inner = edges if whole else edges[1:-1]
+    parts = {d for e in edges[0 if whole else 1 :] for d in (e.key.part, e.home.key.digest if e.home is not e else "")}
+    return {e.key.digest for e in inner} | (parts - {""})
+
+
 def known_before(trial: Trial, ledger: Ledger) -> list[EdgeResult]:
     """All that is known of a trial's edges, and of those that learn their parts."""
     edges = {e.digest: e for r in trial.rollouts for own in r.edges() for e in (own.home, own)}

@@ -27,6 +27,7 @@ def test_the_same_again(whole: Path, method: str, tmp_path: Path) -> None:
     assert results(again) == results(whole)
     assert states(again) == states(whole)
     assert (again / "chosen.yaml").read_bytes() == (whole / "chosen.yaml").read_bytes()
+    assert not [p for p in (again / "states").rglob("*") if p.is_file()], "a finished run keeps no states"
 
 
 def test_another_seed_is_another_run(whole: Path, method: str, tmp_path: Path) -> None:
