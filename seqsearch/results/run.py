@@ -188,7 +188,12 @@ def read_config(run: Path) -> dict[str, Any]:
 
 def _lacking(run: Path, config: dict[str, Any], name: str) -> str:
     """What is to be said of a run without this file."""
-    if name != SEQUENCES.file and isinstance(own := config.get("settings"), dict) and "methods" not in own:
+    if (
+        name != SEQUENCES.file
+        and isinstance(own := config.get("settings"), dict)
+        and "similarity" in own
+        and "methods" not in own
+    ):
         return f"run {run} trained nothing, so that it has no accuracies: name its sequences, {run / SEQUENCES.file}"
     command = copyable(str(config.get("protocol", "cldyb")).partition("-")[0])  # edge-plan is made by edge
     return f"run {run} is not finished (no {name} yet): finish it with seqsearch {command} --resume {copyable(run)}"
