@@ -40,7 +40,16 @@ SMALL: dict[str, Callable[[Path], str]] = {
 HALVES = ("", "half=1", "half=2,half_seed=3")
 
 
-@pytest.fixture(params=[(kind, half) for kind in (*names("pool"), "own") for half in HALVES], ids=" ".join)
+KINDS = (*names("pool"), "own")
+CASES = [
+    pytest.param((kind, half), marks=[pytest.mark.long] if half and kind != "glyphs" else [], id=f"{kind} {half}")
+    for kind in KINDS
+    for half in HALVES
+]
+"""All halves wrap a pool alike: those of glyphs are looked at each time."""
+
+
+@pytest.fixture(params=CASES)
 def text(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     kind, half = request.param
     assert kind in SMALL, f"say in SMALL how to make a small pool of kind {kind!r}"

@@ -164,9 +164,7 @@ def known(run: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    "count", [9, pytest.param(2, marks=pytest.mark.long), pytest.param(27, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("count", [pytest.param(n, marks=pytest.mark.long) for n in (2, 9, 27)])
 def test_a_killed_driver_resumes_to_the_same_table(whole: Path, method: str, tmp_path: Path, count: int) -> None:
     run = tmp_path / "run"
     process = started(run, "--methods", method, *FLAGS, "--workers", 2)

@@ -63,6 +63,7 @@ def finish(path: Path, **changes: Any) -> Path:
 # ------------------------------------------------------------------------------------------------ pools
 
 
+@pytest.mark.long
 def test_a_folder_and_its_parquet_file_find_the_same_sequence(tmp_path: Path, digits: Path) -> None:
     build_parquet([("digits", build_pool(str(digits)))], tmp_path / "digits.parquet", Options(min_images=4), 1)
     found = [
