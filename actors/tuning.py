@@ -120,7 +120,7 @@ class TunedTrials:
                 ),
                 run_config=tune.RunConfig(
                     name=name,  # new: nothing lies there
-                    storage_path=str(where.path),
+                    storage_path=str(where.path.absolute()),
                     callbacks=[listener],
                     stop=listener.over,
                     failure_config=tune.FailureConfig(max_failures=_most_deaths(trials)),
