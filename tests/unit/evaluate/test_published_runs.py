@@ -67,7 +67,8 @@ def test_a_dry_run_takes_the_command(name: str, pools: dict[str, Path], tmp_path
     for words in unlike.values():
         put = Places(tmp_path, tmp_path / "out").put(substituted(words, pools))
         put = [w for i, w in enumerate(put) if w != "--out" and put[i - 1] != "--out"]
-        ran = CliRunner().invoke(main, [*put[1:], "--dry-run", "--workers", "0"])
+        alike = ["--allow-overlap", "all"] if put[1] == "gtep" else []  # the stand-ins have the same classes and images
+        ran = CliRunner().invoke(main, [*put[1:], *alike, "--dry-run", "--workers", "0"])
         assert ran.exit_code == 0, f"{' '.join(put)}\n{ran.output}"
         assert json.loads(ran.stdout)["trainings"] > 0
 
