@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from seqsearch.core.digests import seed_of
@@ -21,10 +22,8 @@ Space = Mapping[str, LogUniform | tuple[Any, ...]]
 
 def check_optuna() -> None:
     """Raises UserError: Optuna is not installed."""
-    try:
-        import optuna  # noqa: F401
-    except ImportError:
-        raise UserError("--searcher optuna needs Optuna: pip install 'seqsearch[optuna]'") from None
+    if find_spec("optuna") is None:
+        raise UserError("--searcher optuna needs Optuna: pip install 'seqsearch[optuna]'")
 
 
 def suggested(

@@ -164,7 +164,7 @@ class TunedTrials:
         self._states.close()
 
 
-class _Listener(tune.Callback):  # type: ignore[misc]  # Ray has no types
+class _Listener(tune.Callback):  # type: ignore[misc]  # Ray ships no types: its base is Any
     """Puts down what trials report; the only one who writes."""
 
     def __init__(self, runner: TunedTrials, trials: Sequence[Trial], ledger: Ledger, observe: Observe) -> None:

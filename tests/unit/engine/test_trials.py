@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from seqsearch.core.outcomes import EdgeResult
+from seqsearch.core.outcomes import EdgeResult, Status
 from seqsearch.core.types import ClassId, Edge, MethodSpec, Rollout, StateKey, Task
 from seqsearch.engine.reporting import ReportedResults
 from seqsearch.engine.trials import Trial, known_before, next_edge, passed, results
@@ -15,8 +15,8 @@ PLAIN = Rollout(StateKey(SPEC, 0, 0, TASKS), leaf=True)
 ADDITIVE = Rollout(StateKey(replace(SPEC, anchor=1), 0, 0, TASKS), leaf=True)
 
 
-def answer(edge: Edge, status: str = "ok") -> EdgeResult:
-    return EdgeResult(edge.digest, edge.key.digest, status, message="" if status == "ok" else "why")  # type: ignore[arg-type]
+def answer(edge: Edge, status: Status = "ok") -> EdgeResult:
+    return EdgeResult(edge.digest, edge.key.digest, status, message="" if status == "ok" else "why")
 
 
 def ledger(*found: EdgeResult) -> ReportedResults:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from seqsearch.pools.open import build_pool
+from seqsearch.pools.parts.half import Half
 from seqsearch.pools.parts.prints import LOOK
 from tests.recording import noted as noted_in
 from tests.recording import recording
@@ -45,7 +46,8 @@ def by_class(log: Path, pool: str) -> dict[int, int]:
     """Images that were read of each class of such a half."""
     size = sum(SIZES.values())
     half = build_pool(pool)
-    where = {int(row): i // size for i, row in enumerate(half.base_rows(np.arange(len(half.classes) * size)))}  # type: ignore[attr-defined]
+    assert isinstance(half, Half)
+    where = {int(row): i // size for i, row in enumerate(half.base_rows(np.arange(len(half.classes) * size)))}
     return dict(Counter(where[row] for row in noted(log)))
 
 
