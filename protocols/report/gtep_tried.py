@@ -87,7 +87,10 @@ def expected(s: Summary) -> Cells:
 
 
 def _gains(x: Search) -> tuple[float, float, float]:
-    return (x.enough.bound, x.enough.from_here, x.enough.noise) if x.enough else (math.nan,) * 3
+    """None of them where one is lacking: of four settings a tail says nothing."""
+    if x.enough is None or x.enough.lacking:
+        return math.nan, math.nan, math.nan
+    return x.enough.bound, x.enough.from_here, x.enough.noise
 
 
 def _points(value: float) -> str:
