@@ -210,7 +210,12 @@ TRIALS = Layout(
         Column("params", "string", "-", "JSON: its parameters, as far as they differ from the defaults"),
         Column("accuracy", "float64?", "fraction", "final accuracy on the reward images of the tasks tuned on"),
         Column("status", "string", "-", "ok, diverged, oom, timeout or failed"),
-        Column("train_seconds", "float64", "s", "training time of the whole trial"),
+        Column(
+            "train_seconds",
+            "float64",
+            "s",
+            "training time of the whole trial; in gtep a first task that trials share counts in each",
+        ),
         Column("trainings", "int64", "-", "trainings of the trial: tasks learned"),
         Column("chosen", "bool", "-", "whether the run goes on with it"),
         Column(

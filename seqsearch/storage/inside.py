@@ -12,7 +12,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -139,19 +139,16 @@ class Inside:
         Raises:
             OSError: they could not be listed.
         """
-        try:
-            with self.opened() as folder, os.scandir(folder) as entries:
-                return sorted(e.name for e in entries if form.fullmatch(e.name) and e.is_file(follow_symlinks=False))
-        except OSError as error:
-            if error.errno not in ABSENT:
-                raise
-        return []
+        return self._names(form, lambda entry: entry.is_file(follow_symlinks=False))
 
     def folders(self, form: re.Pattern[str]) -> list[str]:
         """As `names`, of the folders in this one."""
+        return self._names(form, lambda entry: entry.is_dir(follow_symlinks=False))
+
+    def _names(self, form: re.Pattern[str], kind: Callable[[os.DirEntry[str]], bool]) -> list[str]:
         try:
             with self.opened() as folder, os.scandir(folder) as entries:
-                return sorted(e.name for e in entries if form.fullmatch(e.name) and e.is_dir(follow_symlinks=False))
+                return sorted(e.name for e in entries if form.fullmatch(e.name) and kind(e))
         except OSError as error:
             if error.errno not in ABSENT:
                 raise

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.yaml_file import read_mapping, record
+from seqsearch.selection.harmonic import harmonic
 
 FILE = Path(__file__).parent / "tables.yaml"
 SCHEMA = "seqsearch-gtep-tables/1"
@@ -45,7 +46,7 @@ class Accuracies:
     @property
     def harmonic(self) -> float:
         """``2 Acc AvgAcc / (Acc + AvgAcc)``: the paper chooses the setting that makes it largest."""
-        return 2 * self.acc * self.avg_acc / (self.acc + self.avg_acc)
+        return 100 * float(harmonic(self.acc / 100, self.avg_acc / 100))
 
 
 @dataclass(frozen=True)
