@@ -123,14 +123,8 @@ class Sweep:
     def __init__(
         self, settings: GtepSettings, world: World, scenario: Scenario, method: MethodSpec, side: Side, known: Known
     ) -> None:
-        self.s, self.world, self.scenario, self.method, self.side, self.known = (
-            settings,
-            world,
-            scenario,
-            method,
-            side,
-            known,
-        )
+        self.s, self.world, self.scenario = settings, world, scenario
+        self.method, self.side, self.known = method, side, known
         self.tried: dict[int, Tried] = {}
         self.asked: list[Rollout] = []
         """All rollouts, also those of rungs."""
