@@ -15,9 +15,9 @@ from seqsearch.core.typed import brief, fits
 from seqsearch.results.rows import Row
 from seqsearch.results.run import read_config
 from seqsearch.results.schema import RESULTS, SEQUENCES, STATS, TRIALS
+from seqsearch.results.stats import read_stats
 from seqsearch.results.tables import read_rows
 from seqsearch.storage.inside import Inside
-from seqsearch.storage.reading import json_object
 
 SETTINGS: dict[str, Any] = {
     "tune_pool": str, "pool": tuple[str, ...], "tasks": int, "orders": int, "eval_orders": int, "params": str,
@@ -84,7 +84,7 @@ def read_run(run: Path) -> GtepResults:
             raise UserError(
                 f"run {run} is not finished (no {name} yet): finish it with seqsearch gtep --resume {copyable(run)}"
             )
-    stats = json_object(run / STATS) if here.has(STATS) else None
+    stats = read_stats(run / STATS) if here.has(STATS) else None
     sequences, results, trials = (
         tuple(read_rows(run / layout.file, layout)) for layout in (SEQUENCES, RESULTS, TRIALS)
     )

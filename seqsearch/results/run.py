@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,9 +14,9 @@ from numpy.typing import NDArray
 from seqsearch.core.bits import unpacked
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable
-from seqsearch.core.typed import fits, sensible
 from seqsearch.results.rows import Row, TaskSequence
-from seqsearch.results.schema import RESULTS, SEQUENCES, TRACE
+from seqsearch.results.schema import RESULTS, SEQUENCES, STATS, TRACE
+from seqsearch.results.stats import read_stats
 from seqsearch.results.tables import read_rows, read_sequences
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import json_object
@@ -26,9 +25,6 @@ Matrix = NDArray[np.float64]
 ROUNDING = 1e-9
 """An accuracy and the share of images that were right differ by no more."""
 FOUND = ("searched", "hard")
-TIMES = ("wall_seconds", "busy_share")
-COUNTS = ("trained", "naive", "replayed", "sessions", *TIMES)
-"""Numbers in ``stats.json``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +123,7 @@ def read_results(run: Path) -> RunResults:
     return assembled(
         run,
         config,
-        _stats(run / "stats.json") if here.has("stats.json") else None,
+        read_stats(run / STATS) if here.has(STATS) else None,
         read_sequences(run / SEQUENCES.file),
         read_rows(run / RESULTS.file, RESULTS),
         read_rows(run / TRACE.file, TRACE) if here.has(TRACE.file) else [],
@@ -234,19 +230,6 @@ def _task_images(path: Path, row: Row) -> TaskImages:
             "counted: restore the file"
         ) from None
     return TaskImages(counts, right)
-
-
-def _stats(path: Path) -> dict[str, Any]:
-    """``stats.json``, its numbers checked."""
-    said = json_object(path)
-    for name in COUNTS:
-        value = said.get(name)
-        if value is not None and not (fits(value, float if name in TIMES else int) and sensible(value)):
-            raise UserError(f"{path}: {name} is {json.dumps(value)[:40]}: restore the file")
-    moved = said.get("moved", {})
-    if not (isinstance(moved, dict) and all(fits(m, tuple[float, int]) and sensible(m) for m in moved.values())):
-        raise UserError(f"{path}: moved is {json.dumps(moved)[:40]}: restore the file")
-    return said
 
 
 def _mapping(value: Any) -> dict[str, Any]:
