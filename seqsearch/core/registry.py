@@ -1,4 +1,4 @@
-"""Find a method, pool, backbone, scenario or format by name: one module each, one ``build`` in it."""
+"""Find a method, learner, pool, stream, backbone, scenario or format by name: one module each, one ``build`` in it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item
 from seqsearch.core.paths import at_home
 
-ItemKind = Literal["method", "pool", "backbone", "scenario", "format"]
+ItemKind = Literal["method", "learner", "pool", "stream", "backbone", "scenario", "format"]
 _PACKAGES: dict[ItemKind, str] = {
     "method": "seqsearch.methods",
+    "learner": "seqsearch.learners",
     "pool": "seqsearch.pools",
+    "stream": "seqsearch.streams",
     "backbone": "seqsearch.backbones",
     "scenario": "seqsearch.training.scenarios",
     "format": "seqsearch.formats",

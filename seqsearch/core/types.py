@@ -45,7 +45,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Segment:
-    """The samples ``start`` to ``stop`` (exclusive) of a stream; ``stream`` is the identity of the stream's content and order."""
+    """The steps ``start`` to ``stop`` (exclusive) of a stream; ``stream`` is the identity of its content, of the order and
+    batches in which it is played, and of what is judged on the way."""
 
     stream: str
     start: int

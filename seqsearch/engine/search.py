@@ -219,7 +219,9 @@ def outcome(rollout: Rollout, results: Sequence[EdgeResult]) -> Outcome:
     n = len(rollout.key.prefix)
     accuracy, masked = np.full((n, n), np.nan), np.full((n, n), np.nan)
     for t, result in enumerate(results):
-        if result.status == "ok":
+        if (
+            result.status == "ok" and len(result.counts) == t + 1
+        ):  # of segments of a stream, groups are not what was learned
             judged = np.array(result.counts)
             accuracy[t, : t + 1] = np.array(result.correct) / judged
             if result.masked_correct:

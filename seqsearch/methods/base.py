@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
+from seqsearch.core.registry import ItemKind
 from seqsearch.methods.config import Config
 from seqsearch.states.blocks import FROZEN as FROZEN
 
@@ -28,7 +29,8 @@ class Caps:
     """What the engine may assume of a method.
 
     Attributes:
-        input: ``frozen`` if only `Batch.frozen` is ever read (no image is then decoded), else ``images``.
+        input: ``labels`` if a learner of streams reads neither images nor features, ``frozen`` if only `Batch.frozen` is ever
+            read (no image is then decoded), else ``images``.
         order_invariant_after: final scores do not depend on the order of the tasks after this many; None if they do.
         needs_exemplars: it stores rows of training images and replays them.
         needs_val: it uses `TaskData.val`, which is empty for all others: they learn from these images, too.
@@ -42,7 +44,7 @@ class Caps:
         design: columns of CLDyB Table 3 that apply, of `DESIGN`.
     """
 
-    input: Literal["frozen", "images"] = "images"
+    input: Literal["labels", "frozen", "images"] = "images"
     order_invariant_after: int | None = None
     needs_exemplars: bool = False
     needs_val: bool = False
@@ -128,6 +130,11 @@ class Method(ABC):
     `load_state_dict`. It is built as ``cls(context, config)`` and must keep nothing outside `state_dict` that training needs.
     """
 
+    kind: ClassVar[ItemKind] = "method"
+    required: ClassVar[tuple[str, ...]] = (
+        "fit_task", "predict", "features", "state_dict", "load_state_dict", "memory_footprint",
+    )  # fmt: skip
+    """What a subclass must define."""
     Config: ClassVar[type[Config]] = Config
     caps: Caps = Caps()
     variant: ClassVar[str] = ""

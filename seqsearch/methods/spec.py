@@ -12,35 +12,40 @@ from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
 from seqsearch.core.identity import code_digest, source_files, versions
-from seqsearch.core.registry import load, own_code
+from seqsearch.core.registry import ItemKind, load, own_code
 from seqsearch.core.types import MethodSpec
 from seqsearch.methods.base import Additive, Caps, Method
 from seqsearch.methods.command import command_spec
 from seqsearch.methods.config import Config, acts_in_first, build_config
 
-HOOKS = ("fit_task", "predict", "features", "state_dict", "load_state_dict", "memory_footprint")
-"""What a method must define."""
-
 
 def method_spec(
-    item: Item, backbone_name: str, backbone: Backbone, device: str, fed_by: Iterable[Path] = (), augment: str = "none"
+    item: Item,
+    backbone_name: str,
+    backbone: Backbone,
+    device: str,
+    fed_by: Iterable[Path] = (),
+    augment: str = "none",
+    base: Any = Method,
 ) -> MethodSpec:
     """Check a method on a backbone, and give it its identity.
 
     Its code counts, and with it all that it imports; so does that of the backbone, and of the engine's files that feed it
-    (``fed_by``). A method stays what it was when nothing of this changed.
+    (``fed_by``). A method stays what it was when nothing of this changed. ``base`` is what it must be derived from: `Method`,
+    or the base of another kind.
 
     Raises:
         UserError: unknown method, parameter or value, or a backbone that it cannot use.
     """
     if command_line.is_one(item.target):
         return command_spec(item, backbone_name, device)
-    build = load("method", item.target)
-    if not hasattr(build, "Config") or not hasattr(build, "fit_task"):
-        raise UserError(f"method {item.text!r} is no method: derive its class from seqsearch.methods.base.Method")
-    for hook in HOOKS:
-        if getattr(build, hook, None) is getattr(Method, hook):
-            raise UserError(f"method {item.text!r} does not define {hook} (docs/methods.md says what it is for)")
+    kind: ItemKind = base.kind
+    build = load(kind, item.target)
+    if not hasattr(build, "Config") or any(not hasattr(build, hook) for hook in base.required):
+        raise UserError(f"{kind} {item.text!r} is no {kind}: derive its class from {base.__module__}.{base.__name__}")
+    for hook in base.required:
+        if getattr(build, hook, None) is getattr(base, hook):
+            raise UserError(f"{kind} {item.text!r} does not define {hook} (docs/{kind}s.md says what it is for)")
     try:
         with own_code("its parameters cannot be checked"):
             config = build_config(build, dict(item.params), backbone_name)

@@ -86,6 +86,9 @@ class PoolSource:
         return {n: t.to(self.device) for n, t in tokenise(self.texts(rows)).items()} if tokenise else {}
 
     def frozen(self, rows: Rows) -> torch.Tensor:
+        given = getattr(self.pools.parts[0], "given_features", None)  # of a stream that has no images (`Stream`)
+        if given is not None:
+            return torch.tensor(given(rows), device=self.device)
         return torch.tensor(self.features.rows(rows), device=self.device)  # a copy in memory aligned as torch likes it
 
     def remembered(self, space: str, rows: Rows, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
@@ -139,6 +142,7 @@ class WorkerContext:
         self.device, self.dim = source.device, source.backbone.dim
         self.backbone_id = source.features.space
         self.image_bytes = 3 * source.backbone.view.size**2
+        self.n_classes = len(source.pools.classes)
         self.augment, self.from_scratch = source.world.augment, isinstance(source.backbone, FromScratch)
         self.levels = source.levels
 

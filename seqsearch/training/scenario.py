@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -18,9 +18,10 @@ from seqsearch.core.errors import AccessError
 from seqsearch.core.outcomes import HEAD, MOVED, ClassifierCounts, Counts
 from seqsearch.core.types import JudgedPart, StateKey
 from seqsearch.methods.base import PASSES, FitReport, Method
+from seqsearch.methods.config import Config
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.states.blocks import State
-from seqsearch.training.context import PoolSource
+from seqsearch.training.context import PoolSource, WorkerContext
 from seqsearch.training.failures import Diverged
 from seqsearch.training.moved import MOST, moved
 from seqsearch.training.world import World
@@ -50,9 +51,16 @@ class Scenario(ABC):
     """
 
     stepwise: bool = True
+    learns: ClassVar[Any] = Method
+    """What is trained: the base class of its kind (`seqsearch.core.registry`)."""
 
     def __init__(self, world: World, source: SourceOf) -> None:
         self.world, self.source = world, source
+
+    def made(self, build: Any, context: WorkerContext, config: Config) -> Method:
+        """A fresh method, or a learner of another kind as one, from its class."""
+        method: Method = build(context, config)
+        return method
 
     @abstractmethod
     def data(self, method: Method, key: StateKey) -> TaskData:

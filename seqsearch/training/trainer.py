@@ -194,11 +194,10 @@ class Trainer:
     def fresh(self, key: StateKey) -> Method:
         """The method of a key, having seen nothing."""
         spec = key.method
-        source, build = self.source(spec.backbone), load("method", spec.target)
+        source, build = self.source(spec.backbone), load(self.scenario.learns.kind, spec.target)
         source.asker = spec.digest
         context = WorkerContext(source, key.seed, key.replicate, spec.target)
-        method: Method = build(context, build_config(build, dict(spec.params), spec.backbone))
-        return method
+        return self.scenario.made(build, context, build_config(build, dict(spec.params), spec.backbone))
 
     def restore(self, key: StateKey, state: State) -> Method:
         """A fresh instance that is given a state as it comes from `learned`."""

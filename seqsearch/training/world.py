@@ -23,6 +23,7 @@ from seqsearch.pools.open import build_pool, pool_texts
 from seqsearch.pools.parts.half import Half
 from seqsearch.pools.union import Union, UnionSplit, joint_digest
 from seqsearch.storage.inside import Inside
+from seqsearch.streams.playing import Played, Playing
 
 if TYPE_CHECKING:
     from seqsearch.backbones.base import Backbone
@@ -47,6 +48,7 @@ class World:
         scenario: what is learned at a time and how it is judged (`seqsearch.training.scenario`).
         augment: whether images are augmented in training: ``none``, ``published`` or ``autoaugment``.
         checkpoint_seconds: of training between two checkpoints; it decides no number.
+        playing: of a stream, how it is played; its images are then the pool's.
     """
 
     pool: str
@@ -60,6 +62,7 @@ class World:
     scenario: str = "class_incremental"
     augment: str = "none"
     checkpoint_seconds: float = 300.0
+    playing: Playing | None = None
 
     def __reduce__(self) -> Any:
         # names travel, the pools themselves do not
@@ -72,6 +75,8 @@ class World:
         Raises:
             UserError: a pool cannot be opened, or comes twice.
         """
+        if self.playing is not None:
+            return Union([self.played.stream.pool])
         texts = [*pool_texts(self.pool), *(text for _, text in self.grow)]
         parts = [build_pool(text) for text in texts]
         digests = [p.digest for p in parts]
@@ -81,6 +86,17 @@ class World:
                     f"pools {texts[digests.index(digest)]!r} and {texts[number]!r} are the same: name it once"
                 )
         return Union(parts)
+
+    @cached_property
+    def played(self) -> Played:
+        """The stream, opened and parted.
+
+        Raises:
+            UserError: it cannot be opened, or is too short for what is asked.
+        """
+        if self.playing is None:
+            raise ValueError("a world without a stream")
+        return Played(self.playing)
 
     @cached_property
     def image_files(self) -> ImageFiles:
@@ -108,7 +124,8 @@ class World:
             UserError: unknown method, parameter, value or backbone.
         """
         name = item.backbone or default_backbone
-        return method_spec(item, name, self.backbone(name), self.device, self._feeding(), self.augment)
+        learns = load("scenario", self.scenario).learns
+        return method_spec(item, name, self.backbone(name), self.device, self._feeding(), self.augment, learns)
 
     def respecified(self, spec: MethodSpec, params: Mapping[str, Any], label: str) -> MethodSpec:
         """The same method with other parameters."""

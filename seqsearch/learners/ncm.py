@@ -1,0 +1,47 @@
+"""NCM: the nearest of the running class means of frozen features, by cosine.
+
+"Distance-Based Image Classification: Generalizing to New Classes at Near-Zero Cost". Nothing is trained. Classes that were
+not seen are never said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from seqsearch.learners.base import Learner, LearnerContext, Step
+from seqsearch.methods.config import Config
+from seqsearch.methods.data import Batch
+
+
+class NearestClassMean(Learner):
+    """Sums ``[C, d]`` and counts ``[C]`` of features; see the module."""
+
+    def __init__(self, context: LearnerContext, config: Config) -> None:
+        super().__init__(context, config)
+        self.sums = torch.zeros(context.n_classes, context.dim, device=context.device)
+        self.counts = torch.zeros(context.n_classes, device=context.device)
+
+    def predict(self, batch: Batch) -> Tensor:
+        if not bool(self.counts.any()):
+            return torch.full((len(batch),), -1)
+        scores = batch.frozen @ functional.normalize(self.sums, dim=1).T
+        return scores.masked_fill(self.counts == 0, -torch.inf).argmax(1)
+
+    def learn(self, step: Step) -> None:
+        targets = step.batch.targets
+        self.sums.index_add_(0, targets, step.batch.frozen)
+        self.counts.index_add_(0, targets, torch.ones(len(targets), device=self.counts.device))
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"sums": self.sums, "counts": self.counts}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.sums, self.counts = state["sums"].to(self.sums.device), state["counts"].to(self.counts.device)
+
+
+build = NearestClassMean

@@ -1,0 +1,70 @@
+"""The three parts of a stream: a search prefix, what is played, and a holdout of whole bursts.
+
+"Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?" measures retention on an unseen stream like the
+training stream; how it was parted is not printed. Neighbours in a burst are often of one event: a holdout of single samples
+would leak, so whole bursts go there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.core.digests import seed_of
+from seqsearch.core.errors import UserError
+from seqsearch.streams.base import STREAM_PARTS, Labels, Stream
+
+SEARCH, MAIN, HOLDOUT = range(len(STREAM_PARTS))
+GAP = 16
+"""Samples of a class that are fewer positions apart than this are of one burst: uploads of several people interleave."""
+
+
+def bursts(labels: Labels, gap: int = GAP) -> NDArray[np.int64]:
+    """Number of the burst ``[n]`` that each sample is of, by first sample: samples of one class, each at most ``gap`` positions
+    after the one before. With ``gap=1`` bursts are runs of equal labels."""
+    n = len(labels)
+    by_class = np.argsort(labels, kind="stable")
+    classes = labels[by_class]
+    begins = np.ones(n, dtype=np.bool_)
+    begins[1:] = (classes[1:] != classes[:-1]) | (np.diff(by_class) > gap)
+    firsts = by_class[begins]  # the first sample of each burst
+    number = np.empty(len(firsts), dtype=np.int64)
+    number[np.argsort(firsts)] = np.arange(len(firsts))
+    found = np.empty(n, dtype=np.int64)
+    found[by_class] = number[np.cumsum(begins) - 1]
+    return found
+
+
+def parts_of(stream: Stream, search: float, holdout: float, seed: int) -> NDArray[np.uint8]:
+    """Part of each sample ``[n]``: as the stream says; else the first ``search`` (a share) for choices, and of the rest bursts
+    drawn by ``seed`` until a share of ``holdout`` is reached.
+
+    Raises:
+        UserError: a part would be empty.
+    """
+    if stream.given is not None:
+        parts = np.asarray(stream.given)
+    else:
+        parts = np.full(len(stream), MAIN, dtype=np.uint8)
+        first = round(search * len(stream))
+        parts[:first] = SEARCH
+        parts[first:][_held_out(np.asarray(stream.labels[first:]), holdout, seed)] = HOLDOUT
+    for code, name in enumerate(STREAM_PARTS):
+        asked = stream.given is not None or name == "main" or {"search": search, "holdout": holdout}[name] > 0
+        if asked and not (parts == code).any():
+            raise UserError(
+                f"stream {stream.name!r} ({len(stream)} samples) leaves its {name} part empty: take a longer one"
+            )
+    return parts
+
+
+def _held_out(labels: Labels, share: float, seed: int) -> NDArray[np.bool_]:
+    """Which samples ``[n]`` are held out: whole bursts, drawn until they are nearest to the share."""
+    of = bursts(labels)
+    sizes = np.bincount(of)
+    drawn = np.random.Generator(np.random.Philox(seed_of("holdout", seed))).permutation(len(sizes))
+    total = np.cumsum(sizes[drawn])
+    enough = int(np.searchsorted(total, share * len(labels), side="right"))
+    chosen = np.zeros(len(sizes), dtype=np.bool_)
+    chosen[drawn[: max(enough, 1) if share else 0]] = True
+    return chosen[of]

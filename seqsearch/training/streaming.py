@@ -1,0 +1,228 @@
+"""A learner of streams as the trainer knows methods: it learns a segment of the stream, and is judged on the way.
+
+The engine keeps, restores and passes on states of methods; this is the way from there to `seqsearch.learners.base.Learner`.
+What was judged on the way is a part of the state, so that it can be told again should the result be lost.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from seqsearch.core.digests import depth_seed, seed_of
+from seqsearch.core.errors import AccessError
+from seqsearch.learners.base import Learner
+from seqsearch.methods.base import Caps, FitReport, Footprint, Method
+from seqsearch.methods.data import Batch, TaskData
+from seqsearch.streams.playing import Played
+
+if TYPE_CHECKING:
+    from seqsearch.learners.base import LearnerContext
+    from seqsearch.training.context import PoolSource
+
+OWN = "learner."
+"""What the names of a learner's own state begin with."""
+RIGHT = "right."
+"""Name, in a state, of the flags of what was judged in the last segment; followed by the number of the view."""
+
+
+@dataclass
+class Credit:
+    """What updates may be made: ``budget`` is added each step; what is left is kept, up to the larger of the budget and one
+    update.
+
+    1 is a forward and backward pass of the whole network over one batch of the stream: a third and two thirds. Evaluation is
+    free. A method whose update costs 2 thus learns at every second step of a stream that grants 1 ("Real-Time Evaluation in Online
+    Continual Learning: A New Hope"; the paper of this protocol: 10, 5 and 1 updates a step).
+    """
+
+    budget: float
+    left: float = 0.0
+    updates: int = 0
+    spent: float = 0.0
+    refused: float = 0.0
+    """Cost of the dearest update that could not be paid for in this step."""
+
+    def grant(self) -> None:
+        """A step begins."""
+        self.left = min(self.left, max(self.budget, self.refused)) + self.budget
+        self.refused = 0.0
+
+    def afford(self, cost: float) -> bool:
+        """Whether an update of this cost may be made; it is paid for then."""
+        if not cost > 0:
+            raise ValueError(f"an update of cost {cost}: must be positive")
+        if cost > self.left + 1e-9:
+            self.refused = max(self.refused, cost)
+            return False
+        self.left, self.updates, self.spent = self.left - cost, self.updates + 1, self.spent + cost
+        return True
+
+
+class StreamStep:
+    """A step (`seqsearch.learners.base.Step`)."""
+
+    def __init__(self, data: SegmentData, number: int, credit: Credit) -> None:
+        self._data, self.number = data, number
+        size, n = data.played.playing.batch, len(data.played.main)
+        self.first, self.revealed = number * size, min((number + 1) * size, n)
+        self.afford = credit.afford
+        self.unlabelled = data.batch(np.arange(self.first, self.revealed))
+        """What it is judged on before the batch is revealed: what was read of it then is not read again."""
+
+    @cached_property
+    def batch(self) -> Batch:
+        """The batch just revealed, with labels."""
+        labels = torch.from_numpy(self._data.labels(np.arange(self.first, self.revealed))).to(self._data.source.device)
+        found = replace(self.unlabelled, labels=labels)
+        found.__dict__.update(
+            {n: v for n, v in self.unlabelled.__dict__.items() if n in ("images", "inputs", "frozen")}
+        )
+        return found
+
+    def samples(self, positions: NDArray[np.int64]) -> Batch:
+        self._check(positions)
+        return self._data.batch(positions, labelled=True)
+
+    def labels(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        self._check(positions)
+        return self._data.labels(positions)
+
+    def generator(self, phase: str) -> torch.Generator:
+        return torch.Generator().manual_seed(depth_seed(self._data.seed, self._data.replicate, self.number, phase))
+
+    def draws(self, phase: str) -> np.random.Generator:
+        return np.random.Generator(
+            np.random.Philox(seed_of("step", self._data.seed, self._data.replicate, self.number, phase))
+        )
+
+    def _check(self, positions: NDArray[np.int64]) -> None:
+        if len(positions) and not (positions.min() >= 0 and positions.max() < self.revealed):
+            raise AccessError(
+                f"sample {int(positions.max())} is asked for at step {self.number}, when {self.revealed} are revealed"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentData:
+    """Steps ``begin .. end-1`` of a stream played in the order of ``window``."""
+
+    played: Played
+    source: PoolSource
+    window: int
+    begin: int
+    end: int
+    seed: int
+    replicate: int
+
+    def batch(self, places: NDArray[np.int64], labelled: bool = False) -> Batch:
+        """Samples by their places in the order that is played."""
+        return self.at(self.played.order(self.window)[places], labelled)
+
+    def at(self, positions: NDArray[np.int64], labelled: bool = False) -> Batch:
+        """Samples by their positions in the main part."""
+        labels = None
+        if labelled:
+            labels = torch.from_numpy(self.played.labels[positions].astype(np.int64)).to(self.source.device)
+        return Batch(self.played.stream.rows[self.played.main[positions]], self.source, labels)
+
+    def labels(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """By places in the order that is played."""
+        found: NDArray[np.int64] = self.played.labels[self.played.order(self.window)[places]].astype(np.int64)
+        return found
+
+
+class StreamedLearner(Method):
+    """A learner of streams as a method; what it learns of is a `SegmentData`."""
+
+    def __init__(self, learner: Learner, context: LearnerContext) -> None:
+        super().__init__(context, learner.config)
+        self.learner = learner
+        self.caps: Caps = learner.caps
+        self.credit = Credit(float(getattr(learner.config, "budget", 1.0)))
+        self.right: dict[int, NDArray[np.bool_]] = {}
+        """By number of the view, which of the samples judged in the last segment were right."""
+        self.seconds = {"learning": 0.0, "judging": 0.0}
+
+    def learn_segment(self, data: SegmentData) -> FitReport:
+        """Judge, reveal, learn; step by step."""
+        views = data.played.playing.views(data.window)
+        right: dict[int, list[NDArray[np.bool_]]] = {i: [] for i in range(len(views))}
+        begun = time.perf_counter()
+        for number in range(data.begin, data.end):
+            start = time.perf_counter()
+            step = StreamStep(data, number, self.credit)
+            for i, view in enumerate(views):
+                coming = step.unlabelled if i == 0 else None
+                right[i].append(self.judge(data, data.played.judged(data.window, view, number), coming))
+            judged = time.perf_counter()
+            self.credit.grant()
+            self.learner.learn(step)
+            self.seconds["judging"] += judged - start
+        self.seconds["learning"] += time.perf_counter() - begun - self.seconds["judging"]
+        self.right = {i: np.concatenate(flags) for i, flags in right.items()}
+        return FitReport(notes={f"{name}_seconds": s for name, s in self.seconds.items()})
+
+    def judge(self, data: SegmentData, positions: NDArray[np.int64], batch: Batch | None = None) -> NDArray[np.bool_]:
+        """Which samples ``[n]`` of the main part are classified right; ``batch``: these samples, if they are at hand."""
+        if not len(positions):
+            return np.zeros(0, dtype=np.bool_)
+        said = checked_classes(self.predict(batch or data.at(positions)), len(positions))
+        found: NDArray[np.bool_] = said == data.played.labels[positions]
+        return found
+
+    def predict(self, batch: Batch) -> torch.Tensor:
+        with torch.no_grad():
+            return self.learner.predict(batch)
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        raise TypeError("a learner of streams learns segments")
+
+    def features(self, batch: Batch) -> torch.Tensor:
+        raise TypeError("a learner of streams shows no features")
+
+    def counters(self) -> Mapping[str, float]:
+        return {**self.learner.counters(), "updates": float(self.credit.updates), "spent": self.credit.spent}
+
+    def state_dict(self) -> dict[str, Any]:
+        own = {OWN + name: value for name, value in self.learner.state_dict().items()}
+        right = {f"{RIGHT}{i}": torch.from_numpy(flags) for i, flags in self.right.items()}
+        c = self.credit
+        return {
+            **own,
+            **right,
+            "credit.left": c.left,
+            "credit.updates": c.updates,
+            "credit.spent": c.spent,
+            "credit.refused": c.refused,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.learner.load_state_dict({n.removeprefix(OWN): v for n, v in state.items() if n.startswith(OWN)})
+        self.right = {int(n.removeprefix(RIGHT)): v.numpy() for n, v in state.items() if n.startswith(RIGHT)}
+        self.credit.left, self.credit.updates = float(state["credit.left"]), int(state["credit.updates"])
+        self.credit.spent, self.credit.refused = float(state["credit.spent"]), float(state["credit.refused"])
+
+    def memory_footprint(self) -> Footprint:
+        tensors = [v for v in self.learner.state_dict().values() if isinstance(v, torch.Tensor)]
+        return Footprint(params=sum(t.nbytes for t in tensors))
+
+
+def checked_classes(said: Any, n: int) -> NDArray[np.int64]:
+    """Classes ``[n]`` on the CPU.
+
+    Raises:
+        ValueError: they have another shape or kind.
+    """
+    if not isinstance(said, torch.Tensor) or tuple(said.shape) != (n,) or said.dtype != torch.int64:
+        what = f"{said.dtype} {tuple(said.shape)}" if isinstance(said, torch.Tensor) else type(said).__name__
+        raise ValueError(f"predict returned {what}, must be int64 ({n},): the class of each image, -1 for none")
+    found: NDArray[np.int64] = said.cpu().numpy()
+    return found
