@@ -39,8 +39,8 @@ class Credit:
     update.
 
     1 is a forward and backward pass of the whole network over one batch of the stream: a third and two thirds. Evaluation is
-    free. A method whose update costs 2 thus learns at every second step of a stream that grants 1 ("Real-Time Evaluation in Online
-    Continual Learning: A New Hope"; the paper of this protocol: 10, 5 and 1 updates a step).
+    free. A method whose update costs 2 thus learns at every second step of a stream that grants 1 ("Real-Time Evaluation in
+    Online Continual Learning: A New Hope"; the paper of this protocol: 10, 5 and 1 updates a step).
     """
 
     budget: float
