@@ -70,7 +70,7 @@ def parse_item(text: str, kind: str) -> Item:
         return Item(canonical, canonical, None, ())
     found = _PARAMS.search(text)
     head, tail = (text[: found.start()], text[found.end() :]) if found else (text, "")
-    target, at, backbone = head.partition("@") if kind == "method" else (head, "", "")
+    target, at, backbone = head.partition("@") if kind in ("method", "learner") else (head, "", "")
     target, backbone = target.strip(), backbone.strip()
     if not target or (at and not backbone):
         raise UserError(f"empty {kind} name in {text!r}: write NAME, NAME@BACKBONE or NAME:key=value,key=value")

@@ -94,6 +94,8 @@ class Learner(ABC):
     required: ClassVar[tuple[str, ...]] = HOOKS
     Config: ClassVar[type[Config]] = Config
     caps: Caps = Caps(input="frozen", trains_backbone=False)
+    seeded: ClassVar[bool] = True
+    """Whether it draws anything: one that does not is run once, whatever the number of training seeds."""
 
     def __init__(self, context: LearnerContext, config: _AnyConfig) -> None:
         self.caps = self.capabilities(config)

@@ -21,6 +21,8 @@ from seqsearch.methods.data import Batch
 class NearestClassMean(Learner):
     """Sums ``[C, d]`` and counts ``[C]`` of features; see the module."""
 
+    seeded = False
+
     def __init__(self, context: LearnerContext, config: Config) -> None:
         super().__init__(context, config)
         self.sums = torch.zeros(context.n_classes, context.dim, device=context.device)

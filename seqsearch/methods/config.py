@@ -145,7 +145,9 @@ def build_config(
     for name, raw in params.items():
         if name not in fields:
             known = ", ".join(fields) or "none"
-            raise UserError(f"method {kind.__name__} has no parameter {name!r}; it has: {known}")
+            raise UserError(
+                f"{getattr(kind, 'kind', 'method')} {kind.__name__} has no parameter {name!r}; it has: {known}"
+            )
         values[name] = _convert(name, raw, fields[name].default)
     return kind.Config(**values)
 

@@ -84,9 +84,9 @@ def capabilities(build: Any, config: Config, label: str) -> Caps:
     return caps
 
 
-def capabilities_of(spec: MethodSpec) -> Caps:
-    """What a checked method can do."""
-    build = load("method", spec.target)
+def capabilities_of(spec: MethodSpec, kind: ItemKind = "method") -> Caps:
+    """What a checked method, or item of another ``kind``, can do."""
+    build = load(kind, spec.target)
     return capabilities(build, build_config(build, dict(spec.params), spec.backbone), spec.label)
 
 

@@ -15,13 +15,21 @@ from seqsearch.core.errors import UserError
 from seqsearch.streams.base import STREAM_PARTS, Labels, Stream
 
 SEARCH, MAIN, HOLDOUT = range(len(STREAM_PARTS))
-GAP = 16
-"""Samples of a class that are fewer positions apart than this are of one burst: uploads of several people interleave."""
+GAP, BY_CHANCE = 16, 0.1
+"""Samples of a class that are at most so many positions apart are of one burst, since uploads of several people interleave; and at most
+so many that another of the class is among them by chance this often."""
 
 
-def bursts(labels: Labels, gap: int = GAP) -> NDArray[np.int64]:
+def usual_gap(labels: Labels) -> int:
+    """Positions within which samples of a class are taken for one burst: `GAP`, fewer where classes are few."""
+    shares = np.bincount(labels) / len(labels)
+    return int(np.clip(BY_CHANCE / (shares**2).sum(), 1, GAP))
+
+
+def bursts(labels: Labels, gap: int | None = None) -> NDArray[np.int64]:
     """Number of the burst ``[n]`` that each sample is of, by first sample: samples of one class, each at most ``gap`` positions
-    after the one before. With ``gap=1`` bursts are runs of equal labels."""
+    after the one before (`usual_gap` if None). With ``gap=1`` bursts are runs of equal labels."""
+    gap = usual_gap(labels) if gap is None else gap
     n = len(labels)
     by_class = np.argsort(labels, kind="stable")
     classes = labels[by_class]

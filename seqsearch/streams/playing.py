@@ -65,9 +65,9 @@ class Playing:
 class Played:
     """A stream opened and parted. Arrays are as long as the stream; none is copied that need not be."""
 
-    def __init__(self, playing: Playing) -> None:
+    def __init__(self, playing: Playing, stream: Stream | None = None) -> None:
         self.playing = playing
-        self.stream: Stream = build_stream(playing.stream)
+        self.stream: Stream = stream or build_stream(playing.stream)
         parts = parts_of(self.stream, playing.search, playing.holdout, playing.seed)
         self.search, self.main, self.held_out = (np.flatnonzero(parts == code) for code in (SEARCH, MAIN, HOLDOUT))
         """Samples of each part, in order of time."""

@@ -1,0 +1,1 @@
+"""Online continual learning: online accuracy, near-future accuracy and retention of learners of a stream."""

@@ -1,0 +1,82 @@
+"""The blind baseline of a study: the mode of the last k labels, without a look at any image."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+from seqsearch.correlation.blind import SHIFTS, WINDOWS, Rates, Sweep, predictions, sweep
+
+from protocols.online.counted import Counts, Judged, Samples, common, counted
+from protocols.online.study import OnlineStudy
+from seqsearch.results.rows import Row
+from seqsearch.streams.playing import Played
+
+LABEL = "blind (k chosen)"
+"""What it is called in tables."""
+
+
+def swept(study: OnlineStudy) -> Iterator[Row]:
+    """Rows of ``blind.parquet``: all k and S of the paper's code that the search and the main part have room for."""
+    for part in ("search", "main"):
+        found = _sweep(study.played, part)
+        for form, rates in (("sample", found.by_sample), ("batch", found.by_batch)) if found else ():
+            if rates is not None:
+                yield from _rows(part, form, rates)
+
+
+def _rows(part: str, form: str, rates: Rates) -> Iterator[Row]:
+    for i, k in enumerate(rates.windows):
+        for j, shift in enumerate(rates.shifts):
+            yield {
+                "part": part, "form": form, "k": k, "shift": shift, "n": rates.n, "correct": int(rates.hits[i, j]),
+                "accuracy": float(rates.accuracy[i, j]), "chance": float(rates.expected[i, j]),
+                "kappa": float(rates.kappa[i, j]),
+            }  # fmt: skip
+
+
+@lru_cache(maxsize=4)
+def _sweep(played: Played, part: str) -> Sweep | None:
+    """None where the part is too short for anything."""
+    labels = played.labels if part == "main" else played.stream.labels[played.search]
+    n, b = len(labels), played.playing.batch
+    room = n // 4  # so that half of the part and more is judged
+    windows, shifts = (
+        [k for k in WINDOWS if k <= room],
+        sorted({*(s for s in SHIFTS if s <= room), *_multiples(played, room)}),
+    )
+    if not windows or n < 4 * b:
+        return None
+    return sweep(labels, windows, shifts, b, classes=played.stream_classes)
+
+
+def _multiples(played: Played, room: int) -> list[int]:
+    """Shifts that learners are judged at, as far as there is room for them."""
+    return [s for s in played.playing.shifts if s <= room]
+
+
+def chosen_windows(played: Played) -> dict[int, int]:
+    """k for each shift that learners are judged at: the best on the search part in batches, 1 where that is too short."""
+    found = _sweep(played, "search")
+    rates = found.by_batch if found else None
+    best: dict[int, int] = {}
+    for shift in played.playing.shifts:
+        if rates is None or shift not in rates.shifts:
+            best[shift] = 1
+        else:
+            best[shift] = rates.windows[int(rates.accuracy[:, rates.shifts.index(shift)].argmax())]
+    return best
+
+
+def baseline(study: OnlineStudy) -> Iterator[tuple[str, int, list[tuple[Samples, Counts]]]]:
+    """Label, shift, and counts on all samples and on the common ones, of the baseline on the main part, judged in batches."""
+    played = study.played
+    for shift, k in chosen_windows(played).items():
+        said = predictions(played.labels, k, shift, played.playing.batch)
+        places = np.arange(shift, len(played.main))
+        judged = Judged(places, said[places] == played.labels[places])
+        counts: list[tuple[Samples, Counts]] = [("all", counted(played, judged))]
+        if len(played.playing.shifts) > 1:
+            counts.append(("common", counted(played, judged, common(played))))
+        yield LABEL, shift, counts

@@ -1,0 +1,143 @@
+"""From the flags of what was right to counts by block of the stream: what all figures and intervals are made of.
+
+A *figure* is one accuracy: of a learner, a training seed, the order it learned in, the order and shift at which it was judged,
+and on which samples. Its counts are kept for consecutive blocks of the stream, so that intervals can be made which know that
+neighbours hang together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.core.bits import unpacked
+from seqsearch.core.outcomes import EdgeResult
+from seqsearch.streams.playing import Played, View
+
+MOST_BLOCKS = 2_000
+Samples = Literal["all", "common", "unseen"]
+"""Which samples a figure is of: all that were judged; those judged at every shift; those that neither of two learners had
+seen, of which one learned in order of time and the other shuffled."""
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What one run was judged on for one view: places ``[n]`` in the order of the view, and which were right ``[n]``."""
+
+    places: NDArray[np.int64]
+    right: Flags
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Of one figure: samples and right ones of each block ``[b]``."""
+
+    n: NDArray[np.int64]
+    right: NDArray[np.int64]
+
+    @property
+    def accuracy(self) -> float | None:
+        """Right ones of all; None of none."""
+        total = int(self.n.sum())
+        return int(self.right.sum()) / total if total else None
+
+
+def block_length(played: Played) -> int:
+    """Samples of a block: whole batches, at most `MOST_BLOCKS` blocks."""
+    b = played.playing.batch
+    return b * max(1, -(-len(played.main) // (b * MOST_BLOCKS)))
+
+
+def by_view(played: Played, window: int, checkpoint_every: int, results: Sequence[EdgeResult]) -> dict[View, Judged]:
+    """What a run that learned in the order of ``window`` was judged on, as far as ``results`` of its segments are known.
+
+    Raises:
+        ValueError: a result does not hold as many flags as were to be judged.
+    """
+    views = played.playing.views(window)
+    places: dict[View, list[NDArray[np.int64]]] = {v: [] for v in views}
+    right: dict[View, list[Flags]] = {v: [] for v in views}
+    for number, result in enumerate(results):
+        if result.status != "ok":
+            break
+        begin = number * checkpoint_every
+        end = min(begin + checkpoint_every, played.steps)
+        flags, first = _flags(result), 0
+        for v in views:
+            own = np.concatenate([_places(played, window, v, step) for step in range(begin, end)])
+            places[v].append(own)
+            right[v].append(flags[first : first + len(own)])
+            first += len(own)
+        if first > len(flags):
+            raise ValueError(f"segment {number} has {len(flags)} flags for {first} samples")
+    nothing = np.zeros(0, dtype=np.int64)
+    return {
+        v: Judged(np.concatenate([nothing, *places[v]]), np.concatenate([nothing.astype(bool), *right[v]]))
+        for v in views
+    }
+
+
+def held_out(
+    played: Played, window: int, checkpoint_every: int, results: Sequence[EdgeResult]
+) -> Iterator[tuple[int, Flags]]:
+    """Steps learned and which samples of the holdout were right then, of every segment after which it was judged; it is judged on
+    the first so many of the holdout."""
+    for number, result in enumerate(results):
+        if result.status == "ok":
+            begin = number * checkpoint_every
+            end = min(begin + checkpoint_every, played.steps)
+            flags = _flags(result)[sum(played.sizes(window, begin, end)) :]
+            if len(flags):
+                yield end, flags
+
+
+def _flags(result: EdgeResult) -> Flags:
+    return unpacked(result.classifiers[0].images, sum(result.counts))
+
+
+def _places(played: Played, window: int, view: View, step: int) -> NDArray[np.int64]:
+    """Places, in the order of the view, of what is judged for it at a step."""
+    return played.rank(view.window)[played.judged(window, view, step)]
+
+
+def counted(played: Played, judged: Judged, chosen: Flags | None = None) -> Counts:
+    """By block of the order that was judged; ``chosen`` [main part, by place]: leave others out."""
+    length = block_length(played)
+    blocks = -(-len(played.main) // length)
+    kept = slice(None) if chosen is None else chosen[judged.places]
+    of = judged.places[kept] // length
+    n = np.bincount(of, minlength=blocks)
+    right = np.bincount(of, weights=judged.right[kept], minlength=blocks).astype(np.int64)
+    return Counts(n, right)
+
+
+def common(played: Played) -> Flags:
+    """Places ``[n]`` that are judged at every shift."""
+    return np.arange(len(played.main)) >= max(played.playing.shifts)
+
+
+def unseen(played: Played, learned: int, judged: int) -> Flags:
+    """Places ``[n]`` of the order ``judged`` that a learner in the order ``learned`` has not seen when they are judged."""
+    b = played.playing.batch
+    at = played.rank(learned)[played.order(judged)]
+    return at // b >= np.arange(len(at)) // b
+
+
+def figures(played: Played, window: int, found: Mapping[View, Judged]) -> Iterator[tuple[View, Samples, int, Counts]]:
+    """View, which samples, the window that these samples are unseen for (0: none), and counts, of one run."""
+    for view, judged in found.items():
+        if not len(judged.places):
+            continue
+        yield view, "all", 0, counted(played, judged)
+        if view.window == window:
+            if len(played.playing.shifts) > 1:
+                yield view, "common", 0, counted(played, judged, common(played))
+            if not view.shift:
+                for other in played.playing.windows if not window else (0,):
+                    yield view, "unseen", other or window, counted(played, judged, unseen(played, other, window))

@@ -1,0 +1,71 @@
+"""Online continual learning: learners play a stream, and are judged on what comes next and on what comes later.
+
+"Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?". Each learner (with each sampler and budget) plays
+the main part in order of time; with ``--windows`` also shuffled within windows. Segments of the stream are what is scheduled and
+kept: what was learned up to the last checkpoint is never learned again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from protocols.online.export import export
+from protocols.online.study import OnlineStudy
+from protocols.running.protocol import Exported, ProtocolRun
+from protocols.running.session import Session
+from protocols.running.snapshot import Expected
+from seqsearch.core.outcomes import EdgeResult
+from seqsearch.core.types import MethodSpec, Rollout, StateKey
+from seqsearch.engine.search import Search
+from seqsearch.planners.given import GivenPlanner, GivenSequence
+
+
+class OnlineRun(ProtocolRun):
+    """What is done in one session, and how far it has come."""
+
+    def __init__(self, session: Session, study: OnlineStudy) -> None:
+        self.session, self.study = session, study
+        self.searched: Search | None = None
+        self.planners: list[GivenPlanner] = []
+
+    def run(self) -> None:
+        """All learners in order of time first, then shuffled."""
+        s, study = self.session, self.study
+        s.extract_features(study)
+        self.planners = list(self._planners())
+        s.monitor.watch(self.planners, "learning", expected(study).rollouts)
+        self.searched = s.search(study.world)
+        self.searched.run(self.planners, deadline=s.deadline)
+
+    def _planners(self) -> Iterator[GivenPlanner]:
+        for window in self.study.orders:
+            for m in self.study.methods:
+                given = [GivenSequence(self.study.segments(window), self.study.replicates(m))]
+                name = f"{m.label} shuffled within {window}" if window else m.label
+                yield GivenPlanner(name, lambda given=given: given, [m], self.study.settings.seed)  # type: ignore[misc]
+
+    def played(self) -> Iterator[tuple[MethodSpec, int, int, tuple[EdgeResult, ...]]]:
+        """Learner, window and training seed of each run, and what is known of its segments, from the first on."""
+        journal, study = self.session.journal, self.study
+        for window in study.orders:
+            for m in study.methods:
+                for replicate in study.replicates(m):
+                    key = StateKey(m, study.settings.seed, replicate, study.segments(window))
+                    known: list[EdgeResult] = []
+                    for edge in Rollout(key, "test", leaf=True).edges():
+                        result = journal.edge(edge.digest)
+                        if result is None:
+                            break
+                        known.append(result)
+                        if result.status != "ok":
+                            break
+                    yield m, window, replicate, tuple(known)
+
+    def export(self, reached: str | None) -> Exported:
+        return export(self.session, self, reached)
+
+
+def expected(study: OnlineStudy) -> Expected:
+    """Runs and segments."""
+    runs = sum(len(study.replicates(m)) for m in study.methods) * len(study.orders)
+    return Expected(runs, runs * len(study.segments(0)), 0)

@@ -1,0 +1,141 @@
+"""Settings of the online protocol: flags, help, YAML keys and ``config.json`` alike.
+
+Light on purpose: ``seqsearch --help`` imports this and nothing heavy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from seqsearch.core import command_line
+from seqsearch.core.errors import UserError
+from seqsearch.core.settings import MethodSettings, setting
+
+AUTO = "auto"
+PRESETS = {"cglm": (64, 256), "cloc": (128, 16384)}
+"""Batch and shift [samples] of the paper's data sets, by what ``--shift`` calls them."""
+SAMPLERS = ("uniform", "fifo", "mixed")
+MOST = 1 << 40
+"""Samples of a stream, or of a shift."""
+
+
+@dataclass(frozen=True)
+class OnlineSettings(MethodSettings):
+    """Settings of ``seqsearch online``."""
+
+    protocol: ClassVar[str] = "online"
+
+    stream: str = setting("glyphs", "STREAM: glyphs, a file of seqsearch stream build, pool:POOL, or FILE.py:OBJECT.")
+    batch: int = setting(64, "Samples revealed at a step (B).", minimum=1, maximum=1_000_000)
+    shift: str = setting(
+        AUTO,
+        "Samples ahead at which near-future accuracy is measured (S), first the one that decides; multiples of --batch. auto: "
+        "the smallest at which labels are not correlated; cglm, cloc: the paper's.",
+    )
+    budget: str = setting(
+        "1", "Updates that a step grants: 1 is the paper's fast stream, 10 and 5 its slow ones; several: commas."
+    )
+    samplers: str = setting(
+        "",
+        "What gradient learners train on: uniform, fifo, mixed, several with commas.  [default: what each learner names]",
+    )
+    seeds: int = setting(3, "Training seeds of learners that draw something.", minimum=1, maximum=1_000)
+    windows: str = setting(
+        "", "Lengths [samples] of windows within which the stream is shuffled, for a check that needs no shift; commas."
+    )
+    search: float = setting(
+        0.1, "Share of the stream, at its beginning, on which k and S are chosen.", minimum=0.0, maximum=0.9
+    )
+    holdout: float = setting(
+        0.05, "Share of the rest, in whole bursts, on which retention is measured.", minimum=0.0, maximum=0.9
+    )
+    trace: bool = setting(False, "Measure retention at every checkpoint, too.")
+    tolerance: float = setting(
+        0.01, "Agreement beyond chance that is taken for none when S is chosen (kappa).", minimum=1e-6, maximum=0.5
+    )
+    null: Literal["independence", "uniform", "majority"] = setting(
+        "independence",
+        "What a blind classifier is compared with: labels drawn independently; or the paper's readings of random.",
+    )
+    checkpoint_every: int = setting(
+        0, "Steps between checkpoints; at most so many are repeated after a crash. 0: a fiftieth of the stream.",
+        minimum=0, maximum=MOST,
+    )  # fmt: skip
+    seed: int = setting(0, "Study seed: holdout, shuffles, training noise.", minimum=0, maximum=2**63 - 1)
+
+    def check(self) -> None:
+        super().check()
+        if not self.stream.strip():
+            raise UserError("--stream is missing: name one, e.g. --stream glyphs (see: seqsearch stream show)")
+        if command_line.in_list(self.methods):
+            raise UserError(
+                "--methods: a command is given whole sequences of tasks, and here a stream is learned: leave it out"
+            )
+        if any(s % self.step_size for s in self.shifts):
+            wrong = next(s for s in self.shifts if s % self.step_size)
+            low = wrong // self.step_size * self.step_size
+            raise UserError(
+                f"--shift {wrong} is no multiple of --batch {self.step_size}: take {low} or {low + self.step_size}"
+            )
+        if self.shift == AUTO and not self.search:
+            raise UserError("--shift auto is chosen on the search part: leave --search 0 out, or name a shift")
+        _ = self.budgets, self.drawn, self.shuffled
+
+    @property
+    def step_size(self) -> int:
+        """Samples of a step."""
+        return self.batch
+
+    @property
+    def shifts(self) -> tuple[int, ...]:
+        """Shifts that were named [samples], the one that decides first; none if it is chosen.
+
+        Raises:
+            UserError: neither a name nor numbers.
+        """
+        if self.shift == AUTO:
+            return ()
+        if self.shift in PRESETS:
+            return (PRESETS[self.shift][1],)
+        return _numbers("--shift", self.shift, f"{AUTO}, {', '.join(PRESETS)}, or samples, e.g. 256 or 256,1024")
+
+    @property
+    def shuffled(self) -> tuple[int, ...]:
+        """Windows, growing."""
+        found = _numbers("--windows", self.windows, "samples, e.g. 256,1024,4096") if self.windows.strip() else ()
+        return tuple(sorted(found))
+
+    @property
+    def budgets(self) -> tuple[float, ...]:
+        """Updates a step.
+
+        Raises:
+            UserError: not positive numbers, or one twice.
+        """
+        try:
+            found = tuple(float(text) for text in self.budget.split(","))
+        except ValueError:
+            found = ()
+        if not found or not all(0 < b <= 10_000 for b in found) or len(set(found)) < len(found):
+            raise UserError(f"--budget {self.budget[:40]!r}: write updates a step, more than 0, e.g. 1 or 1,10")
+        return found
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """Samplers that were named; none: each learner's own."""
+        found = tuple(filter(None, (text.strip() for text in self.samplers.split(","))))
+        if wrong := next((s for s in found if s not in SAMPLERS), None):
+            raise UserError(f"--samplers {wrong[:40]!r}: there are {', '.join(SAMPLERS)}")
+        if len(set(found)) < len(found):
+            raise UserError(f"--samplers {self.samplers[:40]!r}: one is named twice")
+        return found
+
+
+def _numbers(name: str, text: str, wanted: str) -> tuple[int, ...]:
+    pieces = [p.strip() for p in text.split(",")]
+    if not all(p.isascii() and p.isdecimal() and 1 <= int(p[:14]) <= MOST for p in pieces) or len(set(pieces)) < len(
+        pieces
+    ):
+        raise UserError(f"{name} {text[:40]!r}: write {wanted}")
+    return tuple(int(p) for p in pieces)

@@ -1,0 +1,212 @@
+"""What an online study needs: the stream, how it is played, its learners, and the shift; checked before anything is trained."""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from protocols.online.choice import Choice, chosen_shift
+from protocols.online.settings import OnlineSettings
+from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import Item, parse_items
+from seqsearch.core.identity import versions
+from seqsearch.core.paths import at_home
+from seqsearch.core.registry import load, located, located_text
+from seqsearch.core.types import MethodSpec, Segment
+from seqsearch.features.store import Shard, UnionFeatures
+from seqsearch.methods.config import default_of
+from seqsearch.methods.spec import capabilities_of
+from seqsearch.pools.base import Pool
+from seqsearch.storage.files import cache_root
+from seqsearch.streams.open import located_stream
+from seqsearch.streams.playing import Played, Playing
+from seqsearch.study.study import described
+from seqsearch.training.world import World
+
+GIVEN = "given"
+"""Backbone of streams that bring features and no images."""
+
+
+@dataclass(frozen=True)
+class OnlineStudy:
+    """A checked study.
+
+    Attributes:
+        methods: learners, each with the sampler and budget that it is run with.
+        choice: how the shift was chosen; None if it was named.
+        weight_tags: exact backbone weights by backbone name.
+        frozen: backbones whose frozen features some learner reads.
+    """
+
+    settings: OnlineSettings
+    world: World
+    methods: tuple[MethodSpec, ...]
+    choice: Choice | None
+    weight_tags: dict[str, str]
+    frozen: tuple[str, ...]
+
+    @property
+    def played(self) -> Played:
+        """The stream as it is played."""
+        return self.world.played
+
+    @property
+    def shift(self) -> int:
+        """S: the shift at which accuracy is near-future accuracy [samples]."""
+        return self.settings.shifts[0] if self.choice is None else self.choice.shift
+
+    @property
+    def orders(self) -> tuple[int, ...]:
+        """Orders that are learned: that of time (0), and shuffled within windows of so many samples."""
+        return (0, *self.played.playing.windows)
+
+    @cached_property
+    def checkpoint_every(self) -> int:
+        """Steps of a segment."""
+        return self.settings.checkpoint_every or max(50, -(-self.played.steps // 50))
+
+    def segments(self, window: int) -> tuple[Segment, ...]:
+        """The whole main part in the order of ``window``."""
+        identity, steps, size = self.played.identity(window), self.played.steps, self.checkpoint_every
+        return tuple(Segment(identity, first, min(first + size, steps)) for first in range(0, steps, size))
+
+    def replicates(self, method: MethodSpec) -> tuple[int, ...]:
+        """Training seeds: one of a learner that draws nothing."""
+        return tuple(range(self.settings.seeds if load("learner", method.target).seeded else 1))
+
+    def missing_features(self, backbone: str) -> list[tuple[int, Shard]]:
+        """Shards of frozen features, each with its pool's number, that nobody has computed yet."""
+        import torch
+
+        if not self.played.stream.has_images:
+            return []
+        features = UnionFeatures(
+            Path(self.world.cache), self.world.images, self.world.backbone(backbone), torch.device(self.world.device)
+        )
+        classes = range(len(self.world.images.classes))
+        return [(0, shard) for shard in features.stores[0].missing(classes, all_slabs=True)]
+
+    def identity(self) -> dict[str, Any]:
+        """What the names of the settings stand for; written into ``config.json``."""
+        return {
+            "stream_digest": self.played.stream.digest,
+            "played_digest": self.played.identity(0),
+            "stream": self._described(),
+            "shift": self.shift,
+            "weights": self.weight_tags,
+            "methods": described(self.methods),
+            "device": f"{self.world.device} ({platform.machine()})",
+            "precision": self.world.precision,
+            "augment": self.world.augment,
+            "threads": 1,
+            "python": sys.version.split()[0],
+            "versions": versions(),
+        }
+
+    def _described(self) -> dict[str, Any]:
+        p = self.played
+        return {
+            "name": p.stream.name, "samples": len(p.stream), "classes": len(p.stream.classes), "search": len(p.search),
+            "main": len(p.main), "holdout": len(p.held_out), "steps": p.steps, "batch": p.playing.batch,
+            "checkpoint_every": self.checkpoint_every, "known": dict(p.stream.known),
+        }  # fmt: skip
+
+    def pools(self) -> list[dict[str, Any]]:
+        """What the images are, for the journal."""
+        return [{"pool": self.played.stream.name, "digest": self.played.stream.digest}]
+
+    def images(self) -> tuple[Pool, ...]:
+        """A report shows no image of a stream."""
+        return ()
+
+
+def prepare(settings: OnlineSettings, states: Path, device: str, directory: Path | None = None) -> OnlineStudy:
+    """Resolve and check all names; files are looked for in ``directory`` (default: the current one).
+
+    Raises:
+        UserError: an unknown name, a stream too short for what is asked, no shift to be found, learners that need what the stream
+            has not.
+    """
+    directory = directory or Path.cwd()
+    playing = Playing(
+        located_stream(settings.stream, directory), settings.batch, (0,), settings.shuffled, settings.search, settings.holdout,
+        settings.seed, settings.trace,
+    )  # fmt: skip
+    parted = Played(playing)
+    choice = None if settings.shifts else chosen_shift(parted, settings)
+    shifts = settings.shifts or (choice.shift,) if choice is not None else settings.shifts
+    playing = replace(playing, shifts=tuple(dict.fromkeys((0, *shifts))))
+    files = {b: str((directory / at_home(f)).absolute()) for b, f in settings.weight_files().items()}
+    world = World(
+        "", settings.seed, str(cache_root()), str(states.resolve()), device, weights=tuple(files.items()),
+        precision=settings.precision, scenario="stream", augment=settings.augment, playing=playing,
+    )  # fmt: skip
+    world.__dict__["played"] = Played(playing, parted.stream)  # what was opened is not opened again
+    default = _default_backbone(settings, world, directory)
+    methods = tuple(world.spec(item, default) for item in variants(settings, directory))
+    _check_input(methods, world.played)
+    used = tuple(dict.fromkeys(m.backbone for m in methods))
+    if idle := next((b for b, _ in world.weights if b not in used), None):
+        raise UserError(f"--weights {idle}=...: no learner uses backbone {idle!r}; they use {', '.join(used)}")
+    frozen = tuple(dict.fromkeys(m.backbone for m in methods if capabilities_of(m, "learner").input == "frozen"))
+    return OnlineStudy(settings, world, methods, choice, {b: world.backbone(b).tag for b in used}, frozen)
+
+
+def variants(settings: OnlineSettings, directory: Path) -> Iterator[Item]:
+    """Learners, each once for every sampler and budget that it is not given already and can be given.
+
+    Raises:
+        UserError: unknown learners, two that would be called the same.
+    """
+    seen = set[str]()
+    for named in parse_items(settings.methods, "learner"):
+        item = located(named, directory)
+        fields = {f.name: f for f in dataclasses.fields(load("learner", item.target).Config)}
+        own = [item]
+        for name, values in (("sampler", settings.drawn), ("budget", settings.budgets)):
+            if name in fields and name not in dict(item.params) and values:
+                default = default_of(fields[name], item.backbone or settings.backbone)
+                allowed = [v for v in values if v in (fields[name].metadata.get("choices") or values)]
+                own = [_given(i, name, v, default) for i in own for v in (allowed or [default])]
+        for variant in own:
+            if variant.text in seen:
+                raise UserError(f"two learners would be called {variant.text!r}: give their files different names")
+            seen.add(variant.text)
+            yield variant
+
+
+def _given(item: Item, name: str, value: Any, default: Any) -> Item:
+    """The item with a parameter more; as it is if that is its default."""
+    if value == default:
+        return item
+    params = (*item.params, (name, value))
+    head = item.text.removesuffix(":" + ",".join(f"{n}={v}" for n, v in item.params)) if item.params else item.text
+    return replace(item, text=f"{head}:" + ",".join(f"{n}={v}" for n, v in params), params=params)
+
+
+def _default_backbone(settings: OnlineSettings, world: World, directory: Path) -> str:
+    """``--backbone``; of a stream that has features alone, these."""
+    stream = world.played.stream
+    if stream.has_images:
+        return located_text(settings.backbone, "backbone", directory)
+    width = np.asarray(stream.pool.given_features(stream.rows[:1])).shape[1]  # type: ignore[attr-defined]
+    return f"{GIVEN}:dim={width}"
+
+
+def _check_input(methods: tuple[MethodSpec, ...], played: Played) -> None:
+    """Raises UserError: a learner reads images, and the stream has features alone."""
+    if played.stream.has_images:
+        return
+    for m in methods:
+        if capabilities_of(m, "learner").input == "images":
+            raise UserError(
+                f"learner {m.label!r} trains a network on images, and stream {played.stream.name!r} has features alone"
+            )

@@ -1,0 +1,198 @@
+"""The one summary of an online run: from the rows of its files to what is shown everywhere."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+
+from protocols.online.intervals import Blocks, Told, blocks_of, difference, mean
+from protocols.online.reading import OnlineResults
+from seqsearch.results.rows import Row
+
+HELD_OUT = -1
+"""What stands for the holdout where a shift is told."""
+Flip = Literal["flips", "same", "not told"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """An accuracy: ``told`` its mean over training seeds with its interval, ``by_seed [seeds]``, ``n`` samples judged."""
+
+    told: Told
+    by_seed: tuple[float, ...]
+    n: int
+
+    @property
+    def accuracy(self) -> float:
+        """The mean."""
+        return self.told.interval.value
+
+
+@dataclass(frozen=True)
+class Learned:
+    """One learner, in order of time.
+
+    Attributes:
+        status: ``ok``, or how the first of its runs that did not come to its end ended.
+        seeds: training seeds.
+        at: accuracy by shift, all on the samples that are judged at every shift; 0 is online accuracy.
+        as_published: the same on all samples judged at each shift.
+        drop: online minus near-future accuracy, on the same samples; None if one of them is not known.
+        retention: of the final model on the holdout; None if there is none.
+        updates: a step; ``spent``: their cost; ``seconds``: of learning, a step; None where nothing was measured.
+        state_bytes: of what it keeps at the end.
+    """
+
+    label: str
+    status: str
+    seeds: int
+    at: Mapping[int, Figure]
+    as_published: Mapping[int, Figure]
+    drop: Told | None
+    retention: Figure | None
+    updates: float | None
+    spent: float | None
+    seconds: float | None
+    state_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two learners: ``online`` and ``future``, first minus second, on the same samples. All intervals of a run hold together.
+
+    ``flips``: whether near-future accuracy turns their order round, beyond noise on both sides.
+    """
+
+    first: str
+    second: str
+    online: Told
+    future: Told
+
+    @property
+    def flips(self) -> Flip:
+        """See the class."""
+        a, b = self.online.sign, self.future.sign
+        return "not told" if not (a and b) else "same" if a == b else "flips"
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """What the order of the samples does, without any shift: one learner, trained in order of time and shuffled within ``window``.
+
+    ``cells``: accuracy by (trained, judged) in ``ordered``, ``shuffled``, each pair of one column on the same samples, which neither
+    had seen. ``ordered``, ``shuffled``: trained ordered minus trained shuffled, judged in that order, on the same samples at the same
+    age of the model: what comes of having learned the very last samples, where they are neighbours of those judged (ordered), and
+    where they are not (shuffled).
+    """
+
+    label: str
+    window: int
+    cells: Mapping[tuple[str, str], float]
+    ordered: Told
+    shuffled: Told
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run found; ``shift``: S, in samples."""
+
+    run: OnlineResults
+    shift: int
+    learners: tuple[Learned, ...]
+    pairs: tuple[Pair, ...]
+    shuffled: tuple[Shuffled, ...]
+
+    @property
+    def stream(self) -> dict[str, Any]:
+        """What the stream is."""
+        return self.run.identity("stream")
+
+    def ranked(self, shift: int) -> list[Learned]:
+        """Learners that came to their end, by accuracy at a shift, highest first."""
+        return sorted((x for x in self.learners if shift in x.at), key=lambda x: (-x.at[shift].accuracy, x.label))
+
+
+Key = tuple[int, int, int, str, int]
+"""Learned window, judged window, shift, samples, window that they are unseen for."""
+ByKey = Mapping[Key, Sequence[Row]]
+
+
+def summarise(run: OnlineResults) -> Summary:
+    """From rows to figures."""
+    by_label: dict[str, dict[Key, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for r in run.figures:
+        key = r["learned_window"], r["judged_window"], r["shift"], r["samples"], r["unseen_by"]
+        by_label[r["method_id"]][key].append(r)
+    shift = run.shift["shift"]
+    learners = tuple(_learned(label, rows, shift) for label, rows in by_label.items())
+    pairs = _pairs({label: rows for label, rows in by_label.items()}, shift)
+    shuffled = [s for label, rows in by_label.items() for s in _shuffled(label, rows)]
+    return Summary(run, shift, learners, tuple(pairs), tuple(shuffled))
+
+
+def _common(rows: ByKey, shift: int) -> Blocks | None:
+    """In order of time, on the samples that are judged at every shift; with a single shift these are all."""
+    found = rows.get((0, 0, shift, "common", 0)) or rows.get((0, 0, shift, "all", 0))
+    return blocks_of(found) if found else None
+
+
+def _learned(label: str, rows: ByKey, shift: int) -> Learned:
+    flat = [r for key, found in rows.items() if not key[0] for r in found]
+    shifts = sorted({s for learned, judged, s, _, _ in rows if not learned and not judged and s != HELD_OUT})
+    at = {s: _figure(b, s) for s in shifts if (b := _common(rows, s)) is not None}
+    published = {s: _figure(blocks_of(rows[0, 0, s, "all", 0]), s) for s in shifts if (0, 0, s, "all", 0) in rows}
+    now, later = _common(rows, 0), _common(rows, shift)
+    held_out = rows.get((0, 0, HELD_OUT, "holdout", 0))
+    return Learned(
+        label, next((r["status"] for r in flat if r["status"] != "ok"), "ok"), len({r["seed"] for r in flat}), at, published,
+        difference(now, later, shift) if shift and now and later else None,
+        _figure(blocks_of(held_out), 0) if held_out else None,
+        *(_a_step(flat, name) for name in ("updates", "spent", "learning_seconds")),
+        max((r["state_bytes"] for r in flat if r["state_bytes"] is not None), default=None),
+    )  # fmt: skip
+
+
+def _figure(blocks: Blocks, shift: int) -> Figure:
+    return Figure(mean(blocks, shift), tuple(blocks.by_seed.tolist()), int(blocks.n.sum()))
+
+
+def _a_step(rows: Sequence[Row], name: str) -> float | None:
+    """Mean over training seeds; None where it is not known."""
+    by_seed = {r["seed"]: r for r in rows}
+    values = [r[name] / r["steps"] for r in by_seed.values() if r[name] is not None and r["steps"]]
+    return float(np.mean(values)) if values else None
+
+
+def _pairs(by_label: Mapping[str, ByKey], shift: int) -> list[Pair]:
+    """All pairs of learners that came to their end, online and near-future; intervals of all of them hold together."""
+    whole = {
+        label: (now, later)
+        for label, rows in by_label.items()
+        if (now := _common(rows, 0)) and (later := _common(rows, shift))
+        if all(r["status"] == "ok" for found in rows.values() for r in found if not r["learned_window"])
+    }
+    together = len(whole) * (len(whole) - 1)  # each pair, online and near-future
+    return [
+        Pair(a, b, *(difference(whole[a][i], whole[b][i], shift * i, together) for i in (0, 1)))
+        for a, b in combinations(whole, 2)
+    ]
+
+
+def _shuffled(label: str, rows: ByKey) -> list[Shuffled]:
+    """For each window; both columns of the two by two, each on samples that neither learner had seen."""
+    found = []
+    for window in sorted({key[0] for key in rows if key[0]}):
+        keys: dict[tuple[str, str], Key] = {
+            ("ordered", "ordered"): (0, 0, 0, "unseen", window), ("shuffled", "ordered"): (window, 0, 0, "all", 0),
+            ("ordered", "shuffled"): (0, window, 0, "all", 0), ("shuffled", "shuffled"): (window, window, 0, "unseen", window),
+        }  # fmt: skip
+        if all(k in rows for k in keys.values()):
+            cells = {name: blocks_of(rows[k]) for name, k in keys.items()}
+            told = (difference(cells["ordered", j], cells["shuffled", j], window, 2) for j in ("ordered", "shuffled"))
+            found.append(Shuffled(label, window, {name: b.accuracy for name, b in cells.items()}, *told))
+    return found
