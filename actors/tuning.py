@@ -16,8 +16,9 @@ from typing import Any
 
 import ray
 from ray import tune
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from actors.faults import MAX_RETRIES, given_up
+from actors.faults import MAX_DEATHS, given_up
 from actors.options import EngineOptions
 from actors.quiet import quiet
 from actors.run_states import RunStates
@@ -29,7 +30,7 @@ from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.types import Rollout
 from seqsearch.engine.evaluator import Ledger
 from seqsearch.engine.search import Counts
-from seqsearch.engine.trials import Observe, Trial, known_before, next_edge, passed
+from seqsearch.engine.trials import Observe, Trial, known_before, next_edge, passed, place, trouble
 from seqsearch.storage.files import cannot_write
 from seqsearch.storage.inside import Inside
 from seqsearch.training.world import World
@@ -70,7 +71,8 @@ class TunedTrials:
         self._states = RunStates(
             Path(world.states), token, engine, keeps=keeps, events=events, needed=lambda: self._needed, check=check
         )
-        self._progress: Any = ray.remote(num_cpus=0)(Progress).remote()
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)  # others may die
+        self._progress: Any = ray.remote(num_cpus=0, scheduling_strategy=here)(Progress).remote()
         self._running, self._rounds = 0, 0
         self._needed: set[str] = set()
         self._ends: dict[str, Rollout] = {}
@@ -204,7 +206,7 @@ class _Listener(tune.Callback):  # type: ignore[misc]  # Ray ships no types: its
         except UserError as error:  # a full disk, or another process that has taken the run over
             self.refused = str(error)
         if found.status != "ok":
-            self._counts.troubles[f"{trial.name} {found.status}: {found.message}"] = None
+            self._counts.troubles[trouble(trial, *place(trial, found.digest), found.status, found.message)] = None
         self._count()
 
     def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
@@ -228,5 +230,8 @@ class _Listener(tune.Callback):  # type: ignore[misc]  # Ray ships no types: its
 
 
 def _most_deaths(trials: Sequence[Trial]) -> int:
-    """How often Tune starts a trial again: each of its trainings may be tried as often as any, whatever became of the others."""
-    return (MAX_RETRIES + 1) * max(sum(len(r.edges()) for r in trial.rollouts) for trial in trials)
+    """How often Tune starts a trial again: each of its trainings may be tried as often as any, whatever became of the others.
+
+    How many deaths a training is to blame for it counts itself (`actors.faults.is_poison`).
+    """
+    return (MAX_DEATHS + 1) * max(sum(len(r.edges()) for r in trial.rollouts) for trial in trials)
