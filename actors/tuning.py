@@ -22,6 +22,7 @@ from actors.faults import MAX_DEATHS, given_up
 from actors.options import EngineOptions
 from actors.quiet import quiet
 from actors.run_states import RunStates
+from actors.shards import extracted
 from actors.trial import REFUSED, RESULT, Progress, Work, run_trial
 from actors.worker import Setup
 from seqsearch.core.deadline import Deadline
@@ -31,6 +32,7 @@ from seqsearch.core.types import Rollout
 from seqsearch.engine.evaluator import Ledger
 from seqsearch.engine.search import Counts
 from seqsearch.engine.trials import Observe, Trial, known_before, next_edge, passed, place, trouble
+from seqsearch.features.store import Shard
 from seqsearch.storage.files import cannot_write
 from seqsearch.storage.inside import Inside
 from seqsearch.training.world import World
@@ -149,6 +151,10 @@ class TunedTrials:
     def event(self, name: str, **fields: Any) -> None:
         """Something that happened to a trial."""
         self._events(name, fields)
+
+    def extract(self, missing: Iterable[tuple[str, int, Shard]]) -> Iterable[None]:
+        """See `actors.shards.extracted`; as many at a time as trials."""
+        return extracted(self._setup, self._engine, missing, self.workers)
 
     def drop(self, states: Iterable[str]) -> None:
         self._states.drop(list(states))

@@ -37,7 +37,8 @@ class GtepRun(ProtocolRun):
         """Trials that did not end well, as they are told."""
 
     def run(self) -> None:
-        """Try, choose, judge."""
+        """Try, choose, judge; before that the features that many trials would else compute one after the other."""
+        self.session.extract_features(self.study, trials=True)
         self._tune(None)
         self._check_chosen()
         self._judge()

@@ -15,7 +15,9 @@ from seqsearch.core.outcomes import EdgeResult, Outcome, Result
 from seqsearch.core.text import shortened
 from seqsearch.core.types import Edge, Request, Rollout
 from seqsearch.engine.evaluator import Evaluator, Ledger
+from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.search import Counts, Search, result_of
+from seqsearch.features.store import Shard
 from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
 
 Observe = Callable[[Counts], None]
@@ -52,6 +54,14 @@ class TrialRunner(Protocol):
         """
         ...
 
+    def extract(self, missing: Iterable[tuple[str, int, Shard]]) -> Iterable[None]:
+        """Compute shards of frozen features, each of a backbone and a pool, by number; yields once for each.
+
+        Raises:
+            UserError: an image cannot be read, or what computes it dies again and again.
+        """
+        ...
+
     def drop(self, states: Iterable[str]) -> None:
         """These states will not be extended any more."""
         ...
@@ -70,8 +80,11 @@ class InlineTrials:
 
     workers = 0
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: InlineEvaluator) -> None:
         self._evaluator = evaluator
+
+    def extract(self, missing: Iterable[tuple[str, int, Shard]]) -> Iterable[None]:
+        return self._evaluator.extract(missing)
 
     def busy(self) -> int:
         return 1
