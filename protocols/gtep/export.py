@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from protocols.gtep.cells import cells, table_rows
 from protocols.gtep.plans import Judged, Plans
 from protocols.gtep.reading import GtepResults
-from protocols.gtep.scenario import Phase
+from protocols.gtep.scenario import Phase, sequence_id
 from protocols.gtep.spaces import SCHEMA
 from protocols.gtep.summary import summarise
 from protocols.gtep.sweep import Sweep, Tried, curves, passes
 from protocols.running.export import classes_of, run_info, write_costs
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
+from seqsearch.core.outcomes import EdgeResult
+from seqsearch.core.text import shortened
 from seqsearch.core.types import Rollout
 from seqsearch.engine.search import outcome
+from seqsearch.engine.trials import LONGEST_MESSAGE
 from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, finite, result_rows
 from seqsearch.results.schema import CHOSEN, RESULTS, TABLE, TRIALS
 from seqsearch.results.tables import write_rows, write_sequences
@@ -41,13 +44,6 @@ def export(session: Session, run: Plans, reached: str | None) -> Exported:
     found = GtepResults(folder.saved(), stats, tuple(sequences), tuple(results), tuple(trials))
     write_rows(folder.file(TABLE.file), TABLE, info, table_rows(cells(found)))
     return Exported(found, summarise(found))
-
-
-def sequence_id(phase: Phase, side: int | None, number: int) -> str:
-    """What an order is called: ``tune-0``, ``tune-on-1-0`` (conventionally, on the second pool), ``judge-1-0``, ``fresh-0``."""
-    if side is None:
-        return f"{phase}-{number}"
-    return f"tune-on-{side}-{number}" if phase == "tune" else f"{phase}-{side}-{number}"
 
 
 def _sequences(run: Plans) -> Iterator[TaskSequence]:
@@ -117,11 +113,19 @@ def _of_trial(run: Plans, sweep: Sweep, tried: Tried) -> Row:
         "config_digest": tried.setting.spec.digest, "params": json.dumps(dict(tried.setting.added), sort_keys=True),
         "accuracy": finite(float(found[:, -1].mean())) if whole else None,
         "average_accuracy": finite(float(found.mean())), "harmonic_mean": finite(sweep.score(tried)),
-        "status": next((s for s in statuses if s != "ok"), "ok"),
+        "status": next((s for s in statuses if s != "ok"), "ok"), "message": _why(tried, known),
         "train_seconds": float(sum(r.train_seconds for results in known for r in results)),
         "trainings": sum(map(len, known)), "tasks": min((sum(r.status == "ok" for r in results) for results in known), default=0),
         "passes": passes(run.known, tried.rollouts),
     }  # fmt: skip
+
+
+def _why(tried: Tried, known: Sequence[Sequence[EdgeResult]]) -> str | None:
+    """Where the first order that did not end well stopped, and why; None if all did."""
+    for name, found in zip(tried.orders, known, strict=True):
+        if found and found[-1].status != "ok":
+            return f"order {name}, task {len(found)}: {shortened(found[-1].message, LONGEST_MESSAGE)}"
+    return None
 
 
 def _write_chosen(run: Plans, folder: Path) -> None:

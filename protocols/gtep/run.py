@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from protocols.gtep.export import export
 from protocols.gtep.plans import Judged, Plans, Results, Use
-from protocols.gtep.scenario import Phase, Side
+from protocols.gtep.scenario import Phase, Side, sequence_id
 from protocols.gtep.settings import TUNED
 from protocols.gtep.spaces import Setting, setting_of
 from protocols.gtep.study import GtepStudy
@@ -33,9 +33,12 @@ class GtepRun(ProtocolRun):
     def __init__(self, session: Session, study: GtepStudy) -> None:
         self.session, self.study = session, study
         self.plans = Plans(study, Results(session.journal))
+        self._troubles: dict[str, None] = {}
+        """Trials that did not end well, as they are told."""
 
     def run(self) -> None:
-        """Try, choose, judge."""
+        """Try, choose, judge; before that the features that many trials would else compute one after the other."""
+        self.session.extract_features(self.study, trials=True)
         self._tune(None)
         self._check_chosen()
         self._judge()
@@ -52,7 +55,7 @@ class GtepRun(ProtocolRun):
             return
         side = study.tuned_on if number is None else study.judged_on[number]
         for m in study.methods:
-            sweep = Sweep(study.gtep, study.world, study.scenario, m, side, self.plans.known)
+            sweep = Sweep(study.gtep, study.world, study.scenario, m, side, self.plans.known, number)
             self.plans.sweeps[m.label, number], live[m.label] = sweep, sweep.rounds()
         while live:
             asked: list[Tried] = []
@@ -120,9 +123,10 @@ class GtepRun(ProtocolRun):
     def _trials(self) -> list[Trial]:
         """One trial an order, so that they run side by side."""
         return [
-            Trial(f"{j.setting.spec.label} ({j.use}, {'tuned on' if j.side is None else j.side}, {n})", (r,))
+            Trial(f"{j.setting.spec.label} ({j.use}, {name})", (r,), (name,))
             for j in self.plans.judged
             for n, r in enumerate(j.rollouts)
+            for name in [sequence_id("fresh" if j.side is None else "judge", j.side, n)]
         ]
 
     def _do(self, phase: str, trials: Sequence[Trial]) -> None:
@@ -134,7 +138,7 @@ class GtepRun(ProtocolRun):
         runner = s.trials(self.study.world)
         for part, name in ((shared_beginnings(trials), f"{phase}: first tasks"), (trials, phase)):
             if part:
-                shown = _Shown(s.monitor, part, journal)
+                shown = _Shown(s.monitor, part, journal, self._troubles)
                 s.monitor.watch([shown], name, len(part))
                 runner.run(part, journal, shown.observe, s.deadline)
                 shown.over()
@@ -153,17 +157,19 @@ class _Shown:
 
     name, done, passes_on = "trials", False, True
 
-    def __init__(self, monitor: Monitor, trials: Sequence[Trial], journal: Journal) -> None:
-        self._monitor, self._left, self._journal = monitor, list(trials), journal
-        self._count, self._at, self._counts = len(trials), 0.0, Counts(trained=journal.trained)
+    def __init__(self, monitor: Monitor, trials: Sequence[Trial], journal: Journal, troubles: dict[str, None]) -> None:
+        self._monitor, self._left, self._journal, self._troubles = monitor, list(trials), journal, troubles
+        self._count, self._at = len(trials), 0.0
+        self._counts = Counts(trained=journal.trained, troubles=troubles)
 
     def observe(self, counts: Counts) -> None:
         """Something has happened; the trials are looked at once a second at most."""
-        self._counts = counts
+        self._troubles |= counts.troubles
+        self._counts = replace(counts, troubles=self._troubles)
         if time.monotonic() - self._at >= 1.0:
             self._at = time.monotonic()
             self._left = [t for t in self._left if next_edge(t, self._journal) is not None]
-        self._monitor.update(replace(counts, rollouts={self.name: self._count - len(self._left)}))
+        self._monitor.update(replace(self._counts, rollouts={self.name: self._count - len(self._left)}))
 
     def over(self) -> None:
         """They are all done."""
@@ -188,26 +194,27 @@ def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
     taken: set[str] = set()
     found = []
     for trial in trials:
-        left = tuple(r for r in trial.rollouts if r.digest not in taken)
-        taken |= {r.digest for r in left}
+        left = [n for n, r in enumerate(trial.rollouts) if r.digest not in taken]
+        taken |= {r.digest for r in trial.rollouts}
         if left:
-            found.append(replace(trial, rollouts=left))
+            rollouts, orders = tuple(trial.rollouts[n] for n in left), tuple(trial.orders[n] for n in left)
+            found.append(replace(trial, rollouts=rollouts, orders=orders))
     return found
 
 
 def shared_beginnings(trials: Sequence[Trial]) -> list[Trial]:
     """First tasks that more than one of these trials begins with, each as a trial of its own."""
-    times: dict[str, list[Rollout]] = {}
+    times: dict[str, list[tuple[Rollout, str]]] = {}
     for trial in trials:
-        for rollout in trial.rollouts:
-            times.setdefault(rollout.edges()[0].digest, []).append(rollout)
+        for rollout, order in zip(trial.rollouts, trial.orders, strict=True):
+            times.setdefault(rollout.edges()[0].digest, []).append((rollout, order))
     found = []
     for same in times.values():
-        if len({r.digest for r in same}) > 1:
-            key = same[0].key.after(1)
-            found.append(
-                Trial(f"first task of {key.method.label}, order {key.replicate}", (Rollout(key, same[0].judged),))
-            )
+        if len({r.digest for r, _ in same}) > 1:
+            first, order = same[0]
+            key = first.key.after(1)
+            name = f"{key.method.label} and others that begin alike ({order})"
+            found.append(Trial(name, (Rollout(key, first.judged),), (order,)))
     return found
 
 

@@ -14,6 +14,7 @@ from protocols.gtep.settings import TUNED, GtepSettings
 from protocols.gtep.spaces import check_spaces, given_params
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.grammar import Value
+from seqsearch.features.store import Shard
 from seqsearch.methods.spec import check_memory
 from seqsearch.pools.open import located_pools, pool_texts
 from seqsearch.pools.union import Union
@@ -44,6 +45,11 @@ class GtepStudy(Study):
         """As `Study.pools`, with the classes of both phases."""
         in_play = Counter(c.pool for v in self.views.values() for c in v.class_ids)
         return [{**pool, "in_play": in_play[pool["digest"]]} for pool in super().pools()]
+
+    def missing_features(self, backbone: str) -> list[tuple[int, Shard]]:
+        """Of all images of the classes in play: all are learned, or judged."""
+        sides = (*([self.tuned_on] if self.gtep.params == TUNED else []), *self.judged_on)
+        return self.features_of(backbone).missing((c for side in sides for c in side.classes), all_slabs=True)
 
     def identity(self) -> dict[str, Any]:
         sides = {"tuned_on": self.tuned_on, **{f"judged_on_{n}": s for n, s in enumerate(self.judged_on)}}

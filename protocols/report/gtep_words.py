@@ -16,7 +16,7 @@ def tables(s: Summary) -> list[Cells]:
     """All that have rows; of a run that is not finished none."""
     if not s.results.finished:
         return []
-    first = tried.tried(s), tried.expected(s)
+    first = tried.tried(s), tried.troubles(s), tried.expected(s)
     found = [overview(s), *(judged(s, pool) for pool in names(s)), *first, compared.by_choice(s), compared.rankings(s)]
     return [t for t in found if t.rows]
 

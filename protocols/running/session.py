@@ -109,14 +109,16 @@ class Session:
             self._search = Search(self.evaluator(world), self.journal, self.monitor.update)
         return self._search
 
-    def extract_features(self, study: FrozenFeatures) -> None:
-        """Frozen features that prototypes will need, once per pool, unless they are there; others come as needed.
+    def extract_features(self, study: FrozenFeatures, *, trials: bool = False) -> None:
+        """Frozen features that a study names, once per pool, unless they are there; others come as needed.
+
+        With ``trials`` by those who run them.
 
         When time is up, what the journal knows is still replayed behind it: the search stops by itself where it would wait.
         """
         missing = [(name, *shard) for name in study.frozen for shard in study.missing_features(name)]
         if missing:
-            evaluator = self.evaluator(study.world)
+            evaluator = self.trials(study.world) if trials else self.evaluator(study.world)
             self.monitor.features(0, len(missing))
             with contextlib.suppress(TimeIsUp), self.deadline.interrupting():
                 for done, _ in enumerate(evaluator.extract(missing), 1):

@@ -63,6 +63,15 @@ def shows(text: str) -> bool:
     return text.isprintable() and not _BLANK.search(text)
 
 
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters.
+
+    >>> shortened("abcdef", 6), shortened("abcdefg", 6)
+    ('abcdef', 'abc...')
+    """
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
 def shown_lines(text: str) -> str:
     r"""As `shown`, of a text of several lines, such as a page: its line breaks stay.
 

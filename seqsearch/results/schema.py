@@ -249,6 +249,13 @@ TRIALS = Layout(
             "of gtep: images that training was stepped on, over all orders (--select one-se); 0 without gradient steps",
             added=True,
         ),
+        Column(
+            "message",
+            "string?",
+            "-",
+            "of gtep: the first class order that did not end well, the task, from 1, and what was said; else null",
+            added=True,
+        ),
     ),
 )
 
