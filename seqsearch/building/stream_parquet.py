@@ -13,7 +13,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.storage.parquet_file import ParquetFile, judged
 from seqsearch.streams.columns import WIDEST, Columns, read_columns, readable
 from seqsearch.streams.files import StreamImages
-from seqsearch.streams.vectors import Vectors
+from seqsearch.streams.vectors import Vectors, features_are_bytes
 
 
 def of_parquet(file: Path) -> Source:
@@ -41,7 +41,7 @@ def _payload(file: Path, opened: ParquetFile, found: Columns) -> tuple[Any, int]
         return images.stored, 0
     if not found.payload:
         return (lambda at: [b""] * len(at)), 0
-    if _is_binary(opened):
+    if features_are_bytes(opened):
         vectors = Vectors(str(file), "", (), opened, found.dim, nothing)
         return (lambda at: [v.tobytes() for v in vectors.given_features(at)]), found.dim
     table = _lists(file, opened, n)
@@ -51,12 +51,6 @@ def _payload(file: Path, opened: ParquetFile, found: Columns) -> tuple[Any, int]
         return [v.tobytes() for v in table[at]]
 
     return read, table.shape[1]
-
-
-def _is_binary(opened: ParquetFile) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_binary(opened.schema.field("features").type))
 
 
 def _lists(file: Path, opened: ParquetFile, n: int) -> NDArray[np.float32]:

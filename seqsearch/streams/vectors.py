@@ -70,6 +70,8 @@ class Vectors(LabelsAlone):
         super().__init__(name, digest, classes)
         self.dim = dim
         self._path, self._order = opened.path, order
+        if not features_are_bytes(opened):
+            raise self._misplaced()
         self._starts = np.concatenate([[0], np.cumsum(opened.group_rows)]).astype(np.int64)
         ends = [opened.span(g, "features")[1] for g in range(len(opened.group_rows))]
         self._ends = np.array(ends, dtype=np.int64)
@@ -81,11 +83,14 @@ class Vectors(LabelsAlone):
             chunk, (low, high) = opened.chunk(number, "features"), opened.span(number, "features")
             verbatim = chunk.compression == "UNCOMPRESSED" and not chunk.has_dictionary_page
             if not verbatim or not self.dim or rows * self._stride > high - low:
-                raise UserError(
-                    f"stream {self.name!r}: its features do not lie in the file as they should: make a stream of it with "
-                    "seqsearch stream build"
-                )
+                raise self._misplaced()
         self._of_samples(np.unique(np.concatenate([self._starts[:-1], self._starts[1:] - 1])))
+
+    def _misplaced(self) -> UserError:
+        return UserError(
+            f"stream {self.name!r}: its features do not lie in the file as they should: make a stream of it with "
+            "seqsearch stream build"
+        )
 
     @property
     def _stride(self) -> int:
@@ -122,6 +127,13 @@ class Vectors(LabelsAlone):
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_map": None}
+
+
+def features_are_bytes(opened: ParquetFile) -> bool:
+    """Whether the column ``features`` is of bytes, and not of lists."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_binary(opened.schema.field("features").type))
 
 
 def _mapped(path: Path) -> NDArray[np.uint8]:
