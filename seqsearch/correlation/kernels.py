@@ -69,15 +69,15 @@ def advance(
 
 
 @compiled
-def newest(labels: Labels, j: int, counts: Int64, last: Int64, most: int) -> int:
+def newest(labels: Labels, j: int, counts: Int64, last: Int64, most: int) -> np.int64 | int:
     """Of the classes that have ``most`` in the window, the one that occurred last, up to label j; O(min(k, C))."""
     for i in range(j, max(-1, j - counts.size), -1):
         if counts[labels[i]] == most:
-            return int(labels[i])
-    latest, found = np.int64(-1), 0
+            return np.int64(labels[i])
+    latest, found = np.int64(-1), np.int64(0)
     for c in range(counts.size):
         if counts[c] == most and last[c] > latest:
-            latest, found = last[c], int(c)
+            latest, found = last[c], np.int64(c)
     return found
 
 
@@ -111,7 +111,7 @@ def modes(labels: Labels, k: int, classes: int, out: Int32) -> None:
 
 
 @compiled
-def equal(a: Labels, b: Labels) -> int:
+def equal(a: Labels, b: Labels) -> np.int64:
     """At how many places two arrays of fewer than 2^16 labels are equal; sums of 16 bits, so that the compiler uses vectors."""
     same = np.uint16(0)
     for i in range(a.size):

@@ -6,17 +6,18 @@ classifier does about as well as a random one, read from a figure. Here, with ka
     K*(S) = max over windows k <= ``longest_window`` of kappa(k, S)
     plateau(k) = mean of kappa(k, S) over the longest shifts: half the longest and above
 
-S is the smallest from which on, at ALL longer shifts that were tried, the upper confidence bound of kappa(k, S) - plateau(k) is below
-``tol`` for every k; multiples of the batch, refined between the points of the grid. What is left at the longest shifts is drift of the
-class prior, which no shift takes away: it is reported, and above ``MOST_PLATEAU`` no shift is given.
+S is the smallest from which on, at ALL longer shifts that were tried, the upper confidence bound of kappa(k, S) - plateau(k) is
+below ``tol`` for every k; multiples of the batch, refined between the points of the grid. What is left at the longest shifts is
+drift of the class prior, which no shift takes away: it is reported, and above ``MOST_PLATEAU`` no shift is given.
 
-Selection. The best k is chosen by the same samples, so that K*(S) is too high on average. The bound is the highest of the bounds of all k:
-it lies above the largest true value in at least as many cases as each lies above its own, without a correction; so do all longer
-shifts together. The error goes one way: S comes out too long rather than too short. As kappa(k) - plateau(k) is no less than
+Selection. The best k is chosen by the same samples, so that K*(S) is too high on average. The bound is the highest of the bounds
+of all k: it lies above the largest true value in at least as many cases as each lies above its own, without a correction; so do
+all longer shifts together. The error goes one way: S comes out too long rather than too short. As kappa(k) - plateau(k) is no less than
 K*(S) - max plateau at the best k, it bounds K*'s excess too.
 
-Bounds. The samples are cut into G blocks; each block's share in kappa is linearised (influence of a, P(pred) and P(y)), and Student's and
-Hall's bounds are of its block means (`seqsearch.distribution.pivot`).
+Bounds. The samples are cut into G blocks; each block's share in kappa is linearised (influence of a, P(pred) and P(y)), and
+Student's and Hall's bounds are of its block means (`seqsearch.distribution.pivot`): a bootstrap of 20 blocks covers less
+(docs/shift.md).
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ PARTS = 16
 class ShiftChoice:
     """The shift that was chosen, or why none was, and the whole curve.
 
-    ``shift``: S in samples; None with a ``reason``. ``gain [K, S]``: kappa of each of ``windows`` at each of ``shifts``; of the other nulls
-    accuracy less that of the null. ``best [S]``: the highest gain of windows up to ``longest_window``. ``bound [S]``: upper
+    ``shift``: S in samples; None with a ``reason``. ``gain [K, S]``: kappa of each of ``windows`` at each of ``shifts``; of the other
+    nulls accuracy less that of the null. ``best [S]``: the highest gain of windows up to ``longest_window``. ``bound [S]``: upper
     confidence bound of what it is above the plateau. ``plateau``: the highest mean gain of a window at ``plateau_shifts``; 0 of
     other nulls. ``drift``: mean gain of each longer window there. ``n`` samples judged from ``first`` on, in ``blocks`` blocks.
     ``dropped``: shifts for which the stream is too short. ``segments``: of each part of the stream, if it was cut.
@@ -103,7 +104,9 @@ class _Judged:
         n = int(sizes.sum())
         a = hits.sum(axis=1) / n
         if self.null != "independence":
-            level = self.classes[:, q.argmax()] / sizes if self.null == "majority" else np.full(len(sizes), self.uniform)
+            level = (
+                self.classes[:, q.argmax()] / sizes if self.null == "majority" else np.full(len(sizes), self.uniform)
+            )
             gain = a - level @ sizes / n
             return gain, _centred(hits / sizes - level, gain)
         e = sums.sum(axis=1) / n**2
@@ -155,10 +158,11 @@ def _choose(
     used = sum(k <= longest for k in ks)
     kept = tuple(S for S in grid if len(y) - S - ks[used - 1] >= FEWEST_BLOCKS * max(SHORTEST_BLOCK, 4 * S))
     asked = replace(asked, windows=ks, shifts=kept, dropped=grid[len(kept) :])
-    far = tuple(S for S in kept[1:] if 2 * S >= kept[-1])
+    far = tuple(S for S in kept[1:] if kept[-1] <= 2 * S)
     if len(kept) < 2 or kept[0] >= far[0]:
-        return replace(asked, reason=f"{len(y)} labels give no {FEWEST_BLOCKS} blocks at two shifts: give more labels or shorter shifts")
-    first = kept[-1] + max(ks[used - 1], 1)
+        lacking = f"{len(y)} labels are too few for {FEWEST_BLOCKS} blocks at two shifts"
+        return replace(asked, reason=f"{lacking}: give more labels, or shorter shifts")
+    first = kept[-1] + ks[used - 1]
     G = min(MOST_BLOCKS, (len(y) - first) // max(SHORTEST_BLOCK, 4 * kept[-1]))
     edges = np.linspace(first, len(y), G + 1).astype(np.int64)
     by_block = np.array([np.bincount(y[a:b], minlength=C) for a, b in zip(edges, edges[1:], strict=False)])
@@ -179,12 +183,8 @@ def _choose(
     return replace(
         asked, shift=shift, reason=reason, n=len(y) - first, first=first, blocks=G, windows=ks[:used], shifts=order, gain=table,
         best=table.max(axis=0), bound=np.array([tried[S] for S in order]), plateau=plateau, plateau_shifts=far,
-        drift=_drift(replace_windows(judged, ks[used:]), far),
+        drift=_drift(replace(judged, windows=ks[used:]), far),
     )  # fmt: skip
-
-
-def replace_windows(judged: _Judged, windows: tuple[int, ...]) -> _Judged:
-    return replace(judged, windows=windows)
 
 
 def _drift(judged: _Judged, far: tuple[int, ...]) -> tuple[tuple[int, float], ...]:
@@ -210,7 +210,7 @@ def _between(tried: dict[int, float], tol: float, batch: int, far: int) -> tuple
     found = _smallest(tried, tol)
     if found is None or found >= far or found == min(tried):
         return ()
-    low, high = max(S for S in tried if S < found) // batch, found // batch
+    low, high = max(S for S in tried if found > S) // batch, found // batch
     return tuple(sorted({int(b) * batch for b in np.linspace(low, high, min(PARTS, high - low) + 1)[1:-1].round()}))
 
 
@@ -219,8 +219,11 @@ def _verdict(tried: dict[int, float], tol: float, plateau: float, far: int) -> t
     if plateau > MOST_PLATEAU:
         return None, f"blind kappa is {plateau:.3f} at the longest shifts: give longer shifts, if the stream allows"
     if found is None or found >= far:
-        worst = max(bound for S, bound in tried.items() if S >= far)
-        return None, f"the upper bound is not below {tol} at shifts before {far}, and up to {worst:.4f} after: more labels, or a larger tol"
+        least = min(bound for S, bound in tried.items() if far > S)
+        return (
+            None,
+            f"the upper bound does not stay below {tol} before shift {far}, and is {least:.4f} at its least: give more labels",
+        )
     return found, ""
 
 
