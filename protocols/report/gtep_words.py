@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from protocols.gtep.cells import FRESH
 from protocols.gtep.summary import Summary
+from protocols.report import gtep_beside as beside
 from protocols.report import gtep_compared as compared
 from protocols.report import gtep_tried as tried
 from protocols.report.gtep_cells import CONDITIONS, cell, first_phase, judged, names, overview, standing, tuning
@@ -16,7 +17,7 @@ def tables(s: Summary) -> list[Cells]:
     """All that have rows; of a run that is not finished none."""
     if not s.results.finished:
         return []
-    first = tried.tried(s), tried.expected(s)
+    first = tried.tried(s), tried.expected(s), beside.equal_compute(s)
     found = [overview(s), *(judged(s, pool) for pool in names(s)), *first, compared.by_choice(s), compared.rankings(s)]
     return [t for t in found if t.rows]
 
@@ -71,6 +72,7 @@ def findings(s: Summary) -> list[str]:
         *(tried.chosen(x) for x in first_phase(s)),
         *(tried.alone(x) for x in first_phase(s)),
         tried.enough(s),
+        beside.compute_verdict(s),
         *compared.findings(s),
         *compared.takeaways(s),
     ]

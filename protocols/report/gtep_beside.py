@@ -1,0 +1,86 @@
+"""What stands beside the tables of a GTEP run, in cells and in words: methods at equal compute."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from protocols.gtep.equal_compute import EqualCompute, Spent, ranks
+from protocols.gtep.summary import Summary
+from protocols.report.gtep_cells import names, seconds_text, tuning
+from protocols.report.tables import Cells
+from protocols.report.text import count, percent
+
+FREE = "no steps"
+"""Of a method that takes no gradient steps: any number of its settings fits."""
+
+
+def equal_compute(s: Summary) -> Cells:
+    """Methods at equal counted work, and at equal numbers of settings; no rows where there is no comparison."""
+    e = s.equal_compute
+    known = () if e is None else e.methods
+    pools = [p for p in names(s) if any(p in m.elsewhere for m in known)]
+    both: list[tuple[str, str]] = []
+    for pool in (None, *pools):
+        for at in (0, 1):
+            values = [_of(m, pool)[at] for m in known]
+            both += [(percent(v), "-" if r is None else str(r)) for v, r in zip(values, ranks(values), strict=True)]
+    rows = []
+    for i, m in enumerate(known):
+        figures = [cell for pair in both[i :: len(known)] for cell in pair]
+        work = f"{m.work:,.0f}" if m.work else FREE
+        rows.append((m.method, str(m.settings), work, seconds_text(m.seconds), f"{m.at_budget.trials:.1f}", *figures))
+    headings = ["Method", "tried", "images a setting", "time of all", "fit"]
+    for name in ("", *(f"{names(s)[p]}: " for p in pools)):
+        headings += [f"{name}H at equal compute", "rank", f"{name}best of {e.number if e else 0}", "rank"]
+    return Cells("Methods at equal compute", _lead(s, e, bool(pools)) if e else "", tuple(headings), tuple(rows))
+
+
+def _of(m: Spent, pool: str | None) -> tuple[float, float]:
+    """H at equal compute and of equally many settings: as chosen by, or of these choices on a pool."""
+    return (m.at_budget.expected, m.at_equal_number) if pool is None else m.elsewhere.get(pool, (float("nan"),) * 2)
+
+
+def _lead(s: Summary, e: EqualCompute, elsewhere: bool) -> str:
+    text = (
+        f"H in percent as chosen by, on {tuning(s)}, too high on average. Equal compute: of the best of the settings that a "
+        f"search tries until the next one would exceed {e.budget:,.0f} images stepped on, what all settings of the least costly "
+        "method took; exactly, over all orders of the settings tried. Fit: how many those are on average. Beside it the best of "
+        f"{e.number}, equally many for all. Counted are images: one is as much for a large network as for a small one, and a "
+        "first task that settings share counts in each. Time: to train all settings tried, on the machines of this run; nothing "
+        "is decided by it."
+    )
+    return text + (" Of the pools: H of the same choices on their images to choose by." if elsewhere else "")
+
+
+def compute_verdict(s: Summary) -> str:
+    """Whether methods rank otherwise at equal compute, in a line."""
+    e = s.equal_compute
+    if e is None:
+        return ""
+    if e.lacking:
+        return f"Methods at equal compute: not known, {e.lacking}."
+    said = []
+    for pool in (None, *(p for p in names(s) if any(p in m.elsewhere for m in e.methods))):
+        at, of = ([_of(m, pool)[i] for m in e.methods] for i in (0, 1))
+        where = f"on {tuning(s) if pool is None else names(s)[pool]}"
+        known = sum(a is not None and b is not None for a, b in zip(ranks(at), ranks(of), strict=True))
+        if known < 2:
+            said.append(f"{where} fewer than two methods have figures")
+        elif ranks(at) == ranks(of):
+            said.append(f"{where} the ranking stays the same")
+        else:
+            said.append(f"{where} the ranking changes: {_order(e, at)} in place of {_order(e, of)}")
+    return (
+        f"Methods at equal compute ({e.budget:,.0f} images stepped on) beside {count(e.number, 'setting')} of each: "
+        f"{'; '.join(said)}. Of mean H of the settings tried, on these class orders and images, with images as the measure of "
+        "work; without intervals, so that a change may be chance."
+    )
+
+
+def _order(e: EqualCompute, values: list[float]) -> str:
+    """``a > b = c``, highest first."""
+    placed = sorted((r, m.method) for r, m in zip(ranks(values), e.methods, strict=True) if r is not None)
+    said = placed[0][1]
+    for (before, _), (rank, method) in pairwise(placed):
+        said += f" {'=' if rank == before else '>'} {method}"
+    return said
