@@ -27,7 +27,7 @@ class Gtep(Protocol[GtepSettings, "GtepStudy"]):
     def prepare(self, settings: GtepSettings, states: Path, device: str, directory: Path) -> GtepStudy:
         from protocols.gtep.study import prepare
 
-        return prepare(settings, states, device, directory)
+        return prepare(settings, states, device, directory, self.tell)
 
     def announcement(self, prepared: GtepStudy) -> str:
         from protocols.gtep.spaces import remarks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,9 @@ from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.grammar import Value
 from seqsearch.methods.spec import check_memory
 from seqsearch.pools.open import located_pools, pool_texts
+from seqsearch.pools.parts.prints import Observe
 from seqsearch.pools.union import Union
-from seqsearch.study.overlap import Overlap, Shared, overlaps, refused
+from seqsearch.study.overlap import Overlap, Shared, overlaps, refused, tenths
 from seqsearch.study.study import EVALUATE, TUNE, Study, check_images, reads_frozen, resolved, view_of
 from seqsearch.training.world import World
 
@@ -32,6 +33,7 @@ class GtepStudy(Study):
         tuned_on: the pool of the first phase.
         judged_on: the pools of the second.
         given: parameters of each method by label, where nothing is tried.
+        shared: of each pool of the second phase, the indices in the world of its classes that were allowed to be shared.
     """
 
     gtep: GtepSettings
@@ -39,6 +41,7 @@ class GtepStudy(Study):
     tuned_on: Side
     judged_on: tuple[Side, ...]
     given: Mapping[str, Mapping[str, Value]]
+    shared: tuple[frozenset[int], ...]
 
     def pools(self) -> list[dict[str, Any]]:
         """As `Study.pools`, with the classes of both phases."""
@@ -58,8 +61,10 @@ class GtepStudy(Study):
         }  # fmt: skip
 
 
-def prepare(settings: GtepSettings, states: Path, device: str, directory: Path) -> GtepStudy:
-    """Resolve and check all names; files are looked for in ``directory``.
+def prepare(
+    settings: GtepSettings, states: Path, device: str, directory: Path, tell: Callable[[str], None] | None = None
+) -> GtepStudy:
+    """Resolve and check all names; files are looked for in ``directory``. ``tell`` is told how far a long look at images is.
 
     Raises:
         UserError: an unknown name, pools that share classes or images, too few classes or images, a memory without room, a
@@ -76,7 +81,7 @@ def prepare(settings: GtepSettings, states: Path, device: str, directory: Path) 
     )
     for side in (tuned_on, *judged_on):
         check_images(world, side.classes)
-    _check_overlap(settings, (tuned_on, *judged_on), whole, unions)
+    shared = _checked_overlap(settings, (tuned_on, *judged_on), whole, unions, tenths(tell))
     given = given_params(settings, methods, directory)
     tried = [world.respecified(m, {**dict(m.params), **given.get(m.label, {})}, m.label) for m in methods]
     check_memory(tried, sum(sizes))
@@ -87,7 +92,7 @@ def prepare(settings: GtepSettings, states: Path, device: str, directory: Path) 
     }  # fmt: skip
     return GtepStudy(
         settings.in_one_world(), world, views, methods, tags, reads_frozen(methods), settings, Scenario(sizes), tuned_on,
-        tuple(judged_on), given,
+        tuple(judged_on), given, shared,
     )  # fmt: skip
 
 
@@ -103,10 +108,14 @@ def _indices(world: World, texts: Sequence[str], directory: Path) -> tuple[list[
     return found, unions
 
 
-def _check_overlap(
-    settings: GtepSettings, sides: Sequence[Side], whole: Sequence[Sequence[int]], unions: Sequence[Union]
-) -> None:
-    """That what is judged on has no class and no image in common with what is tuned on, but for those that are allowed.
+def _checked_overlap(
+    settings: GtepSettings,
+    sides: Sequence[Side],
+    whole: Sequence[Sequence[int]],
+    unions: Sequence[Union],
+    observe: Observe,
+) -> tuple[frozenset[int], ...]:
+    """That what is judged on has no class and no image in common with what is tuned on, but for those that are allowed: which.
 
     Raises:
         UserError: it has.
@@ -114,10 +123,12 @@ def _check_overlap(
     own = [[c - indices[0] for c in side.classes] for side, indices in zip(sides, whole, strict=True)]
     shared, images = list[Shared](), 0
     for number in range(1, len(sides)):
-        found = overlaps(unions[0], unions[number], own[0], own[number])
+        found = overlaps(unions[0], unions[number], own[0], own[number], observe=observe)
         shared += [replace(s, judged_index=s.judged_index + whole[number][0]) for s in found.shared]
         images += found.images
     refused(Overlap(sides[0].text, ", ".join(s.text for s in sides[1:]), tuple(shared), images), settings.allow_overlap)
+    found_in = {s.judged_index for s in shared}
+    return tuple(frozenset(side.classes) & found_in for side in sides[1:])
 
 
 def _side(world: World, text: str, whole: Sequence[int], needed: int, seed: int) -> Side:
