@@ -90,6 +90,7 @@ def to_json(s: Summary) -> dict[str, Any]:
 def _cell(c: Cell, row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of ``table.parquet``, with the curves behind it."""
     more = {"asked": c.asked, "failures": c.failures, "acc_by_task": c.curve, "interval_lacking": c.harmonic.lacking}
+    more |= {"unshared": c.unshared} if c.unshared else {}
     return {**row, "params": dict(c.params), **more}
 
 

@@ -1,12 +1,14 @@
-"""What stands beside the tables of a GTEP run, in cells and in words: methods at equal compute."""
+"""What stands beside the tables of a GTEP run, in cells and in words: methods at equal compute, without shared classes."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
+from protocols.gtep.cells import Cell, table_rows
 from protocols.gtep.equal_compute import EqualCompute, Spent, ranks
 from protocols.gtep.summary import Summary
-from protocols.report.gtep_cells import names, seconds_text, tuning
+from protocols.report.edge_cells import interval
+from protocols.report.gtep_cells import cell, names, seconds_text, tuning
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent
 
@@ -84,3 +86,63 @@ def _order(e: EqualCompute, values: list[float]) -> str:
     for (before, _), (rank, method) in pairwise(placed):
         said += f" {'=' if rank == before else '>'} {method}"
     return said
+
+
+# ------------------------------------------------------------------------------------------------ without shared classes
+
+
+def unshared(s: Summary, pool: str) -> Cells:
+    """Figures with and without the classes that were tuned on, too; no rows where a pool shares none."""
+    ranked = {r["method_id"]: r for r in table_rows(s.cells) if (r["pool"], r["use"]) == (pool, "tuned")}
+    rows = []
+    for method in s.results.methods:
+        c = cell(s, pool, method)
+        if c is None or c.unshared is None or not c.valid:
+            continue
+        u, r = c.unshared, ranked[method]
+        pairs = zip((c.acc, c.avg), (u.acc, u.avg), strict=True)
+        means = [percent(float(v.mean())) for pair in pairs for v in pair]
+        h = interval(c.harmonic.value), interval(u.harmonic.value) if u.known else "-"
+        places = str(r["rank"]), str(r["unshared_rank"] or "-")
+        rows.append((method, *means, *h, *places))
+    known = _unshared_cells(s, pool)
+    one = known[0].unshared if known else None
+    lead = (
+        f"Percent. {_share(one.shared, one.classes) if one else ''} with one of {tuning(s)}, by name or by images, as "
+        "--allow-overlap lets them: what is judged had a part in the choice there. Without: over test images of the other "
+        "classes alone; the methods are the same, and choose among all classes seen, the shared ones included. AvgAcc without: "
+        "over tasks after which any of the other classes was seen. H as above, over class orders."
+    )
+    headings = ("Method", "Acc", "without", "AvgAcc", "without", "H [95 %]", "without", "rank", "without")
+    return Cells(f"On {names(s)[pool]}, with and without the shared classes", lead, headings, tuple(rows))
+
+
+def _share(shared: int, classes: int) -> str:
+    verb = "has" if shared == 1 else "have"
+    return f"{shared} of {classes} {'class' if classes == 1 else 'classes'} in play {verb} something in common"
+
+
+def _unshared_cells(s: Summary, pool: str) -> list[Cell]:
+    return [c for c in s.cells if (c.pool, c.use) == (pool, "tuned") and c.valid and c.unshared]
+
+
+def unshared_verdict(s: Summary, pool: str) -> str:
+    """Whether methods rank otherwise without the shared classes, in a line."""
+    cells, name = _unshared_cells(s, pool), names(s)[pool]
+    found = [c.unshared for c in cells if c.unshared]
+    if not found:
+        return ""
+    if not all(u.known for u in found):
+        return f"On {name} all classes in play are shared: nothing is left to judge without them."
+    shared = _share(found[0].shared, found[0].classes)
+    gaps = [
+        f"{c.method} {100 * (u.harmonic.value.value - c.harmonic.value.value):+.1f}"
+        for c, u in zip(cells, found, strict=True)
+    ]
+    text = (
+        f"On {name} {shared} with one of {tuning(s)}; H without them, in points beside H with them: {', '.join(gaps)}"
+    )
+    if len(cells) > 1:
+        same = ranks([u.harmonic.value.value for u in found]) == ranks([c.harmonic.value.value for c in cells])
+        text += f"; the ranking {'stays the same' if same else 'changes'}"
+    return f"{text}. Other classes are easier or harder by themselves: the difference is no measure of what sharing brought."

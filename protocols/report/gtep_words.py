@@ -18,7 +18,8 @@ def tables(s: Summary) -> list[Cells]:
     if not s.results.finished:
         return []
     first = tried.tried(s), tried.expected(s), beside.equal_compute(s)
-    found = [overview(s), *(judged(s, pool) for pool in names(s)), *first, compared.by_choice(s), compared.rankings(s)]
+    on_pools = [table(s, pool) for pool in names(s) for table in (judged, beside.unshared)]
+    found = [overview(s), *on_pools, *first, compared.by_choice(s), compared.rankings(s)]
     return [t for t in found if t.rows]
 
 
@@ -67,6 +68,7 @@ def findings(s: Summary) -> list[str]:
         return []
     said = [
         *(below(s, pool) for pool in names(s)),
+        *(beside.unshared_verdict(s, pool) for pool in names(s)),
         *failed(s),
         intervals(s),
         *(tried.chosen(x) for x in first_phase(s)),
@@ -154,5 +156,6 @@ def conditions(s: Summary) -> str:
         text += " Another draw of settings might choose others, and H would move with it: that is in no interval."
     if s.results.setting("allow_overlap"):
         allowed = enumerated([str(x) for x in s.results.setting("allow_overlap")])
-        text += f" Both phases may share classes (--allow-overlap {allowed}): what is judged may have had a part in the choice."
+        text += f" Both phases may share classes (--allow-overlap {allowed}): what is judged may have had a part in the choice; "
+        text += "where a pool shares some, figures without them stand beside."
     return text

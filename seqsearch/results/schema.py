@@ -67,6 +67,13 @@ SEQUENCES = Layout(
         ),
         Column("position", "int64", "class", "place of the class within its task, from 0, in order of arrival"),
         Column("split_digest", "string", "-", "identity of the split into train, val, reward and test images"),
+        Column(
+            "shared",
+            "bool?",
+            "-",
+            "of gtep, on pools that share classes with the pool tuned on (--allow-overlap): whether this one does; else null",
+            added=True,
+        ),
     ),
 )
 
@@ -103,7 +110,7 @@ RESULTS = Layout(
             "class_n",
             "list<int64>?",
             "images",
-            "of the last trained step: images judged of each class of the task, in the order of its classes",
+            "images judged of each class of the task, in the order of its classes; of the last trained step, or as class_correct",
             added=True,
         ),
         Column(
@@ -111,6 +118,13 @@ RESULTS = Layout(
             "string?",
             "-",
             "which of these were classified right, class by class: bits (numpy.packbits) in base64; null where unknown",
+            added=True,
+        ),
+        Column(
+            "class_correct",
+            "list<int64>?",
+            "images",
+            "of gtep, on pools that share classes with the pool tuned on: of class_n classified right; else null",
             added=True,
         ),
     ),
@@ -281,6 +295,27 @@ TABLE = Layout(
             "params_bytes", "int64?", "bytes", "parameters beyond the backbone after the last task, largest over orders"
         ),
         Column("train_seconds", "float64", "s", "training time of one order, mean over orders"),
+        Column(
+            "shared_classes",
+            "int64?",
+            "classes",
+            "classes of the pool, in play, that it shares with the pool tuned on (--allow-overlap); null if none, or not known",
+            added=True,
+        ),
+        Column(
+            "unshared_accuracy", "float64?", "fraction", "as accuracy, over images of the other classes", added=True
+        ),
+        Column(
+            "unshared_average_accuracy",
+            "float64?",
+            "fraction",
+            "likewise; over tasks after which any of the other classes was seen",
+            added=True,
+        ),
+        Column("unshared_harmonic_mean", "float64?", "fraction", "of these two means", added=True),
+        Column("unshared_low", "float64?", "fraction", "lower end of its 95 % interval, over orders alone", added=True),
+        Column("unshared_high", "float64?", "fraction", "upper end; null where there are too few orders", added=True),
+        Column("unshared_rank", "int64?", "-", "by it among the methods of this pool and use, from 1", added=True),
     ),
 )
 
