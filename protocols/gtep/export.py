@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from protocols.gtep.alike import alike_rows
 from protocols.gtep.cells import cells, table_rows
 from protocols.gtep.plans import Judged, Plans
 from protocols.gtep.reading import GtepResults
@@ -20,7 +21,7 @@ from protocols.running.session import Session
 from seqsearch.core.types import ClassId, Rollout
 from seqsearch.engine.search import outcome
 from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, finite, result_rows
-from seqsearch.results.schema import CHOSEN, RESULTS, TABLE, TRIALS
+from seqsearch.results.schema import CHOSEN, LOOK_ALIKES, RESULTS, TABLE, TRIALS
 from seqsearch.results.tables import write_rows, write_sequences
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
@@ -37,8 +38,11 @@ def export(session: Session, run: Plans, reached: str | None) -> Exported:
     results = write_rows(folder.file(RESULTS.file), RESULTS, info, result_rows(_rollouts(run)))
     trials = write_rows(folder.file(TRIALS.file), TRIALS, info, list(_trial_rows(run)))
     _write_chosen(run, folder.path)
+    alike = write_rows(folder.file(LOOK_ALIKES.file), LOOK_ALIKES, info, alike_rows(run)) if run.alike else []
     stats = write_costs(folder, info, journal, run, session.busy_share, reached)
-    found = GtepResults(folder.saved(), stats, tuple(sequences), tuple(results), tuple(trials))
+    found = GtepResults(
+        folder.saved(), stats, tuple(sequences), tuple(results), tuple(trials), look_alikes=tuple(alike)
+    )
     write_rows(folder.file(TABLE.file), TABLE, info, table_rows(cells(found)))
     return Exported(found, summarise(found))
 

@@ -12,8 +12,12 @@ from actors.searching import check_optuna
 from protocols.gtep.scenario import Scenario, Side, sizes_of
 from protocols.gtep.settings import TUNED, GtepSettings
 from protocols.gtep.spaces import check_spaces, given_params
+from seqsearch.backbones.base import FromScratch
 from seqsearch.core.digests import digest_of, seeded_numpy
+from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Value
+from seqsearch.core.registry import located_text
+from seqsearch.core.typed import brief
 from seqsearch.methods.spec import check_memory
 from seqsearch.pools.open import located_pools, pool_texts
 from seqsearch.pools.parts.prints import Observe
@@ -33,6 +37,7 @@ class GtepStudy(Study):
         tuned_on: the pool of the first phase.
         judged_on: the pools of the second.
         given: parameters of each method by label, where nothing is tried.
+        look: the backbone by which look-alikes are found; empty: they are not looked for.
         shared: of each pool of the second phase, the indices in the world of its classes that were allowed to be shared.
     """
 
@@ -42,6 +47,7 @@ class GtepStudy(Study):
     judged_on: tuple[Side, ...]
     given: Mapping[str, Mapping[str, Value]]
     shared: tuple[frozenset[int], ...]
+    look: str
 
     def pools(self) -> list[dict[str, Any]]:
         """As `Study.pools`, with the classes of both phases."""
@@ -82,7 +88,7 @@ def prepare(
     for side in (tuned_on, *judged_on):
         check_images(world, side.classes)
     shared = _checked_overlap(settings, (tuned_on, *judged_on), whole, unions, tenths(tell))
-    given = given_params(settings, methods, directory)
+    look, given = _look(settings, world, directory), given_params(settings, methods, directory)
     tried = [world.respecified(m, {**dict(m.params), **given.get(m.label, {})}, m.label) for m in methods]
     check_memory(tried, sum(sizes))
     if settings.params == TUNED:
@@ -92,7 +98,7 @@ def prepare(
     }  # fmt: skip
     return GtepStudy(
         settings.in_one_world(), world, views, methods, tags, reads_frozen(methods), settings, Scenario(sizes), tuned_on,
-        tuple(judged_on), given, shared,
+        tuple(judged_on), given, shared, look,
     )  # fmt: skip
 
 
@@ -129,6 +135,23 @@ def _checked_overlap(
     refused(Overlap(sides[0].text, ", ".join(s.text for s in sides[1:]), tuple(shared), images), settings.allow_overlap)
     found_in = {s.judged_index for s in shared}
     return tuple(frozenset(side.classes) & found_in for side in sides[1:])
+
+
+def _look(settings: GtepSettings, world: World, directory: Path) -> str:
+    """The backbone of ``--look-alikes``.
+
+    Raises:
+        UserError: there is none of that name, or it begins from scratch.
+    """
+    if not settings.look_alikes:
+        return ""
+    name = located_text(settings.look_alikes, "backbone", directory)
+    if isinstance(world.backbone(name), FromScratch):
+        raise UserError(
+            f"--look-alikes {brief(settings.look_alikes)}: begins from scratch, its features say nothing: name one with weights, "
+            "e.g. glyph_vit or resnet18"
+        )
+    return name
 
 
 def _side(world: World, text: str, whole: Sequence[int], needed: int, seed: int) -> Side:

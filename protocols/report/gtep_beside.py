@@ -1,9 +1,10 @@
-"""What stands beside the tables of a GTEP run, in cells and in words: methods at equal compute, without shared classes."""
+"""What stands beside the tables of a GTEP run: methods at equal compute, figures without shared classes, look-alikes."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
+from protocols.gtep.alike import WHAT, closest, line_of
 from protocols.gtep.cells import Cell, table_rows
 from protocols.gtep.equal_compute import EqualCompute, Spent, ranks
 from protocols.gtep.summary import Summary
@@ -146,3 +147,36 @@ def unshared_verdict(s: Summary, pool: str) -> str:
         same = ranks([u.harmonic.value.value for u in found]) == ranks([c.harmonic.value.value for c in cells])
         text += f"; the ranking {'stays the same' if same else 'changes'}"
     return f"{text}. Other classes are easier or harder by themselves: the difference is no measure of what sharing brought."
+
+
+# ------------------------------------------------------------------------------------------------ look-alikes
+
+
+def look_alikes(s: Summary) -> Cells:
+    """The closest images of both phases, if they were looked for."""
+    rows = []
+    for r in sorted(s.results.look_alikes, key=lambda r: (s.results.pools.index(r["pool"]), r["number"])):
+        mark = "*" if r["number"] < r["near_images"] else ""
+        images = f"{r['tuned_class']} [{r['tuned_row']}]", f"{r['judged_class']} [{r['judged_row']}]"
+        figures = (f"{r[name]:.4f}" for name in ("own_distance", "median_within", "median_across"))
+        rows.append((names(s)[r["pool"]], *images, f"{r['distance']:.4f}{mark}", *figures))
+    of = s.results.look_alikes[0]["backbone"] if rows else ""
+    lead = (
+        f"Cosine distances of features of {of}, 0 for the same. Of each image that judges the nearest one of {tuning(s)}, the "
+        "closest pairs; images are numbered in their class, from 0. To own: of the image that judges to the nearest other "
+        "one of its own pool. Within, across: medians over all images, to the nearest other one of the own pool, and to the "
+        f"nearest one tuned on. * nearer than 99 % of the images of both pools are to another of their own: {WHAT}. Near is what "
+        "this backbone finds near; copies that it does not recognise are not found."
+    )
+    headings = ("Pool", "tuned on", "judged on", "distance", "to own", "within", "across")
+    return Cells("Images that look alike", lead, headings, tuple(rows))
+
+
+def alike_findings(s: Summary) -> list[str]:
+    """A line for each pool."""
+    return [
+        f"{line_of(r['near_images'], r['judged_images'], tuning(s), names(s)[r['pool']])}"
+        f"{closest(r['tuned_class'], r['tuned_row'], r['judged_class'], r['judged_row'])}. By features of {r['backbone']}."
+        for r in s.results.look_alikes
+        if r["number"] == 0
+    ]

@@ -20,6 +20,7 @@ def tables(s: Summary) -> list[Cells]:
     first = tried.tried(s), tried.expected(s), beside.equal_compute(s)
     on_pools = [table(s, pool) for pool in names(s) for table in (judged, beside.unshared)]
     found = [overview(s), *on_pools, *first, compared.by_choice(s), compared.rankings(s)]
+    found.append(beside.look_alikes(s))
     return [t for t in found if t.rows]
 
 
@@ -77,6 +78,7 @@ def findings(s: Summary) -> list[str]:
         beside.compute_verdict(s),
         *compared.findings(s),
         *compared.takeaways(s),
+        *beside.alike_findings(s),
     ]
     return [line for line in said if line]
 

@@ -319,6 +319,41 @@ TABLE = Layout(
     ),
 )
 
+LOOK_ALIKES = Layout(
+    "look_alikes.parquet",
+    ("run_id", "pool", "number"),
+    (
+        _RUN,
+        Column("pool", "string", "-", "pool that judges, as it was named"),
+        Column("number", "int64", "-", "place of the pair, closest first, from 0"),
+        Column("tuned_class", "string", "-", "class of the image to tune on, by a name of its own"),
+        Column("tuned_row", "int64", "image", "its place among the images of that class, from 0"),
+        Column("judged_class", "string", "-", "class of the image to judge on"),
+        Column("judged_row", "int64", "image", "its place among the images of that class, from 0"),
+        Column("distance", "float64", "cosine distance", "between the features of the two"),
+        Column(
+            "own_distance",
+            "float64",
+            "cosine distance",
+            "of the image to judge on to the nearest other one of its own pool",
+        ),
+        Column("backbone", "string", "-", "backbone and weights that the features are of"),
+        Column("tuned_images", "int64", "images", "compared, of the pool tuned on"),
+        Column("judged_images", "int64", "images", "compared, of this pool"),
+        Column("near_images", "int64", "images", "of this pool, nearer than near_below to one tuned on"),
+        Column(
+            "near_below",
+            "float64",
+            "cosine distance",
+            "99 % of the images of both pools lie farther from the nearest other image of their own pool",
+        ),
+        Column(
+            "median_within", "float64", "cosine distance", "to the nearest other image of the own pool, of both pools"
+        ),
+        Column("median_across", "float64", "cosine distance", "of images of this pool to the nearest one tuned on"),
+    ),
+)
+
 ESTIMATES = Layout(
     "estimates.parquet",
     ("run_id", "method_id", "about", "figure"),
@@ -388,4 +423,4 @@ ACCURACIES = Layout(
     ),
 )
 
-LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS, TABLE, ESTIMATES, EFFECTS, ACCURACIES)
+LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS, TABLE, LOOK_ALIKES, ESTIMATES, EFFECTS, ACCURACIES)
