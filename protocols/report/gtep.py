@@ -95,7 +95,7 @@ def _cell(c: Cell, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _search(x: Search) -> dict[str, Any]:
-    told = {"by_acc": x.by_acc, "by_avg": x.by_avg}
+    told = {"by_acc": x.by_acc, "by_avg": x.by_avg, "hyperparameters": x.hyperparameters}
     return {**{f.name: getattr(x, f.name) for f in dataclasses.fields(x)}, **told}
 
 
