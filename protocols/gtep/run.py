@@ -6,7 +6,11 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+import torch
+
+from protocols.gtep.alike import alike_line
 from protocols.gtep.export import export
 from protocols.gtep.plans import Judged, Plans, Results, Use
 from protocols.gtep.scenario import Phase, Side, sequence_id
@@ -24,7 +28,9 @@ from seqsearch.core.types import MethodSpec, Request, Rollout
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Counts
 from seqsearch.engine.trials import Trial, next_edge, passed
+from seqsearch.features.store import UnionFeatures
 from seqsearch.planners.base import PlannerProgress
+from seqsearch.study.look_alikes import look_alikes
 
 
 class GtepRun(ProtocolRun):
@@ -37,7 +43,8 @@ class GtepRun(ProtocolRun):
         """Trials that did not end well, as they are told."""
 
     def run(self) -> None:
-        """Try, choose, judge; before that the features that many trials would else compute one after the other."""
+        """Try, choose, judge; before that what is looked at, and the features that many trials would else compute one by one."""
+        self._look()
         self.session.extract_features(self.study, trials=True)
         self._tune(None)
         self._check_chosen()
@@ -47,6 +54,22 @@ class GtepRun(ProtocolRun):
                 self._tune(number)
             self._judge_conventionally()
         self._drop(r for j in self.plans.judged for r in j.rollouts)
+
+    def _look(self) -> None:
+        """Compare images of both phases, if that was asked for; what is found is told, and changes nothing."""
+        study, world = self.study, self.study.world
+        if not study.look:
+            return
+        features = UnionFeatures(
+            Path(world.cache), world.images, world.backbone(study.look), torch.device(world.device)
+        )
+        with self.session.deadline.interrupting():
+            for number, side in enumerate(study.judged_on):
+                found = look_alikes(world.images, features.rows, study.tuned_on.classes, side.classes, world.device)
+                self.plans.alike[number] = found
+                self.session.monitor.say(
+                    "look-alikes", alike_line(found, study.tuned_on.text, side.text), near=found.near
+                )
 
     def _tune(self, number: int | None) -> None:
         """The first phase of all methods side by side, on one pool."""

@@ -49,6 +49,11 @@ class Search:
     troubles: tuple[tuple[int, str, str], ...] = ()
 
     @property
+    def hyperparameters(self) -> int:
+        """How many were tuned: of the setting that has the most, since some are asked of some schedules only."""
+        return max((len(p) for p in self.params), default=0)
+
+    @property
     def by_acc(self) -> int | None:
         return _best(self.acc, self.scores)
 

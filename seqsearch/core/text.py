@@ -43,6 +43,14 @@ def printable(name: str) -> str:
     )
 
 
+def counted(n: int, noun: str) -> str:
+    """
+    >>> counted(1, "class"), counted(2000, "class"), counted(0, "image")
+    ('1 class', '2,000 classes', '0 images')
+    """
+    return f"{n:,} {noun}" + ("" if n == 1 else "es" if noun.endswith("s") else "s")
+
+
 def shown(text: str) -> str:
     r"""A text in one line in which every character shows: ``\n`` for a line break, ``\x1b`` for an escape.
 

@@ -265,6 +265,7 @@ def test_json_holds_the_figures_and_no_nan() -> None:
     assert len(row["acc_by_task"]) == 8
     assert found["with_the_best"][0]["first"] in ("good", "near")
     assert found["agreements"][0]["rankings"] == "as chosen, tuned"
+    assert [x["hyperparameters"] for x in found["first_phase"]] == [2, 2, 2]
 
 
 def test_what_is_told_of_settings_is_what_orders_tell() -> None:
