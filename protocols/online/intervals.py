@@ -52,7 +52,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Told:
-    """A figure with its interval; ``lacking``: why there is none, empty where there is one. ``blocks`` of the stream behind it."""
+    """A figure with its interval, and the ``blocks`` of the stream behind it; ``lacking``: why it has none, else empty."""
 
     interval: Interval
     lacking: str = ""

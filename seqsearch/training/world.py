@@ -76,7 +76,7 @@ class World:
             UserError: a pool cannot be opened, or comes twice.
         """
         if self.playing is not None:
-            return Union([self.played.stream.pool])
+            return Union([self.played.pool])
         texts = [*pool_texts(self.pool), *(text for _, text in self.grow)]
         parts = [build_pool(text) for text in texts]
         digests = [p.digest for p in parts]
