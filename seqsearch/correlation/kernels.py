@@ -1,8 +1,9 @@
 """The pass of the blind classifier over a stream, compiled.
 
 With M_k[j] the most frequent of the labels y[max(0, j - k)] ... y[j - 1] (ties: the one that occurred last), the blind classifier
-with window k and shift S predicts M_k[i - S] for sample i. So ONE pass for k serves every S: what it keeps are the last values of M_k, as
-many as the largest S, and it compares them with the labels shift by shift while both lie in the processor's cache.
+with window k and shift S predicts M_k[i - S] for sample i. So ONE pass
+for k serves every S: what it keeps are the last values of M_k, as many as the largest S, and it compares them with the labels
+shift by shift while both lie in the processor's cache.
 """
 
 from __future__ import annotations
@@ -68,15 +69,15 @@ def advance(
 
 
 @compiled
-def newest(labels: Labels, j: int, counts: Int64, last: Int64, most: int) -> int:
+def newest(labels: Labels, j: int, counts: Int64, last: Int64, most: int) -> np.int64 | int:
     """Of the classes that have ``most`` in the window, the one that occurred last, up to label j; O(min(k, C))."""
     for i in range(j, max(-1, j - counts.size), -1):
         if counts[labels[i]] == most:
-            return int(labels[i])
-    latest, found = -1, 0
+            return np.int64(labels[i])
+    latest, found = np.int64(-1), np.int64(0)
     for c in range(counts.size):
         if counts[c] == most and last[c] > latest:
-            latest, found = last[c], c
+            latest, found = last[c], np.int64(c)
     return found
 
 
@@ -110,7 +111,7 @@ def modes(labels: Labels, k: int, classes: int, out: Int32) -> None:
 
 
 @compiled
-def equal(a: Labels, b: Labels) -> int:
+def equal(a: Labels, b: Labels) -> np.int64:
     """At how many places two arrays of fewer than 2^16 labels are equal; sums of 16 bits, so that the compiler uses vectors."""
     same = np.uint16(0)
     for i in range(a.size):
