@@ -75,7 +75,7 @@ def blocks_of(rows: Sequence[Row]) -> Blocks:
 def mean(blocks: Blocks, shift: int) -> Told:
     """Accuracy, mean over seeds: over stretches of the stream as long as this, and over training seeds if there are several."""
     means, size, lacking = blocks.means(shift)
-    found = of_means(blocks.accuracy, [means], size, LEVEL, lacking, share=True)
+    found = of_means(blocks.accuracy, [means], size, LEVEL, lacking)
     return Told(found.interval, found.lacking, found.blocks)
 
 

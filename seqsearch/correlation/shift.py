@@ -12,8 +12,8 @@ drift of the class prior, which no shift takes away: it is reported, and above `
 
 Selection. The best k is chosen by the same samples, so that K*(S) is too high on average. The bound is the highest of the bounds
 of all k: it lies above the largest true value in at least as many cases as each lies above its own, without a correction; so do
-all longer shifts together. The error goes one way: S comes out too long rather than too short. As kappa(k) - plateau(k) is no less than
-K*(S) - max plateau at the best k, it bounds K*'s excess too.
+all longer shifts together. The error goes one way: S comes out too long rather than too short. As kappa(k) - plateau(k) is
+no less than K*(S) - max plateau at the best k, it bounds K*'s excess too.
 
 Bounds. The samples are cut into G blocks; each block's share in kappa is linearised (influence of a, P(pred) and P(y)), and
 Student's and Hall's bounds are of its block means (`seqsearch.distribution.pivot`): a bootstrap of 20 blocks covers less
@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal, get_args
 
 import numpy as np
@@ -50,11 +51,12 @@ PARTS = 16
 class ShiftChoice:
     """The shift that was chosen, or why none was, and the whole curve.
 
-    ``shift``: S in samples; None with a ``reason``. ``gain [K, S]``: kappa of each of ``windows`` at each of ``shifts``; of the other
-    nulls accuracy less that of the null. ``best [S]``: the highest gain of windows up to ``longest_window``. ``bound [S]``: upper
-    confidence bound of what it is above the plateau. ``plateau``: the highest mean gain of a window at ``plateau_shifts``; 0 of
-    other nulls. ``drift``: mean gain of each longer window there. ``n`` samples judged from ``first`` on, in ``blocks`` blocks.
-    ``dropped``: shifts for which the stream is too short. ``segments``: of each part of the stream, if it was cut.
+    ``shift``: S in samples; None with a ``reason``. ``gain [K, S]``: kappa of each of ``windows`` at each of ``shifts``; of the
+    other nulls accuracy less that of the null. ``best [S]``: the highest gain of windows up to ``longest_window``. ``bound
+    [S]``: upper confidence bound of what it is above the plateau. ``plateau``: the highest mean gain of a window at
+    ``plateau_shifts``; 0 of other nulls. ``drift``: mean gain of each longer window there. ``n`` samples judged from ``first``
+    on, in ``blocks`` blocks. ``dropped``: shifts for which the stream is too short. ``segments``: of each part of the stream,
+    if it was cut.
     """
 
     shift: int | None
@@ -140,7 +142,7 @@ def choose_shift(
         raise UserError(f"no window up to {longest_window} among {ks}: give a shorter one, or longest_window=")
     asked = ShiftChoice(None, "", B, tol, level, null)
     occur = classes or int(np.count_nonzero(np.bincount(y)))
-    parts = [p for p in np.array_split(y, max(1, segments))]
+    parts = np.array_split(y, max(1, segments))
     found = [_choose(np.ascontiguousarray(p), C, 1 / occur, ks, grid, longest_window, threads, asked) for p in parts]
     if len(found) == 1:
         return found[0]
@@ -165,7 +167,7 @@ def _choose(
     first = kept[-1] + ks[used - 1]
     G = min(MOST_BLOCKS, (len(y) - first) // max(SHORTEST_BLOCK, 4 * kept[-1]))
     edges = np.linspace(first, len(y), G + 1).astype(np.int64)
-    by_block = np.array([np.bincount(y[a:b], minlength=C) for a, b in zip(edges, edges[1:], strict=False)])
+    by_block = np.array([np.bincount(y[a:b], minlength=C) for a, b in pairwise(edges)])
     judged = _Judged(y, ks[:used], edges, by_block, asked.null, uniform, threads)
     gain, shares = judged.curve(kept)
     base = shares[:, -len(far) :].mean(axis=1) if asked.null == "independence" else np.zeros((used, G))
