@@ -3,7 +3,8 @@
 "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?", Section 3.5, takes the smallest S at which the blind
 classifier does about as well as a random one, read from a figure. Here, with kappa of `seqsearch.correlation.blind` by sample,
 
-    K*(S) = max over windows k <= ``longest_window`` of kappa(k, S)
+    K*(S) = max over windows k <= ``longest_window`` of kappa(k, S); 1000, or n / 1000 where that is less: a window
+    of k labels gives some n / k predictions that do not hang together, and of fewer than 1000 kappa is all noise
     plateau(k) = mean of kappa(k, S) over the longest shifts: half the longest and above
 
 S is the smallest from which on, at ALL longer shifts that were tried, the upper confidence bound of kappa(k, S) - plateau(k) is
@@ -41,7 +42,7 @@ Null = Literal["independence", "uniform", "majority"]
 PAPER_SHIFTS = {"cglm": 256, "cloc": 16384}
 """S that the paper read from its Figure 2, in samples."""
 FEWEST_BLOCKS, MOST_BLOCKS, SHORTEST_BLOCK = 20, 200, 1000
-LONGEST_WINDOW = 1000
+LONGEST_WINDOW, FEWEST_WINDOWS = 1000, 1000
 MOST_PLATEAU = 0.1
 PARTS = 16
 """Shifts tried between two points of the grid, at a time."""
@@ -120,7 +121,7 @@ class _Judged:
 
 def choose_shift(
     labels: Stream, batch: int = 1, windows: Iterable[int] = WINDOWS, shifts: Iterable[int] = SHIFTS, tol: float = 0.01, *,
-    level: float = 0.95, null: Null = "independence", longest_window: int = LONGEST_WINDOW, segments: int = 1,
+    level: float = 0.95, null: Null = "independence", longest_window: int | None = None, segments: int = 1,
     classes: int | None = None, threads: int = 2,
 ) -> ShiftChoice:  # fmt: skip
     """The shift of a stream, by the labels of its search part; see above.
@@ -138,6 +139,9 @@ def choose_shift(
     grid = tuple(sorted({-(-S // B) * B for S in rising(shifts, 0, "shifts")}))
     if not 0 < tol < 1 or not 0.5 < level < 1 or null not in get_args(Null):
         raise UserError(f"tol {tol}, level {level}, null {null}: tol in 0 to 1, level in 0.5 to 1, {get_args(Null)}")
+    longest_window = longest_window or max(
+        min(ks[0], LONGEST_WINDOW), min(LONGEST_WINDOW, len(y) // max(1, segments) // FEWEST_WINDOWS)
+    )
     if ks[0] > longest_window:
         raise UserError(f"no window up to {longest_window} among {ks}: give a shorter one, or longest_window=")
     asked = ShiftChoice(None, "", B, tol, level, null)
