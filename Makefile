@@ -54,7 +54,7 @@ bench: $(READY)
 $(READY): pyproject.toml constraints.txt
 	if command -v uv >/dev/null; then \
 	  uv venv -q --allow-existing --python $(PYTHON) $(VENV) && \
-	  VIRTUAL_ENV=$(VENV) uv pip install -q -c constraints.txt -e '.[dev]'; \
+	  VIRTUAL_ENV=$(VENV) uv pip install -q --compile-bytecode -c constraints.txt -e '.[dev]'; \
 	else \
 	  $(PYTHON) -m venv $(VENV) && $(VENV)/bin/pip install -q -c constraints.txt -e '.[dev]'; \
 	fi

@@ -139,7 +139,7 @@ class Dispatcher:
                 if worker.timed_out:
                     failed.append(given_up(ticket.job, "timeout", self._engine))
                     continue
-                if is_poison(ticket):
+                if is_poison(ticket.deaths):
                     failed.append(given_up(ticket.job, "oom" if "memory" in why else "failed", self._engine))
                     continue
             self._queue.put_back(ticket)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import ray
@@ -11,7 +12,6 @@ from ray.exceptions import RayError
 
 from actors.cluster import alive_nodes
 from actors.options import EngineOptions
-from actors.queue import Ticket
 from actors.worker import Call
 from actors.worker_handle import WorkerHandle
 from seqsearch.core.errors import UserError
@@ -27,19 +27,30 @@ SETTLE_SECONDS = 15.0
 """Ray says of a killed node that it is alive for so long."""
 
 
-def is_poison(ticket: Ticket) -> bool:
-    """It killed too many workers, not counting those whose whole node has gone."""
-    if len(ticket.deaths) <= MAX_RETRIES:
-        return False
+def is_poison(deaths: Sequence[str]) -> bool:
+    """A job killed too many processes, not counting those whose whole node has gone. It may wait for Ray to say that one has.
+
+    Args:
+        deaths: the node of each process that died under it; empty where that is not known.
+    """
     here, until = ray.get_runtime_context().get_node_id(), time.monotonic() + SETTLE_SECONDS
-    while True:
-        alive = alive_nodes()
-        blamed = sum(node in alive for node in ticket.deaths)
-        if blamed <= MAX_RETRIES:
-            return len(ticket.deaths) > MAX_DEATHS
-        if set(ticket.deaths) <= {here, ""} or time.monotonic() > until:
+    while (found := blamed(deaths, alive_nodes() if len(deaths) > MAX_RETRIES else set(), here)) is None:
+        if time.monotonic() > until:
             return True
         time.sleep(0.5)
+    return found
+
+
+def blamed(deaths: Sequence[str], alive: Collection[str], here: str) -> bool | None:
+    """Whether a job is to blame for these deaths, by the nodes that Ray holds for ``alive``.
+
+    None if that is to be asked again: all but ``here`` may have died without Ray's knowing yet.
+    """
+    if len(deaths) <= MAX_RETRIES:
+        return False
+    if sum(node in alive for node in deaths) <= MAX_RETRIES:
+        return len(deaths) > MAX_DEATHS
+    return True if set(deaths) <= {here, ""} else None
 
 
 def given_up(job: Any, status: Any, engine: EngineOptions) -> tuple[Job, JobResult]:

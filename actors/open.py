@@ -89,13 +89,13 @@ def open_trials(
     Raises:
         UserError: states cannot be written where ``engine`` says, nodes that share no storage.
     """
+    world, keeps = _stored(world, engine)
     if engine.workers == 0:
-        with open_evaluator(world, engine, events, check) as inline:
+        with _inline(world, engine, keeps, check) as inline:
             yield InlineTrials(inline)
         return
     from actors.tuning import TunedTrials
 
-    world, keeps = _stored(world, engine)
     trials = TunedTrials(world, engine, folder, keeps=keeps, events=events, check=check)
     try:
         yield trials

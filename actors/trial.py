@@ -15,7 +15,7 @@ from typing import Any
 import ray
 from ray import tune
 
-from actors.faults import MAX_RETRIES, given_up
+from actors.faults import given_up, is_poison
 from actors.node import node_folder
 from actors.options import EngineOptions
 from actors.worker import Setup, trainer_of
@@ -47,11 +47,11 @@ class Progress:
         """A trial starts, perhaps again; what is known of it."""
         return self._known.get(trial, [])
 
-    def starts(self, edge: str) -> tuple[int, bool]:
-        """An edge is about to be done: how often it was before, and whether it took too long then."""
+    def starts(self, edge: str, node: str) -> tuple[list[str], bool]:
+        """An edge is about to be done on a node: those where it was begun before, and whether it took too long then."""
         before = self._starts.setdefault(edge, [])
-        before.append(edge)
-        return len(before) - 1, edge in self._slow
+        before.append(node)
+        return before[:-1], edge in self._slow
 
     def slow(self, edge: str) -> None:
         """It takes longer than is allowed: its process ends itself."""
@@ -78,7 +78,7 @@ def run_trial(config: dict[str, Any], work: Work) -> None:
     known = ray.get(work.progress.begin.remote(trial.name))
     ledger = ReportedResults(lambda result: tune.report({RESULT: result}), known)
     try:
-        with _killed_if_slow(work, evaluator := _evaluator(work)):
+        with _killed_if_slow(work, evaluator := evaluator_of(work.setup)):
             learn(trial, _Counted(evaluator, work), ledger)
     except UserError as error:
         tune.report({REFUSED: str(error)})
@@ -92,8 +92,9 @@ class _Counted:
         self._refused: list[Any] = []
 
     def submit(self, job: Any, priority: Any) -> None:
-        times, slow = ray.get(self._work.progress.starts.remote(job.digest))
-        if slow or times > MAX_RETRIES:
+        here = ray.get_runtime_context().get_node_id()
+        before, slow = ray.get(self._work.progress.starts.remote(job.digest, here))
+        if slow or is_poison(before):
             self._refused.append(given_up(job, "timeout" if slow else "failed", self._work.engine))
         else:
             _current[0] = job.digest
@@ -115,14 +116,15 @@ _current = [""]
 """The edge under way in this process."""
 
 
-def _evaluator(work: Work) -> InlineEvaluator:
-    token = work.setup.token
+def evaluator_of(setup: Setup) -> InlineEvaluator:
+    """Of this process; it is made once for a run."""
+    token = setup.token
     if token not in _evaluators:
-        states = Path(work.setup.world.states)
-        folder = node_folder(states.resolve() if work.setup.keeps else states, token)
+        states = Path(setup.world.states)
+        folder = node_folder(states.resolve() if setup.keeps else states, token)
         name = f"trial-{os.getpid()}"
         logging.getLogger("ray").setLevel(logging.ERROR)
-        _evaluators[token] = InlineEvaluator(work.setup.world, trainer_of(work.setup, name, folder))
+        _evaluators[token] = InlineEvaluator(setup.world, trainer_of(setup, name, folder))
     return _evaluators[token]
 
 

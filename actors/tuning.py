@@ -16,11 +16,13 @@ from typing import Any
 
 import ray
 from ray import tune
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from actors.faults import MAX_RETRIES, given_up
+from actors.faults import MAX_DEATHS, given_up
 from actors.options import EngineOptions
 from actors.quiet import quiet
 from actors.run_states import RunStates
+from actors.shards import extracted
 from actors.trial import REFUSED, RESULT, Progress, Work, run_trial
 from actors.worker import Setup
 from seqsearch.core.deadline import Deadline
@@ -29,7 +31,8 @@ from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.types import Rollout
 from seqsearch.engine.evaluator import Ledger
 from seqsearch.engine.search import Counts
-from seqsearch.engine.trials import Observe, Trial, known_before, next_edge, passed
+from seqsearch.engine.trials import Observe, Trial, known_before, next_edge, passed, place, trouble
+from seqsearch.features.store import Shard
 from seqsearch.storage.files import cannot_write
 from seqsearch.storage.inside import Inside
 from seqsearch.training.world import World
@@ -70,7 +73,8 @@ class TunedTrials:
         self._states = RunStates(
             Path(world.states), token, engine, keeps=keeps, events=events, needed=lambda: self._needed, check=check
         )
-        self._progress: Any = ray.remote(num_cpus=0)(Progress).remote()
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)  # others may die
+        self._progress: Any = ray.remote(num_cpus=0, scheduling_strategy=here)(Progress).remote()
         self._running, self._rounds = 0, 0
         self._needed: set[str] = set()
         self._ends: dict[str, Rollout] = {}
@@ -148,6 +152,10 @@ class TunedTrials:
         """Something that happened to a trial."""
         self._events(name, fields)
 
+    def extract(self, missing: Iterable[tuple[str, int, Shard]]) -> Iterable[None]:
+        """See `actors.shards.extracted`; as many at a time as trials."""
+        return extracted(self._setup, self._engine, missing, self.workers)
+
     def drop(self, states: Iterable[str]) -> None:
         self._states.drop(list(states))
 
@@ -204,7 +212,7 @@ class _Listener(tune.Callback):  # type: ignore[misc]  # Ray ships no types: its
         except UserError as error:  # a full disk, or another process that has taken the run over
             self.refused = str(error)
         if found.status != "ok":
-            self._counts.troubles[f"{trial.name} {found.status}: {found.message}"] = None
+            self._counts.troubles[trouble(trial, *place(trial, found.digest), found.status, found.message)] = None
         self._count()
 
     def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
@@ -228,5 +236,8 @@ class _Listener(tune.Callback):  # type: ignore[misc]  # Ray ships no types: its
 
 
 def _most_deaths(trials: Sequence[Trial]) -> int:
-    """How often Tune starts a trial again: each of its trainings may be tried as often as any, whatever became of the others."""
-    return (MAX_RETRIES + 1) * max(sum(len(r.edges()) for r in trial.rollouts) for trial in trials)
+    """How often Tune starts a trial again: each of its trainings may be tried as often as any, whatever became of the others.
+
+    How many deaths a training is to blame for it counts itself (`actors.faults.is_poison`).
+    """
+    return (MAX_DEATHS + 1) * max(sum(len(r.edges()) for r in trial.rollouts) for trial in trials)

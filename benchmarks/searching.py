@@ -1,6 +1,6 @@
 """What ``--scheduler asha`` saves and loses, and what ``--searcher optuna`` gains, beside the paper's plain random search.
 
-    python -m benchmarks.searching [--ways fifo,asha,optuna] [--trials 20] [--seeds 8] [--methods replay] [--write]
+    python -m benchmarks.searching [--ways fifo,asha,optuna] [--trials 20] [--seeds 8] [--methods replay] [--write [NAME]]
 
 ``seqsearch gtep --workers 0`` on two halves of a glyph pool, once a seed each way: random settings that learn all tasks; the same
 settings, of which the worse two thirds are left after task 2; as many settings that Optuna proposes (the first ten are draws, so
@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("--methods", default="replay")
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--trials", type=int, default=20)
-    parser.add_argument("--write", action="store_true", help="write benchmarks/results/searching.json")
+    parser.add_argument("--write", nargs="?", const="searching", metavar="NAME", help="file in benchmarks/results")
     given = parser.parse_args()
     found: list[dict[str, Any]] = []
     ways = given.ways.split(",")
@@ -104,7 +104,7 @@ def main() -> None:
             print("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()), flush=True)
         all_of = [compared(found, method, ways) for method in dict.fromkeys(r["method"] for r in found)]
         if given.write:
-            write_rows("searching", {"seeds": seed + 1, "compared": all_of, "runs": found})
+            write_rows(given.write, {"seeds": seed + 1, "compared": all_of, "runs": found})
     for row in all_of:
         print("  ".join(f"{k} {v}" for k, v in row.items()))
 

@@ -44,9 +44,12 @@ def _print_costs(settings: GtepSettings, runtime: Runtime) -> None:
     from protocols.gtep.costs import estimate
     from protocols.gtep.study import prepare
     from protocols.report.text import duration
+    from seqsearch.core.text import shown
 
     with tempfile.TemporaryDirectory() as scratch:
-        study = prepare(settings, Path(scratch), device_of(runtime.engine.gpus_per_worker, here=True), Path.cwd())
+        tell = None if runtime.silent else lambda text: click.echo(shown(text), err=True)
+        device = device_of(runtime.engine.gpus_per_worker, here=True)
+        study = prepare(settings, Path(scratch), device, Path.cwd(), tell)
         cost = estimate(study, workers_at_a_time(runtime))
     if runtime.json:
         click.echo(json.dumps(vars(cost)))

@@ -52,6 +52,7 @@ def launch(
         with stop.interruptible():
             device = device_of(runtime.engine.gpus_per_worker, here=runtime.engine.workers == 0)
             directory = Path(folder.config.get("directory") or ".")
+            protocol.tell = None if runtime.silent else lambda text: click.echo(shown(text), err=True)
             study = protocol.prepare(settings, folder.path / "states", device, directory)
         stop.check()
         prepared(study)

@@ -69,7 +69,7 @@ def build(
     from seqsearch.pools import parquet
 
     last_words("stopped; nothing half-made is left")
-    _check_out(out, force, details)
+    check_out(out, force, details)
     looks = build_backbone(backbone) if backbone else None
     asked = recipe_of(recipe) if recipe else None
     named = _opened(_sources(sources, asked, folder, partial), out)
@@ -125,7 +125,7 @@ def _cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _check_out(out: Path, force: bool, details: Path | None) -> None:
+def check_out(out: Path, force: bool, details: Path | None) -> None:
     """Raises UserError: what is to be written could not be, seen before any image is read."""
     if out.suffix != ".parquet":
         raise UserError(f"{out} must end in .parquet: it is the last argument, after the sources")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.gtep.reading import GtepResults
+from protocols.gtep.unshared import Marks, Unshared, marks, unshared
 from seqsearch.distribution.interval import Interval
 from seqsearch.results.rows import Row, finite
 from seqsearch.selection.harmonic import shares_of_orders
@@ -32,6 +33,7 @@ class Cell:
         seconds: of training one order.
         asked: class orders that it was to be judged on.
         failures: what became of those that did not end well, each once.
+        unshared: without the classes that the pool shares with the one tuned on; None if it shares none, or it is not known.
     """
 
     pool: str
@@ -45,6 +47,7 @@ class Cell:
     seconds: float
     asked: int
     failures: tuple[str, ...] = ()
+    unshared: Unshared | None = None
 
     @property
     def acc(self) -> NDArray[np.float64]:
@@ -70,20 +73,21 @@ def cells(found: GtepResults) -> list[Cell]:
         if row["role"] == "rescore":
             by.setdefault((str(row["sequence_id"]).rsplit("-", 1)[0], row["method_id"]), []).append(row)
     named = {f"judge-{n}": pool for n, pool in enumerate(found.pools)}
-    orders = found.setting("eval_orders") or found.setting("orders")
-    made = []
+    orders, marked, made = found.setting("eval_orders") or found.setting("orders"), marks(found.sequences), []
     for method in found.methods:
         for use in USES:
             label = method if use == "tuned" else f"{method} ({use})"
             for group, pool in named.items():
                 if rows := by.get((group, label)):
-                    made.append(_cell(found, pool, method, use, rows, orders))
+                    made.append(_cell(found, pool, method, use, rows, orders, marked))
         if rows := by.get((FRESH, method)):
-            made.append(_cell(found, str(found.setting("tune_pool")), method, FRESH, rows, orders))
+            made.append(_cell(found, str(found.setting("tune_pool")), method, FRESH, rows, orders, {}))
     return made
 
 
-def _cell(found: GtepResults, pool: str, method: str, use: str, rows: Sequence[Row], orders: int) -> Cell:
+def _cell(
+    found: GtepResults, pool: str, method: str, use: str, rows: Sequence[Row], orders: int, marked: Marks
+) -> Cell:
     by_order: dict[str, list[Row]] = {}
     for row in rows:
         by_order.setdefault(row["sequence_id"], []).append(row)
@@ -102,7 +106,7 @@ def _cell(found: GtepResults, pool: str, method: str, use: str, rows: Sequence[R
     )
     return Cell(
         pool, method, use, params, curve, len(failures), over, max(known, default=None), float(np.mean(seconds)), orders,
-        tuple(sorted(set(failures))),
+        tuple(sorted(set(failures))), unshared(by_order, marked, tasks) if whole else None,
     )  # fmt: skip
 
 
@@ -151,10 +155,25 @@ def table_rows(found: Sequence[Cell]) -> list[Row]:
                 **{name: finite(v) for name, v in _means(c).items()},
                 "harmonic_mean": finite(own.value), "low": finite(own.low), "high": finite(own.high),
                 "rank": 1 + sum(p > own.value for p in peers) if c.valid else None,
-                "params_bytes": c.params_bytes, "train_seconds": c.seconds,
+                "params_bytes": c.params_bytes, "train_seconds": c.seconds, **_unshared(c, found),
             }
         )  # fmt: skip
     return rows
+
+
+def _unshared(c: Cell, found: Sequence[Cell]) -> Row:
+    """The same without the shared classes."""
+    u = c.unshared
+    if u is None:
+        return {}
+    value = u.harmonic.value
+    peers = [x.unshared.harmonic.value.value for x in found if (x.pool, x.use) == (c.pool, c.use) and x.unshared]
+    means = {"accuracy": u.acc.mean(), "average_accuracy": u.avg.mean(), "harmonic_mean": value.value}
+    figures = {**means, "low": value.low, "high": value.high}
+    return {
+        "shared_classes": u.shared, **{f"unshared_{name}": finite(float(v)) for name, v in figures.items()},
+        "unshared_rank": 1 + sum(p > value.value for p in peers) if u.known else None,
+    }  # fmt: skip
 
 
 def _means(c: Cell) -> dict[str, float]:

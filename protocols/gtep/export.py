@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from protocols.gtep.alike import alike_rows
 from protocols.gtep.cells import cells, table_rows
 from protocols.gtep.plans import Judged, Plans
 from protocols.gtep.reading import GtepResults
-from protocols.gtep.scenario import Phase
+from protocols.gtep.scenario import Phase, sequence_id
 from protocols.gtep.spaces import SCHEMA
 from protocols.gtep.summary import summarise
 from protocols.gtep.sweep import Sweep, Tried, curves, passes
 from protocols.running.export import classes_of, run_info, write_costs
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
-from seqsearch.core.types import Rollout
+from seqsearch.core.outcomes import EdgeResult
+from seqsearch.core.text import shortened
+from seqsearch.core.types import ClassId, Rollout
 from seqsearch.engine.search import outcome
+from seqsearch.engine.trials import LONGEST_MESSAGE
 from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, finite, result_rows
-from seqsearch.results.schema import CHOSEN, RESULTS, TABLE, TRIALS
+from seqsearch.results.schema import CHOSEN, LOOK_ALIKES, RESULTS, TABLE, TRIALS
 from seqsearch.results.tables import write_rows, write_sequences
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
@@ -37,17 +41,13 @@ def export(session: Session, run: Plans, reached: str | None) -> Exported:
     results = write_rows(folder.file(RESULTS.file), RESULTS, info, result_rows(_rollouts(run)))
     trials = write_rows(folder.file(TRIALS.file), TRIALS, info, list(_trial_rows(run)))
     _write_chosen(run, folder.path)
+    alike = write_rows(folder.file(LOOK_ALIKES.file), LOOK_ALIKES, info, alike_rows(run)) if run.alike else []
     stats = write_costs(folder, info, journal, run, session.busy_share, reached)
-    found = GtepResults(folder.saved(), stats, tuple(sequences), tuple(results), tuple(trials))
+    found = GtepResults(
+        folder.saved(), stats, tuple(sequences), tuple(results), tuple(trials), look_alikes=tuple(alike)
+    )
     write_rows(folder.file(TABLE.file), TABLE, info, table_rows(cells(found)))
     return Exported(found, summarise(found))
-
-
-def sequence_id(phase: Phase, side: int | None, number: int) -> str:
-    """What an order is called: ``tune-0``, ``tune-on-1-0`` (conventionally, on the second pool), ``judge-1-0``, ``fresh-0``."""
-    if side is None:
-        return f"{phase}-{number}"
-    return f"tune-on-{side}-{number}" if phase == "tune" else f"{phase}-{side}-{number}"
 
 
 def _sequences(run: Plans) -> Iterator[TaskSequence]:
@@ -61,9 +61,14 @@ def _sequences(run: Plans) -> Iterator[TaskSequence]:
         pool = study.tuned_on if side is None else study.judged_on[side]
         for n in range(count):
             tasks = study.scenario.order(study.world, pool, phase, study.world.seed, n)
-            yield TaskSequence(
-                sequence_id(phase, side, n), "random", labels, study.world.seed, tasks, (None,) * len(tasks)
-            )
+            name, values = sequence_id(phase, side, n), (None,) * len(tasks)
+            yield TaskSequence(name, "random", labels, study.world.seed, tasks, values, _shared(run, phase, side))
+
+
+def _shared(run: Plans, phase: Phase, side: int | None) -> frozenset[ClassId] | None:
+    """Classes that a pool which judges shares with the one tuned on; None if there are none."""
+    found = run.study.shared[side] if phase == "judge" and side is not None else frozenset[int]()
+    return frozenset(run.study.world.class_ids(sorted(found))) if found else None
 
 
 def _rollouts(run: Plans) -> Iterator[JudgedRollout]:
@@ -74,7 +79,7 @@ def _rollouts(run: Plans) -> Iterator[JudgedRollout]:
     for j in run.judged:
         for n, rollout in enumerate(j.rollouts):
             name = sequence_id("fresh" if j.side is None else "judge", j.side, n)
-            yield from _judged(run, rollout, name, labelled(j), "rescore")
+            yield from _judged(run, rollout, name, labelled(j), "rescore", _shared(run, "judge", j.side) is not None)
 
 
 def labelled(j: Judged) -> str:
@@ -82,14 +87,16 @@ def labelled(j: Judged) -> str:
     return j.method.label if j.use == "tuned" else f"{j.method.label} ({j.use})"
 
 
-def _judged(run: Plans, rollout: Rollout, name: str, label: str, role: Any) -> Iterator[JudgedRollout]:
+def _judged(
+    run: Plans, rollout: Rollout, name: str, label: str, role: Any, by_class: bool = False
+) -> Iterator[JudgedRollout]:
     results = run.known.results(rollout)
     if not results:
         return
     spec, whole = rollout.key.method, Rollout(rollout.key.after(len(results)), rollout.judged)
     yield JudgedRollout(
         name, "random", role, label, spec.digest, run.study.weight_tags[spec.backbone], rollout.key.replicate, rollout.judged,
-        outcome(whole, results),
+        outcome(whole, results), by_class,
     )  # fmt: skip
 
 
@@ -117,11 +124,19 @@ def _of_trial(run: Plans, sweep: Sweep, tried: Tried) -> Row:
         "config_digest": tried.setting.spec.digest, "params": json.dumps(dict(tried.setting.added), sort_keys=True),
         "accuracy": finite(float(found[:, -1].mean())) if whole else None,
         "average_accuracy": finite(float(found.mean())), "harmonic_mean": finite(sweep.score(tried)),
-        "status": next((s for s in statuses if s != "ok"), "ok"),
+        "status": next((s for s in statuses if s != "ok"), "ok"), "message": _why(tried, known),
         "train_seconds": float(sum(r.train_seconds for results in known for r in results)),
         "trainings": sum(map(len, known)), "tasks": min((sum(r.status == "ok" for r in results) for results in known), default=0),
         "passes": passes(run.known, tried.rollouts),
     }  # fmt: skip
+
+
+def _why(tried: Tried, known: Sequence[Sequence[EdgeResult]]) -> str | None:
+    """Where the first order that did not end well stopped, and why; None if all did."""
+    for name, found in zip(tried.orders, known, strict=True):
+        if found and found[-1].status != "ok":
+            return f"order {name}, task {len(found)}: {shortened(found[-1].message, LONGEST_MESSAGE)}"
+    return None
 
 
 def _write_chosen(run: Plans, folder: Path) -> None:

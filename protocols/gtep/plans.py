@@ -14,6 +14,7 @@ from seqsearch.core.types import Edge, MethodSpec, Rollout
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Counts
 from seqsearch.engine.trials import results
+from seqsearch.study.look_alikes import LookAlikes
 
 Use = Literal["tuned", "original", "conventional"]
 """Which setting of a method: that of the first phase (or given), its defaults, or the one chosen on the pool that judges it."""
@@ -64,6 +65,7 @@ class Plans:
         sweeps, chosen: of the first phase, by method label and the number of the pool; None: the one to tune on.
         judged: what the second phase trains.
         rollouts: all that were asked for, by digest.
+        alike: images of both phases that look alike, by the number of the pool that judges, if that was asked for.
     """
 
     study: GtepStudy
@@ -72,6 +74,7 @@ class Plans:
     chosen: dict[tuple[str, int | None], Chosen] = field(default_factory=dict)
     judged: list[Judged] = field(default_factory=list)
     rollouts: dict[str, Rollout] = field(default_factory=dict)
+    alike: dict[int, LookAlikes] = field(default_factory=dict)
 
     def statuses(self, rollouts: Sequence[Rollout]) -> list[str]:
         """How each of these that was begun ended, or stands."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from protocols.gtep.settings import GtepSettings
 from protocols.running.protocol import Exported, Protocol
-from seqsearch.results.schema import CHOSEN, RESULTS, SEQUENCES, STATS, TABLE, TRAININGS, TRIALS
+from seqsearch.results.schema import CHOSEN, LOOK_ALIKES, RESULTS, SEQUENCES, STATS, TABLE, TRAININGS, TRIALS
 
 if TYPE_CHECKING:
     from protocols.gtep.run import GtepRun
@@ -22,12 +22,12 @@ class Gtep(Protocol[GtepSettings, "GtepStudy"]):
     name = "gtep"
     command = "gtep"
     settings = GtepSettings
-    exports = (SEQUENCES.file, RESULTS.file, TRIALS.file, TABLE.file, TRAININGS.file, CHOSEN, STATS)
+    exports = (SEQUENCES.file, RESULTS.file, TRIALS.file, TABLE.file, LOOK_ALIKES.file, TRAININGS.file, CHOSEN, STATS)
 
     def prepare(self, settings: GtepSettings, states: Path, device: str, directory: Path) -> GtepStudy:
         from protocols.gtep.study import prepare
 
-        return prepare(settings, states, device, directory)
+        return prepare(settings, states, device, directory, self.tell)
 
     def announcement(self, prepared: GtepStudy) -> str:
         from protocols.gtep.spaces import remarks

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from protocols.gtep.alike import check_alike
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_TASKS
 from seqsearch.core.text import copyable
 from seqsearch.core.typed import brief, fits
 from seqsearch.results.rows import Row
 from seqsearch.results.run import read_config
-from seqsearch.results.schema import RESULTS, SEQUENCES, STATS, TRIALS
+from seqsearch.results.schema import LOOK_ALIKES, RESULTS, SEQUENCES, STATS, TRIALS
 from seqsearch.results.stats import read_stats
 from seqsearch.results.tables import read_rows
 from seqsearch.storage.inside import Inside
@@ -38,6 +39,7 @@ class GtepResults:
     trials: tuple[Row, ...]
     resume: str = ""
     """The command that goes on, where the folder of the run is known."""
+    look_alikes: tuple[Row, ...] = ()
 
     @property
     def finished(self) -> bool:
@@ -89,7 +91,9 @@ def read_run(run: Path) -> GtepResults:
         tuple(read_rows(run / layout.file, layout)) for layout in (SEQUENCES, RESULTS, TRIALS)
     )
     _check_trials(run, config, trials)
-    return GtepResults(config, stats, sequences, results, trials, f"seqsearch gtep --resume {copyable(run)}")
+    alike = tuple(read_rows(run / LOOK_ALIKES.file, LOOK_ALIKES)) if here.has(LOOK_ALIKES.file) else ()
+    check_alike(run / LOOK_ALIKES.file, alike, config["settings"]["pool"])
+    return GtepResults(config, stats, sequences, results, trials, f"seqsearch gtep --resume {copyable(run)}", alike)
 
 
 def _check(run: Path, config: Mapping[str, Any]) -> None:

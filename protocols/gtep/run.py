@@ -6,10 +6,14 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+import torch
+
+from protocols.gtep.alike import alike_line
 from protocols.gtep.export import export
 from protocols.gtep.plans import Judged, Plans, Results, Use
-from protocols.gtep.scenario import Phase, Side
+from protocols.gtep.scenario import Phase, Side, sequence_id
 from protocols.gtep.settings import TUNED
 from protocols.gtep.spaces import Setting, setting_of
 from protocols.gtep.study import GtepStudy
@@ -24,7 +28,9 @@ from seqsearch.core.types import MethodSpec, Request, Rollout
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Counts
 from seqsearch.engine.trials import Trial, next_edge, passed
+from seqsearch.features.store import UnionFeatures
 from seqsearch.planners.base import PlannerProgress
+from seqsearch.study.look_alikes import look_alikes
 
 
 class GtepRun(ProtocolRun):
@@ -33,9 +39,13 @@ class GtepRun(ProtocolRun):
     def __init__(self, session: Session, study: GtepStudy) -> None:
         self.session, self.study = session, study
         self.plans = Plans(study, Results(session.journal))
+        self._troubles: dict[str, None] = {}
+        """Trials that did not end well, as they are told."""
 
     def run(self) -> None:
-        """Try, choose, judge."""
+        """Try, choose, judge; before that what is looked at, and the features that many trials would else compute one by one."""
+        self._look()
+        self.session.extract_features(self.study, trials=True)
         self._tune(None)
         self._check_chosen()
         self._judge()
@@ -45,6 +55,22 @@ class GtepRun(ProtocolRun):
             self._judge_conventionally()
         self._drop(r for j in self.plans.judged for r in j.rollouts)
 
+    def _look(self) -> None:
+        """Compare images of both phases, if that was asked for; what is found is told, and changes nothing."""
+        study, world = self.study, self.study.world
+        if not study.look:
+            return
+        features = UnionFeatures(
+            Path(world.cache), world.images, world.backbone(study.look), torch.device(world.device)
+        )
+        with self.session.deadline.interrupting():
+            for number, side in enumerate(study.judged_on):
+                found = look_alikes(world.images, features.rows, study.tuned_on.classes, side.classes, world.device)
+                self.plans.alike[number] = found
+                self.session.monitor.say(
+                    "look-alikes", alike_line(found, study.tuned_on.text, side.text), near=found.near
+                )
+
     def _tune(self, number: int | None) -> None:
         """The first phase of all methods side by side, on one pool."""
         study, live = self.study, dict[str, Rounds]()
@@ -52,7 +78,7 @@ class GtepRun(ProtocolRun):
             return
         side = study.tuned_on if number is None else study.judged_on[number]
         for m in study.methods:
-            sweep = Sweep(study.gtep, study.world, study.scenario, m, side, self.plans.known)
+            sweep = Sweep(study.gtep, study.world, study.scenario, m, side, self.plans.known, number)
             self.plans.sweeps[m.label, number], live[m.label] = sweep, sweep.rounds()
         while live:
             asked: list[Tried] = []
@@ -120,9 +146,10 @@ class GtepRun(ProtocolRun):
     def _trials(self) -> list[Trial]:
         """One trial an order, so that they run side by side."""
         return [
-            Trial(f"{j.setting.spec.label} ({j.use}, {'tuned on' if j.side is None else j.side}, {n})", (r,))
+            Trial(f"{j.setting.spec.label} ({j.use}, {name})", (r,), (name,))
             for j in self.plans.judged
             for n, r in enumerate(j.rollouts)
+            for name in [sequence_id("fresh" if j.side is None else "judge", j.side, n)]
         ]
 
     def _do(self, phase: str, trials: Sequence[Trial]) -> None:
@@ -134,7 +161,7 @@ class GtepRun(ProtocolRun):
         runner = s.trials(self.study.world)
         for part, name in ((shared_beginnings(trials), f"{phase}: first tasks"), (trials, phase)):
             if part:
-                shown = _Shown(s.monitor, part, journal)
+                shown = _Shown(s.monitor, part, journal, self._troubles)
                 s.monitor.watch([shown], name, len(part))
                 runner.run(part, journal, shown.observe, s.deadline)
                 shown.over()
@@ -153,17 +180,19 @@ class _Shown:
 
     name, done, passes_on = "trials", False, True
 
-    def __init__(self, monitor: Monitor, trials: Sequence[Trial], journal: Journal) -> None:
-        self._monitor, self._left, self._journal = monitor, list(trials), journal
-        self._count, self._at, self._counts = len(trials), 0.0, Counts(trained=journal.trained)
+    def __init__(self, monitor: Monitor, trials: Sequence[Trial], journal: Journal, troubles: dict[str, None]) -> None:
+        self._monitor, self._left, self._journal, self._troubles = monitor, list(trials), journal, troubles
+        self._count, self._at = len(trials), 0.0
+        self._counts = Counts(trained=journal.trained, troubles=troubles)
 
     def observe(self, counts: Counts) -> None:
         """Something has happened; the trials are looked at once a second at most."""
-        self._counts = counts
+        self._troubles |= counts.troubles
+        self._counts = replace(counts, troubles=self._troubles)
         if time.monotonic() - self._at >= 1.0:
             self._at = time.monotonic()
             self._left = [t for t in self._left if next_edge(t, self._journal) is not None]
-        self._monitor.update(replace(counts, rollouts={self.name: self._count - len(self._left)}))
+        self._monitor.update(replace(self._counts, rollouts={self.name: self._count - len(self._left)}))
 
     def over(self) -> None:
         """They are all done."""
@@ -188,26 +217,27 @@ def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
     taken: set[str] = set()
     found = []
     for trial in trials:
-        left = tuple(r for r in trial.rollouts if r.digest not in taken)
-        taken |= {r.digest for r in left}
+        left = [n for n, r in enumerate(trial.rollouts) if r.digest not in taken]
+        taken |= {r.digest for r in trial.rollouts}
         if left:
-            found.append(replace(trial, rollouts=left))
+            rollouts, orders = tuple(trial.rollouts[n] for n in left), tuple(trial.orders[n] for n in left)
+            found.append(replace(trial, rollouts=rollouts, orders=orders))
     return found
 
 
 def shared_beginnings(trials: Sequence[Trial]) -> list[Trial]:
     """First tasks that more than one of these trials begins with, each as a trial of its own."""
-    times: dict[str, list[Rollout]] = {}
+    times: dict[str, list[tuple[Rollout, str]]] = {}
     for trial in trials:
-        for rollout in trial.rollouts:
-            times.setdefault(rollout.edges()[0].digest, []).append(rollout)
+        for rollout, order in zip(trial.rollouts, trial.orders, strict=True):
+            times.setdefault(rollout.edges()[0].digest, []).append((rollout, order))
     found = []
     for same in times.values():
-        if len({r.digest for r in same}) > 1:
-            key = same[0].key.after(1)
-            found.append(
-                Trial(f"first task of {key.method.label}, order {key.replicate}", (Rollout(key, same[0].judged),))
-            )
+        if len({r.digest for r, _ in same}) > 1:
+            first, order = same[0]
+            key = first.key.after(1)
+            name = f"{key.method.label} and others that begin alike ({order})"
+            found.append(Trial(name, (Rollout(key, first.judged),), (order,)))
     return found
 
 

@@ -53,6 +53,13 @@ class Scenario:
         return tuple(found)
 
 
+def sequence_id(phase: Phase, side: int | None, number: int) -> str:
+    """What an order is called: ``tune-0``, ``tune-on-1-0`` (conventionally, on the second pool), ``judge-1-0``, ``fresh-0``."""
+    if side is None:
+        return f"{phase}-{number}"
+    return f"tune-on-{side}-{number}" if phase == "tune" else f"{phase}-{side}-{number}"
+
+
 def sizes_of(settings: GtepSettings, there: dict[str, int]) -> tuple[int, ...]:
     """Classes of each task ``[T]``; ``there``: classes of each pool by its text.
 

@@ -30,6 +30,7 @@ class Search:
         by_acc, by_avg: what Acc alone and AvgAcc alone would have chosen.
         best_of: expected best of r = 1 .. R settings; None if no setting counts, or they are no independent draws.
         candidates: which settings cannot be told from the best.
+        troubles: settings that did not end well: number, status, and where and why as far as the run says.
     """
 
     pool: str
@@ -45,6 +46,12 @@ class Search:
     best_of: BestOf | None
     candidates: WithTheBest | None
     enough: Enough | None
+    troubles: tuple[tuple[int, str, str], ...] = ()
+
+    @property
+    def hyperparameters(self) -> int:
+        """How many were tuned: of the setting that has the most, since some are asked of some schedules only."""
+        return max((len(p) for p in self.params), default=0)
 
     @property
     def by_acc(self) -> int | None:
@@ -72,6 +79,7 @@ def searches(found: GtepResults) -> Iterator[Search]:
             sum(r["status"] != "ok" for r in rows), sum(r["status"] == "ok" and r["harmonic_mean"] is None for r in rows),
             best_of(scores) if some and independent else None, told(shares) if some else None,
             enough(shares) if some and independent else None,
+            tuple((r["trial"], r["status"], r["message"] or "not known") for r in rows if r["status"] != "ok"),
         )  # fmt: skip
 
 

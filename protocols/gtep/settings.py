@@ -78,6 +78,10 @@ class GtepSettings(MethodSettings):
         (),
         "Class NAME that both phases may have, or all; repeatable. Else pools that share classes or images are refused.",
     )
+    look_alikes: str = setting(
+        "",
+        "BACKBONE by whose frozen features images of both phases are compared: names the closest pairs, refuses nothing.",
+    )
     seed: int = setting(
         0, "Study seed: splits, classes, orders, settings, training noise.", minimum=0, maximum=2**63 - 1
     )

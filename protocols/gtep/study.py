@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,18 @@ from actors.searching import check_optuna
 from protocols.gtep.scenario import Scenario, Side, sizes_of
 from protocols.gtep.settings import TUNED, GtepSettings
 from protocols.gtep.spaces import check_spaces, given_params
+from seqsearch.backbones.base import FromScratch
 from seqsearch.core.digests import digest_of, seeded_numpy
+from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Value
+from seqsearch.core.registry import located_text
+from seqsearch.core.typed import brief
+from seqsearch.features.store import Shard
 from seqsearch.methods.spec import check_memory
 from seqsearch.pools.open import located_pools, pool_texts
+from seqsearch.pools.parts.prints import Observe
 from seqsearch.pools.union import Union
-from seqsearch.study.overlap import Overlap, Shared, overlaps, refused
+from seqsearch.study.overlap import Overlap, Shared, overlaps, refused, tenths
 from seqsearch.study.study import EVALUATE, TUNE, Study, check_images, reads_frozen, resolved, view_of
 from seqsearch.training.world import World
 
@@ -32,6 +38,8 @@ class GtepStudy(Study):
         tuned_on: the pool of the first phase.
         judged_on: the pools of the second.
         given: parameters of each method by label, where nothing is tried.
+        look: the backbone by which look-alikes are found; empty: they are not looked for.
+        shared: of each pool of the second phase, the indices in the world of its classes that were allowed to be shared.
     """
 
     gtep: GtepSettings
@@ -39,11 +47,18 @@ class GtepStudy(Study):
     tuned_on: Side
     judged_on: tuple[Side, ...]
     given: Mapping[str, Mapping[str, Value]]
+    shared: tuple[frozenset[int], ...]
+    look: str
 
     def pools(self) -> list[dict[str, Any]]:
         """As `Study.pools`, with the classes of both phases."""
         in_play = Counter(c.pool for v in self.views.values() for c in v.class_ids)
         return [{**pool, "in_play": in_play[pool["digest"]]} for pool in super().pools()]
+
+    def missing_features(self, backbone: str) -> list[tuple[int, Shard]]:
+        """Of all images of the classes in play: all are learned, or judged."""
+        sides = (*([self.tuned_on] if self.gtep.params == TUNED else []), *self.judged_on)
+        return self.features_of(backbone).missing((c for side in sides for c in side.classes), all_slabs=True)
 
     def identity(self) -> dict[str, Any]:
         sides = {"tuned_on": self.tuned_on, **{f"judged_on_{n}": s for n, s in enumerate(self.judged_on)}}
@@ -58,8 +73,10 @@ class GtepStudy(Study):
         }  # fmt: skip
 
 
-def prepare(settings: GtepSettings, states: Path, device: str, directory: Path) -> GtepStudy:
-    """Resolve and check all names; files are looked for in ``directory``.
+def prepare(
+    settings: GtepSettings, states: Path, device: str, directory: Path, tell: Callable[[str], None] | None = None
+) -> GtepStudy:
+    """Resolve and check all names; files are looked for in ``directory``. ``tell`` is told how far a long look at images is.
 
     Raises:
         UserError: an unknown name, pools that share classes or images, too few classes or images, a memory without room, a
@@ -76,8 +93,8 @@ def prepare(settings: GtepSettings, states: Path, device: str, directory: Path) 
     )
     for side in (tuned_on, *judged_on):
         check_images(world, side.classes)
-    _check_overlap(settings, (tuned_on, *judged_on), whole, unions)
-    given = given_params(settings, methods, directory)
+    shared = _checked_overlap(settings, (tuned_on, *judged_on), whole, unions, tenths(tell))
+    look, given = _look(settings, world, directory), given_params(settings, methods, directory)
     tried = [world.respecified(m, {**dict(m.params), **given.get(m.label, {})}, m.label) for m in methods]
     check_memory(tried, sum(sizes))
     if settings.params == TUNED:
@@ -87,7 +104,7 @@ def prepare(settings: GtepSettings, states: Path, device: str, directory: Path) 
     }  # fmt: skip
     return GtepStudy(
         settings.in_one_world(), world, views, methods, tags, reads_frozen(methods), settings, Scenario(sizes), tuned_on,
-        tuple(judged_on), given,
+        tuple(judged_on), given, shared, look,
     )  # fmt: skip
 
 
@@ -103,10 +120,14 @@ def _indices(world: World, texts: Sequence[str], directory: Path) -> tuple[list[
     return found, unions
 
 
-def _check_overlap(
-    settings: GtepSettings, sides: Sequence[Side], whole: Sequence[Sequence[int]], unions: Sequence[Union]
-) -> None:
-    """That what is judged on has no class and no image in common with what is tuned on, but for those that are allowed.
+def _checked_overlap(
+    settings: GtepSettings,
+    sides: Sequence[Side],
+    whole: Sequence[Sequence[int]],
+    unions: Sequence[Union],
+    observe: Observe,
+) -> tuple[frozenset[int], ...]:
+    """That what is judged on has no class and no image in common with what is tuned on, but for those that are allowed: which.
 
     Raises:
         UserError: it has.
@@ -114,10 +135,29 @@ def _check_overlap(
     own = [[c - indices[0] for c in side.classes] for side, indices in zip(sides, whole, strict=True)]
     shared, images = list[Shared](), 0
     for number in range(1, len(sides)):
-        found = overlaps(unions[0], unions[number], own[0], own[number])
+        found = overlaps(unions[0], unions[number], own[0], own[number], observe=observe)
         shared += [replace(s, judged_index=s.judged_index + whole[number][0]) for s in found.shared]
         images += found.images
     refused(Overlap(sides[0].text, ", ".join(s.text for s in sides[1:]), tuple(shared), images), settings.allow_overlap)
+    found_in = {s.judged_index for s in shared}
+    return tuple(frozenset(side.classes) & found_in for side in sides[1:])
+
+
+def _look(settings: GtepSettings, world: World, directory: Path) -> str:
+    """The backbone of ``--look-alikes``.
+
+    Raises:
+        UserError: there is none of that name, or it begins from scratch.
+    """
+    if not settings.look_alikes:
+        return ""
+    name = located_text(settings.look_alikes, "backbone", directory)
+    if isinstance(world.backbone(name), FromScratch):
+        raise UserError(
+            f"--look-alikes {brief(settings.look_alikes)}: begins from scratch, its features say nothing: name one with weights, "
+            "e.g. glyph_vit or resnet18"
+        )
+    return name
 
 
 def _side(world: World, text: str, whole: Sequence[int], needed: int, seed: int) -> Side:

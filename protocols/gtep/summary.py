@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.gtep.cells import FRESH, Cell, cells
+from protocols.gtep.equal_compute import EqualCompute, equal_compute
 from protocols.gtep.reading import GtepResults
 from protocols.gtep.searches import Search, searches, told
 from seqsearch.distribution.interval import Interval
@@ -51,6 +52,7 @@ class Summary:
     """By method."""
     agreements: tuple[tuple[str, str, Agreement], ...]
     """Pool, which two rankings of methods, and how they agree."""
+    equal_compute: EqualCompute | None
 
 
 def summarise(found: GtepResults) -> Summary:
@@ -61,7 +63,7 @@ def summarise(found: GtepResults) -> Summary:
     first_phase = [s for s in tried if s.pool == found.setting("tune_pool")]
     return Summary(
         found, tuple(all_cells), tried, _with_the_best(judged), tuple(_compared(judged)),
-        dict(_optimism(first_phase, all_cells)), tuple(_agreements(first_phase, judged)),
+        dict(_optimism(first_phase, all_cells)), tuple(_agreements(first_phase, judged)), equal_compute(found),
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.gtep.scenario import Scenario, Side
+from protocols.gtep.scenario import Scenario, Side, sequence_id
 from protocols.gtep.settings import AUTO, OPTUNA_DRAWS, TOGETHER, GtepSettings
 from protocols.gtep.spaces import Setting, drawn, setting_of
 from seqsearch.core.errors import UserError
@@ -58,10 +58,12 @@ class Tried:
 
     setting: Setting
     rollouts: tuple[Rollout, ...]
+    orders: tuple[str, ...]
+    """Names of the class orders."""
 
     @property
     def trial(self) -> Trial:
-        return Trial(self.setting.spec.label, self.rollouts)
+        return Trial(f"setting {self.setting.number} of {self.setting.method.label}", self.rollouts, self.orders)
 
 
 Rounds = Generator[list[Tried], None, "Chosen"]
@@ -118,13 +120,15 @@ def _checked(decided: Any, count: int) -> list[dict[str, Value]]:
 
 
 class Sweep:
-    """The first phase of ``method`` on orders of ``side``."""
+    """The first phase of ``method`` on orders of ``side``: pool ``number`` of those that judge; None: the one to tune on."""
 
     def __init__(
-        self, settings: GtepSettings, world: World, scenario: Scenario, method: MethodSpec, side: Side, known: Known
-    ) -> None:
+        self, settings: GtepSettings, world: World, scenario: Scenario, method: MethodSpec, side: Side, known: Known,
+        number: int | None = None,
+    ) -> None:  # fmt: skip
         self.s, self.world, self.scenario = settings, world, scenario
         self.method, self.side, self.known = method, side, known
+        self.orders = tuple(sequence_id("tune", number, n) for n in range(settings.orders))
         self.tried: dict[int, Tried] = {}
         self.asked: list[Rollout] = []
         """All rollouts, also those of rungs."""
@@ -148,7 +152,7 @@ class Sweep:
         """A setting up to a task; a state that it may go on from is kept."""
         whole = self.scenario.rollouts(self.world, self.side, "tune", setting.spec, self.s.orders, "reward")
         part = tuple(r if tasks == len(r.key.prefix) else replace(r, key=r.key.after(tasks), leaf=False) for r in whole)
-        self.tried[setting.number] = Tried(setting, part)
+        self.tried[setting.number] = Tried(setting, part, self.orders)
         self.asked += part
         return self.tried[setting.number]
 

@@ -130,14 +130,16 @@ def unseen(played: Played, learned: int, judged: int) -> Flags:
 
 
 def figures(played: Played, window: int, found: Mapping[View, Judged]) -> Iterator[tuple[View, Samples, int, Counts]]:
-    """View, which samples, the window that these samples are unseen for (0: none), and counts, of one run."""
+    """View, which samples, the window that these samples are unseen for (0: none), and counts, of one run; those of no sample are
+    left out."""
     for view, judged in found.items():
-        if not len(judged.places):
-            continue
-        yield view, "all", 0, counted(played, judged)
-        if view.window == window:
-            if len(played.playing.shifts) > 1:
-                yield view, "common", 0, counted(played, judged, common(played))
-            if not view.shift:
-                for other in played.playing.windows if not window else (0,):
-                    yield view, "unseen", other or window, counted(played, judged, unseen(played, other, window))
+        asked: list[tuple[Samples, int, Flags | None]] = [("all", 0, None)]
+        if view.window == window and len(played.playing.shifts) > 1:
+            asked.append(("common", 0, common(played)))
+        if view == View(window, 0):
+            others = played.playing.windows if not window else (0,)
+            asked += [("unseen", other or window, unseen(played, other, window)) for other in others]
+        for samples, by, chosen in asked:
+            counts = counted(played, judged, chosen)
+            if counts.n.any():
+                yield view, samples, by, counts

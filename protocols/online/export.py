@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protocols.online.blind import baseline, swept
+from protocols.online.choice import described
 from protocols.online.counted import Counts, block_length, by_view, figures, held_out
 from protocols.online.reading import OnlineResults
 from protocols.online.study import OnlineStudy
@@ -44,7 +45,7 @@ def export(session: Session, run: OnlineRun, reached: str | None) -> Exported:
     rows = write_rows(folder.file(FIGURES.file), FIGURES, info, found)
     curves = write_rows(folder.file(CURVES.file), CURVES, info, [*_curves(rows), *_traces(run)])
     blind = write_rows(folder.file(BLIND.file), BLIND, info, swept(study))
-    said = {"shift": study.shift, "named": study.choice is None, **(study.choice.said() if study.choice else {})}
+    said = {**(described(study.choice) if study.choice else {}), "shift": study.shift, "named": study.choice is None}
     write_json(folder.file(SHIFT), said)
     stats = write_costs(folder, info, journal, run.searched, session.busy_share, reached)
     results = OnlineResults(folder.saved(), stats, tuple(rows), tuple(curves), tuple(blind), said)
@@ -63,7 +64,7 @@ def _of_learners(run: OnlineRun) -> Iterator[Row]:
         shared = {**_run(m, replicate, window), **_costs(study, ok), "status": status}
         judged = by_view(study.played, window, study.checkpoint_every, ok)
         for view, samples, unseen_by, counts in figures(study.played, window, judged):
-            where = {"judged_window": view.window, "shift": view.shift, "samples": samples, "unseen_by": unseen_by}
+            where: Row = {"judged_window": view.window, "shift": view.shift, "samples": samples, "unseen_by": unseen_by}
             yield {**shared, **where, **_counts(counts, block_length(study.played))}
         if status == "ok" and (last := list(held_out(study.played, window, study.checkpoint_every, ok))):
             where = {"judged_window": 0, "shift": HELD_OUT, "samples": "holdout", "unseen_by": 0}

@@ -1,16 +1,18 @@
-"""Intervals of accuracies over a stream: neighbours hang together, so that blocks of samples are what is counted."""
+"""Intervals of a run's accuracies, from the counts by block that its files hold (`seqsearch.correlation.blocks`)."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.distribution.interval import Interval
+from seqsearch.correlation.blocks import FEWEST_BLOCKS, block_size, of_means
+from seqsearch.distribution.interval import Float64, Interval
 from seqsearch.results.rows import Row
+
+LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +33,30 @@ class Blocks:
         """Mean over seeds."""
         return float(self.by_seed.mean())
 
+    def means(self, shift: int) -> tuple[Float64, int, str]:
+        """Means ``[seeds, G]`` of blocks that are long enough for a shift, samples in one of them, and what is lacking."""
+        total = int(self.n.sum())
+        size = max(self.length, block_size(total, shift))
+        if total // size < FEWEST_BLOCKS:
+            return (
+                np.empty((len(self.right), 0)),
+                size,
+                f"{total} samples are {total // size} blocks of {size}; {FEWEST_BLOCKS} needed",
+            )
+        ends = np.searchsorted(np.cumsum(self.n), np.linspace(0, total, total // size + 1)[1:-1], side="left") + 1
+        edges = np.unique(np.concatenate([[0], ends]))
+        edges = edges[edges < len(self.n)]
+        n = np.add.reduceat(self.n, edges)
+        return np.add.reduceat(self.right, edges, axis=1)[:, n > 0] / n[n > 0], size, ""
+
 
 @dataclass(frozen=True)
 class Told:
-    """A figure with its interval; ``lacking``: why there is none, empty where there is one."""
+    """A figure with its interval; ``lacking``: why there is none, empty where there is one. ``blocks`` of the stream behind it."""
 
     interval: Interval
     lacking: str = ""
+    blocks: int = 0
 
     @property
     def sign(self) -> int:
@@ -54,10 +73,17 @@ def blocks_of(rows: Sequence[Row]) -> Blocks:
 
 
 def mean(blocks: Blocks, shift: int) -> Told:
-    """Accuracy, mean over seeds, with its interval."""
-    return Told(Interval(blocks.accuracy, math.nan, math.nan), "not built")
+    """Accuracy, mean over seeds: over stretches of the stream as long as this, and over training seeds if there are several."""
+    means, size, lacking = blocks.means(shift)
+    found = of_means(blocks.accuracy, [means], size, LEVEL, lacking, share=True)
+    return Told(found.interval, found.lacking, found.blocks)
 
 
 def difference(a: Blocks, b: Blocks, shift: int, together: int = 1) -> Told:
-    """First minus second on the same samples; one of so many intervals that hold ``together``."""
-    return Told(Interval(a.accuracy - b.accuracy, math.nan, math.nan), "not built")
+    """First minus second on the same samples; one of so many intervals that hold ``together`` (Sidak)."""
+    (x, size, lacking), (y, _, _) = a.means(shift), b.means(shift)
+    value = a.accuracy - b.accuracy
+    if not lacking and x.shape[1] != y.shape[1]:
+        lacking = "they were judged on other samples"
+    found = of_means(value, [x, -y], size, float(LEVEL ** (1 / max(1, together))), lacking)
+    return Told(found.interval, found.lacking, found.blocks)

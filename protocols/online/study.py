@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from protocols.online.choice import Choice, chosen_shift
+from protocols.online.choice import chosen_shift
 from protocols.online.settings import OnlineSettings
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_items
@@ -21,6 +21,7 @@ from seqsearch.core.identity import versions
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import load, located, located_text
 from seqsearch.core.types import MethodSpec, Segment
+from seqsearch.correlation.shift import ShiftChoice
 from seqsearch.features.store import Shard, UnionFeatures
 from seqsearch.methods.config import default_of
 from seqsearch.methods.spec import capabilities_of
@@ -49,7 +50,7 @@ class OnlineStudy:
     settings: OnlineSettings
     world: World
     methods: tuple[MethodSpec, ...]
-    choice: Choice | None
+    choice: ShiftChoice | None
     weight_tags: dict[str, str]
     frozen: tuple[str, ...]
 
@@ -61,7 +62,7 @@ class OnlineStudy:
     @property
     def shift(self) -> int:
         """S: the shift at which accuracy is near-future accuracy [samples]."""
-        return self.settings.shifts[0] if self.choice is None else self.choice.shift
+        return self.settings.shifts[0] if self.choice is None else int(self.choice.shift or 0)
 
     @property
     def orders(self) -> tuple[int, ...]:
@@ -140,9 +141,10 @@ def prepare(settings: OnlineSettings, states: Path, device: str, directory: Path
         located_stream(settings.stream, directory), settings.batch, (0,), settings.shuffled, settings.search, settings.holdout,
         settings.seed, settings.trace,
     )  # fmt: skip
+    items = list(variants(settings, directory))
     parted = Played(playing)
     choice = None if settings.shifts else chosen_shift(parted, settings)
-    shifts = settings.shifts or (choice.shift,) if choice is not None else settings.shifts
+    shifts = settings.shifts if choice is None else (int(choice.shift or 0),)
     playing = replace(playing, shifts=tuple(dict.fromkeys((0, *shifts))))
     files = {b: str((directory / at_home(f)).absolute()) for b, f in settings.weight_files().items()}
     world = World(
@@ -151,7 +153,7 @@ def prepare(settings: OnlineSettings, states: Path, device: str, directory: Path
     )  # fmt: skip
     world.__dict__["played"] = Played(playing, parted.stream)  # what was opened is not opened again
     default = _default_backbone(settings, world, directory)
-    methods = tuple(world.spec(item, default) for item in variants(settings, directory))
+    methods = tuple(world.spec(item, default) for item in items)
     _check_input(methods, world.played)
     used = tuple(dict.fromkeys(m.backbone for m in methods))
     if idle := next((b for b, _ in world.weights if b not in used), None):

@@ -82,12 +82,12 @@ class Pair:
 
 @dataclass(frozen=True)
 class Shuffled:
-    """What the order of the samples does, without any shift: one learner, trained in order of time and shuffled within ``window``.
+    """What the order of samples does, without a shift: one learner, trained in order of time and shuffled within ``window``.
 
-    ``cells``: accuracy by (trained, judged) in ``ordered``, ``shuffled``, each pair of one column on the same samples, which neither
-    had seen. ``ordered``, ``shuffled``: trained ordered minus trained shuffled, judged in that order, on the same samples at the same
-    age of the model: what comes of having learned the very last samples, where they are neighbours of those judged (ordered), and
-    where they are not (shuffled).
+    ``cells``: accuracy by (trained, judged) in ``ordered``, ``shuffled``, each pair of one column on the same samples, which
+    neither had seen. ``ordered``, ``shuffled``: trained ordered minus trained shuffled, judged in that order, on the same samples
+    at the same age of the model: what comes of having learned the very last samples, where they are neighbours of those judged
+    (ordered), and where they are not (shuffled).
     """
 
     label: str
@@ -130,7 +130,7 @@ def summarise(run: OnlineResults) -> Summary:
         by_label[r["method_id"]][key].append(r)
     shift = run.shift["shift"]
     learners = tuple(_learned(label, rows, shift) for label, rows in by_label.items())
-    pairs = _pairs({label: rows for label, rows in by_label.items()}, shift)
+    pairs = _pairs(by_label, shift)
     shuffled = [s for label, rows in by_label.items() for s in _shuffled(label, rows)]
     return Summary(run, shift, learners, tuple(pairs), tuple(shuffled))
 
@@ -152,7 +152,7 @@ def _learned(label: str, rows: ByKey, shift: int) -> Learned:
         label, next((r["status"] for r in flat if r["status"] != "ok"), "ok"), len({r["seed"] for r in flat}), at, published,
         difference(now, later, shift) if shift and now and later else None,
         _figure(blocks_of(held_out), 0) if held_out else None,
-        *(_a_step(flat, name) for name in ("updates", "spent", "learning_seconds")),
+        _a_step(flat, "updates"), _a_step(flat, "spent"), _a_step(flat, "learning_seconds"),
         max((r["state_bytes"] for r in flat if r["state_bytes"] is not None), default=None),
     )  # fmt: skip
 

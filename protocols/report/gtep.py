@@ -81,6 +81,7 @@ def to_json(s: Summary) -> dict[str, Any]:
             "with_the_best": [_best(s, pool, use) for pool, use in s.best],
             "compared": s.compared, "optimism": s.optimism,
             "agreements": [{"pool": p, "rankings": which, "agreement": a} for p, which, a in s.agreements],
+            "equal_compute": s.equal_compute, "look_alikes": s.results.look_alikes,
         }
     )  # fmt: skip
     return found
@@ -89,11 +90,12 @@ def to_json(s: Summary) -> dict[str, Any]:
 def _cell(c: Cell, row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of ``table.parquet``, with the curves behind it."""
     more = {"asked": c.asked, "failures": c.failures, "acc_by_task": c.curve, "interval_lacking": c.harmonic.lacking}
+    more |= {"unshared": c.unshared} if c.unshared else {}
     return {**row, "params": dict(c.params), **more}
 
 
 def _search(x: Search) -> dict[str, Any]:
-    told = {"by_acc": x.by_acc, "by_avg": x.by_avg}
+    told = {"by_acc": x.by_acc, "by_avg": x.by_avg, "hyperparameters": x.hyperparameters}
     return {**{f.name: getattr(x, f.name) for f in dataclasses.fields(x)}, **told}
 
 

@@ -163,7 +163,7 @@ def _costs(s: Summary) -> str:
 def _counts(s: Summary) -> str:
     """How many hyperparameters were tuned, against what choosing elsewhere cost (B.1, Figs. 10 and 11)."""
     drawn, colours = [], _colours(s)
-    counts = {x.method: max((len(p) for p in x.params), default=0) for x in first_phase(s)}
+    counts = {x.method: x.hyperparameters for x in first_phase(s)}
     for pool, title in names(s).items():
         regrets = [(c.method, c.regret.value.value) for c in s.compared if c.pool == pool and c.regret]
         dots = [

@@ -9,14 +9,17 @@ from typing import Any
 
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Summary
-from protocols.report.gtep_cells import first_phase, tuning
+from protocols.report.gtep_cells import first_phase, names, tuned_on, tuning
 from protocols.report.tables import Cells
 from protocols.report.text import count, enumerated, percent
+from seqsearch.core.text import shortened, shown
 from seqsearch.selection.enough import MORE
 from seqsearch.selection.with_the_best import WithTheBest
 
 STEPS = (1, 5, 10)
 """Settings tried, for which the expected best is shown, beside all."""
+MOST_TROUBLES, LONGEST_REASON = 40, 240
+"""Settings that did not end well of which it is said why; characters of that."""
 
 
 def tried(s: Summary) -> Cells:
@@ -33,10 +36,9 @@ def tried(s: Summary) -> Cells:
         rows.append((x.method, *numbers, str(x.chosen), *figures, "-" if alike is None else str(alike), *others))
     lead = (
         "Percent, on the images that settings are chosen by: of a chosen one too high on average, since it was chosen for "
-        "them. Settings are numbered from 0. Not well: diverged on any class order, or failed otherwise (log.jsonl "
-        "says why); such never win. Left early: by "
-        "the scheduler. Alike: other settings that cannot be told from the best (95 % over all settings; these classes and "
-        "images). By Acc, by AvgAcc: the setting that either alone would have chosen."
+        "them. Settings are numbered from 0. Not well: diverged on any class order, or failed otherwise; such never win. Left "
+        "early: by the scheduler. Alike: other settings that cannot be told from the best (95 % over all settings; these classes "
+        "and images). By Acc, by AvgAcc: the setting that either alone would have chosen."
     )
     headings = (
         "Method",
@@ -52,6 +54,24 @@ def tried(s: Summary) -> Cells:
         "by AvgAcc",
     )
     return Cells(f"What was tried on {tuning(s)}", lead, headings, tuple(rows))
+
+
+def troubles(s: Summary) -> Cells:
+    """Settings that did not end well, on any pool: where, and why."""
+    pools = {**names(s), tuned_on(s): tuning(s)}
+    rows = [
+        (x.method, str(n), pools.get(x.pool, x.pool), status, shortened(shown(why), LONGEST_REASON))
+        for x in s.searches
+        for n, status, why in x.troubles
+    ]
+    lead = (
+        "Settings are numbered from 0. The first class order (sequences.parquet) on which it did not end well, the task, from 1, "
+        "and what was said; a setting is not tried further once one order failed."
+    )
+    if len(rows) > MOST_TROUBLES:
+        lead += f" The first {MOST_TROUBLES} of {len(rows):,}; trials.parquet has all."
+    headings = ("Method", "setting", "on", "ended", "where and why")
+    return Cells("Settings that did not end well", lead, headings, tuple(rows[:MOST_TROUBLES]))
 
 
 def _number(n: int | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from protocols.gtep.cells import FRESH
 from protocols.gtep.summary import Summary
+from protocols.report import gtep_beside as beside
 from protocols.report import gtep_compared as compared
 from protocols.report import gtep_tried as tried
 from protocols.report.gtep_cells import CONDITIONS, cell, first_phase, judged, names, overview, standing, tuning
@@ -16,8 +17,10 @@ def tables(s: Summary) -> list[Cells]:
     """All that have rows; of a run that is not finished none."""
     if not s.results.finished:
         return []
-    first = tried.tried(s), tried.expected(s)
-    found = [overview(s), *(judged(s, pool) for pool in names(s)), *first, compared.by_choice(s), compared.rankings(s)]
+    first = tried.tried(s), tried.troubles(s), tried.expected(s), beside.equal_compute(s)
+    on_pools = [table(s, pool) for pool in names(s) for table in (judged, beside.unshared)]
+    found = [overview(s), *on_pools, *first, compared.by_choice(s), compared.rankings(s)]
+    found.append(beside.look_alikes(s))
     return [t for t in found if t.rows]
 
 
@@ -66,13 +69,16 @@ def findings(s: Summary) -> list[str]:
         return []
     said = [
         *(below(s, pool) for pool in names(s)),
+        *(beside.unshared_verdict(s, pool) for pool in names(s)),
         *failed(s),
         intervals(s),
         *(tried.chosen(x) for x in first_phase(s)),
         *(tried.alone(x) for x in first_phase(s)),
         tried.enough(s),
+        beside.compute_verdict(s),
         *compared.findings(s),
         *compared.takeaways(s),
+        *beside.alike_findings(s),
     ]
     return [line for line in said if line]
 
@@ -152,5 +158,6 @@ def conditions(s: Summary) -> str:
         text += " Another draw of settings might choose others, and H would move with it: that is in no interval."
     if s.results.setting("allow_overlap"):
         allowed = enumerated([str(x) for x in s.results.setting("allow_overlap")])
-        text += f" Both phases may share classes (--allow-overlap {allowed}): what is judged may have had a part in the choice."
+        text += f" Both phases may share classes (--allow-overlap {allowed}): what is judged may have had a part in the choice; "
+        text += "where a pool shares some, figures without them stand beside."
     return text

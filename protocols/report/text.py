@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from seqsearch.core.text import shown
+from seqsearch.core.text import counted, shown
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -30,7 +30,7 @@ def megabytes(mb: float) -> str:
 
 def count(n: int, noun: str) -> str:
     """E.g. ``1 session``, ``1,024 trainings``."""
-    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+    return counted(n, noun)
 
 
 def enumerated(parts: Sequence[str]) -> str:

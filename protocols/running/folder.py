@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from protocols.running.found import ID, id_of, journalled_config, refuse_links, sweep_run
 from protocols.running.owner import NAME as LOCK
 from protocols.running.owner import Owner
+from protocols.running.unchanged import begun_with, check_identity, check_settings
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import Settings, flag
 from seqsearch.core.text import copyable, printable, shown
@@ -47,6 +48,7 @@ class RunFolder:
         self.created = False
         """Made by this process, not resumed."""
         self.config: dict[str, Any] = {}
+        self._journalled: dict[str, Any] | None = None
         refuse_links(path)
         self._owner = Owner(path)
         sweep_run(path)
@@ -87,13 +89,15 @@ class RunFolder:
         """An existing run and its own settings, which are of this ``kind``.
 
         Raises:
-            UserError: no run there, of another protocol, in use, a link in it, or ``given`` settings that differ from its own.
+            UserError: no run there, of another protocol, in use, a link in it, settings that were edited since it was begun, or
+                ``given`` ones that differ from its own.
         """
         refuse_links(path)
         if not Inside(path).has(CONFIG) and journalled_config(path) is None:
             raise UserError(f"{path} is no run folder: it has no config.json")
         run = cls(path)
         try:
+            run._journalled = journalled_config(path)
             run._read_config()
             return run, run._own_settings(kind, given)
         except UserError:
@@ -105,10 +109,9 @@ class RunFolder:
         try:
             self.config = json_object(self.path / CONFIG)
         except UserError:
-            known = journalled_config(self.path)
-            if known is None:
+            if self._journalled is None:
                 raise
-            self.config = known
+            self.config = self._journalled
             self.save()
             print(shown(f"{self.path}/{CONFIG} was not there, or torn: restored from the journal"), file=sys.stderr)
 
@@ -130,6 +133,7 @@ class RunFolder:
                 f"{file}: run_id is {brief(self.config['run_id'])}: make it {id_of(self.path)!r}, or another name of at most 128 "
                 "letters, digits, dots, dashes and underscores"
             )
+        check_settings(self.path, settings, self._journalled)
         for name, value in given.items():
             if getattr(settings, name) != value:
                 raise UserError(
@@ -147,20 +151,15 @@ class RunFolder:
         Raises:
             UserError: something else changed, as pool, backbone weights, library versions or device.
         """
-        before, changed = self.config.get("identity"), list[str]()
+        before = begun_with(self.config.get("identity"), self._journalled, may_change)
+        changed = list[str]()
         if before is not None:
             by_label = {part: own for part in sorted(may_change) if isinstance(own := identity.get(part), dict)}
             if not (isinstance(before, dict) and all(isinstance(before.get(part, {}), dict) for part in by_label)):
                 raise UserError(f"{self.path}/config.json: identity is {brief(before)}: restore it")
             now_other = (m for part, own in by_label.items() for m in own if own[m] != before.get(part, {}).get(m))
             changed = list(dict.fromkeys(now_other))
-            now = json.loads(json.dumps(identity))  # as the file has it: lists, not tuples
-            for name in sorted((before.keys() | now.keys()) - may_change):
-                if before.get(name) != now.get(name):
-                    raise UserError(
-                        f"{name.replace('_', ' ')} changed since run {self.path} was made ({_brief(before.get(name))} -> "
-                        f"{_brief(now.get(name))}): restore it, or start a new run"
-                    )
+            check_identity(self.path, before, identity, may_change)
         if changed and finished:
             raise UserError(
                 f"{changed[0]} changed since run {self.path} was finished: restore its file, or start a new run"
@@ -244,7 +243,3 @@ def _revision() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return said.stdout.strip() or None
-
-
-def _brief(value: Any) -> str:
-    return text if len(text := json.dumps(value)) <= 60 else text[:57] + "..."

@@ -18,6 +18,8 @@ FOLDERS = ((), ("arrays",), ("states",), ("states", "packs"), ("states", "unfini
 """Where a run keeps files."""
 FILES = re.compile(r".*\.(jsonl?|parquet|html)|lock")
 """The names of its files, about."""
+NOTE = b'{"note":'
+"""How a line of the journal begins that is no result."""
 
 
 def id_of(path: Path) -> str:
@@ -59,7 +61,10 @@ def journalled_workers(run: Path) -> int | None:
 
 
 def _last_session(run: Path) -> dict[str, Any]:
-    """What the journal says of the last session that began with it; nothing if it is not there, or damaged."""
+    """What the journal says of the last session that began with it; nothing if that is not there, or damaged.
+
+    Results are not looked at: there may be many, and they are checked when the journal is opened.
+    """
     from seqsearch.engine.journal import NAME
     from seqsearch.engine.journal_lines import LONGEST, understood
 
@@ -67,7 +72,7 @@ def _last_session(run: Path) -> dict[str, Any]:
     try:
         with Inside(run).reader(NAME) as file:
             for line in iter(lambda: file.readline(LONGEST + 1), b""):
-                if line.endswith(b"\n") or len(line) > LONGEST:
+                if line.startswith(NOTE) and (line.endswith(b"\n") or len(line) > LONGEST):
                     note = understood(line).get("note", {})
                     found = note if "config" in note else found
     except (OSError, ValueError):

@@ -10,6 +10,7 @@ import importlib
 import re
 import typing
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -85,6 +86,8 @@ class Protocol(ABC, Generic[S, P]):
     settings: type[S]
     exports: ClassVar[tuple[str, ...]]
     """Files, beside ``config.json`` and the report, that its runs may have when they are finished."""
+    tell: Callable[[str], None] | None = None
+    """Told in a line what takes long while a run is prepared; None: nobody is."""
     again: ClassVar[str] = "written again, from the journal"
     """What becomes of exports that are torn."""
     may_change: ClassVar[frozenset[str]] = frozenset({"methods", "python"})

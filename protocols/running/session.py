@@ -7,7 +7,7 @@ import os
 import socket
 import time
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from actors.open import connected, open_evaluator, open_trials
 from protocols.running.folder import RunFolder
@@ -19,10 +19,22 @@ from seqsearch.core.types import Edge
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
 from seqsearch.engine.trials import TrialRunner
+from seqsearch.features.store import Shard
 from seqsearch.states.under_way import forget, forget_all
 from seqsearch.storage.remote import local
-from seqsearch.study.study import Study
 from seqsearch.training.world import World
+
+
+class FrozenFeatures(Protocol):
+    """What is asked of a study whose frozen features are to be extracted: backbones, what is missing of each, and the world."""
+
+    @property
+    def frozen(self) -> tuple[str, ...]: ...
+
+    @property
+    def world(self) -> World: ...
+
+    def missing_features(self, backbone: str) -> list[tuple[int, Shard]]: ...
 
 
 class Session:
@@ -97,14 +109,16 @@ class Session:
             self._search = Search(self.evaluator(world), self.journal, self.monitor.update)
         return self._search
 
-    def extract_features(self, study: Study) -> None:
-        """Frozen features that prototypes will need, once per pool, unless they are there; others come as needed.
+    def extract_features(self, study: FrozenFeatures, *, trials: bool = False) -> None:
+        """Frozen features that a study names, once per pool, unless they are there; others come as needed.
+
+        With ``trials`` by those who run them.
 
         When time is up, what the journal knows is still replayed behind it: the search stops by itself where it would wait.
         """
         missing = [(name, *shard) for name in study.frozen for shard in study.missing_features(name)]
         if missing:
-            evaluator = self.evaluator(study.world)
+            evaluator = self.trials(study.world) if trials else self.evaluator(study.world)
             self.monitor.features(0, len(missing))
             with contextlib.suppress(TimeIsUp), self.deadline.interrupting():
                 for done, _ in enumerate(evaluator.extract(missing), 1):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -59,6 +59,10 @@ class Settings:
         Raises:
             UserError: values contradict each other.
         """
+
+    def changed_by_command(self, before: Mapping[str, Any]) -> frozenset[str]:
+        """Names of settings in which a run may differ from what it had ``before``, as a command has changed them."""
+        return frozenset()
 
 
 def check_fields(record: Any) -> None:

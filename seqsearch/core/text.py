@@ -43,6 +43,14 @@ def printable(name: str) -> str:
     )
 
 
+def counted(n: int, noun: str) -> str:
+    """
+    >>> counted(1, "class"), counted(2000, "class"), counted(0, "image")
+    ('1 class', '2,000 classes', '0 images')
+    """
+    return f"{n:,} {noun}" + ("" if n == 1 else "es" if noun.endswith("s") else "s")
+
+
 def shown(text: str) -> str:
     r"""A text in one line in which every character shows: ``\n`` for a line break, ``\x1b`` for an escape.
 
@@ -61,6 +69,15 @@ def shows(text: str) -> bool:
     (True, False, False)
     """
     return text.isprintable() and not _BLANK.search(text)
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters.
+
+    >>> shortened("abcdef", 6), shortened("abcdefg", 6)
+    ('abcdef', 'abc...')
+    """
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def shown_lines(text: str) -> str:

@@ -10,8 +10,8 @@ y[max(0, j - k)] ... y[j - 1] (ties: the label that occurred last), samples judg
     e(k, S) = sum over c of P(pred = c) P(y = c), over the same i: what two independent series with these classes agree by chance
     kappa(k, S) = (a - e) / (1 - e)
 
-All k and S are judged on the same samples. ``first`` is the longest S plus the longest k, rounded up to whole batches, so that every
-window is full.
+All k and S are judged on the same samples. ``first`` is the longest S plus the longest k, rounded up to whole batches, so that
+every window is full.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Rates:
     """What blind classifiers get right, by window k (rows) and shift S (columns).
 
     ``batch``: B; 1 by sample. ``n``: samples judged, the same for all. ``hits [K, S]``: right ones. ``expected [K, S]``: e.
-    ``majority_so_far [S]``: accuracy of the most frequent of all revealed labels. ``ceiling [S]``: share of samples whose class was
-    revealed before, above which no classifier of revealed classes comes.
+    ``majority_so_far [S]``: accuracy of the most frequent of all revealed labels. ``ceiling [S]``: share of samples whose class
+    was revealed before, above which no classifier of revealed classes comes.
     """
 
     batch: int
@@ -68,8 +68,8 @@ class Rates:
 class Sweep:
     """Blind classifiers over a stream of ``total`` labels, of which those from ``first`` on are judged.
 
-    ``classes``: C. ``majority``: accuracy of the one class that is most frequent among the judged, known in hindsight. ``uniform``:
-    1 / C, guessing. ``by_batch``: None unless a batch was given and some shift is a multiple of it.
+    ``classes``: C. ``majority``: accuracy of the one class that is most frequent among the judged, known in hindsight.
+    ``uniform``: 1 / C, guessing. ``by_batch``: None unless a batch was given and some shift is a multiple of it.
     """
 
     total: int
@@ -106,7 +106,7 @@ def sweep(
     labels: Stream, windows: Iterable[int] = WINDOWS, shifts: Iterable[int] = SHIFTS, batch: int | None = None, *,
     classes: int | None = None, first: int | None = None, threads: int = 2,
 ) -> Sweep:  # fmt: skip
-    """Every window and shift in one pass a window; by sample, and with ``batch`` also by batch, at the shifts that are multiples of it.
+    """Every window and shift in one pass a window; by sample, and with ``batch`` also by batch, at its multiples.
 
     Memory: the labels, 2 bytes each, and two megabytes a thread. ``first``: the first sample judged, if not the longest shift
     plus the longest window; then windows are shorter at the start. ``classes``: C, if not the classes that occur.

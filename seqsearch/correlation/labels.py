@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,23 +26,16 @@ def narrow(labels: Stream, classes: int | None = None) -> tuple[Labels, int]:
         UserError: no labels, several dimensions, no integers, negative ones, one that is not below ``classes``, or more
             than 2^22 classes.
     """
-    if isinstance(labels, np.ndarray):
-        found, most = _narrow(labels)
-    else:
-        parts, tops = [], []
-        for chunk in labels:
-            part, top = _narrow(np.asarray(chunk))
-            parts.append(part)
-            tops.append(top)
-        found = np.concatenate(parts) if parts else np.empty(0, np.uint16)
-        most = max(tops, default=-1)
+    parts = [_narrow(np.asarray(chunk)) for chunk in ([labels] if isinstance(labels, np.ndarray) else labels)]
+    found = parts[0][0] if len(parts) == 1 else np.concatenate([part for part, _ in parts] or [np.empty(0, np.uint16)])
+    most = max((top for _, top in parts), default=-1)
     if not found.size:
         raise UserError("the stream has no labels")
     if classes is not None and most >= classes:
         raise UserError(f"label {most} in a stream of {classes} classes: labels are 0 to {classes - 1}")
     if max(most + 1, classes or 0) > MOST_CLASSES:
         raise UserError(f"label {most}: at most {MOST_CLASSES} classes are counted; number the labels 0, 1, ...")
-    return np.ascontiguousarray(found), max(1, classes or most + 1)
+    return cast(Labels, np.ascontiguousarray(found)), max(1, classes or most + 1)
 
 
 def _narrow(labels: NDArray[np.integer]) -> tuple[Labels, int]:
@@ -56,7 +50,7 @@ def _narrow(labels: NDArray[np.integer]) -> tuple[Labels, int]:
     if most >= MOST_CLASSES:
         raise UserError(f"label {most}: at most {MOST_CLASSES} classes are counted; number the labels 0, 1, ...")
     kept = labels.dtype in (np.uint16, np.uint32)
-    return labels if kept else labels.astype(np.uint16 if most < 1 << 16 else np.uint32), most
+    return cast(Labels, labels if kept else labels.astype(np.uint16 if most < 1 << 16 else np.uint32)), most
 
 
 def rising(values: Iterable[int], least: int, what: str) -> tuple[int, ...]:

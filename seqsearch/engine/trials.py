@@ -7,25 +7,36 @@ trial that was killed goes on behind the last one that is known.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from seqsearch.core.deadline import Deadline
-from seqsearch.core.outcomes import EdgeResult
-from seqsearch.core.types import Edge, Rollout
+from seqsearch.core.outcomes import EdgeResult, Outcome, Result
+from seqsearch.core.text import shortened
+from seqsearch.core.types import Edge, Request, Rollout
 from seqsearch.engine.evaluator import Evaluator, Ledger
+from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.search import Counts, Search, result_of
+from seqsearch.features.store import Shard
 from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
 
 Observe = Callable[[Counts], None]
+LONGEST_MESSAGE = 200
+"""Characters of what an error says, where it is shown; the journal has all of it."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Rollouts to be done in this order, up to the first that does not end well: the setting is no good then."""
+    """Rollouts to be done in this order, up to the first that does not end well: the setting is no good then.
+
+    Attributes:
+        name: of its own among trials that run together.
+        orders: what the class order of each rollout is called; empty if they have no names.
+    """
 
     name: str
     rollouts: tuple[Rollout, ...]
+    orders: tuple[str, ...] = ()
 
 
 class TrialRunner(Protocol):
@@ -40,6 +51,14 @@ class TrialRunner(Protocol):
             TimeIsUp: the ``deadline`` passed; all that arrived is in the ledger.
             Stopped: a signal asked the process to stop.
             UserError: a trial cannot go on, as with a full disk.
+        """
+        ...
+
+    def extract(self, missing: Iterable[tuple[str, int, Shard]]) -> Iterable[None]:
+        """Compute shards of frozen features, each of a backbone and a pool, by number; yields once for each.
+
+        Raises:
+            UserError: an image cannot be read, or what computes it dies again and again.
         """
         ...
 
@@ -61,8 +80,11 @@ class InlineTrials:
 
     workers = 0
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: InlineEvaluator) -> None:
         self._evaluator = evaluator
+
+    def extract(self, missing: Iterable[tuple[str, int, Shard]]) -> Iterable[None]:
+        return self._evaluator.extract(missing)
 
     def busy(self) -> int:
         return 1
@@ -86,7 +108,10 @@ def learn(
     deadline: Deadline | None = None,
 ) -> None:
     """Do what of a trial the ``ledger`` does not know. States of first tasks stay, for trials that begin alike."""
-    Search(evaluator, ledger, observe).run([_TrialPlanner(trial)], more=True, deadline=deadline)
+    planner = _TrialPlanner(trial)
+    Search(evaluator, ledger, lambda counts: observe(replace(counts, troubles=planner.troubles))).run(
+        [planner], more=True, deadline=deadline
+    )
 
 
 def next_edge(trial: Trial, ledger: Ledger) -> Edge | None:
@@ -99,6 +124,22 @@ def next_edge(trial: Trial, ledger: Ledger) -> Edge | None:
             if known.status != "ok":
                 return None
     return None
+
+
+def trouble(trial: Trial, number: int, task: int, status: str, message: str) -> str:
+    """What became of a trial that did not end well, in a line: its name, the order of its rollout ``number`` (from 0), the task
+    (from 1), how that ended, and why, shortened."""
+    where = [trial.name, *(f"order {name}" for name in trial.orders[number : number + 1]), f"task {task}"]
+    return f"{', '.join(where)}: {status}: {shortened(message, LONGEST_MESSAGE)}"
+
+
+def place(trial: Trial, digest: str) -> tuple[int, int]:
+    """Rollout (from 0) and task (from 1) of a trial's edge, or of one that learns a part of it; the first of several."""
+    for number, rollout in enumerate(trial.rollouts):
+        for task, edge in enumerate(rollout.edges(), 1):
+            if digest in (edge.digest, edge.home.digest):
+                return number, task
+    raise KeyError(digest)
 
 
 def results(rollout: Rollout, ledger: Ledger) -> list[EdgeResult]:
@@ -139,6 +180,14 @@ class _TrialPlanner(CoroutinePlanner):
     def __init__(self, trial: Trial) -> None:
         super().__init__()
         self.name, self._trial = trial.name, trial
+        self.troubles: dict[str, None] = {}
+        """What did not end well, as `trouble` has it."""
+
+    def tell(self, request: Request, result: Result) -> None:
+        if isinstance(result, Outcome) and result.status != "ok":
+            number = next(n for n, r in enumerate(self._trial.rollouts) if r.digest == request.digest)
+            self.troubles[trouble(self._trial, number, len(result.edges), result.status, result.message)] = None
+        super().tell(request, result)
 
     def plan(self) -> PlanSteps:
         for rollout in self._trial.rollouts:

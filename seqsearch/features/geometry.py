@@ -179,6 +179,19 @@ def searches_on_gpu(device: str, k: int) -> bool:
     return device == "cuda" and k <= _MOST_ON_GPU and bool(faiss.get_num_gpus())
 
 
+def nearest(queries: Float32, among: Float32, k: int, device: str = "cpu") -> tuple[Float32, NDArray[np.int64]]:
+    """The ``k`` largest cosines of each query ``[m, k]``, largest first, and whose they are among ``[n, d]``, exactly.
+
+    Both are `unit_rows`; ``k`` is at most n.
+
+    Raises:
+        ValueError: ``k`` below 1 or above n.
+    """
+    if k > len(among):
+        raise ValueError(f"{len(among)} rows have no {k} nearest")
+    return _nearest(queries, among, _neighbours(k, among), device)
+
+
 def _nearest(query_md: Float32, train_nd: Float32, k: int, device: str) -> tuple[Float32, NDArray[np.int64]]:
     """The ``k`` largest inner products of each query ``[m, k]``, and whose they are ``[m, k]``."""
     import faiss

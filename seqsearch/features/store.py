@@ -179,13 +179,13 @@ class UnionFeatures:
         """See `FeatureStore.rows`."""
         return self.union.gathered(rows, lambda part, own: self.stores[part].rows(own), (self.dim,), np.float32)
 
-    def missing(self, classes: Iterable[int]) -> list[tuple[int, Shard]]:
-        """Shards that prototypes of these classes need and nobody has computed yet, each with the number of its pool."""
+    def missing(self, classes: Iterable[int], all_slabs: bool = False) -> list[tuple[int, Shard]]:
+        """Shards that nobody has computed yet, each with the number of its pool: see `FeatureStore.missing`."""
         by_part: dict[int, list[int]] = {}
         for index in classes:
             part, own = self.union.part_of_class(index)
             by_part.setdefault(part, []).append(own)
-        return [(part, shard) for part, own in by_part.items() for shard in self.stores[part].missing(own)]
+        return [(part, shard) for part, own in by_part.items() for shard in self.stores[part].missing(own, all_slabs)]
 
     def ensure(self, part: int, shard: Shard) -> None:
         """See `FeatureStore.ensure`."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_IMAGES, MOST_TASKS, TaskSettings, setting
@@ -78,6 +79,12 @@ class SearchSettings(TaskSettings):
             raise UserError(
                 f"--screen-to {self.screen_to:g} --selector {self.selector}: no candidate is judged; leave one out"
             )
+
+    def changed_by_command(self, before: Mapping[str, Any]) -> frozenset[str]:
+        """See `Settings.changed_by_command`: ``seqsearch extend`` gives a run more tasks."""
+        earlier = before.get("extended_from", [])
+        extended = isinstance(earlier, list) and list(self.extended_from) == [*earlier, before.get("tasks")]
+        return frozenset({"tasks", "extended_from"} if extended else ())
 
     @property
     def stages(self) -> tuple[int, ...]:

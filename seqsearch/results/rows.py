@@ -42,6 +42,8 @@ class TaskSequence:
     seed: int
     tasks: tuple[Task, ...]
     values: tuple[float | None, ...]
+    shared: frozenset[ClassId] | None = None
+    """Of gtep: classes that have something in common with one that was tuned on; None where none has."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class JudgedRollout:
     seed: int
     split: JudgedPart
     outcome: Outcome
+    by_class: bool = False
+    """All its rows say what is right of each class."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,7 @@ def _of_sequence(info: RunInfo, s: TaskSequence) -> Iterator[Row]:
                 "sequence_id": s.sequence_id, "kind": s.kind, "method_ids": list(s.method_ids), "seed": s.seed,
                 "step": step, "class_id": c.index, "class_name": name, "group": group, "pool_digest": c.pool,
                 "value": finite(value), "position": position, "split_digest": task.split,
+                "shared": None if s.shared is None else c in s.shared,
             }  # fmt: skip
 
 
@@ -138,7 +143,13 @@ def _of_rollout(j: JudgedRollout) -> Iterator[Row]:
                 **of_rollout, "trained_step": t + 1, "evaluated_step": i + 1, "n": n,
                 "correct": None if n is None else round(accuracy * n), "accuracy": accuracy,
                 "masked_accuracy": finite(float(o.masked_accuracy[t, i])), **(final[i] if t + 1 == len(o.accuracy) else {}),
+                **(_by_class(o.edges[t], i) if j.by_class else {}),
             }  # fmt: skip
+
+
+def _by_class(result: EdgeResult, group: int) -> Row:
+    """Images judged, and right, of each class of a task."""
+    return {"class_n": list(result.judged[group]), "class_correct": list(result.of(HEAD).correct[group])}
 
 
 def _by_task(last: EdgeResult) -> list[Row]:

@@ -67,6 +67,13 @@ SEQUENCES = Layout(
         ),
         Column("position", "int64", "class", "place of the class within its task, from 0, in order of arrival"),
         Column("split_digest", "string", "-", "identity of the split into train, val, reward and test images"),
+        Column(
+            "shared",
+            "bool?",
+            "-",
+            "of gtep, on pools that share classes with the pool tuned on (--allow-overlap): whether this one does; else null",
+            added=True,
+        ),
     ),
 )
 
@@ -103,7 +110,7 @@ RESULTS = Layout(
             "class_n",
             "list<int64>?",
             "images",
-            "of the last trained step: images judged of each class of the task, in the order of its classes",
+            "images judged of each class of the task, in the order of its classes; of the last trained step, or as class_correct",
             added=True,
         ),
         Column(
@@ -111,6 +118,13 @@ RESULTS = Layout(
             "string?",
             "-",
             "which of these were classified right, class by class: bits (numpy.packbits) in base64; null where unknown",
+            added=True,
+        ),
+        Column(
+            "class_correct",
+            "list<int64>?",
+            "images",
+            "of gtep, on pools that share classes with the pool tuned on: of class_n classified right; else null",
             added=True,
         ),
     ),
@@ -249,6 +263,13 @@ TRIALS = Layout(
             "of gtep: images that training was stepped on, over all orders (--select one-se); 0 without gradient steps",
             added=True,
         ),
+        Column(
+            "message",
+            "string?",
+            "-",
+            "of gtep: the first class order that did not end well, the task, from 1, and what was said; else null",
+            added=True,
+        ),
     ),
 )
 
@@ -281,6 +302,62 @@ TABLE = Layout(
             "params_bytes", "int64?", "bytes", "parameters beyond the backbone after the last task, largest over orders"
         ),
         Column("train_seconds", "float64", "s", "training time of one order, mean over orders"),
+        Column(
+            "shared_classes",
+            "int64?",
+            "classes",
+            "classes of the pool, in play, that it shares with the pool tuned on (--allow-overlap); null if none, or not known",
+            added=True,
+        ),
+        Column(
+            "unshared_accuracy", "float64?", "fraction", "as accuracy, over images of the other classes", added=True
+        ),
+        Column(
+            "unshared_average_accuracy",
+            "float64?",
+            "fraction",
+            "likewise; over tasks after which any of the other classes was seen",
+            added=True,
+        ),
+        Column("unshared_harmonic_mean", "float64?", "fraction", "of these two means", added=True),
+        Column("unshared_low", "float64?", "fraction", "lower end of its 95 % interval, over orders alone", added=True),
+        Column("unshared_high", "float64?", "fraction", "upper end; null where there are too few orders", added=True),
+        Column("unshared_rank", "int64?", "-", "by it among the methods of this pool and use, from 1", added=True),
+    ),
+)
+
+LOOK_ALIKES = Layout(
+    "look_alikes.parquet",
+    ("run_id", "pool", "number"),
+    (
+        _RUN,
+        Column("pool", "string", "-", "pool that judges, as it was named"),
+        Column("number", "int64", "-", "place of the pair, closest first, from 0"),
+        Column("tuned_class", "string", "-", "class of the image to tune on, by a name of its own"),
+        Column("tuned_row", "int64", "image", "its place among the images of that class, from 0"),
+        Column("judged_class", "string", "-", "class of the image to judge on"),
+        Column("judged_row", "int64", "image", "its place among the images of that class, from 0"),
+        Column("distance", "float64", "cosine distance", "between the features of the two"),
+        Column(
+            "own_distance",
+            "float64",
+            "cosine distance",
+            "of the image to judge on to the nearest other one of its own pool",
+        ),
+        Column("backbone", "string", "-", "backbone and weights that the features are of"),
+        Column("tuned_images", "int64", "images", "compared, of the pool tuned on"),
+        Column("judged_images", "int64", "images", "compared, of this pool"),
+        Column("near_images", "int64", "images", "of this pool, nearer than near_below to one tuned on"),
+        Column(
+            "near_below",
+            "float64",
+            "cosine distance",
+            "99 % of the images of both pools lie farther from the nearest other image of their own pool",
+        ),
+        Column(
+            "median_within", "float64", "cosine distance", "to the nearest other image of the own pool, of both pools"
+        ),
+        Column("median_across", "float64", "cosine distance", "of images of this pool to the nearest one tuned on"),
     ),
 )
 
@@ -353,4 +430,4 @@ ACCURACIES = Layout(
     ),
 )
 
-LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS, TABLE, ESTIMATES, EFFECTS, ACCURACIES)
+LAYOUTS = (SEQUENCES, RESULTS, TRACE, TRAININGS, TRIALS, TABLE, LOOK_ALIKES, ESTIMATES, EFFECTS, ACCURACIES)

@@ -26,6 +26,8 @@ RATIO = 20
 """... and how many times its size in the file it may take beyond that. Images hardly shrink."""
 PIECE_ROWS, PIECE_ROOM = 1 << 16, ROOM // 8
 """Rows of a piece, and bytes in memory, if a row takes no more."""
+FIXED = {"BOOLEAN": 1, "INT32": 8, "INT64": 8, "FLOAT": 4, "DOUBLE": 8}
+"""Bytes in memory of a value of these types."""
 VALUES_PER_BYTE = 32
 """Values of a column for each byte of the file, at most: lists have several in a row."""
 
@@ -160,11 +162,12 @@ class ParquetFile:
         return [p for p in self._paths if p == column or p.startswith(f"{column}.")]
 
     def _widest(self, leaf: str, groups: Sequence[int], as_dictionary: bool) -> int:
-        """Bytes that a value of a column of values takes at most: those of its largest page.
+        """Bytes that a row of a column of values takes at most: of numbers those of one, else those of its largest page.
 
         None, if a value that comes again takes no room again.
         """
-        widest = 0
+        widest, said = 0, self.metadata.schema.column(self._paths.index(leaf))
+        fixed = said.physical_type if said.max_repetition_level == 0 and said.physical_type in FIXED else ""
         with judged(), contextlib.ExitStack() as stack:
             file = open_regular(self.path)
             stack.callback(os.close, file)
@@ -176,7 +179,9 @@ class ParquetFile:
                 for page in pages(file, low, high, values):
                     if page.full > ROOM + RATIO * page.stored:
                         raise BadParquet(f"{page.stored} bytes unpack to {page.full >> 20} MB: a decompression bomb")
-                    if not as_dictionary or page.encoding == DELTA_BYTE_ARRAY:
+                    if fixed:
+                        widest = max(widest, FIXED[fixed])
+                    elif not as_dictionary or page.encoding == DELTA_BYTE_ARRAY:
                         widest = max(widest, page.full)
         return widest
 

@@ -1,24 +1,23 @@
-"""A stream from its text: a name, a file that `seqsearch stream build` wrote, ``pool:POOL``, or ``FILE.py:OBJECT``."""
+"""A stream from its text: ``glyphs``, a file that ``seqsearch stream build`` wrote, ``pool:POOL``, or ``FILE.py:OBJECT``."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.grammar import parse_item
+from seqsearch.core.grammar import Item, parse_item
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located_text, made, names
+from seqsearch.pools.open import located_pool, pool_item
 from seqsearch.streams.base import Stream, checked
+from seqsearch.streams.pool import OPTIONS
 
 MEMBERS = ("name", "digest", "classes", "labels", "times", "pool", "rows")
 """What an own stream must have."""
-
-
-def located_stream(text: str, directory: Path) -> str:
-    """A stream item as workers find it: paths in it made absolute."""
-    item = parse_item(text, "stream")
-    return located_text(text, "stream", directory) if item.target not in names("stream") else item.text
+POOL = "pool:"
+"""What the text of a pool that is played as a stream begins with."""
 
 
 def build_stream(text: str) -> Stream:
@@ -27,10 +26,44 @@ def build_stream(text: str) -> Stream:
     Raises:
         UserError: unknown stream or option, or one that is not as `checked` wants it.
     """
+    found: Stream = made("stream", _item(text), MEMBERS)
+    return checked(found)
+
+
+def _item(text: str) -> Item:
+    """What `made` builds.
+
+    Raises:
+        UserError: there is no such stream.
+    """
+    if text.startswith(POOL):
+        return _of_pool(text)
+    if os.path.exists(path := at_home(text)):
+        return Item(text, "parquet", None, (("path", str(path)),))
     item = parse_item(text, "stream")
-    if item.target in names("stream") or (":" in item.target and not os.path.exists(at_home(item.target))):
-        found: Stream = made("stream", item, MEMBERS)
-        return checked(found)
+    if item.target == "parquet" or item.target == "pool":
+        raise UserError(f"stream {item.text!r}: write the file's path itself, or pool:POOL")
+    if item.target in names("stream") or ":" in item.target:
+        return item
     raise UserError(
-        f"unknown stream {item.text!r}: there are {', '.join(names('stream'))}; an own one is FILE.py:OBJECT"
+        f"stream {item.text!r} does not exist: name a .parquet file (seqsearch stream build), pool:POOL or glyphs; an own one is "
+        "FILE.py:OBJECT"
     )
+
+
+def _of_pool(text: str) -> Item:
+    """The options of the stream are taken off those of the pool."""
+    whole = pool_item(text[len(POOL) :])
+    own = tuple(p for p in whole.params if p[0] in OPTIONS)
+    rest = ",".join(f"{n}={v}" for n, v in whole.params if n not in OPTIONS)
+    pool = whole.target + (f":{rest}" if rest else "")
+    return replace(whole, text=POOL + whole.text, target="pool", params=(("pool", pool), *own))
+
+
+def located_stream(text: str, directory: Path) -> str:
+    """A stream's item as workers find it: paths in it made absolute."""
+    if text.startswith(POOL):
+        return POOL + located_pool(text[len(POOL) :], directory)
+    if os.path.exists(path := directory / at_home(text)) and text not in names("stream"):
+        return str(path.absolute())
+    return located_text(text, "stream", directory)

@@ -16,8 +16,8 @@ from seqsearch.streams.base import STREAM_PARTS, Labels, Stream
 
 SEARCH, MAIN, HOLDOUT = range(len(STREAM_PARTS))
 GAP, BY_CHANCE = 16, 0.1
-"""Samples of a class that are at most so many positions apart are of one burst, since uploads of several people interleave; and at most
-so many that another of the class is among them by chance this often."""
+"""Samples of a class that are at most so many positions apart are of one burst, since uploads of several people interleave; and at
+most so many that another of the class is among them by chance this often."""
 
 
 def usual_gap(labels: Labels) -> int:

@@ -6,7 +6,7 @@ Who tunes on one and judges on the other wants none of it: then nothing was chos
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import cut, shown
+from seqsearch.core.text import counted, cut, shown
 from seqsearch.pools.base import Pool
 from seqsearch.pools.parts.prints import Observe, Prints, fingerprints
 from seqsearch.pools.union import Union, class_names
@@ -23,6 +23,8 @@ from seqsearch.study.same_name import Called, Pair, by_name, folded, paired
 
 ALL = "all"
 """What allows any overlap."""
+MANY = 20_000
+"""Images of a pool, to be decoded, from which it is told how far that is."""
 TOLD = 5
 """Classes that a refusal names."""
 
@@ -99,6 +101,20 @@ def overlaps(
     return Overlap(one.name, other.name, tuple(shared), distinct)
 
 
+def tenths(tell: Callable[[str], None] | None) -> Observe:
+    """What `overlaps` calls: it tells in a line when it begins, and after each tenth, of pools of more than `MANY` images."""
+    before = [-1, 0]
+
+    def observe(done: int, total: int) -> None:
+        tenth = 10 * done // max(1, total)
+        if tell is None or total <= MANY or before == [tenth, total]:
+            return
+        before[:] = tenth, total
+        tell(f"looking whether pools share images: {done:,} of {counted(total, 'image')} of a pool looked at")
+
+    return observe
+
+
 def refused(overlap: Overlap, allowed: Sequence[str]) -> None:
     """That all there is in common is allowed: ``all``, or the name of either class of each pair.
 
@@ -113,17 +129,19 @@ def refused(overlap: Overlap, allowed: Sequence[str]) -> None:
     left = [p for p, own in zip(overlap.shared, names, strict=True) if not own & wanted.keys()]
     if left and ALL not in allowed:
         classes = len({p.judged_index for p in left})
-        images = f", and {overlap.images} image(s) are in both" if any(p.images for p in left) else ""
+        in_both = f"{counted(overlap.images, 'image')} {'is' if overlap.images == 1 else 'are'} in both"
+        images = f", and {in_both}" if any(p.images for p in left) else ""
         raise UserError(
-            f"pools {_short(overlap.tune)} (to tune on) and {_short(overlap.judged)} (to judge on) share {classes} class(es): "
-            f"{_some(left)}{images}: take others, or allow it with --allow-overlap NAME (repeatable), or --allow-overlap {ALL}"
+            f"pools {_short(overlap.tune)} (to tune on) and {_short(overlap.judged)} (to judge on) share "
+            f"{counted(classes, 'class')}: {_some(left)}{images}: take others, or allow it with --allow-overlap NAME "
+            f"(repeatable), or --allow-overlap {ALL}"
         )
 
 
 def _some(pairs: Sequence[Shared]) -> str:
     told = [
         (_short(p.judged) if p.tuned == p.judged else f"{_short(p.tuned)} = {_short(p.judged)}")
-        + ("" if p.called else f" ({p.images} image(s))")
+        + ("" if p.called else f" ({counted(p.images, 'image')})")
         for p in pairs[:TOLD]
     ]
     return ", ".join(told) + (f" and {len(pairs) - TOLD} more" if len(pairs) > TOLD else "")

@@ -57,12 +57,14 @@ class Study:
 
     def missing_features(self, backbone: str) -> list[tuple[int, Shard]]:
         """Shards of frozen features, each with its pool's number, that prototypes need and nobody has computed yet."""
+        return self.features_of(backbone).missing(self.world.class_index(c) for c in self.view.class_ids)
+
+    def features_of(self, backbone: str) -> UnionFeatures:
+        """Frozen features of the world's images, where workers look for them."""
         import torch
 
-        features = UnionFeatures(
-            Path(self.world.cache), self.world.images, self.world.backbone(backbone), torch.device(self.world.device)
-        )
-        return features.missing(self.world.class_index(c) for c in self.view.class_ids)
+        device = torch.device(self.world.device)
+        return UnionFeatures(Path(self.world.cache), self.world.images, self.world.backbone(backbone), device)
 
     def identity(self) -> dict[str, Any]:
         """What the names of the settings stand for; written into ``config.json``."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seqsearch.backbones.given import check_given
 from seqsearch.backbones.open import build_backbone
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
@@ -20,7 +21,6 @@ from seqsearch.methods.spec import method_spec
 from seqsearch.pools.base import Part, Rows
 from seqsearch.pools.image_files import ImageFiles
 from seqsearch.pools.open import build_pool, pool_texts
-from seqsearch.pools.parts.half import Half
 from seqsearch.pools.union import Union, UnionSplit, joint_digest
 from seqsearch.storage.inside import Inside
 from seqsearch.streams.playing import Played, Playing
@@ -114,8 +114,15 @@ class World:
         return UnionSplit(self.images, self.seed)
 
     def backbone(self, name: str) -> Backbone:
-        """See `seqsearch.backbones.open.build_backbone`."""
-        return build_backbone(name, dict(self.weights), self.precision)
+        """See `seqsearch.backbones.open.build_backbone`.
+
+        Raises:
+            UserError: it does not go with the stream, either (`check_given`).
+        """
+        found = build_backbone(name, dict(self.weights), self.precision)
+        if self.playing is not None:
+            check_given(found, self.played.stream.pool)
+        return found
 
     def spec(self, item: Item, default_backbone: str) -> MethodSpec:
         """A method, checked, with its identity in this world.
@@ -133,9 +140,7 @@ class World:
 
     def _feeding(self) -> list[Path]:
         """Files that feed a method: the engine's, the scenario's, the pools'."""
-        parts = [
-            type(p) for pool in self.images.parts for p in ((pool, pool.base) if isinstance(pool, Half) else (pool,))
-        ]
+        parts = [type(p) for pool in self.images.parts for p in _within(pool)]
         made = [load("scenario", self.scenario), *parts]
         return [*map(module_file, FEEDS), *(file for m in made for file in source_files(m))]
 
@@ -174,3 +179,12 @@ class World:
     def _rows(self, index: int, parts: tuple[Part, ...]) -> Rows:
         nothing = np.zeros(0, dtype=np.int64)
         return np.sort(np.concatenate([nothing, *(self.split.rows(index, part) for part in parts)]))
+
+
+def _within(pool: Any) -> list[Any]:
+    """A pool, and those that it takes its images from (`Half`, `Chosen`)."""
+    found = [pool]
+    for outer in found:
+        base = getattr(outer, "base", None)
+        found += [] if base is None else getattr(base, "parts", [base])
+    return found

@@ -12,7 +12,7 @@ import torch
 from seqsearch.core.registry import load
 from seqsearch.methods.base import Additive
 from seqsearch.states.cache import StateCache
-from tests.conformance.lab import TASKS, Case, Lab, cases, same
+from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab, cases, same
 
 ONE, TWO, THREE = TASKS
 every_additive = pytest.mark.parametrize(
@@ -24,7 +24,7 @@ every_additive = pytest.mark.parametrize(
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield Lab(tmp_path_factory.mktemp("lab"))
+    yield Lab(tmp_path_factory.mktemp("lab"), TWO_BLOCKS)
     torch.set_num_threads(threads)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from seqsearch.core.registry import load, names
 from seqsearch.methods.config import Config, acts_in_first
 from seqsearch.study.check import another
 from seqsearch.training.scenario import learned
-from tests.conformance.lab import TASKS, Case, Lab, cases, cases_from_scratch, same
+from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab, cases, cases_from_scratch, same
 from tests.studies import run_small
 
 
@@ -25,8 +26,13 @@ def idle(config: type[Config]) -> list[dataclasses.Field[Any]]:
 SHARING = [name for name in names("method") if idle(load("method", name).Config)]
 
 
-CASES = [case for case in (*cases(), *cases_from_scratch()) if case.label in SHARING]
+ON_TWO_BLOCKS = [replace(case, backbone=TWO_BLOCKS) for case in cases()]
+CASES = [case for case in (*ON_TWO_BLOCKS, *cases_from_scratch()) if case.label in SHARING]
 """Each with its own default parameters, on a network that it is for."""
+FEW: dict[str, Any] = {
+    "tasks": 2, "simulations": 2, "condensed": 2, "candidates": 4, "random_sequences": 0, "score_seeds": 1,
+    "backbone": TWO_BLOCKS,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +63,7 @@ def test_they_change_neither_the_state_nor_the_scores_after_the_first_task(labs:
 def test_settings_that_differ_in_nothing_else_train_it_once(tmp_path: Path) -> None:
     """Two penalties of EWC share their first task, and nothing after it; another learning rate shares nothing."""
     methods = "ewc:epochs=1,lamb=1,ewc:epochs=1,lamb=1000,ewc:epochs=1,lamb=1000,lr=0.05"
-    done = run_small(tmp_path, methods=methods, tasks=2, simulations=2, condensed=2, random_sequences=0, score_seeds=1)
+    done = run_small(tmp_path, methods=methods, **FEW)
     weak, strong, fast = done.study.methods
     assert weak.first == strong.first != fast.first
     assert len({weak.digest, strong.digest, fast.digest}) == 3
@@ -77,7 +83,7 @@ def test_whose_name_a_shared_training_bears_does_not_depend_on_who_came_first(
 ) -> None:
     """Of methods that share a state ``trainings.parquet`` names the first by label."""
     methods = ",".join(f"ewc:epochs=1,lamb={lamb}" for lamb in order)
-    done = run_small(tmp_path, methods=methods, tasks=2, simulations=2, condensed=2, random_sequences=0, score_seeds=1)
+    done = run_small(tmp_path, methods=methods, **FEW)
     firsts = [e for e in done.search.edges.values() if len(e.key.prefix) == 1]
     assert {e.key.method.label for e in firsts} == {"ewc:epochs=1,lamb=1"}
 

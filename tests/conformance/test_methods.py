@@ -41,10 +41,15 @@ OTHER = (1, 6, 13)
 ER = Case("er", "er", backbone=TWO_BLOCKS)
 
 
+def again(case: Case) -> bool:
+    """Whether a method that learns its network is put through the contracts once more, on a network of another kind."""
+    on_resnet = case.backbone == RESNET and case.caps.trains_backbone and case.target not in ("finetune", "er")
+    return on_resnet or case.label.endswith(", scratch")
+
+
 def each(found: list[Case]) -> pytest.MarkDecorator:
-    """Old methods on a network from scratch take the same paths as new ones: they are left to the long tests."""
-    long = pytest.mark.long
-    params = [pytest.param(c, marks=long if c.label.endswith(", scratch") else (), id=c.label) for c in found]
+    """Every method on one network; on a second one it takes the same paths, which is left to the long tests but for two."""
+    params = [pytest.param(c, marks=pytest.mark.long if again(c) else (), id=c.label) for c in found]
     return pytest.mark.parametrize("case", params)
 
 

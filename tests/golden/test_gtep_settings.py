@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import torch
 
+from protocols.evaluate.published.ledger import read_ledger
+from protocols.evaluate.published.where import CHECKOUT, LEDGER
 from protocols.gtep.paper.sets import PrintedSet, first_task, printed_sets, sets_of
 from protocols.gtep.paper.settings import left_out, outside_sets, printed_list, printed_lists, printed_settings
 from seqsearch.core.digests import digest_of
@@ -225,3 +227,18 @@ def test_pools_of_components_are_shared_by_the_tasks() -> None:
 def test_numbers_are_no_truth_values() -> None:
     adaptive = PrintedSet(4, "", "", (), "", (True, False))
     assert (adaptive.prints(True), adaptive.prints(1), adaptive.prints(0)) == (True, False, False)
+
+
+@pytest.mark.parametrize(("figure", "table", "names"), [("10", 4, SCRATCH), ("11", 5, PRETRAINED)])
+def test_figures_10_and_11_count_the_rows_of_the_tables(figure: str, table: int, names: list[str]) -> None:
+    """Each set of a method, once for each row of its table; what methods search here differs where the ledger says so."""
+    entry = read_ledger(CHECKOUT / LEDGER).entry(f"gtep-figure-{figure}")
+    called = {label: name.partition(":")[0] for label, name in entry.read[0].rows}
+    rows = {name: len({s.row for s in sets_of(name) if s.table == table}) for name in names}
+    assert {called[label]: int(n) for label, n in entry.rows} == rows
+    backbone = RESNETS[0] if table == 4 else VIT
+    ours = {name: len(search_space(method_of(name), {}, backbone)) - rows[name] for name in names}
+    assert {name: more for name, more in ours.items() if more} == (
+        {"podnet": 1} if table == 4 else {"dualprompt": -1, "ease": 1}
+    )
+    assert "--conventional" in entry.commands[0], "regret is what it is drawn against"

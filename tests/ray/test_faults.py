@@ -16,6 +16,7 @@ from tests.ray.watched import Watched, origins, run, same_results
 from tests.studies import Finished, run_small
 
 
+@pytest.mark.long
 def test_a_worker_killed_while_idle_is_replaced(two_nodes: Cluster, inline: Finished, tmp_path: Path) -> None:
     def kill_idle(fleet: Watched, done: int) -> bool:
         idle = next(m for m in fleet.worker_set.handles if not m.calls)

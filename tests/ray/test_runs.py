@@ -16,10 +16,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from tests.conformance.lab import TWO_BLOCKS
+
 FLAGS = {
     "--methods": "simplecil,er:epochs=1", "--pool": "glyphs:classes=48,train=8,reward=4,test=4", "--tasks": "3",
     "--classes-per-task": "3", "--candidates": "10", "--condensed": "4", "--clusters": "2", "--simulations": "6",
-    "--in-flight": "3", "--score-seeds": "2",
+    "--in-flight": "3", "--score-seeds": "2", "--backbone": TWO_BLOCKS,
 }  # fmt: skip
 ARGUMENTS = [part for pair in FLAGS.items() for part in pair]
 

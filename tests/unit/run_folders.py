@@ -16,7 +16,7 @@ from seqsearch.planners.step import Judgement
 from seqsearch.pools.base import ClassInfo, Pool
 from seqsearch.pools.glyphs import build
 from seqsearch.results.rows import JudgedRollout, RunInfo, TaskSequence, TraceRow, Training
-from seqsearch.results.schema import ACCURACIES, EFFECTS, TABLE
+from seqsearch.results.schema import ACCURACIES, EFFECTS, LOOK_ALIKES, TABLE
 from seqsearch.results.tables import (
     write_estimates,
     write_results,
@@ -139,6 +139,8 @@ def write_run(
     write_rows(path / "accuracy.parquet", ACCURACIES, info, accuracies)
     cell = {"pool": "glyphs", "method_id": "er", "params": "{}", "orders": 2, "diverged": 0, "train_seconds": 1.0}
     write_rows(path / TABLE.file, TABLE, info, [{**cell, "use": use, "accuracy": 0.5} for use in ("tuned", "original")])
+    pair = {c.name: 1 if c.type == "int64" else 0.5 if c.type == "float64" else "a" for c in LOOK_ALIKES.columns}
+    write_rows(path / LOOK_ALIKES.file, LOOK_ALIKES, info, [{**pair, "number": n} for n in range(2)])
     return path
 
 

@@ -48,7 +48,11 @@ def read_columns(file: Path, in_folder: bool, split: str) -> dict[str, Any]:
         # an integer, or it is something else by the same name, perhaps all images
         if "image_bytes" in schema.names and pa.types.is_integer(schema.field("image_bytes").type):
             wanted.append("image_bytes")
-        found: dict[str, Any] = {"rows": opened.rows, "names": _label_names(schema), "content": _content(file, opened)}
+        found: dict[str, Any] = {
+            "rows": opened.rows,
+            "names": _label_names(schema),
+            "content": content_of(file, opened),
+        }
         # One column after the other: of millions of rows each is some megabytes, and Arrow would keep the room of all.
         for name in wanted:
             column = opened.column(name, as_dictionary=pa.types.is_string(schema.field(name).type))
@@ -201,9 +205,9 @@ def split_of_name(file: Path) -> int | None:
 # ------------------------------------------------------------------------------------------------ identity
 
 
-def _content(file: Path, opened: ParquetFile) -> str:
-    """Digest of a file's images: as our builder noted it, else of the whole file, computed once per machine."""
-    noted = (opened.metadata.metadata or {}).get(METADATA)
+def content_of(file: Path, opened: ParquetFile, key: bytes = METADATA) -> str:
+    """Digest of a file's images: as our builder noted it under ``key``, else of the whole file, computed once per machine."""
+    noted = (opened.metadata.metadata or {}).get(key)
     if noted is not None:
         try:
             return str(parsed(noted)["content"])

@@ -90,6 +90,8 @@ def test_stopped_at_any_moment_it_goes_on_to_the_same_result(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_streams_that_are_not_there_are_no_trouble(closed: str) -> None:
-    command = f"exec {sys.executable} -m protocols.cli methods {closed}"
+@pytest.mark.parametrize("words", ["reproduce", pytest.param("methods", marks=pytest.mark.long)])
+def test_streams_that_are_not_there_are_no_trouble(words: str, closed: str) -> None:
+    """Of a command that imports little, and of one that imports torch and all that methods need."""
+    command = f"exec {sys.executable} -m protocols.cli {words} {closed}"
     assert subprocess.run(["sh", "-c", command], capture_output=True, timeout=120).returncode == 0

@@ -19,6 +19,7 @@ from protocols.cli.main import main
 from protocols.edge.trained import shared_trainings
 from seqsearch.planners.replicates import of_given
 from seqsearch.pools.open import build_pool
+from tests.conformance.lab import TWO_BLOCKS
 from tests.studies import summary_of
 from tests.text_models import text_models
 
@@ -61,6 +62,7 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         "--methods", "er:epochs=1,aper_adapter:epochs=1", "--pool", POOL, "--tasks", 3, "--enumerate", "--score-seeds", 1,
         "--random-sequences", 30, "--similarity", "names",
         "--encoders", f"prototypes,confusion,{encoders}/sentences,{encoders}/clip", "--planner", "exact", "--workers", 0,
+        "--backbone", TWO_BLOCKS,
         "--out", run,
     )  # fmt: skip
     assert said.exit_code == 0, said.stderr

@@ -15,6 +15,7 @@ from seqsearch.engine.search import Search
 from seqsearch.training.world import World
 from tests.studies import Finished, run_small
 
+FEW = {"simulations": 3, "score_seeds": 1, "random_sequences": 0}
 OWN = '''
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,7 +91,7 @@ def rows(finished: Finished) -> dict[str, object]:
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_each_part_is_trained_once_and_added_elsewhere(tmp_path: Path, first: int) -> None:
-    finished = run_small(tmp_path / "run", methods=means(tmp_path, first=first))
+    finished = run_small(tmp_path / "run", **FEW, methods=means(tmp_path, first=first))
     counts, edges = trained(finished), list(finished.search.edges.values())
     assert {e.key.method.anchor for e in edges} == {first}
     assert set(counts) == {e.home.key.digest for e in edges}
@@ -101,9 +102,9 @@ def test_each_part_is_trained_once_and_added_elsewhere(tmp_path: Path, first: in
 
 
 def test_added_parts_are_as_good_as_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    added = run_small(tmp_path / "added", methods=means(tmp_path, first=1))
+    added = run_small(tmp_path / "added", **FEW, methods=means(tmp_path, first=1))
     monkeypatch.setattr("seqsearch.methods.spec._anchor", lambda build, config: None)
-    plain = run_small(tmp_path / "plain", methods=means(tmp_path, first=1))
+    plain = run_small(tmp_path / "plain", **FEW, methods=means(tmp_path, first=1))
     assert len(trained(plain)) > len(trained(added))
     assert added.found == plain.found
     assert rows(plain).items() <= rows(added).items()
@@ -120,8 +121,8 @@ class Forgetful(InlineEvaluator):
 
 
 def test_a_lost_part_is_trained_again_and_said_to_be(tmp_path: Path) -> None:
-    kept = run_small(tmp_path / "kept", methods=means(tmp_path, first=0))
-    lost = run_small(tmp_path / "lost", Forgetful, methods=means(tmp_path, first=0))
+    kept = run_small(tmp_path / "kept", **FEW, methods=means(tmp_path, first=0))
+    lost = run_small(tmp_path / "lost", Forgetful, **FEW, methods=means(tmp_path, first=0))
     assert max(trained(lost).values()) > 1
     assert set(trained(lost)) == set(trained(kept))
     assert lost.found == kept.found
@@ -130,7 +131,9 @@ def test_a_lost_part_is_trained_again_and_said_to_be(tmp_path: Path) -> None:
 
 def test_what_cannot_be_learned_is_a_result_wherever_it_occurs(tmp_path: Path) -> None:
     """It is tried once, at home; whoever would have added it is told, and nothing of it is chosen."""
-    finished = run_small(tmp_path / "run", methods=means(tmp_path, first=1, diverges=720), candidates=24, condensed=8)
+    finished = run_small(
+        tmp_path / "run", **FEW, methods=means(tmp_path, first=1, diverges=720), candidates=24, condensed=8
+    )
     edges = finished.search.edges
     diverged = {e["edge"]["state"] for e in finished.journal.entries if e.get("edge", {}).get("status") == "diverged"}
     assert diverged
@@ -143,13 +146,13 @@ def test_what_cannot_be_learned_is_a_result_wherever_it_occurs(tmp_path: Path) -
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
-    run_small(tmp_path / "run", methods=means(tmp_path, first=1))
+    run_small(tmp_path / "run", **FEW, methods=means(tmp_path, first=1))
     assert not list((tmp_path / "run" / "states").rglob("*.json"))
 
 
 def test_a_run_that_was_killed_goes_on_without_training_parts_twice(tmp_path: Path) -> None:
     method = means(tmp_path, first=0)
-    whole = run_small(tmp_path / "whole", methods=method)
+    whole = run_small(tmp_path / "whole", **FEW, methods=method)
     cut = tmp_path / "cut"
 
     class Killed(InlineEvaluator):
@@ -162,8 +165,8 @@ def test_a_run_that_was_killed_goes_on_without_training_parts_twice(tmp_path: Pa
             return super().wait()
 
     with pytest.raises(KeyboardInterrupt):
-        run_small(cut, Killed, methods=method)
-    resumed = run_small(cut, methods=method)
+        run_small(cut, Killed, **FEW, methods=method)
+    resumed = run_small(cut, **FEW, methods=method)
     assert resumed.found == whole.found
     assert set(trained(resumed).values()) == {1}
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from seqsearch.engine.inline import InlineEvaluator
 from tests.studies import Finished, run_small
 
-FEW = {"simulations": 4, "candidates": 6, "condensed": 3}
+FEW = {"simulations": 3, "candidates": 5, "condensed": 3, "random_sequences": 5, "score_seeds": 1}
+EXAMPLES = 10 if settings.default.derandomize else 30  # fewer in `make test`, which draws the same each time
 
 
 class Keeping(InlineEvaluator):
@@ -76,7 +77,7 @@ def test_resumes_from_every_line(whole: Finished, tmp_path: Path) -> None:
         assert_resumes(whole, tmp_path / "run", end)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(where=st.floats(0, 1), states=st.booleans())
 def test_resumes_from_any_byte_with_and_without_its_states(
     whole: Finished, tmp_path: Path, where: float, states: bool

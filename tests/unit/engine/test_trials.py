@@ -7,7 +7,16 @@ from dataclasses import replace
 from seqsearch.core.outcomes import EdgeResult, Status
 from seqsearch.core.types import ClassId, Edge, MethodSpec, Rollout, StateKey, Task
 from seqsearch.engine.reporting import ReportedResults
-from seqsearch.engine.trials import Trial, known_before, next_edge, passed, results
+from seqsearch.engine.trials import (
+    LONGEST_MESSAGE,
+    Trial,
+    known_before,
+    next_edge,
+    passed,
+    place,
+    results,
+    trouble,
+)
 
 SPEC = MethodSpec("m", "m", "b", (), "digest")
 TASKS = tuple(Task((ClassId("pool", 2 * t), ClassId("pool", 2 * t + 1)), "split") for t in range(4))
@@ -29,6 +38,17 @@ def test_a_trial_goes_on_behind_what_is_known() -> None:
     assert next_edge(trial, ledger(*map(answer, edges[:2]))) == edges[2]
     assert next_edge(trial, ledger(*map(answer, edges))) is None
     assert next_edge(trial, ledger(answer(edges[0], "diverged"))) is None
+
+
+def test_what_did_not_end_well_is_told_with_its_place() -> None:
+    other = replace(PLAIN, key=replace(PLAIN.key, replicate=1))
+    trial = Trial("setting 3 of m", (PLAIN, other), ("tune-0", "tune-1"))
+    assert place(trial, PLAIN.edges()[0].digest) == (0, 1)
+    assert place(trial, other.edges()[2].digest) == (1, 3)
+    assert place(Trial("t", (ADDITIVE,)), ADDITIVE.edges()[2].home.digest) == (0, 3)
+    said = trouble(trial, 1, 3, "failed", "why")
+    assert said == "setting 3 of m, order tune-1, task 3: failed: why"
+    assert trouble(Trial("t", (PLAIN,)), 0, 1, "oom", "x" * 999) == f"t, task 1: oom: {'x' * (LONGEST_MESSAGE - 3)}..."
 
 
 def test_a_part_that_could_not_be_learned_ends_the_trial_with_its_status() -> None:

@@ -146,6 +146,7 @@ def test_a_run_with_a_command_is_not_extended(run: Path, tmp_path: Path) -> None
     shutil.copytree(run, tmp_path / "run")
     config["settings"]["surrogate"] = command()
     (tmp_path / "run" / "config.json").write_text(json.dumps(config))
+    (tmp_path / "run" / "journal.jsonl").unlink()  # which says that it was made without
     result = CliRunner().invoke(main, ["extend", str(tmp_path / "run"), "--tasks", "9", "--workers", "0"])
     assert result.exit_code == 2
     assert "was made with a command" in result.stderr

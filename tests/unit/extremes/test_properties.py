@@ -67,7 +67,7 @@ def test_hard_random_easy(sizes: tuple[int, ...], kind: str, objective: Objectiv
 
 
 @settings(quiet, max_examples=3)
-@given(st.integers(400, 1000), st.data(), st.sampled_from(KINDS))
+@given(st.integers(200, 500), st.data(), st.sampled_from(KINDS))
 def test_large(n: int, data: st.DataObject, kind: str) -> None:
     sizes = task_sizes(n, data.draw(st.integers(1, n)))
     d = similarity(n, kind, 0)

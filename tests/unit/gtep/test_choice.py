@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -195,9 +196,18 @@ def test_a_setting_that_diverges_on_one_order_does_not_count(tmp_path: Path) -> 
         bad = json.loads(r["params"])["keep"] >= 6
         assert (r["status"], r["harmonic_mean"] is None) == (("diverged", True) if bad else ("ok", False))
         assert (r["accuracy"] is None) == bad
+        assert (r["message"] or "").startswith("order tune-1, task 2: " if bad else "")
+        assert bool(r["message"]) == bad
     assert {r["status"] for r in tried} == {"ok", "diverged"}
     valid = {r["trial"]: r["harmonic_mean"] for r in tried if r["status"] == "ok"}
     assert next(r["trial"] for r in tried if r["chosen"]) == max(valid, key=lambda n: valid[n])
+    log = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+    told = [line["message"] for line in log if line["event"] == "training-failed"]
+    worse = [r for r in tried if r["status"] != "ok"]
+    wanted = [f"setting {r['trial']} of own.py:Trimmed:diverges=6, order tune-1, task 2: diverged: " for r in worse]
+    assert [t.startswith(w) for t, w in zip(told, wanted, strict=True)] == [True] * len(worse)
+    page = (run / "report.html").read_text()
+    assert all(f"<td>{r['trial']}</td>" in page and escape(r["message"]) in page for r in worse)
 
 
 def test_what_was_chosen_may_diverge_where_it_is_judged(tmp_path: Path) -> None:

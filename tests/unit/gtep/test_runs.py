@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from protocols.gtep.study import prepare
 from seqsearch.core.yaml_file import read_mapping
 from tests.unit.gtep.small import finished, label, results, rows, session, small, states, trimmed
 
@@ -132,3 +133,20 @@ def test_the_conventional_protocol_beside_it(method: str, tmp_path: Path, whole:
     assert mine == rows(whole, "table"), "what is beside it must change nothing"
     trained = states(run)
     assert len(trained) == len(set(trained))
+
+
+def test_frozen_features_are_computed_before_the_trials(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of all images of the classes in play, of both phases; with parameters that are given, of those that judge."""
+    monkeypatch.setenv("SEQSEARCH_CACHE", str(tmp_path / "cache"))
+    settings = small(method, trials="1", tasks=2, classes_per_task=2)
+    study = prepare(settings, tmp_path / "states", "cpu", Path.cwd())
+    [backbone] = study.frozen
+    asked = study.missing_features(backbone)
+    assert {pool for pool, _ in asked} == {0, 1}
+    given = prepare(small(method, params="original", tasks=2), tmp_path / "states", "cpu", Path.cwd())
+    assert {pool for pool, _ in given.missing_features(backbone)} == {1}
+    assert not session(tmp_path / "run", settings, 2), "after the first training"
+    assert states(tmp_path / "run")
+    assert study.missing_features(backbone) == []

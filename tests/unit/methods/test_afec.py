@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from seqsearch.methods.base import Method
-from tests.conformance.lab import TASKS, Case, Lab
+from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab
 from tests.unit.methods.test_fisher import by_hand
 
 SAME = {"lr": 0.05, "backbone_lr": 0.02, "batch_size": 16, "epochs": 3, "weight_decay": 0.0, "scheduler": "cosine"}
@@ -15,7 +15,7 @@ FREE = {"ewc": {"lamb": 0.0}, "afec": {"lamb": 0.0, "lamb_e": 0.0}}
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    return Lab(tmp_path_factory.mktemp("lab"))
+    return Lab(tmp_path_factory.mktemp("lab"), TWO_BLOCKS)
 
 
 def after(lab: Lab, label: str, target: str, **params: float) -> Method:

@@ -13,14 +13,14 @@ from torch.nn import functional
 
 from seqsearch.methods.parts.alignment import Alignment, align, identity_loss
 from seqsearch.methods.parts.gaussians import KINDS, fit_gaussians
-from tests.conformance.lab import TASKS, Case, Lab
+from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab
 
 CPU = torch.device("cpu")
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    return Lab(tmp_path_factory.mktemp("lab"))
+    return Lab(tmp_path_factory.mktemp("lab"), TWO_BLOCKS)
 
 
 def generator(seed: int = 0) -> torch.Generator:

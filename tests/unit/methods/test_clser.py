@@ -9,7 +9,7 @@ import torch
 from seqsearch.methods.base import Method
 from seqsearch.methods.clser import better_of
 from seqsearch.methods.parts.ema import move_average, warmed
-from tests.conformance.lab import TASKS, Case, Lab
+from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab
 
 STEPWISE = {"batch_size": 1000, "scheduler": "constant", "lr": 0.5, "backbone_lr": 0.05}
 """One step per epoch, so that after ``epochs`` steps a run has what a longer one had on the way."""
@@ -17,7 +17,7 @@ STEPWISE = {"batch_size": 1000, "scheduler": "constant", "lr": 0.5, "backbone_lr
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    return Lab(tmp_path_factory.mktemp("lab"))
+    return Lab(tmp_path_factory.mktemp("lab"), TWO_BLOCKS)
 
 
 def after(lab: Lab, steps: int, **params: float) -> Method:

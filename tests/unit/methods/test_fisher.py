@@ -14,12 +14,12 @@ from seqsearch.backbones.parts.bf16 import Bf16
 from seqsearch.methods.data import Batch
 from seqsearch.methods.parts import fisher as _fisher
 from seqsearch.methods.parts.fisher import blended, diagonal_fisher, named, quadratic_penalty, run_with, stiffness
-from tests.conformance.lab import TASKS, Case, Lab
+from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    return Lab(tmp_path_factory.mktemp("lab"))
+    return Lab(tmp_path_factory.mktemp("lab"), TWO_BLOCKS)
 
 
 class Pixels:

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqsearch.methods.parts.herding import Herded, herding_order, none_herded, shares
-from tests.conformance.lab import TASKS, Case, Lab
+from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    return Lab(tmp_path_factory.mktemp("lab"))
+    return Lab(tmp_path_factory.mktemp("lab"), TWO_BLOCKS)
 
 
 def by_hand(features: np.ndarray, count: int) -> list[int]:

@@ -75,7 +75,8 @@ class Made:
             self.trials.append(
                 {"pool": pool, "method_id": method, "trial": number,
                  "params": json.dumps({"lr": 0.1 * (number + 1), "epochs": 5}), "accuracy": None, "average_accuracy": None, **acc,
-                 "harmonic_mean": score, "status": "diverged" if values is None else "ok", "chosen": False, **more}
+                 "harmonic_mean": score, "status": "diverged" if values is None else "ok", "message": None,
+                 "chosen": False, **more}
             )  # fmt: skip
         scored = [r for r in self.trials[first:] if r["harmonic_mean"] is not None]
         if scored:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from protocols.gtep.cells import table_rows
 from protocols.gtep.summary import Summary, summarise
-from protocols.report import gtep, gtep_words
+from protocols.report import gtep, gtep_tried, gtep_words
 from protocols.running.protocol import Exported
 from tests.unit.report.gtep_rows import POOL, TUNE, Made
 
@@ -41,6 +41,32 @@ def three(orders: int = 8, conventional: bool = False) -> Made:
             made.judged(method, noisy(level - 0.1, orders, 300 + seed), "original")
             made.judged(method, noisy(level - 0.05, orders, 400 + seed), group="fresh")
     return made
+
+
+def test_a_setting_that_failed_is_shown_with_where_and_why() -> None:
+    """As any text of others: on a terminal and a page every character of it shows, and it is of bounded length."""
+    made = three()
+    made.tried("poor", [None], message="order tune-1, task 2: <script>alert(1)</script>\x1b[31m\n" + "x" * 9999)
+    made.tried("near", [None], message=None)
+    s = summarise(made.results())
+    [table] = [t for t in gtep_words.tables(s) if t.title == "Settings that did not end well"]
+    assert [row[:4] for row in table.rows] == [("poor", "0", TUNE, "diverged"), ("near", "0", TUNE, "diverged")]
+    assert table.rows[0][4].startswith(r"order tune-1, task 2: <script>alert(1)</script>\x1b[31m\nxxx")
+    assert len(table.rows[0][4]) <= gtep_tried.LONGEST_REASON
+    assert table.rows[1][4] == "not known"
+    page = table.html()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "\x1b" not in text(s)
+    assert "order tune-1, task 2: <script>" in text(s)
+
+
+def test_of_many_settings_that_failed_some_are_shown() -> None:
+    made = three()
+    made.tried("poor", [None] * 99, message="why")
+    [table] = [t for t in gtep_words.tables(summarise(made.results())) if t.title == "Settings that did not end well"]
+    assert len(table.rows) == gtep_tried.MOST_TROUBLES
+    assert f"The first {gtep_tried.MOST_TROUBLES} of 99; trials.parquet has all." in table.lead
 
 
 def test_the_first_and_what_cannot_be_told_from_it_are_named() -> None:
@@ -239,6 +265,7 @@ def test_json_holds_the_figures_and_no_nan() -> None:
     assert len(row["acc_by_task"]) == 8
     assert found["with_the_best"][0]["first"] in ("good", "near")
     assert found["agreements"][0]["rankings"] == "as chosen, tuned"
+    assert [x["hyperparameters"] for x in found["first_phase"]] == [2, 2, 2]
 
 
 def test_what_is_told_of_settings_is_what_orders_tell() -> None:

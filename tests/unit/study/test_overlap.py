@@ -14,7 +14,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.pools.base import ClassInfo, Pool, Rows, SplitSizes, View
 from seqsearch.pools.open import build_pool
 from seqsearch.pools.union import Union
-from seqsearch.study.overlap import Overlap, overlaps, refused
+from seqsearch.study.overlap import MANY, Overlap, overlaps, refused, tenths
 from seqsearch.study.same_name import wordnet
 from tests.photos import write_digits, write_hub_layout
 
@@ -167,13 +167,13 @@ def test_refused_unless_allowed(tmp_path: Path) -> None:
         ("n01498041", "stingray", "alias", 0),
     ]
     said = (
-        r"^pools 'from 0' \(to tune on\) and 'from 6' \(to judge on\) share 2 class\(es\): 'hot_dog' = 'Hot dog', 'cup' = "
-        r"'Hot dog' \(2 image\(s\)\), 'n01498041' = 'stingray', and 2 image\(s\) are in both: take others, or allow it with "
+        r"^pools 'from 0' \(to tune on\) and 'from 6' \(to judge on\) share 2 classes: 'hot_dog' = 'Hot dog', 'cup' = "
+        r"'Hot dog' \(2 images\), 'n01498041' = 'stingray', and 2 images are in both: take others, or allow it with "
         r"--allow-overlap NAME \(repeatable\), or --allow-overlap all$"
     )
     with pytest.raises(UserError, match=said):
         refused(overlap, [])
-    with pytest.raises(UserError, match=r"share 1 class\(es\): 'n01498041' = 'stingray': take others"):
+    with pytest.raises(UserError, match=r"share 1 class: 'n01498041' = 'stingray': take others"):
         refused(overlap, ["hot-dog"])
     with pytest.raises(
         UserError, match="--allow-overlap 'zebra': the pools share no class of that name; they share 'hot_dog'"
@@ -199,3 +199,25 @@ def test_names_of_others_show_in_one_line(tmp_path: Path) -> None:
     assert len(said) < 600
     assert r"'a\nb\x1b[31m\u202exxx" in said
     assert "and 26 more" in said
+
+
+def test_one_is_one(tmp_path: Path) -> None:
+    one = found(Flat("a", [("g", "x")], [1]), Flat("b", [("g", "y")], [1]), tmp_path)
+    with pytest.raises(UserError, match=r"share 1 class: 'x' = 'y' \(1 image\), and 1 image is in both: take others"):
+        refused(one, [])
+
+
+def test_it_is_told_how_far_a_look_at_many_images_is(tmp_path: Path) -> None:
+    said: list[str] = []
+    observe = tenths(said.append)
+    for total in (MANY, 10 * MANY, 20 * MANY):
+        for done in range(64, total + 64, 64):
+            observe(min(done, total), total)
+    assert len(said) == 2 * 11
+    assert said[0] == "looking whether pools share images: 64 of 200,000 images of a pool looked at"
+    assert said[10] == "looking whether pools share images: 200,000 of 200,000 images of a pool looked at"
+    tenths(None)(64, 10 * MANY)
+    small: list[str] = []
+    pool = build_pool("glyphs:classes=4,train=2,reward=1,test=1")
+    overlaps(pool, pool, range(4), range(4), tmp_path, tenths(small.append))
+    assert small == []

@@ -122,8 +122,10 @@ def test_a_result_that_was_lost_is_told_again_from_the_state(world):
     w = world()
     first = Trainer(w).train(Edge(key(w).after(2), "test"))
     again = Trainer(w).train(Edge(key(w).after(2), "test"))
-    assert first.trained and not again.trained
-    assert again.classifiers == first.classifiers and again.judged == first.judged
+    assert first.trained
+    assert not again.trained
+    assert again.classifiers == first.classifiers
+    assert again.judged == first.judged
 
 
 def test_the_holdout_is_judged_at_the_end_and_with_trace_on_the_way(world):
@@ -143,7 +145,8 @@ def test_samples_to_come_cannot_be_read(world):
     w = world()
     data = SegmentData(w.played, Trainer(w).source("glyph_vit"), 0, 0, 3, 0, 0)
     step = StreamStep(data, 1, Credit(1.0))
-    assert step.revealed == 64 and step.labels(np.arange(64)).tolist() == w.played.labels[:64].tolist()
+    assert step.revealed == 64
+    assert step.labels(np.arange(64)).tolist() == w.played.labels[:64].tolist()
     for positions in (np.array([64]), np.array([-1])):
         with pytest.raises(AccessError):
             step.samples(positions)

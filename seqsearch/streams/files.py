@@ -1,0 +1,127 @@
+"""Images of a stream's Parquet file as a pool: their bytes in it, or paths below the folder that it lies in."""
+
+from __future__ import annotations
+
+import os
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.text import printable
+from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows
+from seqsearch.pools.parts.decode import MAX_BYTES, BadImage, decode
+from seqsearch.pools.parts.verbatim import ImageColumn
+from seqsearch.storage.inside import Inside
+from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
+from seqsearch.streams.rows import Samples
+
+
+class StreamImages:
+    """See ``seqsearch.pools.base.Pool``.
+
+    Args:
+        column: ``image`` or ``path`` (`seqsearch.streams.layout`).
+        order: sample ``[n]`` at each row.
+
+    Raises:
+        UserError: the column is of another type.
+        BadParquet: the file is not what it says.
+    """
+
+    native_size = 0
+    given: NDArray[np.uint8] | None = None
+
+    def __init__(
+        self, name: str, digest: str, classes: tuple[ClassInfo, ...], opened: ParquetFile, column: str, order: Samples
+    ) -> None:
+        self.name, self.digest, self.classes, self.split_sizes = name, digest, classes, SplitSizes()
+        self._order, self._root = order, opened.path.parent.absolute()
+        self._paths = column == "path"
+        self._column = ImageColumn(opened, _leaf(opened, column), _lengths(opened, f"{column}_bytes"))
+
+    @property
+    def concurrent(self) -> bool:
+        """Threads do not meet in a cache of row groups."""
+        return self._column.verbatim
+
+    def images(self, rows: Rows, view: View) -> NDArray[np.uint8]:
+        """Decode ``rows`` as ``[n, 3, view.size, view.size]`` RGB.
+
+        Raises:
+            UserError: a row is not in the pool, an image is missing, corrupt, or lies behind a link or outside of the folder.
+        """
+        samples = self._order[checked_rows(rows, self.name, len(self._order))].astype(np.int64)
+        out = np.empty((len(rows), 3, view.size, view.size), dtype=np.uint8)
+        for target, sample, said in zip(out, samples.tolist(), self.stored(samples), strict=True):
+            try:
+                target[:] = decode(self._content(sample, said) if self._paths else said, view)
+            except BadImage as error:
+                self._refuse(sample, f"{error}: leave the sample out")
+        return out
+
+    def stored(self, samples: NDArray[np.int64]) -> list[bytes]:
+        """What the file holds of samples ``[m]``: images, or paths.
+
+        Raises:
+            UserError: nothing.
+        """
+        found = self._column.read(samples)
+        if None in found:
+            self._refuse(int(samples[found.index(None)]), "it has none: leave the sample out")
+        return [os.fsencode(f) if isinstance(f, str) else f or b"" for f in found]
+
+    def _content(self, sample: int, path: bytes) -> bytes:
+        """The image file at a path below the folder of the stream, not through links."""
+        said = os.fsdecode(path)
+        *above, name = said.split("/")
+        if any(p in ("", ".", "..") for p in (*above, name)):
+            self._refuse(sample, f"{said!r} leads out of the folder of the stream: put it below")
+        try:
+            return Inside(self._root, tuple(above)).read(name, MAX_BYTES)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            self._refuse(sample, f"{said} cannot be read ({why}): restore it, then resume")
+
+    def _refuse(self, sample: int, why: str) -> NoReturn:
+        raise UserError(f"stream {self.name!r}: image of sample {sample}: {printable(why)}")
+
+
+def _leaf(opened: ParquetFile, column: str) -> str:
+    """Path of the column of values.
+
+    Raises:
+        UserError: it is of another type.
+    """
+    import pyarrow as pa
+
+    kind = whole = opened.schema.field(column).type
+    if column == "image" and pa.types.is_struct(kind) and (at := kind.get_field_index("bytes")) >= 0:
+        column, kind = "image.bytes", kind.field(at).type
+    texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or (column == "path" and texts):
+        return column
+    wanted = "text" if column == "path" else "bytes of image files"
+    raise UserError(f"stream {str(opened.path)!r}: column {column!r} is of type {whole}, must hold {wanted}")
+
+
+def _lengths(opened: ParquetFile, column: str) -> NDArray[np.int32] | None:
+    """Bytes of each value ``[n]``, if the file says them."""
+    import pyarrow as pa
+
+    if column not in opened.schema.names or not pa.types.is_integer(opened.schema.field(column).type):
+        return None
+    found, at = np.empty(opened.rows, dtype=np.int32), 0
+    for piece in opened.pieces([column]):
+        values = piece.column(0)
+        if values.null_count or values.type.bit_width != 32:
+            return None
+        own = np.frombuffer(values.buffers()[1], np.int32)[values.offset : values.offset + len(values)]
+        if len(own) and own.min() < 0:
+            return None
+        with judged():
+            found[at : at + len(own)], at = own, at + len(own)
+    if at != opened.rows:
+        raise BadParquet(f"column {column} has not the rows that it says")
+    return found

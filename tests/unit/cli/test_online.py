@@ -1,0 +1,156 @@
+"""``seqsearch online`` through the command line: whole runs, resumed ones, and bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from protocols.cli.main import main
+
+STREAM = "glyphs:samples=900,classes=5,burst=6"
+SMALL = ["--stream", STREAM, "--methods", "ncm", "--batch", "16", "--shift", "32,96", "--holdout", "0.1"]
+OWN = """
+import numpy as np
+import torch
+from seqsearch.learners.base import Learner
+
+class Fails(Learner):
+    def predict(self, batch):
+        return torch.zeros(len(batch), dtype=torch.int64)
+    def learn(self, step):
+        if step.number == 5:
+            raise RuntimeError("out of ideas")
+    def state_dict(self):
+        return {}
+    def load_state_dict(self, state):
+        pass
+
+class Tosses(Fails):
+    def learn(self, step):
+        self.last = int(step.draws("toss").integers(5))
+    def predict(self, batch):
+        return torch.full((len(batch),), getattr(self, "last", 0))
+    def state_dict(self):
+        return {"last": getattr(self, "last", 0)}
+    def load_state_dict(self, state):
+        self.last = int(state["last"])
+"""
+
+
+def online(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["online", *map(str, arguments), "--workers", "0"])
+
+
+def refused(path: Path, *arguments: object) -> str:
+    """What is said; nothing was computed, and no folder is left."""
+    ended = online(*arguments, "--out", path / "run")
+    assert ended.exit_code == 2, ended.output
+    assert "Traceback" not in ended.output
+    assert not (path / "run").exists()
+    [line] = ended.stderr.splitlines()
+    assert line.startswith("seqsearch: ")
+    return line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--methods", "ncm", "--stream", "nowhere"], "nowhere"),
+        (["--methods", "nothing", "--stream", STREAM], "unknown learner 'nothing'"),
+        (["--methods", "ncm:k=3", "--stream", STREAM, "--shift", "64"], "has no parameter 'k'"),
+        (["--methods", "ncm", "--stream", STREAM, "--shift", "100"], "no multiple of --batch"),
+        (["--methods", "ncm", "--stream", STREAM, "--shift", "8192"], "leaves none to be judged"),
+        (["--methods", "ncm", "--stream", STREAM], "--shift auto: none can be chosen"),
+        (["--methods", "ncm@scratch:tiny-16", "--stream", STREAM, "--shift", "64"], "scratch"),
+        (
+            ["--methods", "ncm", "--stream", STREAM, "--shift", "64", "--weights", "resnet18=x.pt"],
+            "no learner uses backbone",
+        ),
+    ],
+)
+def test_refused_in_one_line(arguments, says, tmp_path):
+    assert says in refused(tmp_path, *arguments)
+
+
+def test_a_run_leaves_figures_that_fit_together(tmp_path):
+    run = tmp_path / "run"
+    ended = online(*SMALL, "--windows", "128", "--trace", "--checkpoint-every", "9", "--out", run)
+    assert ended.exit_code == 0, ended.output
+    figures = pd.read_parquet(run / "figures.parquet")
+    assert (figures.n == figures.block_n.map(np.sum)).all()
+    assert (figures.correct == figures.block_correct.map(np.sum)).all()
+    assert np.allclose(figures.accuracy, figures.correct / figures.n)
+    own = figures[(figures.method_id == "ncm") & (figures.learned_window == 0) & (figures.judged_window == 0)]
+    main = json.loads((run / "config.json").read_text())["identity"]["stream"]["main"]
+    by = own.set_index(["samples", "shift"]).n
+    assert (by["all", 0], by["all", 32], by["all", 96]) == (main, main - 32, main - 96)
+    assert (by["common", 0], by["common", 32], by["common", 96]) == (main - 96,) * 3
+    assert set(figures.method_id) == {"ncm", "blind (k chosen)"}
+    curves = pd.read_parquet(run / "curves.parquet")
+    last = curves[(curves.measure == "accuracy") & (curves.method_id == "ncm")].groupby(
+        ["learned_window", "judged_window", "shift"]
+    )
+    for (learned, judged, shift), rows in last:
+        same = figures[(figures.method_id == "ncm") & (figures.samples == "all") & (figures.learned_window == learned)]
+        same = same[(same.judged_window == judged) & (same["shift"] == shift)]
+        assert rows.sort_values("position").accuracy.iloc[-1] == pytest.approx(same.accuracy.iloc[0])
+    assert set(curves.measure) == {"accuracy", "retention", "trace"}
+    shown = CliRunner().invoke(main_of(), ["show", str(run), "--json"])
+    assert shown.exit_code == 0, shown.output
+
+
+def main_of():
+    return main
+
+
+def test_a_run_that_is_resumed_is_the_run(tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    methods = ["--methods", f"ncm,{tmp_path / 'own.py'}:Tosses", "--seeds", "2", "--checkpoint-every", "9"]
+    assert online(*SMALL, *methods, "--out", tmp_path / "whole").exit_code == 0
+    assert online(*SMALL, *methods, "--out", tmp_path / "cut").exit_code == 0
+    journal = tmp_path / "cut" / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    for name in ("figures.parquet", "curves.parquet", "report.html"):
+        (tmp_path / "cut" / name).unlink(missing_ok=True)
+    journal.write_bytes(b"".join(lines[: len(lines) // 2]))
+    ended = online("--resume", tmp_path / "cut")
+    assert ended.exit_code == 0, ended.output
+    timed = ["run_id", "learning_seconds", "judging_seconds"]
+    a, b = (pd.read_parquet(tmp_path / n / "figures.parquet").drop(columns=timed) for n in ("whole", "cut"))
+    pd.testing.assert_frame_equal(a, b)
+    assert a[a.method_id.str.contains("Tosses")].seed.nunique() == 2
+    assert a[a.method_id == "ncm"].seed.nunique() == 1
+
+
+def test_a_learner_that_fails_is_a_result_and_the_others_go_on(tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    ended = online(
+        *SMALL,
+        "--methods",
+        f"ncm,{tmp_path / 'own.py'}:Fails",
+        "--seeds",
+        "1",
+        "--checkpoint-every",
+        "3",
+        "--out",
+        tmp_path / "run",
+    )
+    assert ended.exit_code == 0, ended.output
+    figures = pd.read_parquet(tmp_path / "run" / "figures.parquet")
+    status = figures.groupby("method_id").status.first().to_dict()
+    assert status["ncm"] == "ok"
+    assert next(s for m, s in status.items() if "Fails" in m) == "failed"
+    assert "out of ideas" in (tmp_path / "run" / "journal.jsonl").read_text()
+
+
+def test_what_it_would_cost_is_told_and_nothing_is_run(tmp_path):
+    ended = online(*SMALL, "--dry-run", "--json")
+    assert ended.exit_code == 0, ended.output
+    said = json.loads(ended.stdout)
+    assert (said["runs"], said["shift"]) == (1, 32)
+    assert said["hours"] > 0

@@ -1,0 +1,122 @@
+"""The parts of a stream, the order in which it is played, and what is judged when."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqsearch.core.errors import UserError
+from seqsearch.streams.base import Stream
+from seqsearch.streams.parts import HOLDOUT, MAIN, SEARCH, bursts, parts_of
+from seqsearch.streams.playing import Played, Playing, View
+from seqsearch.streams.rows import by_class, counted, rows_of
+from seqsearch.streams.vectors import LabelsAlone
+
+LABELS = st.lists(st.integers(0, 3), min_size=1, max_size=120).map(lambda y: np.array(y, dtype=np.int32))
+
+
+def stream_of(labels: np.ndarray, parts: np.ndarray | None = None) -> Stream:
+    names = ("a", "b", "c", "d")
+    pool = LabelsAlone("s", "s", counted(names, labels, "g"))
+    return Stream("s", "s", names, labels, np.arange(len(labels)), pool, rows_of(by_class(labels)), parts)
+
+
+def bursts_one_by_one(labels: np.ndarray, gap: int) -> list[int]:
+    last: dict[int, tuple[int, int]] = {}
+    found, numbers = [], itertools.count()
+    for i, y in enumerate(labels.tolist()):
+        at, burst = last.get(y, (-gap - 1, -1))
+        burst = burst if i - at <= gap else next(numbers)
+        last[y] = i, burst
+        found.append(burst)
+    return found
+
+
+@given(LABELS, st.integers(1, 20))
+def test_bursts_are_those_found_one_by_one(labels: np.ndarray, gap: int) -> None:
+    assert bursts(labels, gap).tolist() == bursts_one_by_one(labels, gap)
+
+
+@given(LABELS, st.floats(0, 0.5), st.floats(0.01, 0.5), st.integers(0, 3))
+def test_search_comes_first_and_whole_bursts_are_held_out(
+    labels: np.ndarray, search: float, holdout: float, seed: int
+) -> None:
+    try:
+        parts = parts_of(stream_of(labels), search, holdout, seed)
+    except UserError:  # the property holds of streams that are long enough
+        return
+    first = round(search * len(labels))
+    assert (parts[:first] == SEARCH).all()
+    assert set(parts[first:].tolist()) == {MAIN, HOLDOUT}
+    of = bursts(labels[first:])
+    for burst in np.unique(of):
+        assert len(set(parts[first:][of == burst].tolist())) == 1
+    held = parts[first:] == HOLDOUT
+    longest = int(np.bincount(of).max())
+    assert held.sum() <= max(holdout * held.size, longest)
+    assert held.sum() > holdout * held.size - longest
+    assert (parts_of(stream_of(labels), search, holdout, seed) == parts).all()
+
+
+def test_given_parts_are_kept() -> None:
+    parts = np.array([0, 0, 1, 2, 1, 2], dtype=np.uint8)
+    assert parts_of(stream_of(np.zeros(6, np.int32), parts), 0.5, 0.5, 0).tolist() == parts.tolist()
+    with pytest.raises(UserError, match="leaves its search part empty"):
+        parts_of(stream_of(np.zeros(2, np.int32), np.array([1, 2], np.uint8)), 0.5, 0.5, 0)
+
+
+def played(windows: tuple[int, ...], shifts: tuple[int, ...] = (0, 20)) -> Played:
+    return Played(Playing("glyphs:samples=300,classes=5,burst=3", 10, shifts, windows))
+
+
+@given(st.integers(2, 400))
+def test_the_order_is_a_permutation_within_windows(window: int) -> None:
+    p = PLAYED
+    order = p.order(window)
+    for first in range(0, len(order), window):
+        assert sorted(order[first : first + window]) == list(range(first, min(first + window, len(order))))
+    assert (p.rank(window)[order] == np.arange(len(order))).all()
+    assert (p.order(0) == np.arange(len(order))).all()
+
+
+PLAYED = played(())
+
+
+@pytest.mark.parametrize("window", [0, 7, 50])
+def test_nothing_is_judged_that_was_revealed(window: int) -> None:
+    p = played((7, 50))
+    batch, n = p.playing.batch, len(p.main)
+    for view in p.playing.views(window):
+        judged = [p.judged(window, view, step) for step in range(p.steps)]
+        for step, positions in enumerate(judged):
+            assert not set(positions.tolist()) & set(p.order(window)[: step * batch].tolist())
+        assert p.sizes(window, 0, p.steps)[p.playing.views(window).index(view)] == sum(map(len, judged))
+        if view.window == window:
+            assert np.concatenate(judged).tolist() == p.order(window)[view.shift :].tolist()
+            assert sum(map(len, judged)) == n - view.shift
+    assert p.playing.views(0)[0] == View(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"shifts": (0, 15)}, "shift 15 is no multiple of the batch of 10: take 10 or 20"),
+        ({"shifts": (10,)}, "shifts begin with 0"),
+        ({"shifts": (0, 1000)}, "a shift of 1000 leaves none to be judged: take a smaller shift or a longer stream"),
+    ],
+)
+def test_a_playing_that_cannot_be_is_refused(change: dict[str, tuple[int, ...]], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        Played(replace(Playing("glyphs:samples=300,classes=5", 10), **change))
+
+
+def test_identity_tells_what_is_played() -> None:
+    p = played((7,))
+    assert p.identity(0) != p.identity(7)
+    assert p.identity(0) == played((7,)).identity(0)
+    assert p.identity(0) != played((7,), (0,)).identity(0)
