@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import math
+from collections import Counter
+from collections.abc import Sequence
 
+from protocols.online.intervals import Told
 from protocols.online.summary import Pair, Summary
 from protocols.report import online_blind as blind
 from protocols.report.online_cells import absent, ahead, baseline, checked, learners, points, status, whole
@@ -13,9 +15,9 @@ from seqsearch.core.text import shown
 NAMED = 3
 """Pairs that a sentence names, and half as many as learners."""
 CONDITIONS = (
-    "Intervals are 95 %, over stretches of a stream like this one: made of blocks of samples, since neighbours hang together. "
-    "They hold for these classes, this split into search part, main part and holdout, these settings and this S. What another "
-    "stream, another order of the same samples, or S chosen on other samples would show is in no interval"
+    "over stretches of a stream like this one, as long, and over training seeds where a learner has several. They hold for "
+    "these classes, this split into search part, main part and holdout, these settings and this S. What another stream, another "
+    "order of the same samples, or S chosen on other samples would show is in no interval"
 )
 
 
@@ -66,7 +68,9 @@ def _not_flipped(s: Summary) -> str:
     same, untold = ([p for p in s.pairs if p.flips == f] for f in ("same", "not told"))
     if not same:
         if all(p.online.lacking or p.future.lacking for p in s.pairs):
-            return f"Whether rankings flip cannot be said: {_lacking(s)}."
+            return (
+                f"Whether rankings flip cannot be said: {_reasons([t for p in s.pairs for t in (p.online, p.future)])}."
+            )
         what = "the one pair" if len(untold) == 1 else f"none of {len(untold)} pairs"
         told = "is not" if len(untold) == 1 else "is"
         return f"No ranking is shown to flip: {what} {told} told from noise both online and {ahead(s.shift)}."
@@ -81,11 +85,6 @@ def _not_flipped(s: Summary) -> str:
         f"No ranking is shown to flip: {len(same)} of {len(s.pairs)} pairs are in the same order online and {ahead(s.shift)}, "
         f"beyond noise; the order of {'the other' if len(untold) == 1 else f'the other {len(untold)}'} cannot be told."
     )
-
-
-def _lacking(s: Summary) -> str:
-    """Why differences have no intervals, of which at least one has none."""
-    return enumerated(list(dict.fromkeys(t.lacking for p in s.pairs for t in (p.online, p.future) if t.lacking)))
 
 
 # ------------------------------------------------------------------------------------------------ findings
@@ -168,8 +167,7 @@ def failed(s: Summary) -> list[str]:
 
 def bare(s: Summary) -> str:
     """Why figures have no intervals."""
-    told = [f.told for x in whole(s) for f in (*x.at.values(), *([x.retention] if x.retention else []))]
-    told += [x.drop for x in whole(s) if x.drop] + [t for p in s.pairs for t in (p.online, p.future)]
+    told = _told(s)
     without = [t for t in told if t.lacking]
     if not without:
         return ""
@@ -178,8 +176,21 @@ def bare(s: Summary) -> str:
         if len(without) == len(told)
         else f"{len(without)} of {len(told)} figures and differences have no"
     )
-    reasons = enumerated(list(dict.fromkeys(t.lacking for t in without)))
-    return f"{share} {'an interval' if share == 'No figure has' else 'interval'}: {reasons}."
+    return f"{share} {'an interval' if share == 'No figure has' else 'interval'}: {_reasons(without)}."
+
+
+def _told(s: Summary) -> list[Told]:
+    """All figures and differences of learners that came to their end."""
+    found = [f.told for x in whole(s) for f in (*x.at.values(), *([x.retention] if x.retention else []))]
+    checks = [t for x in checked(s) for t in (x.ordered, x.shuffled)]
+    return [*found, *(x.drop for x in whole(s) if x.drop), *(t for p in s.pairs for t in (p.online, p.future)), *checks]
+
+
+def _reasons(without: Sequence[Told]) -> str:
+    """Why some have no interval: what is said most often first."""
+    found = Counter(t.lacking for t in without if t.lacking).most_common()
+    more = f"; {count(len(found) - NAMED, 'further reason')}: --json" if len(found) > NAMED else ""
+    return "; ".join(reason for reason, _ in found[:NAMED]) + more
 
 
 # ------------------------------------------------------------------------------------------------ notes
@@ -189,11 +200,19 @@ def notes(s: Summary) -> list[str]:
     """What the figures rest on and what they cost; of an unfinished run how to go on."""
     about = [played(s)]
     if s.run.finished:
-        known = any(math.isfinite(f.told.interval.low) for x in s.learners for f in x.at.values())
-        about += [*([f"{CONDITIONS}."] if known else []), *seeds(s)]
+        about += [conditional(s), *seeds(s)]
     elif s.run.resume:
         about.append(f"Go on with: {s.run.resume}")
     return [shown(n) for n in (*about, *cost(s.run.stats)) if n]
+
+
+def conditional(s: Summary) -> str:
+    """What intervals are of; empty where there is none."""
+    blocks = {t.blocks for t in _told(s) if not t.lacking and t.blocks}
+    if not blocks:
+        return ""
+    number = f"{min(blocks):,}" if len(blocks) == 1 else f"{min(blocks):,} to {max(blocks):,}"
+    return f"Intervals are 95 %, of {number} blocks of samples each, since neighbours hang together: {CONDITIONS}."
 
 
 def seeds(s: Summary) -> list[str]:

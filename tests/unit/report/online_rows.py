@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,12 +21,21 @@ BLOCK, BLOCKS, STEPS = 64, 32, 32
 def told(value: float, half: float = math.nan, lacking: str = "") -> Told:
     """A figure with an interval ``half`` to both sides; without one it says why."""
     return Told(
-        Interval(value, value - half, value + half), lacking or ("" if math.isfinite(half) else "too few blocks")
+        Interval(value, value - half, value + half), lacking or ("" if math.isfinite(half) else "too few blocks"), 20
     )
 
 
 def pair(first: str, second: str, online: float, future: float, half: float = 0.01) -> Pair:
     return Pair(first, second, told(online, half), told(future, half))
+
+
+def noisy(label: str, right: list[int], n: list[int]) -> list[int]:
+    """One more in a half of the blocks and one less in the other, so that the sum stays; nothing where all or none are right."""
+    judged = [b for b, m in enumerate(n) if 0 < right[b] < m]
+    random.Random(label).shuffle(judged)
+    for i, b in enumerate(judged[: len(judged) // 2 * 2]):
+        right[b] += 1 if i % 2 else -1
+    return right
 
 
 @dataclass
@@ -46,7 +56,7 @@ class Made:
     ) -> None:
         """``level`` of each block is right; a shift leaves out the blocks before it."""
         n = [BLOCK if shift // BLOCK <= b < blocks else 0 for b in range(BLOCKS)]
-        right = [round(level * m) for m in n]
+        right = noisy(label, [round(level * m) for m in n], n)
         self.figures.append(
             {
                 "run_id": "made", "method_id": label, "config_digest": "digest", "seed": 0, "learned_window": 0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,18 @@ def test_means_that_change_order_within_noise_are_called_noise() -> None:
         s
     )
     assert "flips" not in [row[-1] for row in pairs(s).rows]
+
+
+def test_intervals_say_what_they_are_of_and_where_there_is_none_why() -> None:
+    shown = text(two().summary([pair("fifo", "uniform", 0.3, -0.15)]))
+    assert (
+        "20 blocks of samples each, since neighbours hang together: over stretches of a stream like this one" in shown
+    )
+    reasons = [pair("a", "b", 0.3, -0.15, math.nan)] * 2
+    reasons += [replace(pair("a", "b", 0.3, 0.2), online=told(0.1, lacking=f"reason {i}")) for i in range(5)]
+    shown = text(two().summary(reasons))
+    assert "too few blocks; " in shown
+    assert "further reasons: --json." in shown
 
 
 def test_without_shift_there_is_nothing_to_flip() -> None:
