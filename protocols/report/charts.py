@@ -61,7 +61,7 @@ def line_chart(
         dots = [(x(t), y(v)) for t, v in enumerate(line.values)]
         parts.append(f'<polyline class="line {line.css}" points="{_points(dots)}"/>')
         parts += [f'<circle class="dot {line.css}" cx="{a:.1f}" cy="{b:.1f}" r="2.6"/>' for a, b in dots]
-    ends = _apart([y(line.values[-1]) for line in lines])
+    ends = apart([y(line.values[-1]) for line in lines])
     for line, at in zip(lines, ends, strict=True):
         text = f"{100 * line.values[-1]:.1f}"
         parts.append(f'<text class="end {line.css}" x="{x(steps - 1) + 7:.1f}" y="{at + 3.5:.1f}">{text}</text>')
@@ -105,7 +105,7 @@ def _steps(steps: int, x: Callable[[int], float], first: int, x_name: str) -> li
     return [*marks, f'<text class="tick" x="{middle}" y="{HEIGHT - 4}" text-anchor="middle">{escape(x_name)}</text>']
 
 
-def _apart(positions: Sequence[float], gap: float = 11.0) -> list[float]:
+def apart(positions: Sequence[float], gap: float = 11.0) -> list[float]:
     """Move labels so far apart that none covers another, in their order."""
     order = sorted(range(len(positions)), key=lambda i: positions[i])
     placed = list(positions)

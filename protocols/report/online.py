@@ -2,14 +2,123 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from protocols.online.summary import Summary
+from protocols.online.intervals import Told
+from protocols.online.summary import Figure, Learned, Summary
+from protocols.report import online_blind as blind
+from protocols.report import online_words as words
+from protocols.report.online_cells import absent, baseline, checked, status, tables, whole
+from protocols.report.online_plots import charts
+from protocols.report.page import identity, plain, write_page
+from protocols.report.tables import grid
+from protocols.report.text import line
+from protocols.running.protocol import Exported
+from seqsearch.pools.base import Pool
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+PAPER = "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?"
 
 
-def render(s: Summary) -> Any:
-    return str(s.learners)
+def render(s: Summary) -> RenderableType:
+    """The summary for a terminal, or as plain text for a file."""
+    from rich.console import Group
+
+    parts: list[RenderableType] = [line(words.headline(s), "bold")]
+    for table in tables(s):
+        parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]
+    said = [line(f"- {text}") for text in (*words.findings(s), *words.notes(s))]
+    return Group(*parts, line(""), *said)
+
+
+def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
+    """Write ``report.html`` into a finished run and return its path; no image of ``pools`` is shown."""
+    s = exported.summary
+    said, notes = (
+        "".join(f"<li>{escape(text)}</li>" for text in texts) for texts in (words.findings(s), words.notes(s))
+    )
+    sections = [
+        f'<p class="eyebrow">seqsearch run {escape(_name(s))}</p>\n<h1>{escape(words.headline(s))}</h1>',
+        *(t.html() for t in tables(s)), f"<h2>What it says</h2>\n<ul>{said}</ul>" if said else "", *charts(s),
+        f'<ul class="notes">{notes}</ul>', _how(), identity(s.run.config),
+    ]  # fmt: skip
+    return write_page(run / "report.html", f"{_name(s)}: online continual learning", sections)
+
+
+def _name(s: Summary) -> str:
+    return str(s.run.config.get("run_id") or "-")
+
+
+def _how() -> str:
+    return (
+        f"<h2>How it was computed</h2>\n<p>The protocol of <cite>{escape(PAPER)}</cite>: at each step a learner is judged on the "
+        "next batch (online accuracy) and on the batch that begins S samples after the last one learned (near-future accuracy), "
+        "and then learns the next batch. Retention is the accuracy of the final model on a holdout. figures.parquet has the "
+        "counts by block that all figures and intervals are made of, curves.parquet the curves, blind.parquet the blind "
+        "classifier over k and S, shift.json how S came about.</p>"
+    )
+
+
+# ------------------------------------------------------------------------------------------------ JSON
 
 
 def to_json(s: Summary) -> dict[str, Any]:
-    return {}
+    """Plain values; what is not a finite number is None. Accuracies are fractions."""
+    found: dict[str, Any] = plain(
+        {
+            "run": _name(s), "finished": s.run.finished, "reached": (s.run.stats or {}).get("reached") or "",
+            "headline": words.headline(s), "findings": words.findings(s), "notes": words.notes(s), "stats": s.run.stats,
+            "stream": s.stream, "shift": s.shift, "shift_choice": s.run.shift,
+            "learners": [_learner(s, x) for x in s.learners], "without_figures": absent(s),
+            "ranking": [x.label for x in whole(s)],
+            "ranking_online": [x.label for x in sorted(whole(s), key=lambda x: (-x.at[0].accuracy, x.label))],
+            "pairs": [
+                {"first": p.first, "second": p.second, "online": _told(p.online), "future": _told(p.future), "order": p.flips}
+                for p in s.pairs
+            ],
+            "shuffled": [
+                {
+                    "learner": x.label, "window": x.window,
+                    "accuracy": [{"trained": t, "judged": j, "accuracy": v} for (t, j), v in x.cells.items()],
+                    "judged_ordered": _told(x.ordered), "judged_shuffled": _told(x.shuffled),
+                }
+                for x in checked(s)
+            ],
+            "blind": _blind(s),
+        }
+    )  # fmt: skip
+    return found
+
+
+def _learner(s: Summary, x: Learned) -> dict[str, Any]:
+    return {
+        "label": x.label, "baseline": x.label == baseline(s), "status": x.status, "said": status(s, x), "seeds": x.seeds,
+        "online": _figure(x.at.get(0)), "near_future": _figure(x.at.get(s.shift)), "drop": _told(x.drop),
+        "retention": _figure(x.retention), "at": {str(shift): _figure(f) for shift, f in x.at.items()},
+        "as_published": {str(shift): _figure(f) for shift, f in x.as_published.items()},
+        "updates": x.updates, "spent": x.spent, "seconds": x.seconds, "state_bytes": x.state_bytes,
+    }  # fmt: skip
+
+
+def _figure(f: Figure | None) -> dict[str, Any] | None:
+    return None if f is None else {**(_told(f.told) or {}), "by_seed": list(f.by_seed), "n": f.n}
+
+
+def _told(t: Told | None) -> dict[str, Any] | None:
+    return (
+        None
+        if t is None
+        else {"value": t.interval.value, "low": t.interval.low, "high": t.interval.high, "lacking": t.lacking}
+    )
+
+
+def _blind(s: Summary) -> list[dict[str, Any]]:
+    """The k of the baseline at each shift, and its row of the sweep of the main part in batches, if there is one."""
+    names = ("n", "correct", "accuracy", "chance", "kappa")
+    rows = ((shift, k, blind.standing(s, shift)) for shift, k in blind.chosen(s).items())
+    return [{"shift": shift, "k": k, **{name: r[name] if r else None for name in names}} for shift, k, r in rows]

@@ -1,0 +1,239 @@
+"""What the blind baseline says: its k, its accuracy over k and S, chance, and the curve by which S was chosen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+from typing import Any, TypeGuard
+
+from protocols.online.summary import Summary
+from protocols.report.online_cells import ahead, baseline
+from protocols.report.online_charts import Series, heat_map, key, section, series_chart
+from protocols.report.text import enumerated, percent
+from seqsearch.core.typed import fits
+from seqsearch.results.rows import Row
+
+NAMED = 6
+"""Learners that a sentence names."""
+MOST = 40
+"""Values of k, or of S, that are drawn."""
+LONGEST = 1_000
+"""Points of the curve of S that are drawn."""
+PAPER_SETS = ("cglm", "cloc")
+Grid = Mapping[tuple[int, int], Row]
+"""Rows of the sweep by (k, S)."""
+
+
+def swept(s: Summary, part: str, form: str) -> Grid:
+    """Rows of a part and form whose figures can be drawn."""
+    return {
+        (r["k"], r["shift"]): r
+        for r in s.run.blind
+        if (r["part"], r["form"]) == (part, form) and r["k"] > 0 <= r["shift"]
+        if all(math.isfinite(r[name]) for name in ("accuracy", "chance", "kappa")) and 0 <= r["accuracy"] <= 1
+    }
+
+
+def chosen(s: Summary) -> dict[int, int]:
+    """k of the baseline by shift: the best on the search part in batches, 1 where that is too short; as the run takes it."""
+    found = swept(s, "search", "batch")
+    shifts = sorted({shift for x in s.learners for shift in x.at} | {0, s.shift})
+    best = {}
+    for shift in shifts:
+        at = {k: r["accuracy"] for (k, other), r in sorted(found.items()) if other == shift}
+        best[shift] = max(at, key=lambda k: at[k]) if at else 1
+    return best
+
+
+def standing(s: Summary, shift: int) -> Row | None:
+    """The baseline at a shift in the sweep of the main part, in batches; None where that has no such k and S."""
+    return swept(s, "main", "batch").get((chosen(s)[shift], shift))
+
+
+# ------------------------------------------------------------------------------------------------ words
+
+
+def setting(s: Summary, name: str) -> Any:
+    found = s.run.config.get("settings")
+    return found.get(name) if isinstance(found, dict) else None
+
+
+def tolerance(s: Summary) -> float:
+    """Of kappa, below which agreement is taken for none."""
+    given = setting(s, "tolerance")
+    return float(given) if fits(given, float) and 0 < given < 1 else 0.01
+
+
+def against_chance(s: Summary) -> str:
+    """The baseline beside what independent labels would give; empty without a sweep of the main part."""
+    said = [text for shift in dict.fromkeys((0, s.shift)) if (text := _beside(s, shift))]
+    if not said:
+        return ""
+    n = max(r["n"] for shift in (0, s.shift) if (r := standing(s, shift)))
+    found = (
+        f"The blind baseline, which sees no image, gets on the last {n:,} samples of the main part {'; '.join(said)}."
+    )
+    if not s.shift or (r := standing(s, s.shift)) is None:
+        return found
+    tol = tolerance(s)
+    if r["kappa"] <= tol:
+        return f"{found} At S = {s.shift:,} its kappa is within the tolerance of {tol:g}."
+    return (
+        f"{found} At S = {s.shift:,} its kappa is above the tolerance of {tol:g}: part of near-future accuracy can still be had "
+        "from labels alone (correlation beyond S, or drift of the class prior). kappa has no interval here."
+    )
+
+
+def below(s: Summary) -> list[str]:
+    """Which learners are told to be below the blind baseline, online and ahead, and which cannot be told from it; nothing where
+    there are no intervals."""
+    blind, said = baseline(s), []
+    for shift in dict.fromkeys((0, s.shift)):
+        signs = {}
+        for p in s.pairs:
+            told = p.future if shift else p.online
+            if blind in (p.first, p.second) and not told.lacking:
+                signs[p.second if p.first == blind else p.first] = -told.sign if p.first == blind else told.sign
+        if signs:
+            said.append(_below(signs, shift))
+    return said
+
+
+def _below(signs: Mapping[str, int], shift: int) -> str:
+    lower, higher, open_ = (_names([m for m, v in signs.items() if v == sign]) for sign in (-1, 1, 0))
+    parts = [
+        f"below the blind baseline: {lower}" if lower else "no learner is told to be below the blind baseline",
+        f"above it: {higher}" if higher else "",
+        f"not told from it: {open_}" if open_ else "",
+    ]
+    where = f"{ahead(shift)[0].upper()}{ahead(shift)[1:]}"
+    return f"{where}, beyond noise, {'; '.join(filter(None, parts))}."
+
+
+def _names(labels: Sequence[str]) -> str:
+    if not labels:
+        return ""
+    return enumerated(labels) if len(labels) <= NAMED else f"{', '.join(labels[:NAMED])} and {len(labels) - NAMED} more"
+
+
+def _beside(s: Summary, shift: int) -> str:
+    r = standing(s, shift)
+    if r is None:
+        return ""
+    return f"{percent(r['accuracy'])} % {ahead(shift)} (k = {r['k']:,}; chance {percent(r['chance'])} %, kappa {r['kappa']:.3f})"
+
+
+def how_chosen(s: Summary) -> str:
+    """How S came about."""
+    asked = str(setting(s, "shift") or "")
+    if s.run.shift.get("named") is True or asked not in ("", "auto"):
+        given = f" as {asked}, the paper's for that data set" if asked in PAPER_SETS else ""
+        return f"S = {s.shift:,} was named (--shift){given}: the blind baseline says what labels still give away so far ahead."
+    said = s.run.shift
+    n, blocks, plateau = (said.get(name) for name in ("n", "blocks", "plateau"))
+    parts = [f"S = {s.shift:,} was chosen on the search part, before any learner was trained"]
+    if _natural(n):
+        parts.append(f"on {n:,} labels" + (f" in {blocks:,} blocks" if _natural(blocks) else ""))
+    null = str(setting(s, "null") or "independence")
+    against = (
+        "kappa, beyond its plateau at the longest shifts,"
+        if null == "independence"
+        else f"accuracy beyond {null} guessing"
+    )
+    parts.append(
+        f"it is the smallest from which on the upper 95 % confidence bound of the blind classifier's {against} is below "
+        f"{tolerance(s):g} at all longer shifts that were tried"
+    )
+    left = f" Plateau: {plateau:.3f}, which no shift takes away." if _number(plateau) and null == "independence" else ""
+    return f"{'; '.join(parts)}.{left}"
+
+
+def _natural(value: Any) -> TypeGuard[int]:
+    return fits(value, int) and value > 0
+
+
+def _number(value: Any) -> TypeGuard[float]:
+    """Whether it is a kappa or an accuracy, or a bound of one."""
+    return fits(value, float) and abs(value) <= 2
+
+
+def _numbers(value: Any, n: int) -> TypeGuard[list[float]]:
+    return isinstance(value, list) and len(value) == n and all(map(_number, value))
+
+
+# ------------------------------------------------------------------------------------------------ charts
+
+
+def charts(s: Summary) -> list[str]:
+    """The sweep over k and S, and the curve by which S was chosen, as far as there is something."""
+    return [text for text in (_maps(s), _curve(s)) if text]
+
+
+def _maps(s: Summary) -> str:
+    part = "main" if swept(s, "main", "batch") or swept(s, "main", "sample") else "search"
+    names = {"batch": "in batches, as learners are judged", "sample": "sample by sample, as the paper defines it"}
+    drawn = []
+    for form, name in names.items():
+        grid = swept(s, part, form)
+        if grid:
+            drawn.append(f'<h3>{escape(name)}</h3><div class="scroll">{_map(s, grid, name, form)}</div>')
+    if not drawn:
+        return ""
+    legend = (
+        f"Percent right on the {part} part when the mode of the last k labels is predicted S samples ahead; all cells of a map "
+        f"are of the same samples. The column of S = {s.shift:,} is framed; a frame in a column of the first map: k of the "
+        "baseline there, the best on the search part."
+    )
+    return f'<h2>What labels alone give away</h2>\n<p class="legend">{escape(legend)}</p>\n{"".join(drawn)}'
+
+
+def _map(s: Summary, grid: Grid, name: str, form: str) -> str:
+    windows = sorted({k for k, _ in grid})[:MOST]
+    shifts = sorted({shift for _, shift in grid})[:MOST]
+    values = {(k, shift): r["accuracy"] for (k, shift), r in grid.items()}
+    framed = {(k, shift) for shift, k in chosen(s).items()} if form == "batch" else set()
+    return heat_map(windows, shifts, values, framed, s.shift, f"accuracy of the blind classifier {name}, by k and S")
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """The curve in ``shift.json``, checked."""
+
+    shifts: Sequence[int]
+    best: Sequence[float]
+    bound: Sequence[float]
+    plateau: float | None
+
+
+def _choice(said: Mapping[str, Any]) -> _Choice | None:
+    """None where it has no curve, or one that is none."""
+    shifts, best, bound, plateau = (said.get(name) for name in ("shifts", "best", "bound", "plateau"))
+    if not (isinstance(shifts, list) and 1 < len(shifts) <= LONGEST and all(fits(x, int) and x >= 0 for x in shifts)):
+        return None
+    if any(a >= b for a, b in pairwise(shifts)) or not _numbers(best, len(shifts)):
+        return None
+    return _Choice(shifts, best, bound if _numbers(bound, len(shifts)) else (), plateau if _number(plateau) else None)
+
+
+def _curve(s: Summary) -> str:
+    """K*(S), the bound that decides, and the tolerance; S is drawn on a logarithmic axis."""
+    found = _choice(s.run.shift)
+    if found is None:
+        return ""
+    tol = tolerance(s)
+    lines = [Series("K*(S): highest kappa over k", "found", tuple(zip(found.shifts, found.best, strict=True)))]
+    if found.bound:
+        lines.append(
+            Series("upper bound of K*, less its plateau", "random", tuple(zip(found.shifts, found.bound, strict=True)))
+        )
+    ends = (found.shifts[0], found.shifts[-1])
+    lines.append(Series(f"tolerance, {tol:g}", "truth masked", tuple((x, tol) for x in ends)))
+    if (plateau := found.plateau) is not None:
+        lines.append(Series("plateau", "paper masked", tuple((x, plateau) for x in ends)))
+    drawn = series_chart(lines, "S, samples (logarithmic)", mark=s.shift, log_x=True, in_percent=False)
+    keys = "".join(key(line.name, line.css) for line in lines)
+    legend = f"On the search part; dashed upright: the S that was chosen. {escape(how_chosen(s))}"
+    return section("How S was chosen", legend, [f'<div>{drawn}<p class="legend">{keys}</p></div>'])

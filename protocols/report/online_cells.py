@@ -1,0 +1,159 @@
+"""The tables of an online summary as cells, for the terminal and the report alike; which learners are compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from protocols.online.intervals import Told
+from protocols.online.summary import Figure, Learned, Pair, Shuffled, Summary
+from protocols.report.edge_cells import interval, signed
+from protocols.report.gtep_cells import size
+from protocols.report.tables import Cells
+from protocols.report.text import count, percent
+
+MOST_PAIRS = 30
+"""Rows of the table of pairs: those that flip first."""
+SAID = {"flips": "flips", "same": "same order", "not told": "not told"}
+
+
+def baseline(s: Summary) -> str | None:
+    """The label of the blind baseline: what has figures and no code that could have an identity."""
+    return next((r["method_id"] for r in s.run.figures if not r["config_digest"]), None)
+
+
+def whole(s: Summary) -> list[Learned]:
+    """Learners that came to their end (the baseline among them), by near-future accuracy, highest first."""
+    ended = [x for x in s.ranked(s.shift) if x.status == "ok" and 0 in x.at]
+    return [x for x in ended if math.isfinite(x.at[0].accuracy) and math.isfinite(x.at[s.shift].accuracy)]
+
+
+def learners(s: Summary) -> list[Learned]:
+    """`whole`, and after them all others."""
+    there = whole(s)
+    return [*there, *(x for x in s.learners if x not in there)]
+
+
+def absent(s: Summary) -> list[str]:
+    """Labels of learners of the study that no figure is of: they failed before their first checkpoint, or have not begun."""
+    return [str(m) for m in s.run.identity("methods") if m not in {x.label for x in s.learners}]
+
+
+def checked(s: Summary) -> list[Shuffled]:
+    """The checks by shuffling whose runs all came to their end, so that each pair of figures is of the same samples."""
+    cut = {(r["method_id"], r["learned_window"]) for r in s.run.figures if r["status"] != "ok"}
+    return [x for x in s.shuffled if not {(x.label, 0), (x.label, x.window)} & cut]
+
+
+def ahead(shift: int) -> str:
+    """Where a shift judges, in words."""
+    return f"{shift:,} samples ahead" if shift else "online"
+
+
+def figure(f: Figure | None) -> str:
+    """An accuracy in percent, with its interval."""
+    return "-" if f is None else interval(f.told.interval)
+
+
+def points(t: Told | None) -> str:
+    """A difference in points, with its interval."""
+    return "-" if t is None or not math.isfinite(t.interval.value) else signed(t.interval)
+
+
+def per_step(value: float | None, scale: float = 1.0) -> str:
+    """Something a step, three digits."""
+    return "-" if value is None or not (math.isfinite(value) and value >= 0) else f"{scale * value:.3g}"
+
+
+def tables(s: Summary) -> list[Cells]:
+    """All that have rows."""
+    return [t for t in (overview(s), by_shift(s), pairs(s), shuffled(s)) if t.rows]
+
+
+# ------------------------------------------------------------------------------------------------ learners
+
+
+def overview(s: Summary) -> Cells:
+    """Every learner and the blind baseline."""
+    rows = [_row(s, x) for x in learners(s)]
+    lost = "nothing kept yet" if not s.run.finished else "failed before its first checkpoint"
+    rows += [(label, *("-",) * 7, lost) for label in absent(s)]
+    future = f"S = {s.shift:,} [95 %]" if s.shift else "near future (S = 0)"
+    headings = ("Learner", "online [95 %]", future, "drop [95 %]", "retention", "updates", "ms", "stored", "status")
+    lead = (
+        f"Percent, means over training seeds. Online: each batch before it is learned. S = {s.shift:,}: the batch that begins so "
+        "many samples after the last one learned (near-future accuracy). Both on the samples that are judged at every shift. "
+        "Drop: online minus near-future, points. Retention: of the final model on the holdout. Updates and ms (learning): a step."
+    )
+    if any(x.status != "ok" for x in s.learners):
+        lead += " A learner that did not come to its end was judged on fewer samples, and is compared with none."
+    return Cells("Learners" if s.run.finished else "Learners, so far", lead, headings, tuple(rows))
+
+
+def _row(s: Summary, x: Learned) -> tuple[str, ...]:
+    return (
+        x.label, figure(x.at.get(0)), figure(x.at.get(s.shift)), points(x.drop), figure(x.retention), per_step(x.updates),
+        per_step(x.seconds, 1000), size(x.state_bytes), status(s, x),
+    )  # fmt: skip
+
+
+def status(s: Summary, x: Learned) -> str:
+    """``ok``, or how and after how many steps the first of its runs ended that did not come to its end."""
+    if x.status == "ok":
+        return "ok"
+    cut = [r for r in s.run.figures if r["method_id"] == x.label and not r["learned_window"] and r["status"] != "ok"]
+    steps, of = min((r["steps"] for r in cut), default=0), s.stream.get("steps")
+    return f"{x.status} after {steps:,}" + (f" of {of:,} steps" if isinstance(of, int) else " steps")
+
+
+def by_shift(s: Summary) -> Cells:
+    """Accuracy at every shift, where there is more than one beside 0."""
+    shifts = sorted({shift for x in s.learners for shift in x.at})
+    rows = [(x.label, *(figure(x.at.get(shift)) for shift in shifts)) for x in learners(s)] if len(shifts) > 2 else []
+    lead = "Percent, on the samples that are judged at every shift. On all samples judged at each shift: --json, as_published."
+    headings = ("Learner", *(f"S = {shift:,}" for shift in shifts))
+    return Cells("Accuracy by shift", lead, headings, tuple(rows))
+
+
+# ------------------------------------------------------------------------------------------------ pairs
+
+
+def told_first(found: Iterable[Pair]) -> list[Pair]:
+    """Pairs that flip, then those in the same order, then those that are not told."""
+    return sorted(found, key=lambda p: ("flips", "same", "not told").index(p.flips))
+
+
+def pairs(s: Summary) -> Cells:
+    """Of an unfinished run, none."""
+    there = told_first(s.pairs) if s.run.finished and s.shift else []
+    rows = [(f"{p.first} - {p.second}", points(p.online), points(p.future), SAID[p.flips]) for p in there[:MOST_PAIRS]]
+    left = f" {count(len(there) - MOST_PAIRS, 'further pair')}: --json." if len(there) > MOST_PAIRS else ""
+    lead = (
+        "First minus second, points, on the same samples. The intervals of all pairs hold together (95 %). Flips: both differ "
+        f"from 0, with opposite signs. Not told: one of them may be 0.{left}"
+    )
+    return Cells("Rankings, pair by pair", lead, ("Pair", "online", f"S = {s.shift:,}", "order"), tuple(rows))
+
+
+# ------------------------------------------------------------------------------------------------ shuffled
+
+
+def shuffled(s: Summary) -> Cells:
+    """The two by two of each learner and window."""
+    order = ("ordered", "shuffled")
+    rows = [
+        (
+            x.label,
+            f"{x.window:,}",
+            *(percent(x.cells[t, "ordered"]) for t in order), points(x.ordered),
+            *(percent(x.cells[t, "shuffled"]) for t in order), points(x.shuffled),
+        )
+        for x in checked(s)
+    ]  # fmt: skip
+    lead = (
+        "Online accuracy, percent, of a learner trained in order of time (o) and of one trained on the stream shuffled within "
+        "the window (s), judged in either order, on samples that neither had seen. Difference: o minus s, points; the two of a "
+        "row hold together (95 %). Needs no S: what is gained in order of time and lost when shuffled comes of neighbours."
+    )
+    headings = ("Learner", "window", "in order: o", "s", "difference", "shuffled: o", "s", "difference")
+    return Cells("Trained and judged, in order and shuffled", lead, headings, tuple(rows))

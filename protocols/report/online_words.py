@@ -1,0 +1,244 @@
+"""An online summary in words: its headline, findings and notes, for the terminal and the report alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from protocols.online.intervals import Told
+from protocols.online.summary import Pair, Summary
+from protocols.report import online_blind as blind
+from protocols.report.online_cells import absent, ahead, baseline, checked, learners, points, status, whole
+from protocols.report.text import cost, count, enumerated, percent
+from seqsearch.core.text import shown
+
+NAMED = 3
+"""Pairs that a sentence names, and half as many as learners."""
+CONDITIONS = (
+    "over stretches of a stream like this one, as long, and over training seeds where a learner has several. They hold for "
+    "these classes, this split into search part, main part and holdout, these settings and this S. What another stream, another "
+    "order of the same samples, or S chosen on other samples would show is in no interval"
+)
+
+
+# ------------------------------------------------------------------------------------------------ headline
+
+
+def headline(s: Summary) -> str:
+    """The verdict in one line: which rankings flip between online and near-future accuracy, and whether that is beyond noise."""
+    if not s.run.finished:
+        return f"Not finished (it stopped at: {(s.run.stats or {}).get('reached') or 'not known'}): nothing is claimed yet."
+    there = whole(s)
+    if not [x for x in there if x.label != baseline(s)]:
+        return "No learner came to its end: nothing is claimed."
+    if not s.shift:
+        return "S = 0: near-future accuracy is online accuracy here, and no ranking can flip."
+    if not s.pairs:
+        return f"{there[0].label} alone has figures online and {ahead(s.shift)}: there is no ranking that could flip."
+    return _flipped(s) or _not_flipped(s)
+
+
+def _flipped(s: Summary) -> str:
+    """Empty if no pair flips."""
+    flips = [p for p in s.pairs if p.flips == "flips"]
+    if not flips:
+        return ""
+    flips.sort(key=lambda p: -min(abs(p.online.interval.value), abs(p.future.interval.value)))
+    if len(s.pairs) == 1 or len(flips) == 1:
+        first, second = _ordered(flips[0])
+        of = f" 1 of {len(s.pairs)} pairs" if len(s.pairs) > 1 else " the ranking"
+        said = f"Near-future accuracy turns{of} round, beyond noise: online {first} is above {second}, {ahead(s.shift)} below"
+    else:
+        named = enumerated(["{} above {}".format(*_ordered(p)) for p in flips[:NAMED]])
+        more = f", and {len(flips) - NAMED} more" if len(flips) > NAMED else ""
+        said = (
+            f"Near-future accuracy turns {len(flips)} of {count(len(s.pairs), 'pair')} round, beyond noise: online "
+            f"{named}{more}; {ahead(s.shift)} the other way round"
+        )
+    left = sum(p.flips == "not told" for p in s.pairs)
+    return f"{said}. {count(left, 'pair')} cannot be told." if left else f"{said}."
+
+
+def _ordered(p: Pair) -> tuple[str, str]:
+    """The one that is above the other online, and that."""
+    return (p.first, p.second) if p.online.sign > 0 else (p.second, p.first)
+
+
+def _not_flipped(s: Summary) -> str:
+    same, untold = ([p for p in s.pairs if p.flips == f] for f in ("same", "not told"))
+    if not same:
+        if all(p.online.lacking or p.future.lacking for p in s.pairs):
+            return (
+                f"Whether rankings flip cannot be said: {_reasons([t for p in s.pairs for t in (p.online, p.future)])}."
+            )
+        what = "the one pair" if len(untold) == 1 else f"none of {len(untold)} pairs"
+        told = "is not" if len(untold) == 1 else "is"
+        return f"No ranking is shown to flip: {what} {told} told from noise both online and {ahead(s.shift)}."
+    if not untold:
+        if len(same) == 1:
+            first, second = _ordered(same[0])
+            return f"No ranking flips: {first} is above {second} online and {ahead(s.shift)}, beyond noise."
+        return (
+            f"No ranking flips: all {len(same)} pairs are in the same order online and {ahead(s.shift)}, beyond noise."
+        )
+    return (
+        f"No ranking is shown to flip: {len(same)} of {len(s.pairs)} pairs are in the same order online and {ahead(s.shift)}, "
+        f"beyond noise; the order of {'the other' if len(untold) == 1 else f'the other {len(untold)}'} cannot be told."
+    )
+
+
+# ------------------------------------------------------------------------------------------------ findings
+
+
+def findings(s: Summary) -> list[str]:
+    """What the data say; empty sentences are left out. Nothing of a run that is not finished."""
+    if not s.run.finished:
+        return []
+    said = [
+        blind.how_chosen(s),
+        blind.against_chance(s),
+        *blind.below(s),
+        turned(s),
+        dropped(s),
+        *by_order(s),
+        *failed(s),
+        bare(s),
+    ]
+    return [text for text in said if text]
+
+
+def turned(s: Summary) -> str:
+    """Pairs whose means change their order, and whose intervals do not say so."""
+    n = sum(p.flips == "not told" and p.online.interval.value * p.future.interval.value < 0 for p in s.pairs)
+    if not n or not s.shift:
+        return ""
+    of = "the one pair" if len(s.pairs) == 1 else f"{n} of {len(s.pairs)} pairs"
+    return f"The means of {of} change their order without an interval that tells it: this may be noise."
+
+
+def dropped(s: Summary) -> str:
+    """Which learners lose accuracy ahead beyond noise, each by an interval of its own."""
+    there = [x for x in whole(s) if x.drop is not None and x.drop.sign > 0]
+    if not there:
+        return ""
+    there.sort(key=lambda x: -x.drop.interval.value if x.drop else 0.0)
+    named = [f"{x.label} {points(x.drop)}" for x in there[: 2 * NAMED]]
+    more = f", and {len(there) - 2 * NAMED} more" if len(there) > 2 * NAMED else ""
+    return (
+        f"Lower {ahead(s.shift)} than online, in points, each by an interval of its own: {enumerated(named)}{more}. The drop has "
+        "in it what labels of neighbours gave away, and what changes in the stream within S samples."
+    )
+
+
+def by_order(s: Summary) -> list[str]:
+    """What the two by two tells, learner by learner."""
+    said = []
+    for x in checked(s):
+        if x.ordered.sign > 0 and x.shuffled.sign < 0:
+            said.append(
+                f"{x.label}, windows of {x.window:,}: trained in order it is {points(x.ordered)} points above trained shuffled "
+                f"where judged in order, and {points(x.shuffled)} where judged shuffled: what it gains in order does not hold "
+                "where neighbours are apart."
+            )
+        elif x.ordered.sign or x.shuffled.sign:
+            told = [
+                f"{points(t)} points where judged {where}"
+                for t, where in ((x.ordered, "in order"), (x.shuffled, "shuffled"))
+                if t.sign
+            ]
+            said.append(
+                f"{x.label}, windows of {x.window:,}: trained in order minus trained shuffled is {enumerated(told)}."
+            )
+    return said
+
+
+def failed(s: Summary) -> list[str]:
+    """Learners that have no comparable figures, and why."""
+    cut = [
+        f"{x.label} did not come to its end ({status(s, x)}): it is in no comparison."
+        for x in learners(s)
+        if x.status != "ok"
+    ]
+    return [
+        *cut,
+        *(f"{label} has no figures: it failed before its first checkpoint (log.jsonl)." for label in absent(s)),
+    ]
+
+
+def bare(s: Summary) -> str:
+    """Why figures have no intervals."""
+    told = _told(s)
+    without = [t for t in told if t.lacking]
+    if not without:
+        return ""
+    share = (
+        "No figure has"
+        if len(without) == len(told)
+        else f"{len(without)} of {len(told)} figures and differences have no"
+    )
+    return f"{share} {'an interval' if share == 'No figure has' else 'interval'}: {_reasons(without)}."
+
+
+def _told(s: Summary) -> list[Told]:
+    """All figures and differences of learners that came to their end."""
+    found = [f.told for x in whole(s) for f in (*x.at.values(), *([x.retention] if x.retention else []))]
+    checks = [t for x in checked(s) for t in (x.ordered, x.shuffled)]
+    return [*found, *(x.drop for x in whole(s) if x.drop), *(t for p in s.pairs for t in (p.online, p.future)), *checks]
+
+
+def _reasons(without: Sequence[Told]) -> str:
+    """Why some have no interval: what is said most often first."""
+    found = Counter(t.lacking for t in without if t.lacking).most_common()
+    more = f"; {count(len(found) - NAMED, 'further reason')}: --json" if len(found) > NAMED else ""
+    return "; ".join(reason for reason, _ in found[:NAMED]) + more
+
+
+# ------------------------------------------------------------------------------------------------ notes
+
+
+def notes(s: Summary) -> list[str]:
+    """What the figures rest on and what they cost; of an unfinished run how to go on."""
+    about = [played(s)]
+    if s.run.finished:
+        about += [conditional(s), *seeds(s)]
+    elif s.run.resume:
+        about.append(f"Go on with: {s.run.resume}")
+    return [shown(n) for n in (*about, *cost(s.run.stats)) if n]
+
+
+def conditional(s: Summary) -> str:
+    """What intervals are of; empty where there is none."""
+    blocks = {t.blocks for t in _told(s) if not t.lacking and t.blocks}
+    if not blocks:
+        return ""
+    number = f"{min(blocks):,}" if len(blocks) == 1 else f"{min(blocks):,} to {max(blocks):,}"
+    return f"Intervals are 95 %, of {number} blocks of samples each, since neighbours hang together: {CONDITIONS}."
+
+
+def seeds(s: Summary) -> list[str]:
+    """Of how many trainings the figures are means."""
+    numbers = {x.seeds for x in s.learners if x.label != baseline(s)}
+    most = max(numbers, default=0)
+    text = (
+        f"Accuracies are means over {count(most, 'training seed')}"
+        if most > 1
+        else "Each learner was trained with one seed"
+    )
+    return [text + (" (one of learners that draw nothing)." if most > 1 and 1 in numbers else ".")]
+
+
+def played(s: Summary) -> str:
+    """What the stream is, as far as the run says."""
+    names_ = ("samples", "classes", "search", "main", "holdout", "steps", "batch")
+    found = {n: v for n in names_ if isinstance(v := s.stream.get(n), int)}
+    if len(found) < len(names_):
+        return ""
+    classes, held_out = found["classes"], found["holdout"]
+    text = (
+        f"Stream {s.stream.get('name')}: {count(found['samples'], 'sample')} of "
+        f"{count(classes, 'class').replace('classs', 'classes')}; {found['search']:,} to choose k and S on, {found['main']:,} "
+        f"played in {count(found['steps'], 'step')} of {found['batch']:,}, "
+        f"{f'{held_out:,} held out' if held_out else 'none held out, so that there is no retention'}."
+    )
+    chance = percent(1 / classes) if classes > 0 else "-"
+    return f"{text} A class guessed at random is right in {chance} %."
