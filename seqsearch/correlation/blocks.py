@@ -1,0 +1,182 @@
+"""Intervals of accuracies over a stream whose samples are correlated: by blocks of samples that follow each other.
+
+The stream is cut into G blocks of B samples, B = max(1000, 4 S) for shift S, shortened to n / 20 where the stream is short, never
+below max(100, S). Below 20 blocks nothing is said (``lacking``). ``shift`` is the one that `seqsearch.correlation.shift` chose
+for the stream, also for accuracies at shift 0: it says how far the correlation reaches. What is longer than a block cannot be
+seen from the answers alone. Block means are taken for independent; a correlation r > 0 with the next block widens the interval
+by sqrt((1 + r) / (1 - r)), and where it is above `MOST_DEPENDENCE`, also of blocks merged to 20, nothing is said.
+
+Population: stretches of this length of the same kind of stream, with the same learner (this training) unless several seeds were
+given; then also seeds, drawn anew for each learner. Intervals are Student's and Hall's together
+(`seqsearch.distribution.pivot`): percentiles of a bootstrap of 20 blocks cover less (docs/shift.md).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from seqsearch.core.errors import UserError
+from seqsearch.distribution.interval import Float64, Interval
+from seqsearch.distribution.parts import banerjee
+from seqsearch.distribution.pivot import Pivot
+
+FEWEST_BLOCKS, SHORTEST_BLOCK = 20, 100
+USUAL_BLOCK = 1000
+MOST_DEPENDENCE = 0.5
+"""Correlation of a block's mean with the next one's, above which 20 blocks say nothing; by measured coverage."""
+FEWEST_ERRORS = 5
+"""Blocks with at least one right, and one wrong answer: of fewer, how often they occur cannot be seen."""
+
+
+@dataclass(frozen=True)
+class BlockInterval:
+    """A figure of a stream with its interval; NaN bounds where ``lacking`` says why.
+
+    ``blocks`` of ``block`` samples each (some have one more). ``seeds``: trainings it is over; 1: it is of these ones.
+    """
+
+    interval: Interval
+    blocks: int
+    block: int
+    seeds: int = 1
+    lacking: str = ""
+
+
+def block_means(correct: ArrayLike, shift: int) -> tuple[Float64, int, str]:
+    """Means of blocks ``[R, G]`` of 0/1 values ``[n]`` or ``[R, n]`` (R seeds), samples in a block, and what is lacking.
+
+    O(n), once; values are read as they are (bool, memory-mapped), a seed at a time.
+
+    Raises:
+        UserError: another shape, no samples, values but 0 and 1, or a negative shift.
+    """
+    values = np.asarray(correct)
+    values = values[None] if values.ndim == 1 else values
+    if values.ndim != 2 or not values.size or values.dtype.kind not in "biu" or values.min() < 0 or values.max() > 1:
+        raise UserError(
+            f"right answers are 0 and 1 (or true and false), one a sample, not {values.dtype} {values.shape}"
+        )
+    if shift < 0:
+        raise UserError(f"a shift is no less than 0, not {shift}")
+    n = values.shape[1]
+    block = max(SHORTEST_BLOCK, shift, min(max(USUAL_BLOCK, 4 * shift), n // FEWEST_BLOCKS))
+    G = n // block
+    if G < FEWEST_BLOCKS:
+        return np.empty((len(values), 0)), block, f"{n} samples are {G} blocks of {block}; {FEWEST_BLOCKS} are needed"
+    edges = np.linspace(0, n, G + 1).astype(np.int64)
+    sums = np.array([np.add.reduceat(row, edges[:-1], dtype=np.int64) for row in values])
+    return sums / np.diff(edges), n // G, ""
+
+
+def accuracy(correct: ArrayLike, shift: int, level: float = 0.95) -> BlockInterval:
+    """Accuracy over a stream, of ``correct [n]`` (one training) or ``[R, n]`` (R seeds, on the same samples).
+
+    Raises:
+        UserError: as of `block_means`.
+    """
+    means, block, lacking = block_means(correct, shift)
+    return _interval(float(np.asarray(correct).mean()), [means], block, level, lacking or _rare(means))
+
+
+def difference(a: ArrayLike, b: ArrayLike, shift: int, level: float = 0.95) -> BlockInterval:
+    """Accuracy of a less that of b on the same samples: each ``[n]``, or ``[R, n]`` with R seeds of its own.
+
+    With one seed each it is of these two trainings. From two seeds of both on, it is of the learners: over seeds that are drawn
+    anew, independently for a and b, and over stretches of the stream.
+
+    Raises:
+        UserError: as of `block_means`; different samples; or seeds of only one of them.
+    """
+    if np.shape(a)[-1:] != np.shape(b)[-1:] or (_seeds(a) > 1) != (_seeds(b) > 1):
+        raise UserError(
+            f"a paired difference wants the same samples, and several seeds of both or of none: {np.shape(a)} and {np.shape(b)}"
+        )
+    return _difference((a, *block_means(a, shift)), (b, *block_means(b, shift)), level)
+
+
+Means = tuple[ArrayLike, Float64, int, str]
+
+
+def _seeds(correct: ArrayLike) -> int:
+    return 1 if np.ndim(correct) < 2 else len(np.asarray(correct))
+
+
+def _difference(one: Means, other: Means, level: float) -> BlockInterval:
+    (a, x, block, lacking), (b, y, _, _) = one, other
+    same = not lacking and len(x) == len(y) == 1 and float(np.ptp(x[0] - y[0])) == 0
+    lacking = lacking or ("the two are right in the same blocks equally often" if same else "")
+    return _interval(float(np.asarray(a).mean() - np.asarray(b).mean()), [x, -y], block, level, lacking)
+
+
+def all_pairs(
+    learners: list[NDArray[np.integer]], shift: int, level: float = 0.95
+) -> dict[tuple[int, int], BlockInterval]:
+    """Differences of all pairs i < j of M learners, whose intervals hold all together at ``level`` (Sidak over the pairs).
+
+    Raises:
+        UserError: as of `difference`; or less than two learners.
+    """
+    if len(learners) < 2:
+        raise UserError(f"pairs want two learners at least, not {len(learners)}")
+    pairs = list(itertools.combinations(range(len(learners)), 2))
+    each = level ** (1 / len(pairs))
+    if len({(a.shape[-1:], _seeds(a) > 1) for a in learners}) > 1:
+        raise UserError(
+            f"pairs want the same samples, and several seeds of all or of none: {[a.shape for a in learners]}"
+        )
+    means: list[Means] = [(a, *block_means(a, shift)) for a in learners]
+    return {(i, j): _difference(means[i], means[j], each) for i, j in pairs}
+
+
+def dependence(means: Float64) -> float:
+    """Correlation of a block's mean ``[G]`` with the next one's, its bias -(1 + 4 r) / G removed; 0 where all are equal."""
+    centred = means - means.mean()
+    total = float(centred @ centred)
+    if total <= 1e-24:
+        return 0.0
+    r, G = float(centred[1:] @ centred[:-1]) / total, len(means)
+    return (r * G + 1) / (G - 4)
+
+
+def _rare(means: Float64) -> str:
+    """What makes an accuracy near 0 or 1 unknown."""
+    mixed = int(min((means.max(axis=0) > 0).sum(), (means.min(axis=0) < 1).sum()))
+    return "" if mixed >= FEWEST_ERRORS else f"only {mixed} blocks hold a right, or a wrong answer"
+
+
+def _interval(value: float, sides: list[Float64], block: int, level: float, lacking: str) -> BlockInterval:
+    """Of the sum of the sides ``[R, G]``, each the block means of one learner's seeds."""
+    seeds, G = min(len(s) for s in sides), sides[0].shape[1]
+    if lacking:
+        return BlockInterval(Interval(value), G, block, seeds, lacking)
+    series = np.sum([s.mean(axis=0) for s in sides], axis=0)
+    r = dependence(series)
+    widest = max(r, dependence(_merged(series)))
+    if widest > MOST_DEPENDENCE:
+        reason = f"blocks of {block} depend on each other (r = {widest:.2f}): a longer shift or stream is needed"
+        return BlockInterval(Interval(value), G, block, seeds, reason)
+    wider = math.sqrt((1 + max(0.0, r)) / (1 - max(0.0, r)))
+    pivot = Pivot.of_mean(series)
+    low, high = pivot.bounds(level)
+    reach = max(pivot.value - low, high - pivot.value) * wider
+    around = Interval(value, value - (pivot.value - low) * wider, value + (high - pivot.value) * wider)
+    if seeds == 1:
+        return BlockInterval(around, G, block)
+    parts = [(float(s.mean(axis=1).var(ddof=1)) / len(s), len(s) - 1.0) for s in sides]
+    t = float(stats.t.isf((1 - level) / 2, G - 1))
+    both = banerjee(value, [((reach / t) ** 2, G - 1.0), *parts], level)
+    return BlockInterval(both, G, block, seeds)
+
+
+def _merged(means: Float64) -> Float64:
+    """Neighbouring blocks merged to 20 to 39."""
+    step = len(means) // FEWEST_BLOCKS
+    whole = len(means) // step * step
+    merged: Float64 = means[:whole].reshape(-1, step).mean(axis=1)
+    return merged
