@@ -37,7 +37,7 @@ class CosineClassifier(ReplayOnly):
     @dataclass(frozen=True)
     class Config(ReplayOnly.Config):
         lr: float = param(
-            0.005, "learning rate", minimum=0.0, maximum=1e30, search=LogUniform(5e-4, 0.05), embedded=0.005, tiny=0.05
+            0.005, "learning rate", minimum=0.0, maximum=1e30, search=LogUniform(5e-4, 0.05), embedded=0.005, tiny=0.02
         )
 
     config: Config

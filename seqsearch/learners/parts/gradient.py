@@ -129,11 +129,17 @@ class GradientLearner(Learner):
                 if self._augment is not None:
                     part = part.augmented(self._augment, generator)
                 incoming = torch.from_numpy(positions >= step.first).to(self.context.device)
-                self._update(self.loss(self.scores(part), part.targets, incoming, step))
-        if not all(bool(torch.isfinite(p).all()) for p in self.parameters):
+                self.update(part, incoming, step)
+        if not all(math.isfinite(float(p.detach().sum())) for p in self.parameters):
             raise Diverged("training diverged (parameters are not finite)")
 
-    def _update(self, loss: Tensor) -> None:
+    def update(self, part: Batch, incoming: Tensor, step: Step) -> None:
+        """One, on a batch with labels.
+
+        Raises:
+            Diverged: its loss is not finite.
+        """
+        loss = self.loss(self.scores(part), part.targets, incoming, step)
         if not math.isfinite(float(loss.detach())):
             raise Diverged("training diverged (non-finite loss)")
         self.optimizer.zero_grad(set_to_none=True)

@@ -136,7 +136,10 @@ def test_a_layer_on_features_is_a_plain_loop(states: str) -> None:
             descent.zero_grad()
             functional.cross_entropy(layer(x[at]), y[at]).backward()
             descent.step()
-    assert torch.equal(found.state_dict()["head.weight"], layer.weight.detach())
+    assert torch.allclose(found.state_dict()["head.weight"], layer.weight.detach(), atol=1e-6)
+    assert torch.allclose(found.state_dict()["head.bias"], layer.bias.detach(), atol=1e-6)
+    moving = descent.state[layer.weight]["momentum_buffer"]
+    assert torch.allclose(found.state_dict()["momentum.0"], moving, atol=1e-6)
     assert torch.equal(found.predict(asked(x)), layer(x).argmax(1))
     assert same(taught(made("over_adapt", 4, 6, lr=0.1, budget=2.0), x, y, 16), found)
 
