@@ -234,7 +234,7 @@ def engine(rounds: int = 7) -> dict[str, Any]:
         spec = world.spec(parse_item("er", "learner"), "scratch:tiny")
         key = StateKey(spec, 0, 0, (Segment(played.identity(0), 0, played.steps),))
         source, lr = trainer.source("scratch:tiny"), trainer.fresh(key.after(0)).config.lr
-        rows, labels = played.stream.rows[played.main], torch.from_numpy(played.labels.astype(np.int64))
+        rows, labels = played.rows(played.main), torch.from_numpy(played.labels.astype(np.int64))
         images = source.images(rows)
 
         def ours() -> None:

@@ -75,7 +75,7 @@ def bare(world: World) -> tuple[dict[str, Tensor], np.ndarray[Any, Any]]:
     with torch.no_grad():
         head.weight.copy_(0.01 * torch.randn(head.weight.shape, generator=context.generator("head")))
         head.bias.zero_()
-    images = source.images(played.stream.rows[played.main])
+    images = source.images(played.rows(played.main))
     labels = torch.from_numpy(played.labels.astype(np.int64))
     descent = torch.optim.SGD([*network.parameters(), *head.parameters()], lr=0.02, momentum=0.9, weight_decay=1e-4)
     right = []
