@@ -91,7 +91,7 @@ def test_intervals_say_what_they_are_of_and_where_there_is_none_why() -> None:
     reasons = [pair("a", "b", 0.3, -0.15, math.nan)] * 2
     reasons += [replace(pair("a", "b", 0.3, 0.2), online=told(0.1, lacking=f"reason {i}")) for i in range(5)]
     shown = text(two().summary(reasons))
-    assert "too few blocks; " in shown
+    assert "too few blocks / " in shown
     assert "further reasons: --json." in shown
 
 
