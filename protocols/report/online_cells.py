@@ -123,10 +123,15 @@ def told_first(found: Iterable[Pair]) -> list[Pair]:
     return sorted(found, key=lambda p: ("flips", "same", "not told").index(p.flips))
 
 
+def order(p: Pair) -> str:
+    """Whether the order of a pair flips, as far as its intervals say."""
+    return "no interval" if p.online.lacking or p.future.lacking else SAID[p.flips]
+
+
 def pairs(s: Summary) -> Cells:
     """Of an unfinished run, none."""
     there = told_first(s.pairs) if s.run.finished and s.shift else []
-    rows = [(f"{p.first} - {p.second}", points(p.online), points(p.future), SAID[p.flips]) for p in there[:MOST_PAIRS]]
+    rows = [(f"{p.first} - {p.second}", points(p.online), points(p.future), order(p)) for p in there[:MOST_PAIRS]]
     left = f" {count(len(there) - MOST_PAIRS, 'further pair')}: --json." if len(there) > MOST_PAIRS else ""
     lead = (
         "First minus second, points, on the same samples. The intervals of all pairs hold together (95 %). Flips: both differ "
@@ -140,20 +145,21 @@ def pairs(s: Summary) -> Cells:
 
 def shuffled(s: Summary) -> Cells:
     """The two by two of each learner and window."""
-    order = ("ordered", "shuffled")
+    orders = ("ordered", "shuffled")
     rows = [
         (
             x.label,
             f"{x.window:,}",
-            *(percent(x.cells[t, "ordered"]) for t in order), points(x.ordered),
-            *(percent(x.cells[t, "shuffled"]) for t in order), points(x.shuffled),
+            *(percent(x.cells[t, "ordered"]) for t in orders), points(x.ordered),
+            *(percent(x.cells[t, "shuffled"]) for t in orders), points(x.shuffled),
         )
         for x in checked(s)
     ]  # fmt: skip
     lead = (
         "Online accuracy, percent, of a learner trained in order of time (o) and of one trained on the stream shuffled within "
         "the window (s), judged in either order, on samples that neither had seen. Difference: o minus s, points; the two of a "
-        "row hold together (95 %). Needs no S: what is gained in order of time and lost when shuffled comes of neighbours."
+        "row hold together (95 %). Needs no S: what comes of having learned the very last samples shows judged in order, not "
+        "judged shuffled, where s has seen more of the window."
     )
     headings = ("Learner", "window", "in order: o", "s", "difference", "shuffled: o", "s", "difference")
     return Cells("Trained and judged, in order and shuffled", lead, headings, tuple(rows))

@@ -14,6 +14,8 @@ from seqsearch.core.text import shown
 
 NAMED = 3
 """Pairs that a sentence names, and half as many as learners."""
+FEW_SEEDS = 5
+"""Of fewer, quantiles of Student's distribution make intervals much wider."""
 CONDITIONS = (
     "over stretches of a stream like this one, as long, and over training seeds where a learner has several. They hold for "
     "these classes, this split into search part, main part and holdout, these settings and this S. What another stream, another "
@@ -73,7 +75,9 @@ def _not_flipped(s: Summary) -> str:
             )
         what = "the one pair" if len(untold) == 1 else f"none of {len(untold)} pairs"
         told = "is not" if len(untold) == 1 else "is"
-        return f"No ranking is shown to flip: {what} {told} told from noise both online and {ahead(s.shift)}."
+        lacking = sum(bool(p.online.lacking or p.future.lacking) for p in untold)
+        without = f"; {lacking} of them have no interval" if lacking > 1 else ""
+        return f"No ranking is shown to flip: {what} {told} told from noise both online and {ahead(s.shift)}{without}."
     if not untold:
         if len(same) == 1:
             first, second = _ordered(same[0])
@@ -171,12 +175,8 @@ def bare(s: Summary) -> str:
     without = [t for t in told if t.lacking]
     if not without:
         return ""
-    share = (
-        "No figure has"
-        if len(without) == len(told)
-        else f"{len(without)} of {len(told)} figures and differences have no"
-    )
-    return f"{share} {'an interval' if share == 'No figure has' else 'interval'}: {_reasons(without)}."
+    share = "None" if len(without) == len(told) else f"{len(told) - len(without)}"
+    return f"{share} of {len(told)} figures and differences have an interval; else: {_reasons(without)}."
 
 
 def _told(s: Summary) -> list[Told]:
@@ -189,8 +189,8 @@ def _told(s: Summary) -> list[Told]:
 def _reasons(without: Sequence[Told]) -> str:
     """Why some have no interval: what is said most often first."""
     found = Counter(t.lacking for t in without if t.lacking).most_common()
-    more = f"; {count(len(found) - NAMED, 'further reason')}: --json" if len(found) > NAMED else ""
-    return "; ".join(reason for reason, _ in found[:NAMED]) + more
+    more = f" / {count(len(found) - NAMED, 'further reason')}: --json" if len(found) > NAMED else ""
+    return " / ".join(reason for reason, _ in found[:NAMED]) + more
 
 
 # ------------------------------------------------------------------------------------------------ notes
@@ -224,7 +224,9 @@ def seeds(s: Summary) -> list[str]:
         if most > 1
         else "Each learner was trained with one seed"
     )
-    return [text + (" (one of learners that draw nothing)." if most > 1 and 1 in numbers else ".")]
+    text += " (one of learners that draw nothing)" if most > 1 and 1 in numbers else ""
+    wide = "; with so few, intervals that are over seeds, too, are wide: --seeds" if 1 < most < FEW_SEEDS else ""
+    return [f"{text}{wide}."]
 
 
 def played(s: Summary) -> str:

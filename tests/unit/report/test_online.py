@@ -91,7 +91,7 @@ def test_intervals_say_what_they_are_of_and_where_there_is_none_why() -> None:
     reasons = [pair("a", "b", 0.3, -0.15, math.nan)] * 2
     reasons += [replace(pair("a", "b", 0.3, 0.2), online=told(0.1, lacking=f"reason {i}")) for i in range(5)]
     shown = text(two().summary(reasons))
-    assert "too few blocks; " in shown
+    assert "too few blocks / " in shown
     assert "further reasons: --json." in shown
 
 
@@ -383,3 +383,47 @@ def test_whatever_became_of_a_run_is_shown(tmp_path_factory: pytest.TempPathFact
     json.dumps(online.to_json(s), allow_nan=False)
     drawn = page(s, tmp_path_factory.getbasetemp())
     assert "nan" not in drawn.split("<body>")[1].lower()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"updates": math.inf, "spent": math.nan, "learning_seconds": -1e308, "state_bytes": -1, "steps": -5},
+        {"updates": 1e308, "spent": -1.0, "learning_seconds": 1e308, "state_bytes": 2**62, "steps": 2**62},
+        {"steps": 0},
+        {"status": "\x1b[2J"},
+        {"block": 2**62},
+        {"block_n": [], "block_correct": [], "n": 0, "correct": 0},
+    ],
+)
+def test_figures_of_others_that_cannot_be_are_shown_without_failing(wrong: dict[str, object], tmp_path: Path) -> None:
+    made = two()
+    for r in made.figures:
+        if r["method_id"] == "fifo" and r["seed"] == 0:
+            r.update(wrong)
+    s = made.summary()
+    assert "\x1b" not in text(s)
+    json.dumps(online.to_json(s), allow_nan=False)
+    assert "nan" not in page(s, tmp_path).split("<body>")[1].lower()
+
+
+def test_sweeps_of_others_that_cannot_be_are_left_out(tmp_path: Path) -> None:
+    made = two()
+    made.swept({(2**62, 2**62): 0.5, (1, 0): 0.9, (1, 128): 0.0})
+    made.swept({(k, 0): 0.5 for k in range(2, 2000)}, form="sample")
+    for name, value in (
+        ("accuracy", math.nan),
+        ("chance", math.inf),
+        ("kappa", -math.inf),
+        ("accuracy", 7.0),
+        ("k", -1),
+        ("shift", -3),
+    ):
+        made.swept({(5, 128): 0.5})
+        made.blind[-1][name] = value
+    made.curve("fifo", 0.5, "trace", -(2**62))
+    made.curve("fifo", 0.5, "trace", 2**62)
+    found = page(made.summary(), tmp_path)
+    assert "nan" not in found.split("<body>")[1].lower()
+    assert "inf" not in found.split("<body>")[1].lower().replace("information", "")
+    assert len(found) < 500_000
