@@ -15,13 +15,21 @@ from seqsearch.core.errors import UserError
 from seqsearch.streams.base import STREAM_PARTS, Labels, Stream
 
 SEARCH, MAIN, HOLDOUT = range(len(STREAM_PARTS))
-GAP = 16
-"""Samples of a class that are fewer positions apart than this are of one burst: uploads of several people interleave."""
+GAP, BY_CHANCE = 16, 0.1
+"""Samples of a class that are at most so many positions apart are of one burst, since uploads of several people interleave;
+and at most so many that another of the class is among them by chance this often."""
 
 
-def bursts(labels: Labels, gap: int = GAP) -> NDArray[np.int64]:
+def usual_gap(labels: Labels) -> int:
+    """Positions within which samples of a class are taken for one burst: `GAP`, fewer where classes are few."""
+    shares = np.bincount(labels) / len(labels)
+    return int(np.clip(BY_CHANCE / (shares**2).sum(), 1, GAP))
+
+
+def bursts(labels: Labels, gap: int | None = None) -> NDArray[np.int64]:
     """Number of the burst ``[n]`` that each sample is of, by first sample: samples of one class, each at most ``gap`` positions
-    after the one before. With ``gap=1`` bursts are runs of equal labels."""
+    after the one before (`usual_gap` if None). With ``gap=1`` bursts are runs of equal labels."""
+    gap = usual_gap(labels) if gap is None else gap
     n = len(labels)
     by_class = np.argsort(labels, kind="stable")
     classes = labels[by_class]
@@ -36,22 +44,22 @@ def bursts(labels: Labels, gap: int = GAP) -> NDArray[np.int64]:
 
 
 def parts_of(stream: Stream, search: float, holdout: float, seed: int) -> NDArray[np.uint8]:
-    """Part of each sample ``[n]``: as the stream says; else the first ``search`` (a share) for choices, and of the rest bursts
-    drawn by ``seed`` until a share of ``holdout`` is reached.
+    """Part of each sample ``[n]``: as the stream says. What it does not say is drawn of the main part: the first ``search`` (a
+    share) for choices, and of the rest bursts drawn by ``seed`` until a share of ``holdout`` is reached.
 
     Raises:
         UserError: a part would be empty.
     """
-    if stream.given is not None:
-        parts = np.asarray(stream.given)
-    else:
-        parts = np.full(len(stream), MAIN, dtype=np.uint8)
-        first = round(search * len(stream))
-        parts[:first] = SEARCH
-        parts[first:][_held_out(np.asarray(stream.labels[first:]), holdout, seed)] = HOLDOUT
+    parts = np.full(len(stream), MAIN, dtype=np.uint8) if stream.given is None else np.array(stream.given)
+    shares = {SEARCH: search, MAIN: 1.0, HOLDOUT: holdout}
+    if not (parts == SEARCH).any():
+        main = np.flatnonzero(parts == MAIN)
+        parts[main[: round(search * len(main))]] = SEARCH
+    if not (parts == HOLDOUT).any():
+        main = np.flatnonzero(parts == MAIN)
+        parts[main[_held_out(np.asarray(stream.labels[main]), holdout, seed)]] = HOLDOUT
     for code, name in enumerate(STREAM_PARTS):
-        asked = stream.given is not None or name == "main" or {"search": search, "holdout": holdout}[name] > 0
-        if asked and not (parts == code).any():
+        if shares[code] > 0 and not (parts == code).any():
             raise UserError(
                 f"stream {stream.name!r} ({len(stream)} samples) leaves its {name} part empty: take a longer one"
             )
