@@ -7,12 +7,15 @@ would leak, so whole bursts go there.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.digests import seed_of
 from seqsearch.core.errors import UserError
 from seqsearch.streams.base import STREAM_PARTS, Labels, Stream
+from seqsearch.streams.rows import by_class
 
 SEARCH, MAIN, HOLDOUT = range(len(STREAM_PARTS))
 GAP, BY_CHANCE = 16, 0.1
@@ -26,20 +29,22 @@ def usual_gap(labels: Labels) -> int:
     return int(np.clip(BY_CHANCE / (shares**2).sum(), 1, GAP))
 
 
-def bursts(labels: Labels, gap: int | None = None) -> NDArray[np.int64]:
+def bursts(labels: Labels, gap: int | None = None) -> NDArray[np.signedinteger[Any]]:
     """Number of the burst ``[n]`` that each sample is of, by first sample: samples of one class, each at most ``gap`` positions
     after the one before (`usual_gap` if None). With ``gap=1`` bursts are runs of equal labels."""
     gap = usual_gap(labels) if gap is None else gap
-    n = len(labels)
-    by_class = np.argsort(labels, kind="stable")
-    classes = labels[by_class]
+    n, order = len(labels), by_class(labels)
+    classes = labels[order]
     begins = np.ones(n, dtype=np.bool_)
-    begins[1:] = (classes[1:] != classes[:-1]) | (np.diff(by_class) > gap)
-    firsts = by_class[begins]  # the first sample of each burst
-    number = np.empty(len(firsts), dtype=np.int64)
+    begins[1:] = (classes[1:] != classes[:-1]) | (np.diff(order) > gap)
+    firsts = order[begins]  # the first sample of each burst
+    kind: type[np.signedinteger[Any]] = (
+        np.int32 if n < 1 << 31 else np.int64
+    )  # of 39 million samples it is a matter of 150 MB
+    number = np.empty(len(firsts), dtype=kind)
     number[np.argsort(firsts)] = np.arange(len(firsts))
-    found = np.empty(n, dtype=np.int64)
-    found[by_class] = number[np.cumsum(begins) - 1]
+    found = np.empty(n, dtype=kind)
+    found[order] = number[np.cumsum(begins, dtype=kind) - kind(1)]
     return found
 
 
@@ -53,11 +58,12 @@ def parts_of(stream: Stream, search: float, holdout: float, seed: int) -> NDArra
     parts = np.full(len(stream), MAIN, dtype=np.uint8) if stream.given is None else np.array(stream.given)
     shares = {SEARCH: search, MAIN: 1.0, HOLDOUT: holdout}
     if not (parts == SEARCH).any():
-        main = np.flatnonzero(parts == MAIN)
-        parts[main[: round(search * len(main))]] = SEARCH
+        main = parts == MAIN
+        parts[main & (np.cumsum(main, dtype=np.int64) <= round(search * int(main.sum())))] = SEARCH
     if not (parts == HOLDOUT).any():
-        main = np.flatnonzero(parts == MAIN)
-        parts[main[_held_out(np.asarray(stream.labels[main]), holdout, seed)]] = HOLDOUT
+        main = parts == MAIN
+        held = _held_out(np.asarray(stream.labels[main]), holdout, seed)
+        parts[main] = np.where(held, np.uint8(HOLDOUT), np.uint8(MAIN))
     for code, name in enumerate(STREAM_PARTS):
         if shares[code] > 0 and not (parts == code).any():
             raise UserError(
@@ -75,4 +81,5 @@ def _held_out(labels: Labels, share: float, seed: int) -> NDArray[np.bool_]:
     enough = int(np.searchsorted(total, share * len(labels), side="right"))
     chosen = np.zeros(len(sizes), dtype=np.bool_)
     chosen[drawn[: max(enough, 1) if share else 0]] = True
-    return chosen[of]
+    found: NDArray[np.bool_] = chosen[of]
+    return found
