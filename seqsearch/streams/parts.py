@@ -38,9 +38,7 @@ def bursts(labels: Labels, gap: int | None = None) -> NDArray[np.signedinteger[A
     begins = np.ones(n, dtype=np.bool_)
     begins[1:] = (classes[1:] != classes[:-1]) | (np.diff(order) > gap)
     firsts = order[begins]  # the first sample of each burst
-    kind: type[np.signedinteger[Any]] = (
-        np.int32 if n < 1 << 31 else np.int64
-    )  # of 39 million samples it is a matter of 150 MB
+    kind: type[np.signedinteger[Any]] = np.int32 if n < 1 << 31 else np.int64
     number = np.empty(len(firsts), dtype=kind)
     number[np.argsort(firsts)] = np.arange(len(firsts))
     found = np.empty(n, dtype=kind)
