@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from seqsearch.correlation import dependence
 from seqsearch.correlation.dependence import autocorrelation, prior
 from seqsearch.streams.base import STREAM_PARTS, Labels, Stream
-from seqsearch.streams.parts import GAP, bursts
+from seqsearch.streams.parts import bursts, usual_gap
 
 LAGS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
 TENTHS = 10
@@ -37,7 +37,7 @@ def described(stream: Stream) -> dict[str, Any]:
         "agreement": agreement(labels, counts),
         "prior": _prior(stream, labels, counts),
         "runs": _lengths(dependence.bursts(labels).lengths),
-        "bursts": {"gap": GAP, **_lengths(np.bincount(bursts(labels)))},
+        "bursts": {"gap": usual_gap(labels), **_lengths(np.bincount(bursts(labels)))},
     }
 
 
