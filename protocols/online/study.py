@@ -11,8 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from protocols.online.choice import chosen_shift
 from protocols.online.settings import OnlineSettings
 from seqsearch.core.errors import UserError
@@ -23,7 +21,7 @@ from seqsearch.core.registry import load, located, located_text
 from seqsearch.core.types import MethodSpec, Segment
 from seqsearch.correlation.shift import ShiftChoice
 from seqsearch.features.store import Shard, UnionFeatures
-from seqsearch.methods.config import default_of
+from seqsearch.methods.config import build_config, default_of
 from seqsearch.methods.spec import capabilities_of
 from seqsearch.pools.base import Pool
 from seqsearch.storage.files import cache_root
@@ -34,6 +32,8 @@ from seqsearch.training.world import World
 
 GIVEN = "given"
 """Backbone of streams that bring features and no images."""
+ORDER = ("labels", "frozen", "images")
+"""What a learner reads, and a stream has: each with what stands before it."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,9 @@ class OnlineStudy:
 
     def replicates(self, method: MethodSpec) -> tuple[int, ...]:
         """Training seeds: one of a learner that draws nothing."""
-        return tuple(range(self.settings.seeds if load("learner", method.target).seeded else 1))
+        learner = load("learner", method.target)
+        seeded = learner.seeded(build_config(learner, dict(method.params), method.backbone))
+        return tuple(range(self.settings.seeds if seeded else 1))
 
     def missing_features(self, backbone: str) -> list[tuple[int, Shard]]:
         """Shards of frozen features, each with its pool's number, that nobody has computed yet."""
@@ -196,19 +198,19 @@ def _given(item: Item, name: str, value: Any, default: Any) -> Item:
 
 def _default_backbone(settings: OnlineSettings, world: World, directory: Path) -> str:
     """``--backbone``; of a stream that has features alone, these."""
-    stream = world.played.stream
-    if stream.has_images:
-        return located_text(settings.backbone, "backbone", directory)
-    width = np.asarray(stream.pool.given_features(stream.rows[:1])).shape[1]  # type: ignore[attr-defined]
-    return f"{GIVEN}:dim={width}"
+    pool = world.played.stream.pool
+    width = int(getattr(pool, "dim", 0)) if hasattr(pool, "given_features") else 0
+    return f"{GIVEN}:dim={width}" if width else located_text(settings.backbone, "backbone", directory)
 
 
 def _check_input(methods: tuple[MethodSpec, ...], played: Played) -> None:
-    """Raises UserError: a learner reads images, and the stream has features alone."""
-    if played.stream.has_images:
-        return
+    """Raises UserError: a learner reads what the stream has not."""
+    stream = played.stream
+    has = "images" if stream.has_images else "frozen" if getattr(stream.pool, "dim", 0) else "labels"
     for m in methods:
-        if capabilities_of(m, "learner").input == "images":
+        wants = capabilities_of(m, "learner").input
+        if ORDER.index(wants) > ORDER.index(has):
+            reads, there = ("features" if what == "frozen" else what for what in (wants, has))
             raise UserError(
-                f"learner {m.label!r} trains a network on images, and stream {played.stream.name!r} has features alone"
+                f"learner {m.label!r} reads {reads}, and stream {stream.name!r} has {there} alone: leave it out, or take another stream"
             )

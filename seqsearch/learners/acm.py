@@ -48,6 +48,10 @@ class AdaptiveContinualMemory(Learner):
     config: Config
     caps = Caps(input="frozen", trains_backbone=False, design=("exemplar",))
 
+    @classmethod
+    def seeded(cls, config: BaseConfig) -> bool:
+        return str(getattr(config, "index", "")) == "hnsw"
+
     def __init__(self, context: LearnerContext, config: BaseConfig) -> None:
         super().__init__(context, config)
         self.labels = torch.zeros(0, dtype=torch.int64)

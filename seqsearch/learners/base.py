@@ -94,8 +94,6 @@ class Learner(ABC):
     required: ClassVar[tuple[str, ...]] = HOOKS
     Config: ClassVar[type[Config]] = Config
     caps: Caps = Caps(input="frozen", trains_backbone=False)
-    seeded: ClassVar[bool] = True
-    """Whether it draws anything: one that does not is run once, whatever the number of training seeds."""
 
     def __init__(self, context: LearnerContext, config: _AnyConfig) -> None:
         self.caps = self.capabilities(config)
@@ -105,6 +103,11 @@ class Learner(ABC):
     def capabilities(cls, config: _AnyConfig) -> Caps:
         """What an instance of this config can do; ``cls.caps`` unless a parameter decides it."""
         return cls.caps
+
+    @classmethod
+    def seeded(cls, config: _AnyConfig) -> bool:
+        """Whether it draws anything: one that does not is run once, whatever the number of training seeds."""
+        return True
 
     @abstractmethod
     def predict(self, batch: Batch) -> torch.Tensor:

@@ -33,6 +33,10 @@ class Blind(Learner):
     config: Config
     caps = Caps(input="labels", trains_backbone=False)
 
+    @classmethod
+    def seeded(cls, config: BaseConfig) -> bool:
+        return False
+
     def __init__(self, context: LearnerContext, config: BaseConfig) -> None:
         super().__init__(context, config)
         self.last = torch.zeros(0, dtype=torch.int64)

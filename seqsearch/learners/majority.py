@@ -20,6 +20,10 @@ class Majority(Learner):
 
     caps = Caps(input="labels", trains_backbone=False)
 
+    @classmethod
+    def seeded(cls, config: Config) -> bool:
+        return False
+
     def __init__(self, context: LearnerContext, config: Config) -> None:
         super().__init__(context, config)
         self.counts = torch.zeros(context.n_classes, dtype=torch.int64)

@@ -20,7 +20,9 @@ from seqsearch.methods.data import Batch
 class NearestClassMean(Learner):
     """Sums ``[C, d]`` and counts ``[C]`` of features; see the module."""
 
-    seeded = False
+    @classmethod
+    def seeded(cls, config: Config) -> bool:
+        return False
 
     def __init__(self, context: LearnerContext, config: Config) -> None:
         super().__init__(context, config)

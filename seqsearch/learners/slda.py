@@ -43,6 +43,10 @@ class StreamingDiscriminant(Learner):
     config: Config
     caps = Caps(input="frozen", trains_backbone=False, design=("statistic",))
 
+    @classmethod
+    def seeded(cls, config: BaseConfig) -> bool:
+        return False
+
     def __init__(self, context: LearnerContext, config: BaseConfig) -> None:
         super().__init__(context, config)
         d, classes, device = context.dim, context.n_classes, context.device

@@ -154,3 +154,32 @@ def test_what_it_would_cost_is_told_and_nothing_is_run(tmp_path):
     said = json.loads(ended.stdout)
     assert (said["runs"], said["shift"]) == (1, 32)
     assert said["hours"] > 0
+
+
+def stream_of(path: Path, features: bool) -> Path:
+    """A stream of 400 labels in runs of five, with features or labels alone."""
+    labels = np.repeat(np.arange(80) % 4, 5)
+    if features:
+        drawn = np.random.default_rng(0).normal(size=(400, 6)) + 4 * np.eye(6)[labels]
+        np.save(path / "features.npy", drawn.astype(np.float32))
+        np.save(path / "labels.npy", labels)
+        source = [str(path / "features.npy"), "--labels", str(path / "labels.npy")]
+    else:
+        pd.DataFrame({"label": labels}).to_parquet(path / "labels.parquet")
+        source = [str(path / "labels.parquet")]
+    ended = CliRunner().invoke(main, ["stream", "build", *source, str(path / "s.parquet")])
+    assert ended.exit_code == 0, ended.output
+    return path / "s.parquet"
+
+
+@pytest.mark.parametrize(
+    ("features", "reads", "learners"), [(True, "er", "ncm,slda,blind"), (False, "ncm", "blind,majority")]
+)
+def test_streams_without_images(features, reads, learners, tmp_path):
+    rest = ["--batch", "8", "--shift", "16", "--stream", stream_of(tmp_path, features)]
+    assert f"learner '{reads}' reads " in refused(tmp_path, "--methods", reads, *rest)
+    ended = online("--methods", learners, *rest, "--out", tmp_path / "run")
+    assert ended.exit_code == 0, ended.output
+    figures = pd.read_parquet(tmp_path / "run" / "figures.parquet")
+    near = figures[(figures["shift"] == 16) & (figures.samples == "all")].set_index("method_id").accuracy
+    assert near.get("ncm", 1.0) > 0.9 > near["blind"]
