@@ -3,7 +3,8 @@
     python -m benchmarks.learner_speed [products] [neighbours] [engine] [--stored 1000000] [--dim 512] [--write]
 
 - ``products``: ncm, slda and fc_only at 512 features and 100 classes: a step (predict and learn), beside the matrix products
-  of it alone, with features in memory. slda: with the inversion at every step, which is a part of the arithmetic.
+  of it alone over the same rows, which both read from memory. slda: with the inversion at every step, a part of the
+  arithmetic.
 - ``neighbours``: acm (HNSW) beside FAISS alone: a step at ``--stored`` vectors, the same graph to begin with. The graph is
   filled with 40 candidates for each vector, since 500 take hours; the steps that are timed use 500. Vectors are drawn about
   10000 centres.
@@ -117,28 +118,28 @@ def compared(ours: Callable[[], Any], bare: Callable[[], Any], rounds: int) -> d
     return {name: float(f"{value:.4g}") for name, value in found.items()}
 
 
-def bare_products(name: str, x: Tensor, y: Tensor) -> Callable[[], Any]:
-    """The matrix products of a step of a learner, on a batch ``x`` ``[B, d]`` of classes ``y`` ``[B]``."""
-    weight, bias = torch.randn(C, D), torch.zeros(C)
-    hot, sigma = functional.one_hot(y, C).float(), torch.eye(D)
-    if name == "ncm":
-        return lambda: (torch.mm(x, weight.T), torch.mm(hot.T, x))
-    if name == "slda":
-        means = weight.double().T.contiguous()
+def bare_products(name: str, source: Features, y: Tensor) -> Callable[[Any, Any], Any]:
+    """The matrix products of a step of a learner on the rows of the batch, and of the batch trained on, which it reads."""
+    weight, bias, sigma = torch.randn(C, D), torch.zeros(C), torch.eye(D)
+    means, hot = weight.double().T.contiguous(), functional.one_hot(y, C).float()
 
-        def slda() -> None:
-            torch.addmm(bias, x, weight.T)
-            sigma.addmm_(x.T, x, beta=0.5, alpha=0.5 / len(x))
-            torch.cholesky_solve(means, torch.linalg.cholesky_ex(sigma.double())[0])
+    def ncm(new: Any, _: Any) -> None:
+        x = source.frozen(new)
+        torch.mm(x, weight.T)
+        torch.mm(hot.T, x)
 
-        return slda
+    def slda(new: Any, _: Any) -> None:
+        x = source.frozen(new)
+        torch.addmm(bias, x, weight.T)
+        sigma.addmm_(x.T, x, beta=1.0, alpha=1e-6)  # positive definite: a factorisation that fails is quick
+        torch.cholesky_solve(means, torch.linalg.cholesky_ex(sigma.double())[0])
 
-    def layer() -> None:
-        torch.addmm(bias, x, weight.T)  # predict
-        scores = torch.addmm(bias, x, weight.T)
-        torch.mm(scores.T, x)
+    def fc_only(new: Any, drawn: Any) -> None:
+        torch.addmm(bias, source.frozen(new), weight.T)  # predict
+        x = source.frozen(drawn)
+        torch.mm(torch.addmm(bias, x, weight.T).T, x)
 
-    return layer
+    return {"ncm": ncm, "slda": slda, "fc_only": fc_only}[name]
 
 
 def products(rounds: int = 15, repeats: int = 20) -> list[dict[str, Any]]:
@@ -160,11 +161,12 @@ def products(rounds: int = 15, repeats: int = 20) -> list[dict[str, Any]]:
                         learner.predict(step.batch)
                     learner.learn(step)
 
-            plain = bare_products(name, x[:size].clone(), y[:size])
+            plain, drawn = bare_products(name, source, y[:size]), np.random.default_rng(0)
 
-            def bare(plain: Any = plain) -> None:
-                for _ in range(repeats):
-                    plain()
+            def bare(plain: Any = plain, drawn: Any = drawn, size: int = size) -> None:
+                for n in range(repeats):
+                    first = n % 20 * size
+                    plain(np.arange(first, first + size), drawn.choice(first + size, size, replace=False))
 
             found.append({"learner": name, "batch": size, **compared(ours, bare, rounds)})
             print(found[-1], flush=True)

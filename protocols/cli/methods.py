@@ -28,21 +28,24 @@ def methods(name: str | None, as_json: bool) -> None:
 @click.argument("method")
 @click.option("--backbone", default="glyph_vit", show_default=True, help="Backbone to check it on.")
 @click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model.")
-def check(method: str, backbone: str, weights: str | None) -> None:
+@click.option(
+    "--learner", is_flag=True, help="METHOD is a learner of streams, also where a method has its name, as er."
+)
+def check(method: str, backbone: str, weights: str | None, learner: bool) -> None:
     """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and tell whether its results can be trusted.
 
     A learner of streams (a class derived from Learner) is given a small stream."""
     from seqsearch.study.check import check as findings_of
     from seqsearch.study.check import compared_accuracies
 
-    findings = findings_of(method, backbone, {backbone: weights} if weights else None)
+    findings = findings_of(method, backbone, {backbone: weights} if weights else None, learner)
     for f in findings:
         click.echo(shown(f"{f.contract} {f.asks}: {f.wrong or 'ok'}"))
     broken = list(dict.fromkeys(f.contract for f in findings if f.wrong and f.tested))
     if broken:
         page = "learners" if broken[0].startswith("L") else "methods"
         raise UserError(f"{method} breaks {', '.join(broken)} (docs/{page}.md): its results would not repeat")
-    for line in compared_accuracies(method, backbone, {backbone: weights} if weights else None):
+    for line in compared_accuracies(method, backbone, {backbone: weights} if weights else None, learner):
         click.echo(shown(line))
 
 

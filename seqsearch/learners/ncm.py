@@ -28,30 +28,33 @@ class NearestClassMean(Learner):
         super().__init__(context, config)
         self.sums = torch.zeros(context.n_classes, context.dim, device=context.device)
         self.counts = torch.zeros(context.n_classes, device=context.device)
-        self._measure()
+        self._unseen = torch.full((context.n_classes,), -torch.inf, device=context.device)
+        self._scale = torch.zeros(context.n_classes, device=context.device)
+        self._knows = False
 
-    def _measure(self) -> None:
-        """What scores are multiplied by, and what unseen classes have too little."""
-        self._scale = 1 / self.sums.norm(dim=1).clamp(min=1e-12)
-        self._unseen = torch.where(self.counts > 0, 0.0, -torch.inf)
+    def _measure(self, seen: Tensor) -> None:
+        """What scores are multiplied by, and what unseen classes have too little; of these columns some may be ``seen`` first."""
+        self._knows = self._knows or bool(len(seen))
+        self._unseen[seen] = 0.0
+        self._scale = self.sums.norm(dim=1).clamp_(min=1e-12).reciprocal_()
 
     def predict(self, batch: Batch) -> Tensor:
-        if not bool(self.counts.any()):
+        if not self._knows:
             return torch.full((len(batch),), -1)
         return torch.addcmul(self._unseen, batch.frozen @ self.sums.T, self._scale).argmax(1)
 
     def learn(self, step: Step) -> None:
         targets = step.batch.targets
         self.sums.index_add_(0, targets, step.batch.frozen)
-        self.counts.index_add_(0, targets, torch.ones(len(targets), device=self.counts.device))
-        self._measure()
+        self.counts += torch.bincount(targets, minlength=len(self.counts))
+        self._measure(targets)
 
     def state_dict(self) -> dict[str, Any]:
         return {"sums": self.sums.to("cpu", copy=True), "counts": self.counts.to("cpu", copy=True)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         self.sums, self.counts = state["sums"].to(self.sums.device), state["counts"].to(self.counts.device)
-        self._measure()
+        self._measure(torch.nonzero(self.counts)[:, 0])
 
 
 build = NearestClassMean

@@ -126,7 +126,7 @@ def _check_backbone(item: Item, caps: Caps, name: str, backbone: Backbone) -> No
         raise UserError(
             f"method {item.text!r} reads feature maps of a network's stages, which --precision bf16 does not reach: leave it out"
         )
-    if isinstance(backbone, FromScratch) and not caps.trains_backbone:
+    if isinstance(backbone, FromScratch) and not caps.trains_backbone and caps.input != "labels":
         raise UserError(
             f"method {item.text!r} does not train its backbone, and {name!r} begins from scratch: its features would say "
             "nothing; give it a pre-trained one"

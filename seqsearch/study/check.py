@@ -41,15 +41,16 @@ from seqsearch.training.world import World
 POOL = "glyphs:classes=32"
 
 
-def check(text: str, backbone: str, weights: Mapping[str, str] | None = None) -> list[Finding]:
-    """Check one method, given in the item grammar; ``weights``: files by backbone.
+def check(text: str, backbone: str, weights: Mapping[str, str] | None = None, learner: bool = False) -> list[Finding]:
+    """Check one method, given in the item grammar; ``weights``: files by backbone; ``learner``: it is a learner of streams, also
+    if a method has its name.
 
     Raises:
         UserError: it cannot be loaded.
     """
     pin_threads()
     item = located(parse_item(text, "method"), Path.cwd())
-    if is_learner(item):
+    if learner or is_learner(item):
         return learner_findings(item, backbone, dict(weights or {}))
     with tempfile.TemporaryDirectory() as scratch:
         world = World(POOL, 0, str(cache_root()), scratch, weights=tuple((weights or {}).items()))
@@ -59,14 +60,16 @@ def check(text: str, backbone: str, weights: Mapping[str, str] | None = None) ->
         return subject.findings()
 
 
-def compared_accuracies(text: str, backbone: str, weights: Mapping[str, str] | None = None) -> list[str]:
+def compared_accuracies(
+    text: str, backbone: str, weights: Mapping[str, str] | None = None, learner: bool = False
+) -> list[str]:
     """A line for a learner of streams and each of those that it is told beside; none for a method.
 
     Raises:
         UserError: it fails or diverges on a longer stream than that of the contracts.
     """
     item = located(parse_item(text, "method"), Path.cwd())
-    if not is_learner(item):
+    if not (learner or is_learner(item)):
         return []
     try:
         found = accuracies(item, backbone, dict(weights or {}))

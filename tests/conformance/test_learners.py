@@ -106,6 +106,16 @@ def test_parameters_are_checked_and_explained(name: str) -> None:
                     build_config(kind, {f.name: wrong})
 
 
+def test_only_what_reads_features_needs_a_network_that_has_learned(world: World) -> None:
+    for name in names("learner"):
+        caps, item = load("learner", name).caps, parse_item(name, "learner")
+        if caps.input == "frozen":
+            with pytest.raises(UserError, match="begins from scratch"):
+                world.spec(item, TINY)
+        else:
+            assert world.spec(item, TINY).label == name
+
+
 @pytest.mark.parametrize("name", ["er", "ace", "cosine_fc", "fc_only", "over_adapt"])
 def test_too_high_a_rate_is_a_result(world: World, name: str) -> None:
     spec = world.spec(parse_item(f"{name}:lr=1e30", "learner"), backbone_of(name))

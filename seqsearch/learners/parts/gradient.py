@@ -119,14 +119,14 @@ class GradientLearner(Learner):
         if not count:
             return
         batches = training_batches(self.config.sampler, step.revealed, size, count, lambda g: step.draws(f"sample {g}"))
-        generator = step.generator("augment")
+        generator = step.generator("augment") if self._augment is not None else None
         networks = () if self.network is None else statistics_of(self.context, self.network)
         with in_training(networks):
             for positions in batches:
                 if networks and len(positions) == 1:
                     positions = positions.repeat(2)  # one sample has no statistics
                 part = step.samples(positions)
-                if self._augment is not None:
+                if self._augment is not None and generator is not None:
                     part = part.augmented(self._augment, generator)
                 incoming = torch.from_numpy(positions >= step.first).to(self.context.device)
                 self.update(part, incoming, step)

@@ -26,7 +26,7 @@ from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 from tests.unit.learners.steps import MemoryStep, asked, made, taught
 
-PLAYING = Playing("glyphs:samples=110,classes=6,burst=4", batch=16)
+PLAYING = Playing("glyphs:samples=75,classes=6,burst=4", batch=12)
 BACKBONE = "scratch:tiny-8"
 
 
@@ -107,7 +107,7 @@ def test_er_on_the_latest_batch_is_a_plain_loop_bit_for_bit(states: str) -> None
 def test_segments_of_any_length_give_the_same(states: str, text: str) -> None:
     world = world_of(states)
     whole = learned(world, text, world.played.steps)
-    for ends in ((1, 2, 5), (3,), (2, 4)):
+    for ends in ((1, 2), (4,)):
         parts = learned(world, text, *ends, world.played.steps)
         assert same(whole.learner, parts.learner)
         assert np.array_equal(whole.right[0], parts.right[0])
@@ -115,9 +115,9 @@ def test_segments_of_any_length_give_the_same(states: str, text: str) -> None:
 
 
 def test_several_shifts_in_one_pass_are_as_each_alone(states: str) -> None:
-    together = learned(world_of(states, shifts=(0, 16, 48)), "er", 6)
-    for view, shift in enumerate((16, 48), 1):
-        alone = learned(world_of(states, shifts=(0, shift)), "er", 6)
+    together = learned(world_of(states, shifts=(0, 12, 24)), "er", 3)
+    for view, shift in enumerate((12, 24), 1):
+        alone = learned(world_of(states, shifts=(0, shift)), "er", 3)
         assert np.array_equal(together.right[view], alone.right[1])
         assert same(together.learner, alone.learner)
 

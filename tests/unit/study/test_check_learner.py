@@ -60,6 +60,13 @@ def test_one_of_ours_is_checked_by_name_where_no_method_has_it() -> None:
     assert result.stdout.count(": ok\n") == 8
 
 
+def test_one_that_shares_its_name_with_a_method_is_asked_for() -> None:
+    result = CliRunner().invoke(main, ["check", "er", "--learner", "--backbone", "scratch:tiny-8"])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("L1 ")
+    assert result.stdout.splitlines()[-3].startswith("er: online accuracy")
+
+
 def test_a_learner_that_lacks_something_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "from seqsearch.learners.base import Learner\n\nclass Mine(Learner):\n    def learn(self, step):\n        pass\n"
