@@ -7,13 +7,16 @@ READY := $(VENV)/.ready
 PYTEST := $(VENV)/bin/python -m pytest
 WITHOUT_RAY := -n 2 --dist loadfile tests/unit tests/conformance tests/golden tests/peers
 
-.PHONY: demo gtep-demo test test-long lint bench clean
+.PHONY: demo gtep-demo online-demo test test-long lint bench clean
 
 demo: $(READY)
 	$(VENV)/bin/seqsearch cldyb --config benchmarks/demo.yaml
 
 gtep-demo: $(READY)
 	$(VENV)/bin/seqsearch gtep --config benchmarks/gtep_demo.yaml
+
+online-demo: $(READY)
+	$(VENV)/bin/seqsearch online --config benchmarks/online_demo.yaml
 
 test: $(READY)
 	$(PYTEST) -m "not long" $(WITHOUT_RAY)

@@ -28,6 +28,16 @@ from benchmarks.fuzz_given import (
     score_run,
     table,
 )
+from benchmarks.fuzz_streams import (
+    arrays,
+    of_features_file,
+    of_others,
+    of_photos,
+    read_arrays,
+    read_stream,
+    read_tables,
+    tables,
+)
 from protocols.cldyb.protocol import Cldyb
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.cldyb import cldyb
@@ -255,6 +265,12 @@ def _of_run(*names: str) -> Callable[[Path], list[Path]]:
 KINDS = {
     "parquet-pool": Kind(_own, _read_pool, bytes_changed),
     "parquet-hub": Kind(_hub, _read_pool, bytes_changed),
+    "stream-features": Kind(of_features_file, read_stream, bytes_changed),
+    "stream-images": Kind(of_photos(embed=True), read_stream, bytes_changed),
+    "stream-paths": Kind(of_photos(embed=False), read_stream, bytes_changed),
+    "stream-of-others": Kind(of_others, read_stream, bytes_changed),
+    "stream-arrays": Kind(arrays, read_arrays, bytes_changed),
+    "stream-tables": Kind(tables, read_tables, bytes_changed),
     "image": Kind(_images, _read_pool, bytes_changed),
     "journal": Kind(_journal, _read_journal, journal_changed),
     "array": Kind(_array, _read_array, bytes_changed, silent=True),

@@ -29,15 +29,21 @@ def methods(name: str | None, as_json: bool) -> None:
 @click.option("--backbone", default="glyph_vit", show_default=True, help="Backbone to check it on.")
 @click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model.")
 def check(method: str, backbone: str, weights: str | None) -> None:
-    """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and tell whether its results can be trusted."""
+    """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and tell whether its results can be trusted.
+
+    A learner of streams (a class derived from Learner) is given a small stream."""
     from seqsearch.study.check import check as findings_of
+    from seqsearch.study.check import compared_accuracies
 
     findings = findings_of(method, backbone, {backbone: weights} if weights else None)
     for f in findings:
         click.echo(shown(f"{f.contract} {f.asks}: {f.wrong or 'ok'}"))
     broken = list(dict.fromkeys(f.contract for f in findings if f.wrong and f.tested))
     if broken:
-        raise UserError(f"{method} breaks {', '.join(broken)} (docs/methods.md): its results would not repeat")
+        page = "learners" if broken[0].startswith("L") else "methods"
+        raise UserError(f"{method} breaks {', '.join(broken)} (docs/{page}.md): its results would not repeat")
+    for line in compared_accuracies(method, backbone, {backbone: weights} if weights else None):
+        click.echo(shown(line))
 
 
 def commands() -> Sequence[click.Command]:

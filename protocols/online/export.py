@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from protocols.online.blind import baseline, swept
 from protocols.online.choice import described
 from protocols.online.counted import Counts, block_length, by_view, figures, held_out
+from protocols.online.known import known_runs
 from protocols.online.reading import OnlineResults
 from protocols.online.study import OnlineStudy
 from protocols.online.summary import summarise
-from protocols.running.export import run_info, write_costs
+from protocols.running.export import Searched, run_info, write_costs
 from protocols.running.folder import write_json
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.types import MethodSpec
+from seqsearch.engine.evaluator import Ledger
 from seqsearch.results.rows import Row
 from seqsearch.results.stream_schema import BLIND, CURVES, FIGURES, SHIFT
 from seqsearch.results.tables import write_rows
 from seqsearch.streams.playing import Played
-
-if TYPE_CHECKING:
-    from protocols.online.run import OnlineRun
 
 HELD_OUT = -1
 """What stands for the holdout where a shift is told."""
@@ -34,27 +33,26 @@ POINTS = 200
 """Of a curve, at most."""
 
 
-def export(session: Session, run: OnlineRun, reached: str | None) -> Exported:
+def export(session: Session, study: OnlineStudy, searched: Searched | None, reached: str | None) -> Exported:
     """Write ``figures``, ``curves``, ``blind`` and ``trainings.parquet``, ``shift.json`` and ``stats.json``.
 
     Of a run that was stopped, having ``reached`` so and so far, it is what is known so far.
     """
-    study, folder, journal = run.study, session.folder, session.journal
+    folder, journal = session.folder, session.journal
     info = run_info(folder, {})
-    found = [*_of_learners(run), *_of_the_baseline(study)]
+    found = [*_of_learners(study, journal), *_of_the_baseline(study)]
     rows = write_rows(folder.file(FIGURES.file), FIGURES, info, found)
-    curves = write_rows(folder.file(CURVES.file), CURVES, info, [*_curves(rows), *_traces(run)])
+    curves = write_rows(folder.file(CURVES.file), CURVES, info, [*_curves(rows), *_traces(study, journal)])
     blind = write_rows(folder.file(BLIND.file), BLIND, info, swept(study))
     said = {**(described(study.choice) if study.choice else {}), "shift": study.shift, "named": study.choice is None}
     write_json(folder.file(SHIFT), said)
-    stats = write_costs(folder, info, journal, run.searched, session.busy_share, reached)
+    stats = write_costs(folder, info, journal, searched, session.busy_share, reached)
     results = OnlineResults(folder.saved(), stats, tuple(rows), tuple(curves), tuple(blind), said)
     return Exported(results, summarise(results))
 
 
-def _of_learners(run: OnlineRun) -> Iterator[Row]:
-    study = run.study
-    for m, window, replicate, results in run.played():
+def _of_learners(study: OnlineStudy, ledger: Ledger) -> Iterator[Row]:
+    for m, window, replicate, results in known_runs(study, ledger):
         ok = [r for r in results if r.status == "ok"]
         status = next((r.status for r in results if r.status != "ok"), "ok")
         if status == "ok" and len(ok) < len(study.segments(window)):
@@ -147,12 +145,11 @@ def _curves(rows: Sequence[Row]) -> Iterator[Row]:
                 }  # fmt: skip
 
 
-def _traces(run: OnlineRun) -> Iterator[Row]:
+def _traces(study: OnlineStudy, ledger: Ledger) -> Iterator[Row]:
     """Retention of the models on the way, where it was asked for."""
-    study = run.study
     if not study.settings.trace:
         return
-    for m, window, replicate, results in run.played():
+    for m, window, replicate, results in known_runs(study, ledger):
         for steps, right in held_out(study.played, window, study.checkpoint_every, results):
             key = {
                 "method_id": m.label,

@@ -52,7 +52,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Told:
-    """A figure with its interval; ``lacking``: why there is none, empty where there is one. ``blocks`` of the stream behind it."""
+    """A figure with its interval, and the ``blocks`` of the stream behind it; ``lacking``: why it has none, else empty."""
 
     interval: Interval
     lacking: str = ""
@@ -75,7 +75,7 @@ def blocks_of(rows: Sequence[Row]) -> Blocks:
 def mean(blocks: Blocks, shift: int) -> Told:
     """Accuracy, mean over seeds: over stretches of the stream as long as this, and over training seeds if there are several."""
     means, size, lacking = blocks.means(shift)
-    found = of_means(blocks.accuracy, [means], size, LEVEL, lacking, share=True)
+    found = of_means(blocks.accuracy, [means], size, LEVEL, lacking)
     return Told(found.interval, found.lacking, found.blocks)
 
 

@@ -14,8 +14,6 @@ from protocols.online.study import OnlineStudy
 from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.session import Session
 from protocols.running.snapshot import Expected
-from seqsearch.core.outcomes import EdgeResult
-from seqsearch.core.types import MethodSpec, Rollout, StateKey
 from seqsearch.engine.search import Search
 from seqsearch.planners.given import GivenPlanner, GivenSequence
 
@@ -44,25 +42,8 @@ class OnlineRun(ProtocolRun):
                 name = f"{m.label} shuffled within {window}" if window else m.label
                 yield GivenPlanner(name, lambda given=given: given, [m], self.study.settings.seed)  # type: ignore[misc]
 
-    def played(self) -> Iterator[tuple[MethodSpec, int, int, tuple[EdgeResult, ...]]]:
-        """Learner, window and training seed of each run, and what is known of its segments, from the first on."""
-        journal, study = self.session.journal, self.study
-        for window in study.orders:
-            for m in study.methods:
-                for replicate in study.replicates(m):
-                    key = StateKey(m, study.settings.seed, replicate, study.segments(window))
-                    known: list[EdgeResult] = []
-                    for edge in Rollout(key, "test", leaf=True).edges():
-                        result = journal.edge(edge.digest)
-                        if result is None:
-                            break
-                        known.append(result)
-                        if result.status != "ok":
-                            break
-                    yield m, window, replicate, tuple(known)
-
     def export(self, reached: str | None) -> Exported:
-        return export(self.session, self, reached)
+        return export(self.session, self.study, self.searched, reached)
 
 
 def expected(study: OnlineStudy) -> Expected:

@@ -45,7 +45,7 @@ class OnlineSettings(MethodSettings):
         "", "Lengths [samples] of windows within which the stream is shuffled, for a check that needs no shift; commas."
     )
     search: float = setting(
-        0.1, "Share of the stream, at its beginning, on which k and S are chosen.", minimum=0.0, maximum=0.9
+        0.1, "Share of the stream, at its beginning, on which k and S are chosen.", minimum=0.0, maximum=0.99
     )
     holdout: float = setting(
         0.05, "Share of the rest, in whole bursts, on which retention is measured.", minimum=0.0, maximum=0.9

@@ -131,7 +131,7 @@ def summarise(run: OnlineResults) -> Summary:
     shift = run.shift["shift"]
     learners = tuple(_learned(label, rows, shift) for label, rows in by_label.items())
     pairs = _pairs(by_label, shift)
-    shuffled = [s for label, rows in by_label.items() for s in _shuffled(label, rows)]
+    shuffled = [s for label, rows in by_label.items() for s in _shuffled(label, rows, shift)]
     return Summary(run, shift, learners, tuple(pairs), tuple(shuffled))
 
 
@@ -144,14 +144,16 @@ def _common(rows: ByKey, shift: int) -> Blocks | None:
 def _learned(label: str, rows: ByKey, shift: int) -> Learned:
     flat = [r for key, found in rows.items() if not key[0] for r in found]
     shifts = sorted({s for learned, judged, s, _, _ in rows if not learned and not judged and s != HELD_OUT})
-    at = {s: _figure(b, s) for s in shifts if (b := _common(rows, s)) is not None}
-    published = {s: _figure(blocks_of(rows[0, 0, s, "all", 0]), s) for s in shifts if (0, 0, s, "all", 0) in rows}
+    at = {s: _figure(b, max(s, shift)) for s in shifts if (b := _common(rows, s)) is not None}
+    published = {
+        s: _figure(blocks_of(rows[0, 0, s, "all", 0]), max(s, shift)) for s in shifts if (0, 0, s, "all", 0) in rows
+    }
     now, later = _common(rows, 0), _common(rows, shift)
     held_out = rows.get((0, 0, HELD_OUT, "holdout", 0))
     return Learned(
         label, next((r["status"] for r in flat if r["status"] != "ok"), "ok"), len({r["seed"] for r in flat}), at, published,
         difference(now, later, shift) if shift and now and later else None,
-        _figure(blocks_of(held_out), 0) if held_out else None,
+        _figure(blocks_of(held_out), shift) if held_out else None,
         _a_step(flat, "updates"), _a_step(flat, "spent"), _a_step(flat, "learning_seconds"),
         max((r["state_bytes"] for r in flat if r["state_bytes"] is not None), default=None),
     )  # fmt: skip
@@ -178,12 +180,12 @@ def _pairs(by_label: Mapping[str, ByKey], shift: int) -> list[Pair]:
     }
     together = len(whole) * (len(whole) - 1)  # each pair, online and near-future
     return [
-        Pair(a, b, *(difference(whole[a][i], whole[b][i], shift * i, together) for i in (0, 1)))
+        Pair(a, b, *(difference(whole[a][i], whole[b][i], shift, together) for i in (0, 1)))
         for a, b in combinations(whole, 2)
     ]
 
 
-def _shuffled(label: str, rows: ByKey) -> list[Shuffled]:
+def _shuffled(label: str, rows: ByKey, shift: int) -> list[Shuffled]:
     """For each window; both columns of the two by two, each on samples that neither learner had seen."""
     found = []
     for window in sorted({key[0] for key in rows if key[0]}):
@@ -193,6 +195,9 @@ def _shuffled(label: str, rows: ByKey) -> list[Shuffled]:
         }  # fmt: skip
         if all(k in rows for k in keys.values()):
             cells = {name: blocks_of(rows[k]) for name, k in keys.items()}
-            told = (difference(cells["ordered", j], cells["shuffled", j], window, 2) for j in ("ordered", "shuffled"))
+            told = (
+                difference(cells["ordered", j], cells["shuffled", j], max(window, shift), 2)
+                for j in ("ordered", "shuffled")
+            )
             found.append(Shuffled(label, window, {name: b.accuracy for name, b in cells.items()}, *told))
     return found

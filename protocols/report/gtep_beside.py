@@ -17,25 +17,36 @@ FREE = "no steps"
 """Of a method that takes no gradient steps: any number of its settings fits."""
 
 
+LITTLE = 0.0005
+"""Share of orders without a choice that need not be told."""
+
+
 def equal_compute(s: Summary) -> Cells:
     """Methods at equal counted work, and at equal numbers of settings; no rows where there is no comparison."""
     e = s.equal_compute
     known = () if e is None else e.methods
     pools = [p for p in names(s) if any(p in m.elsewhere for m in known)]
-    both: list[tuple[str, str]] = []
-    for pool in (None, *pools):
-        for at in (0, 1):
-            values = [_of(m, pool)[at] for m in known]
-            both += [(percent(v), "-" if r is None else str(r)) for v, r in zip(values, ranks(values), strict=True)]
     rows = []
-    for i, m in enumerate(known):
-        figures = [cell for pair in both[i :: len(known)] for cell in pair]
-        work = f"{m.work:,.0f}" if m.work else FREE
-        rows.append((m.method, str(m.settings), work, seconds_text(m.seconds), f"{m.at_budget.trials:.1f}", *figures))
-    headings = ["Method", "tried", "images a setting", "time of all", "fit"]
-    for name in ("", *(f"{names(s)[p]}: " for p in pools)):
-        headings += [f"{name}H at equal compute", "rank", f"{name}best of {e.number if e else 0}", "rank"]
-    return Cells("Methods at equal compute", _lead(s, e, bool(pools)) if e else "", tuple(headings), tuple(rows))
+    for pool in (None, *pools):
+        at, of = ([_of(m, pool)[i] for m in known] for i in (0, 1))
+        places = zip(known, at, ranks(at), of, ranks(of), strict=True)
+        for m, h, rank, h_of, rank_of in places:
+            work = f"{m.work:,.0f}" if m.work else FREE
+            search = (work, seconds_text(m.seconds), f"{m.at_budget.trials:.1f}", percent(m.at_budget.undefined))
+            figures = (percent(h), _rank(rank), percent(h_of), _rank(rank_of))
+            rows.append((tuning(s) if pool is None else names(s)[pool], m.method, str(m.settings), *search, *figures))
+    headings = ("H on", "method", "tried", "images each", "time of all", "fit", "none", "equal compute", "rank")
+    number = e.number if e else 0
+    return Cells(
+        "Methods at equal compute",
+        _lead(s, e, bool(pools)) if e else "",
+        (*headings, f"best of {number}", "rank"),
+        tuple(rows),
+    )
+
+
+def _rank(rank: int | None) -> str:
+    return "-" if rank is None else str(rank)
 
 
 def _of(m: Spent, pool: str | None) -> tuple[float, float]:
@@ -47,8 +58,9 @@ def _lead(s: Summary, e: EqualCompute, elsewhere: bool) -> str:
     text = (
         f"H in percent as chosen by, on {tuning(s)}, too high on average. Equal compute: of the best of the settings that a "
         f"search tries until the next one would exceed {e.budget:,.0f} images stepped on, what all settings of the least costly "
-        "method took; exactly, over all orders of the settings tried. Fit: how many those are on average. Beside it the best of "
-        f"{e.number}, equally many for all. Counted are images: one is as much for a large network as for a small one, and a "
+        "method took; exactly, over all orders of the settings tried. Fit: how many those are on average; none: percent of "
+        "orders in which none is chosen, not even the first fits or all that fit diverged: H is of the others. Beside it the "
+        f"best of {e.number}, equally many for all. Counted are images: one is as much for a large network as for a small, and a "
         "first task that settings share counts in each. Time: to train all settings tried, on the machines of this run; nothing "
         "is decided by it."
     )
@@ -73,6 +85,9 @@ def compute_verdict(s: Summary) -> str:
             said.append(f"{where} the ranking stays the same")
         else:
             said.append(f"{where} the ranking changes: {_order(e, at)} in place of {_order(e, of)}")
+    empty = [f"{m.method} {percent(m.at_budget.undefined)} %" for m in e.methods if m.at_budget.undefined > LITTLE]
+    if empty:
+        said.append(f"orders in which none is chosen, which are left out: {', '.join(empty)}")
     return (
         f"Methods at equal compute ({e.budget:,.0f} images stepped on) beside {count(e.number, 'setting')} of each: "
         f"{'; '.join(said)}. Of mean H of the settings tried, on these class orders and images, with images as the measure of "

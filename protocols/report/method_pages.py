@@ -1,4 +1,4 @@
-"""The pages of the methods in ``docs/methods``, and the table that compares them: written from the code.
+"""The pages of the methods in ``docs/methods``, the table that compares them, and the sections of the learners: from the code.
 
     python -m protocols.report.method_pages
 
@@ -20,6 +20,10 @@ DOCS = Path(__file__).parents[2] / "docs"
 BEGIN, END = (
     "<!-- the table below is written by python -m protocols.report.method_pages -->",
     "<!-- end of the table -->",
+)
+LEARNERS = (
+    "<!-- the sections below are written by python -m protocols.report.method_pages -->",
+    "<!-- end of the sections -->",
 )
 COLUMNS = {
     "exemplar": "exemplars", "statistic": "statistics", "full": "full", "parameter-efficient": "efficient",
@@ -76,12 +80,32 @@ def comparison() -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
+def learner_sections() -> str:
+    """All learners of streams, a section each, as Markdown."""
+    return "\n\n".join(_section(name) for name in names("learner"))
+
+
+def _section(name: str) -> str:
+    m = describe(name, "learner")
+    first, _, rest = m["documentation"].partition("\n\n")
+    reads = {"labels": "labels alone", "frozen": "features of the frozen backbone", "images": "images"}[
+        m["caps"]["input"]
+    ]
+    lines = [f"### {name}", "", _markdown(first), "", _markdown(rest), "", f"Reads {reads}."]
+    if m["parameters"]:
+        lines += ["", *_parameters(m["parameters"])]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
+
+
 def pages() -> dict[Path, str]:
     """What each file should hold."""
     found = {DOCS / "methods" / f"{name}.md": page(name) for name in names("method")}
     overview = DOCS / "methods.md"
     before, _, rest = overview.read_text().partition(BEGIN)
     found[overview] = f"{before}{BEGIN}\n\n{comparison()}\n\n{END}{rest.partition(END)[2]}"
+    learners = DOCS / "learners.md"
+    before, _, rest = learners.read_text().partition(LEARNERS[0])
+    found[learners] = f"{before}{LEARNERS[0]}\n\n{learner_sections()}\n\n{LEARNERS[1]}{rest.partition(LEARNERS[1])[2]}"
     return found
 
 

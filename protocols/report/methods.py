@@ -7,7 +7,7 @@ import inspect
 from typing import Any
 
 from seqsearch.core.bounds import plain, range_text
-from seqsearch.core.registry import load, names
+from seqsearch.core.registry import ItemKind, load, names
 from seqsearch.methods.config import EMBEDDED, SCRATCH, TINY, LogUniform, default_of, space_of
 
 KINDS = {
@@ -23,10 +23,10 @@ def methods_json() -> list[dict[str, Any]]:
     return [describe(name) for name in names("method")]
 
 
-def describe(name: str) -> dict[str, Any]:
-    """What a method is: name, variant, about, documentation, capabilities, parameters (name, help, bounds, choices; default and
-    search space, also those on embedded backbones and on networks from scratch)."""
-    method = load("method", name)
+def describe(name: str, kind: ItemKind = "method") -> dict[str, Any]:
+    """What a method (or a learner of streams) is: name, variant, about, documentation, capabilities, parameters (name, help,
+    bounds, choices; default and search space, also those on embedded backbones and on networks from scratch)."""
+    method = load(kind, name)
     parameters = [
         {
             "name": f.name, **{k: f.metadata.get(k) for k in ("help", "minimum", "maximum", "choices")},
@@ -39,7 +39,7 @@ def describe(name: str) -> dict[str, Any]:
     documentation = inspect.getdoc(inspect.getmodule(method)) or inspect.getdoc(method) or ""
     return {
         "name": name,
-        "variant": method.variant,
+        "variant": getattr(method, "variant", ""),
         "about": " ".join(documentation.split("\n\n")[0].split()),
         "documentation": documentation,
         "caps": dataclasses.asdict(method.capabilities(method.Config())),

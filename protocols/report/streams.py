@@ -34,8 +34,8 @@ def show_lines(record: dict[str, Any]) -> list[str]:
         lines.append("by construction: " + ", ".join(f"{n} {v:g}" for n, v in r["known"].items()))
     lines += [_lengths("runs of one class", r["runs"])]
     lines += [_lengths(f"bursts (a class again within {r['bursts']['gap']} samples)", r["bursts"])]
-    lines += ["", "     lag  same class  beyond chance"]
-    lines += [f"{a['lag']:>8}  {a['share']:>10.4f}  {a['kappa']:>13.4f}" for a in r["agreement"]]
+    lines += ["", "     lag  autocorrelation  of its most"]
+    lines += [f"{a['lag']:>8}  {a['autocorrelation']:>15.4f}  {a['kappa']:>11.4f}" for a in r["agreement"]]
     return [shown(line) for line in [*lines, "", *_prior(r["prior"])]]
 
 

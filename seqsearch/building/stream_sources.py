@@ -214,7 +214,9 @@ def _csv(file: Path, header: bool) -> Any:
         read = csv.ReadOptions(autogenerate_column_names=not header, use_threads=False)
         parse = csv.ParseOptions(delimiter="," if header else "\t", quote_char='"' if header else False)
         text = dict.fromkeys(("path", "label", "f0", "f1"), pa.string())
-        return csv.read_csv(opened, read, parse, csv.ConvertOptions(column_types=text, strings_can_be_null=True))
+        table = csv.read_csv(opened, read, parse, csv.ConvertOptions(column_types=text, strings_can_be_null=True))
+        str(table.column_names)  # names that are no UTF-8 are found out here
+        return table
 
 
 @contextlib.contextmanager
@@ -237,7 +239,7 @@ def _array(file: Path, dimensions: int, kinds: str) -> NDArray[Any]:
     """
     try:
         found: NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except Exception as error:  # numpy parses the header as Python, and raises what that does
         said = getattr(error, "strerror", None) or " ".join(str(error).split())[:120]
         raise UserError(f"{file} cannot be read as a .npy array ({said})") from None
     if not isinstance(found, np.ndarray) or found.ndim != dimensions or found.dtype.kind not in kinds:

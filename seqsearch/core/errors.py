@@ -1,4 +1,4 @@
-"""The two kinds of trouble that are not bugs."""
+"""The kinds of trouble that are not bugs."""
 
 from seqsearch.core.text import cut, shown
 
@@ -19,3 +19,7 @@ class EngineDied(UserError):
 
 class AccessError(RuntimeError):
     """Data was asked for that class-incremental learning does not let a method see, or be judged on."""
+
+
+class Diverged(Exception):
+    """Training gave NaN, said so itself, or scored with non-finite values: a result, not a crash."""

@@ -1,8 +1,10 @@
 """Intervals of accuracies over a stream whose samples are correlated: by blocks of samples that follow each other.
 
-The stream is cut into G blocks of B samples, B = max(1000, 4 S) for shift S, shortened to n / 20 where the stream is short, never below
-max(100, S). Below 20 blocks nothing is said (``lacking``). Block means are taken for independent. Where a block's mean depends on
-that of the one before by more than `MOST_DEPENDENCE`, or neighbouring blocks merged to 20 still do, nothing is said either.
+The stream is cut into G blocks of B samples, B = max(1000, 4 S) for shift S, shortened to n / 20 where the stream is short, never
+below max(100, S). Below 20 blocks nothing is said (``lacking``). ``shift`` is the one that `seqsearch.correlation.shift` chose
+for the stream, also for accuracies at shift 0: it says how far the correlation reaches. What is longer than a block cannot be
+seen from the answers alone. Block means are taken for independent; a correlation r > 0 with the next block widens the interval
+by sqrt((1 + r) / (1 - r)), and where it is above `MOST_DEPENDENCE`, also of blocks merged to 20, nothing is said.
 
 Population: stretches of this length of the same kind of stream, with the same learner (this training) unless several seeds were
 given; then also seeds, drawn anew for each learner. Intervals are Student's and Hall's together
@@ -26,7 +28,7 @@ from seqsearch.distribution.pivot import Pivot
 
 FEWEST_BLOCKS, SHORTEST_BLOCK = 20, 100
 USUAL_BLOCK = 1000
-MOST_DEPENDENCE = 0.35
+MOST_DEPENDENCE = 0.5
 """Correlation of a block's mean with the next one's, above which 20 blocks say nothing; by measured coverage."""
 FEWEST_ERRORS = 5
 """Blocks with at least one right, and one wrong answer: of fewer, how often they occur cannot be seen."""
@@ -36,7 +38,7 @@ FEWEST_ERRORS = 5
 class BlockInterval:
     """A figure of a stream with its interval; NaN bounds where ``lacking`` says why.
 
-    ``blocks`` of ``block`` samples each (some have one more). ``seeds``: how many trainings it is over; 1: it is of these trainings.
+    ``blocks`` of ``block`` samples each (some have one more). ``seeds``: trainings it is over; 1: it is of these ones.
     """
 
     interval: Interval
@@ -46,7 +48,7 @@ class BlockInterval:
     lacking: str = ""
 
 
-def block_means(correct: ArrayLike, shift: int = 0) -> tuple[Float64, int, str]:
+def block_means(correct: ArrayLike, shift: int) -> tuple[Float64, int, str]:
     """Means of blocks ``[R, G]`` of 0/1 values ``[n]`` or ``[R, n]`` (R seeds), samples in a block, and what is lacking.
 
     O(n), once; values are read as they are (bool, memory-mapped), a seed at a time.
@@ -77,17 +79,17 @@ def block_size(n: int, shift: int) -> int:
     return max(SHORTEST_BLOCK, shift, min(max(USUAL_BLOCK, 4 * shift), n // FEWEST_BLOCKS))
 
 
-def accuracy(correct: ArrayLike, shift: int = 0, level: float = 0.95) -> BlockInterval:
+def accuracy(correct: ArrayLike, shift: int, level: float = 0.95) -> BlockInterval:
     """Accuracy over a stream, of ``correct [n]`` (one training) or ``[R, n]`` (R seeds, on the same samples).
 
     Raises:
         UserError: as of `block_means`.
     """
     means, block, lacking = block_means(correct, shift)
-    return of_means(float(np.mean(correct)), [means], block, level, lacking, share=True)
+    return of_means(float(np.asarray(correct).mean()), [means], block, level, lacking)
 
 
-def difference(a: ArrayLike, b: ArrayLike, shift: int = 0, level: float = 0.95) -> BlockInterval:
+def difference(a: ArrayLike, b: ArrayLike, shift: int, level: float = 0.95) -> BlockInterval:
     """Accuracy of a less that of b on the same samples: each ``[n]``, or ``[R, n]`` with R seeds of its own.
 
     With one seed each it is of these two trainings. From two seeds of both on, it is of the learners: over seeds that are drawn
@@ -96,16 +98,27 @@ def difference(a: ArrayLike, b: ArrayLike, shift: int = 0, level: float = 0.95) 
     Raises:
         UserError: as of `block_means`; different samples; or seeds of only one of them.
     """
-    (x, block, lacking), (y, _, _) = block_means(a, shift), block_means(b, shift)
-    if np.shape(a)[-1] != np.shape(b)[-1] or (len(x) > 1) != (len(y) > 1):
+    if np.shape(a)[-1:] != np.shape(b)[-1:] or (_seeds(a) > 1) != (_seeds(b) > 1):
         raise UserError(
             f"a paired difference wants the same samples, and several seeds of both or of none: {np.shape(a)} and {np.shape(b)}"
         )
-    return of_means(float(np.mean(a) - np.mean(b)), [x, -y], block, level, lacking)
+    return _difference((a, *block_means(a, shift)), (b, *block_means(b, shift)), level)
+
+
+Means = tuple[ArrayLike, Float64, int, str]
+
+
+def _seeds(correct: ArrayLike) -> int:
+    return 1 if np.ndim(correct) < 2 else len(np.asarray(correct))
+
+
+def _difference(one: Means, other: Means, level: float) -> BlockInterval:
+    (a, x, block, lacking), (b, y, _, _) = one, other
+    return of_means(float(np.asarray(a).mean() - np.asarray(b).mean()), [x, -y], block, level, lacking)
 
 
 def all_pairs(
-    learners: list[NDArray[np.integer]], shift: int = 0, level: float = 0.95
+    learners: list[NDArray[np.integer]], shift: int, level: float = 0.95
 ) -> dict[tuple[int, int], BlockInterval]:
     """Differences of all pairs i < j of M learners, whose intervals hold all together at ``level`` (Sidak over the pairs).
 
@@ -116,7 +129,12 @@ def all_pairs(
         raise UserError(f"pairs want two learners at least, not {len(learners)}")
     pairs = list(itertools.combinations(range(len(learners)), 2))
     each = level ** (1 / len(pairs))
-    return {(i, j): difference(learners[i], learners[j], shift, each) for i, j in pairs}
+    if len({(a.shape[-1:], _seeds(a) > 1) for a in learners}) > 1:
+        raise UserError(
+            f"pairs want the same samples, and several seeds of all or of none: {[a.shape for a in learners]}"
+        )
+    means: list[Means] = [(a, *block_means(a, shift)) for a in learners]
+    return {(i, j): _difference(means[i], means[j], each) for i, j in pairs}
 
 
 def dependence(means: Float64) -> float:
@@ -135,16 +153,15 @@ def _rare(means: Float64) -> str:
     return "" if mixed >= FEWEST_ERRORS else f"only {mixed} blocks hold a right, or a wrong answer"
 
 
-def of_means(
-    value: float, sides: list[Float64], block: int, level: float = 0.95, lacking: str = "", *, share: bool = False
-) -> BlockInterval:
-    """Interval of ``value``, the sum of the sides ``[R, G]``, each the block means of one learner's seeds.
+def of_means(value: float, sides: list[Float64], block: int, level: float = 0.95, lacking: str = "") -> BlockInterval:
+    """Interval of ``value``: of one accuracy, whose block means ``[R, G]`` are the only side, or of a difference, the second
+    side being the negative block means of what is subtracted.
 
-    A side of one seed is taken as it is: of a learner that draws nothing, or of this training. ``lacking``: why nothing can be said,
-    if that is known already; ``share``: the value is an accuracy, and no difference.
+    A side of one seed is taken as it is: of a learner that draws nothing, or of this training. ``lacking``: why nothing can
+    be said, if that is known already.
     """
     seeds, G = max(len(s) for s in sides), sides[0].shape[1]
-    if not lacking and share:
+    if not lacking and len(sides) == 1:
         lacking = _rare(sides[0])
     if not lacking and seeds == 1 and len(sides) == 2 and float(np.ptp(sides[0] + sides[1])) == 0:
         lacking = "the two are right in the same blocks equally often"
@@ -159,7 +176,7 @@ def of_means(
     wider = math.sqrt((1 + max(0.0, r)) / (1 - max(0.0, r)))
     pivot = Pivot.of_mean(series)
     low, high = pivot.bounds(level)
-    reach = max(value - (low - pivot.value + value), high - pivot.value) * wider
+    reach = max(pivot.value - low, high - pivot.value) * wider
     around = Interval(value, value - (pivot.value - low) * wider, value + (high - pivot.value) * wider)
     if seeds == 1:
         return BlockInterval(around, G, block)

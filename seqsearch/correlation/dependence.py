@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -35,7 +36,8 @@ def log_lags(n: int, per_octave: int = 1) -> tuple[int, ...]:
 
 
 def autocorrelation(labels: Stream, lags: Iterable[int] | None = None) -> tuple[tuple[int, ...], Float64]:
-    """Lags s, and of each the share of i with y[i] = y[i - s] less the sum over c of P(y[i - s] = c) P(y[i] = c), over the same i.
+    """Lags s, and for each the share of i with y[i] = y[i - s] less the sum over c of
+    P(y[i - s] = c) P(y[i] = c), over the same i.
 
     0 for independent labels. O(n) a lag.
 
@@ -64,7 +66,7 @@ def prior(labels: Stream, windows: int = 20, classes: int | None = None) -> tupl
     if not 1 <= windows <= len(y):
         raise UserError(f"{windows} windows of {len(y)} labels")
     edges = np.linspace(0, len(y), windows + 1).astype(np.int64)
-    return edges, np.array([np.bincount(y[a:b], minlength=C) / (b - a) for a, b in zip(edges, edges[1:], strict=False)])
+    return edges, np.array([np.bincount(y[a:b], minlength=C) / (b - a) for a, b in pairwise(edges)])
 
 
 def bursts(labels: Stream, gap: int = 0) -> Bursts:
@@ -88,7 +90,7 @@ def bursts(labels: Stream, gap: int = 0) -> Bursts:
 
 
 def effective_samples(values: Iterable[float] | Float64, block: int) -> float:
-    """How many independent values have the same standard error of their mean: the variance of a value over that of the mean by blocks.
+    """How many independent values have the same standard error of their mean: a value's variance over that of the mean by blocks.
 
     ``values [n]``, e.g. right answers as 0 and 1. n if all are equal.
 

@@ -3,7 +3,8 @@
 "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?", Section 3.5, takes the smallest S at which the blind
 classifier does about as well as a random one, read from a figure. Here, with kappa of `seqsearch.correlation.blind` by sample,
 
-    K*(S) = max over windows k <= ``longest_window`` of kappa(k, S)
+    K*(S) = max over windows k <= ``longest_window`` of kappa(k, S); 1000, or n / 1000 where that is less: a window
+    of k labels gives some n / k predictions that do not hang together, and of fewer than 1000 kappa is all noise
     plateau(k) = mean of kappa(k, S) over the longest shifts: half the longest and above
 
 S is the smallest from which on, at ALL longer shifts that were tried, the upper confidence bound of kappa(k, S) - plateau(k) is
@@ -12,8 +13,8 @@ drift of the class prior, which no shift takes away: it is reported, and above `
 
 Selection. The best k is chosen by the same samples, so that K*(S) is too high on average. The bound is the highest of the bounds
 of all k: it lies above the largest true value in at least as many cases as each lies above its own, without a correction; so do
-all longer shifts together. The error goes one way: S comes out too long rather than too short. As kappa(k) - plateau(k) is no less than
-K*(S) - max plateau at the best k, it bounds K*'s excess too.
+all longer shifts together. The error goes one way: S comes out too long rather than too short. As kappa(k) - plateau(k) is
+no less than K*(S) - max plateau at the best k, it bounds K*'s excess too.
 
 Bounds. The samples are cut into G blocks; each block's share in kappa is linearised (influence of a, P(pred) and P(y)), and
 Student's and Hall's bounds are of its block means (`seqsearch.distribution.pivot`): a bootstrap of 20 blocks covers less
@@ -25,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal, get_args
 
 import numpy as np
@@ -40,7 +42,7 @@ Null = Literal["independence", "uniform", "majority"]
 PAPER_SHIFTS = {"cglm": 256, "cloc": 16384}
 """S that the paper read from its Figure 2, in samples."""
 FEWEST_BLOCKS, MOST_BLOCKS, SHORTEST_BLOCK = 20, 200, 1000
-LONGEST_WINDOW = 1000
+LONGEST_WINDOW, FEWEST_WINDOWS = 1000, 1000
 MOST_PLATEAU = 0.1
 PARTS = 16
 """Shifts tried between two points of the grid, at a time."""
@@ -50,11 +52,12 @@ PARTS = 16
 class ShiftChoice:
     """The shift that was chosen, or why none was, and the whole curve.
 
-    ``shift``: S in samples; None with a ``reason``. ``gain [K, S]``: kappa of each of ``windows`` at each of ``shifts``; of the other
-    nulls accuracy less that of the null. ``best [S]``: the highest gain of windows up to ``longest_window``. ``bound [S]``: upper
-    confidence bound of what it is above the plateau. ``plateau``: the highest mean gain of a window at ``plateau_shifts``; 0 of
-    other nulls. ``drift``: mean gain of each longer window there. ``n`` samples judged from ``first`` on, in ``blocks`` blocks.
-    ``dropped``: shifts for which the stream is too short. ``segments``: of each part of the stream, if it was cut.
+    ``shift``: S in samples; None with a ``reason``. ``gain [K, S]``: kappa of each of ``windows`` at each of ``shifts``; of the
+    other nulls accuracy less that of the null. ``best [S]``: the highest gain of windows up to ``longest_window``. ``bound
+    [S]``: upper confidence bound of what it is above the plateau. ``plateau``: the highest mean gain of a window at
+    ``plateau_shifts``; 0 of other nulls. ``drift``: mean gain of each longer window there. ``n`` samples judged from ``first``
+    on, in ``blocks`` blocks. ``dropped``: shifts for which the stream is too short. ``segments``: of each part of the stream,
+    if it was cut.
     """
 
     shift: int | None
@@ -118,7 +121,7 @@ class _Judged:
 
 def choose_shift(
     labels: Stream, batch: int = 1, windows: Iterable[int] = WINDOWS, shifts: Iterable[int] = SHIFTS, tol: float = 0.01, *,
-    level: float = 0.95, null: Null = "independence", longest_window: int = LONGEST_WINDOW, segments: int = 1,
+    level: float = 0.95, null: Null = "independence", longest_window: int | None = None, segments: int = 1,
     classes: int | None = None, threads: int = 2,
 ) -> ShiftChoice:  # fmt: skip
     """The shift of a stream, by the labels of its search part; see above.
@@ -136,11 +139,14 @@ def choose_shift(
     grid = tuple(sorted({-(-S // B) * B for S in rising(shifts, 0, "shifts")}))
     if not 0 < tol < 1 or not 0.5 < level < 1 or null not in get_args(Null):
         raise UserError(f"tol {tol}, level {level}, null {null}: tol in 0 to 1, level in 0.5 to 1, {get_args(Null)}")
+    longest_window = longest_window or max(
+        min(ks[0], LONGEST_WINDOW), min(LONGEST_WINDOW, len(y) // max(1, segments) // FEWEST_WINDOWS)
+    )
     if ks[0] > longest_window:
         raise UserError(f"no window up to {longest_window} among {ks}: give a shorter one, or longest_window=")
     asked = ShiftChoice(None, "", B, tol, level, null)
     occur = classes or int(np.count_nonzero(np.bincount(y)))
-    parts = [p for p in np.array_split(y, max(1, segments))]
+    parts = np.array_split(y, max(1, segments))
     found = [_choose(np.ascontiguousarray(p), C, 1 / occur, ks, grid, longest_window, threads, asked) for p in parts]
     if len(found) == 1:
         return found[0]
@@ -165,7 +171,7 @@ def _choose(
     first = kept[-1] + ks[used - 1]
     G = min(MOST_BLOCKS, (len(y) - first) // max(SHORTEST_BLOCK, 4 * kept[-1]))
     edges = np.linspace(first, len(y), G + 1).astype(np.int64)
-    by_block = np.array([np.bincount(y[a:b], minlength=C) for a, b in zip(edges, edges[1:], strict=False)])
+    by_block = np.array([np.bincount(y[a:b], minlength=C) for a, b in pairwise(edges)])
     judged = _Judged(y, ks[:used], edges, by_block, asked.null, uniform, threads)
     gain, shares = judged.curve(kept)
     base = shares[:, -len(far) :].mean(axis=1) if asked.null == "independence" else np.zeros((used, G))

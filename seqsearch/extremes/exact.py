@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.core.compiled import compiled
 from seqsearch.core.errors import UserError
 from seqsearch.distribution.sampling import number_of_sequences
-from seqsearch.extremes.compiled import compiled
 from seqsearch.extremes.objective import Floats, Labels, Problem, in_order
 
 LIMIT = 200_000_000

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.extremes.compiled import compiled
+from seqsearch.core.compiled import compiled
 from seqsearch.extremes.objective import Floats, Labels
 
 State = NDArray[np.uint64]

@@ -7,11 +7,11 @@ from itertools import islice
 
 import numpy as np
 
+from seqsearch.core.compiled import compiled
 from seqsearch.core.digests import seed_of
 from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes import kernels
 from seqsearch.extremes.anneal import COLD, HOT
-from seqsearch.extremes.compiled import compiled
 from seqsearch.extremes.exact import enumerate_sequences
 from seqsearch.extremes.features import SAME, Features
 from seqsearch.extremes.objective import Floats, Labels, random_labels

@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from seqsearch.learners.base import Learner, LearnerContext, Step
 from seqsearch.methods.config import Config
@@ -27,23 +26,30 @@ class NearestClassMean(Learner):
         super().__init__(context, config)
         self.sums = torch.zeros(context.n_classes, context.dim, device=context.device)
         self.counts = torch.zeros(context.n_classes, device=context.device)
+        self._measure()
+
+    def _measure(self) -> None:
+        """What scores are multiplied by, and what unseen classes have too little."""
+        self._scale = 1 / self.sums.norm(dim=1).clamp(min=1e-12)
+        self._unseen = torch.where(self.counts > 0, 0.0, -torch.inf)
 
     def predict(self, batch: Batch) -> Tensor:
         if not bool(self.counts.any()):
             return torch.full((len(batch),), -1)
-        scores = batch.frozen @ functional.normalize(self.sums, dim=1).T
-        return scores.masked_fill(self.counts == 0, -torch.inf).argmax(1)
+        return torch.addcmul(self._unseen, batch.frozen @ self.sums.T, self._scale).argmax(1)
 
     def learn(self, step: Step) -> None:
         targets = step.batch.targets
         self.sums.index_add_(0, targets, step.batch.frozen)
         self.counts.index_add_(0, targets, torch.ones(len(targets), device=self.counts.device))
+        self._measure()
 
     def state_dict(self) -> dict[str, Any]:
-        return {"sums": self.sums, "counts": self.counts}
+        return {"sums": self.sums.to("cpu", copy=True), "counts": self.counts.to("cpu", copy=True)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         self.sums, self.counts = state["sums"].to(self.sums.device), state["counts"].to(self.counts.device)
+        self._measure()
 
 
 build = NearestClassMean

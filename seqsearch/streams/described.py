@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.correlation import dependence
+from seqsearch.correlation.dependence import autocorrelation, prior
 from seqsearch.streams.base import STREAM_PARTS, Labels, Stream
-from seqsearch.streams.parts import GAP, bursts
+from seqsearch.streams.parts import bursts, usual_gap
 
 LAGS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
 TENTHS = 10
@@ -22,7 +23,6 @@ def described(stream: Stream) -> dict[str, Any]:
     """Samples, classes, times, parts; how labels depend on those before, how the class prior changes, and how long bursts are."""
     labels, n = np.asarray(stream.labels), len(stream)
     counts = np.bincount(labels, minlength=len(stream.classes))
-    runs = np.diff(np.flatnonzero(np.concatenate([[True], labels[1:] != labels[:-1], [True]])))
     return {
         "stream": stream.name,
         "digest": stream.digest,
@@ -36,21 +36,22 @@ def described(stream: Stream) -> dict[str, Any]:
         "known": dict(stream.known),
         "agreement": agreement(labels, counts),
         "prior": _prior(stream, labels, counts),
-        "runs": _lengths(runs),
-        "bursts": {"gap": GAP, **_lengths(np.bincount(bursts(labels)))},
+        "runs": _lengths(dependence.bursts(labels).lengths),
+        "bursts": {"gap": usual_gap(labels), **_lengths(np.bincount(bursts(labels)))},
     }
 
 
 def agreement(labels: Labels, counts: NDArray[np.int64]) -> list[dict[str, float]]:
-    """For each lag S of `LAGS` that leaves half of the stream: the share a of samples whose class is that S samples before, and
-    the same corrected for chance, (a - e) / (1 - e) with e the sum of squared shares of the classes."""
-    chance = float(((counts / len(labels)) ** 2).sum())
-    found = []
-    for lag in LAGS:
-        if 2 * lag <= len(labels):
-            share = float((labels[lag:] == labels[:-lag]).mean())
-            found.append({"lag": lag, "share": share, "kappa": (share - chance) / (1 - chance) if chance < 1 else 0.0})
-    return found
+    """For each lag of `LAGS` that leaves half of the stream: the autocorrelation a - e (`dependence.autocorrelation`), and as a
+    share of what it can be at most, (a - e) / (1 - e) with e the sum of squared shares of the classes."""
+    room = 1 - float(((counts / len(labels)) ** 2).sum())
+    if not (lags := [lag for lag in LAGS if 2 * lag <= len(labels)]):
+        return []
+    _, found = autocorrelation(labels, lags)
+    return [
+        {"lag": lag, "autocorrelation": float(r), "kappa": float(r) / room if room > 0 else 0.0}
+        for lag, r in zip(lags, found, strict=True)
+    ]
 
 
 def _dim(stream: Stream) -> str:
@@ -69,12 +70,9 @@ def _prior(stream: Stream, labels: Labels, counts: NDArray[np.int64]) -> list[di
     """Span by span: its beginning, its classes, new ones among them, the distance of its prior to that of the span before (total
     variation, 0 to 1; that of samples without drift is not 0), and shares of the most frequent classes."""
     most = [int(c) for c in np.argsort(-counts, kind="stable")[:SHOWN] if counts[c]]
-    edges = [len(labels) * k // TENTHS for k in range(TENTHS + 1)]
+    edges, shares = prior(labels, min(TENTHS, len(labels)), len(counts))
     found, seen, before = list[dict[str, Any]](), np.zeros(len(counts), dtype=np.bool_), None
-    for first, last in pairwise(edges):
-        if first == last:
-            continue
-        own = np.bincount(labels[first:last], minlength=len(counts)) / (last - first)
+    for first, own in zip(edges[:-1].tolist(), shares, strict=True):
         found.append({
             "first": first, "time": int(stream.times[first]), "classes": int((own > 0).sum()),
             "new": int(((own > 0) & ~seen).sum()),

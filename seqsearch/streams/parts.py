@@ -7,17 +7,20 @@ would leak, so whole bursts go there.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.digests import seed_of
 from seqsearch.core.errors import UserError
 from seqsearch.streams.base import STREAM_PARTS, Labels, Stream
+from seqsearch.streams.rows import by_class
 
 SEARCH, MAIN, HOLDOUT = range(len(STREAM_PARTS))
 GAP, BY_CHANCE = 16, 0.1
-"""Samples of a class that are at most so many positions apart are of one burst, since uploads of several people interleave; and at
-most so many that another of the class is among them by chance this often."""
+"""Samples of a class that are at most so many positions apart are of one burst, since uploads of several people interleave;
+and at most so many that another of the class is among them by chance this often."""
 
 
 def usual_gap(labels: Labels) -> int:
@@ -26,40 +29,41 @@ def usual_gap(labels: Labels) -> int:
     return int(np.clip(BY_CHANCE / (shares**2).sum(), 1, GAP))
 
 
-def bursts(labels: Labels, gap: int | None = None) -> NDArray[np.int64]:
+def bursts(labels: Labels, gap: int | None = None) -> NDArray[np.signedinteger[Any]]:
     """Number of the burst ``[n]`` that each sample is of, by first sample: samples of one class, each at most ``gap`` positions
     after the one before (`usual_gap` if None). With ``gap=1`` bursts are runs of equal labels."""
     gap = usual_gap(labels) if gap is None else gap
-    n = len(labels)
-    by_class = np.argsort(labels, kind="stable")
-    classes = labels[by_class]
+    n, order = len(labels), by_class(labels)
+    classes = labels[order]
     begins = np.ones(n, dtype=np.bool_)
-    begins[1:] = (classes[1:] != classes[:-1]) | (np.diff(by_class) > gap)
-    firsts = by_class[begins]  # the first sample of each burst
-    number = np.empty(len(firsts), dtype=np.int64)
+    begins[1:] = (classes[1:] != classes[:-1]) | (np.diff(order) > gap)
+    firsts = order[begins]  # the first sample of each burst
+    kind: type[np.signedinteger[Any]] = np.int32 if n < 1 << 31 else np.int64
+    number = np.empty(len(firsts), dtype=kind)
     number[np.argsort(firsts)] = np.arange(len(firsts))
-    found = np.empty(n, dtype=np.int64)
-    found[by_class] = number[np.cumsum(begins) - 1]
+    found = np.empty(n, dtype=kind)
+    found[order] = number[np.cumsum(begins, dtype=kind) - kind(1)]
     return found
 
 
 def parts_of(stream: Stream, search: float, holdout: float, seed: int) -> NDArray[np.uint8]:
-    """Part of each sample ``[n]``: as the stream says; else the first ``search`` (a share) for choices, and of the rest bursts
-    drawn by ``seed`` until a share of ``holdout`` is reached.
+    """Part of each sample ``[n]``: as the stream says. What it does not say is drawn of the main part: the first ``search`` (a
+    share) for choices, and of the rest bursts drawn by ``seed`` until a share of ``holdout`` is reached.
 
     Raises:
         UserError: a part would be empty.
     """
-    if stream.given is not None:
-        parts = np.asarray(stream.given)
-    else:
-        parts = np.full(len(stream), MAIN, dtype=np.uint8)
-        first = round(search * len(stream))
-        parts[:first] = SEARCH
-        parts[first:][_held_out(np.asarray(stream.labels[first:]), holdout, seed)] = HOLDOUT
+    parts = np.full(len(stream), MAIN, dtype=np.uint8) if stream.given is None else np.array(stream.given)
+    shares = {SEARCH: search, MAIN: 1.0, HOLDOUT: holdout}
+    if not (parts == SEARCH).any():
+        main = parts == MAIN
+        parts[main & (np.cumsum(main, dtype=np.int64) <= round(search * int(main.sum())))] = SEARCH
+    if not (parts == HOLDOUT).any():
+        main = parts == MAIN
+        held = _held_out(np.asarray(stream.labels[main]), holdout, seed)
+        parts[main] = np.where(held, np.uint8(HOLDOUT), np.uint8(MAIN))
     for code, name in enumerate(STREAM_PARTS):
-        asked = stream.given is not None or name == "main" or {"search": search, "holdout": holdout}[name] > 0
-        if asked and not (parts == code).any():
+        if shares[code] > 0 and not (parts == code).any():
             raise UserError(
                 f"stream {stream.name!r} ({len(stream)} samples) leaves its {name} part empty: take a longer one"
             )
@@ -75,4 +79,5 @@ def _held_out(labels: Labels, share: float, seed: int) -> NDArray[np.bool_]:
     enough = int(np.searchsorted(total, share * len(labels), side="right"))
     chosen = np.zeros(len(sizes), dtype=np.bool_)
     chosen[drawn[: max(enough, 1) if share else 0]] = True
-    return chosen[of]
+    found: NDArray[np.bool_] = chosen[of]
+    return found

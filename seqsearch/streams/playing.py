@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of, seed_of
 from seqsearch.core.errors import UserError
+from seqsearch.pools.base import Pool, Rows
 from seqsearch.streams.base import Labels, Stream
+from seqsearch.streams.chosen import Chosen
 from seqsearch.streams.open import build_stream
 from seqsearch.streams.parts import HOLDOUT, MAIN, SEARCH, parts_of
 
@@ -71,6 +73,16 @@ class Played:
         parts = parts_of(self.stream, playing.search, playing.holdout, playing.seed)
         self.search, self.main, self.held_out = (np.flatnonzero(parts == code) for code in (SEARCH, MAIN, HOLDOUT))
         """Samples of each part, in order of time."""
+        self.pool: Pool = self.stream.pool
+        """What is learned and judged: images of the search part are never read, and are no part of it."""
+        self._kept: Positions | None = None
+        if len(self.search) and self.stream.has_images:
+            self._kept = np.flatnonzero(parts != SEARCH)
+            groups = [c.group for c in self.pool.classes]
+            chosen = Chosen(
+                self.pool, self.stream.rows[self._kept], self.stream.labels[self._kept], self.stream.classes, groups
+            )
+            self.pool, self._rows = chosen, chosen.sample_rows
         self._orders: dict[int, Positions] = {}
         self._ranks: dict[int, Positions] = {}
         self._check()
@@ -88,6 +100,13 @@ class Played:
                 f"stream {self.stream.name!r}: its main part has {n} samples, and a shift of {most} leaves none to be judged: "
                 "take a smaller shift or a longer stream"
             )
+
+    def rows(self, samples: Positions) -> Rows:
+        """Row ``[n]`` in `pool` of samples of the main part or the holdout, by their places in the stream."""
+        if self._kept is None:
+            return np.asarray(self.stream.rows[samples])
+        found: Rows = self._rows[np.searchsorted(self._kept, samples)]
+        return found
 
     @property
     def steps(self) -> int:

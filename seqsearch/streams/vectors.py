@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows
-from seqsearch.pools.parts.verbatim import PREFIX
+from seqsearch.pools.parts.verbatim import PREFIX, packed
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile
 from seqsearch.storage.reading import open_regular
 from seqsearch.streams.rows import Samples
@@ -81,7 +81,7 @@ class Vectors(LabelsAlone):
     def _check(self, opened: ParquetFile) -> None:
         for number, rows in enumerate(opened.group_rows):
             chunk, (low, high) = opened.chunk(number, "features"), opened.span(number, "features")
-            verbatim = chunk.compression == "UNCOMPRESSED" and not chunk.has_dictionary_page
+            verbatim = not packed(chunk) and not chunk.has_dictionary_page
             if not verbatim or not self.dim or rows * self._stride > high - low:
                 raise self._misplaced()
         self._of_samples(np.unique(np.concatenate([self._starts[:-1], self._starts[1:] - 1])))

@@ -8,25 +8,29 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import random
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from seqsearch.core import command_line
 from seqsearch.core.deadline import ends_session
-from seqsearch.core.grammar import parse_item
-from seqsearch.core.registry import located
+from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import Item, parse_item
+from seqsearch.core.registry import load, located, names
 from seqsearch.core.types import MethodSpec, StateKey, Task
+from seqsearch.learners.base import Learner
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch
 from seqsearch.storage.files import cache_root
 from seqsearch.study.check_command import command_findings
 from seqsearch.study.check_interrupted import learned_twice
+from seqsearch.study.check_learner import LONGER, accuracies, learner_findings
+from seqsearch.study.findings import Finding, differing, disturbed
 from seqsearch.training.device import pin_threads
 from seqsearch.training.failures import line_of
 from seqsearch.training.guard import NotAsLent
@@ -37,16 +41,6 @@ from seqsearch.training.world import World
 POOL = "glyphs:classes=32"
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One contract: what it asks, and what is wrong (empty if nothing is); ``tested`` is False if that could not be found out."""
-
-    contract: str
-    asks: str
-    wrong: str
-    tested: bool = True
-
-
 def check(text: str, backbone: str, weights: Mapping[str, str] | None = None) -> list[Finding]:
     """Check one method, given in the item grammar; ``weights``: files by backbone.
 
@@ -55,12 +49,47 @@ def check(text: str, backbone: str, weights: Mapping[str, str] | None = None) ->
     """
     pin_threads()
     item = located(parse_item(text, "method"), Path.cwd())
+    if is_learner(item):
+        return learner_findings(item, backbone, dict(weights or {}))
     with tempfile.TemporaryDirectory() as scratch:
         world = World(POOL, 0, str(cache_root()), scratch, weights=tuple((weights or {}).items()))
         subject = _Subject(world, world.spec(item, backbone))
         if subject.spec.command:
             return [Finding(*f) for f in command_findings(subject.trainer, subject.spec, subject.tasks)]
         return subject.findings()
+
+
+def compared_accuracies(text: str, backbone: str, weights: Mapping[str, str] | None = None) -> list[str]:
+    """A line for a learner of streams and each of those that it is told beside; none for a method.
+
+    Raises:
+        UserError: it fails or diverges on a longer stream than that of the contracts.
+    """
+    item = located(parse_item(text, "method"), Path.cwd())
+    if not is_learner(item):
+        return []
+    try:
+        found = accuracies(item, backbone, dict(weights or {}))
+    except Exception as error:
+        raise UserError(f"{text} failed on a stream of {LONGER.stream}: {line_of(error)}") from error
+    return [
+        f"{a.learner}: online accuracy {a.online:.3f}, near-future {a.near_future:.3f}, retention {a.retention:.3f}"
+        for a in found
+    ]
+
+
+def is_learner(item: Item) -> bool:
+    """Whether it is a learner of streams, and no method: its class says; of what is ours, its name if no method has it.
+
+    Raises:
+        UserError: its file cannot be loaded.
+    """
+    if command_line.is_one(item.target):
+        return False
+    if ":" not in item.target:
+        return item.target in names("learner") and item.target not in names("method")
+    build = load("method", item.target)
+    return isinstance(build, type) and issubclass(build, Learner)
 
 
 class _Subject:
@@ -108,14 +137,14 @@ class _Subject:
         return StateKey(self.spec, 0, 0, tasks)
 
     def _learn(self, *tasks: Task, disturb: int = 0) -> Method:
-        _disturb(disturb)
+        disturbed(disturb)
         method = self.trainer.fresh(self._key())
         for n in range(1, len(tasks) + 1):
             self.trainer.scenario.learn(method, self._key(*tasks[:n]))
         return method
 
     def _pure(self) -> str:
-        names = _differ(learned(self._learn(*self.tasks, disturb=1)), learned(self._learn(*self.tasks, disturb=2)))
+        names = differing(learned(self._learn(*self.tasks, disturb=1)), learned(self._learn(*self.tasks, disturb=2)))
         return (
             f"{names} differ: draw from task.generator(...), never from torch's or numpy's global generator"
             if names
@@ -130,7 +159,7 @@ class _Subject:
             value = another(f, getattr(first.config, f.name))
             spec = self.world.respecified(self.spec, {**dict(self.spec.params), f.name: value}, self.spec.label)
             other = _Subject(self.world, spec)._learn(self.tasks[0])
-            if names := _differ(learned(first), learned(other)):
+            if names := differing(learned(first), learned(other)):
                 return f"{names} differ with {f.name}={value}: its param must not say later=True"
             if not torch.equal(first.predict(self.batch), other.predict(self.batch)):
                 return f"scores differ with {f.name}={value}: its param must not say later=True"
@@ -141,7 +170,7 @@ class _Subject:
         before = copy.deepcopy(learned(method))
         method.predict(self.batch)
         method.features(self.batch)
-        names = _differ(before, learned(method))
+        names = differing(before, learned(method))
         return f"{names} changed while predicting" if names else ""
 
     def _per_image(self) -> str:
@@ -158,9 +187,9 @@ class _Subject:
         if not torch.allclose(straight.predict(self.batch), again.predict(self.batch), rtol=1e-3, atol=1e-4):
             return "a restored method predicts otherwise: something that predict needs is not in state_dict"
         for method in (straight, again):
-            _disturb(0)
+            disturbed(0)
             self.trainer.scenario.learn(method, self._key(*self.tasks))
-        names = _differ(learned(straight), learned(again))
+        names = differing(learned(straight), learned(again))
         return (
             f"{names} differ after one more task: something that training needs is not in state_dict" if names else ""
         )
@@ -169,7 +198,7 @@ class _Subject:
         before = None
         for key in (self._key(self.tasks[0]), self._key(*self.tasks)):
             found = learned_twice(self.trainer, key, before)
-            if names := _differ(found.whole, found.resumed):
+            if names := differing(found.whole, found.resumed):
                 return (
                     f"{names} differ after interruptions at checkpoints ({', '.join(found.phases)}): name all networks, and all "
                     "generators that losses draw from, to Live, and keep nothing else from epoch to epoch"
@@ -204,20 +233,3 @@ def another(parameter: dataclasses.Field[Any], value: Any) -> Any:
         return value + "x"
     tried = (2 * value + 1, value + 1, value - 1) if isinstance(value, int) else (2 * value, value / 2, value + 0.5)
     return next(v for v in tried if v != value and (low is None or v >= low) and (high is None or v <= high))
-
-
-def _disturb(seed: int) -> None:
-    """Put the global generators, which a method must not use, into some state."""
-    random.seed(seed)
-    np.random.seed(seed)
-    torch.manual_seed(seed)
-
-
-def _differ(a: dict[str, Any], b: dict[str, Any]) -> str:
-    """The first entries that are not the same bits, in words; empty if all are."""
-    names = sorted(set(a) ^ set(b))
-    for n in sorted(set(a) & set(b)):
-        if not (torch.equal(a[n], b[n]) if isinstance(a[n], torch.Tensor) else a[n] == b[n]):
-            names.append(n)
-    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
-    return ", ".join(f"state_dict()[{n!r}]" for n in names[:2]) + more

@@ -8,12 +8,9 @@ from pathlib import Path
 import torch
 
 from seqsearch.core.deadline import ends_session
+from seqsearch.core.errors import Diverged as Diverged
 from seqsearch.core.outcomes import Status
 from seqsearch.training.guard import NotAsLent
-
-
-class Diverged(Exception):
-    """Training gave NaN, said so itself, or scored with non-finite values: a result, not a crash."""
 
 
 def status_of(error: BaseException) -> Status:

@@ -131,7 +131,7 @@ class SegmentData:
         labels = None
         if labelled:
             labels = torch.from_numpy(self.played.labels[positions].astype(np.int64)).to(self.source.device)
-        return Batch(self.played.stream.rows[self.played.main[positions]], self.source, labels)
+        return Batch(self.played.rows(self.played.main[positions]), self.source, labels)
 
     def labels(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """By places in the order that is played."""

@@ -21,8 +21,10 @@ from seqsearch.methods.spec import method_spec
 from seqsearch.pools.base import Part, Rows
 from seqsearch.pools.image_files import ImageFiles
 from seqsearch.pools.open import build_pool, pool_texts
+from seqsearch.pools.parts.half import Half
 from seqsearch.pools.union import Union, UnionSplit, joint_digest
 from seqsearch.storage.inside import Inside
+from seqsearch.streams.chosen import Chosen
 from seqsearch.streams.playing import Played, Playing
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ class World:
             UserError: a pool cannot be opened, or comes twice.
         """
         if self.playing is not None:
-            return Union([self.played.stream.pool])
+            return Union([self.played.pool])
         texts = [*pool_texts(self.pool), *(text for _, text in self.grow)]
         parts = [build_pool(text) for text in texts]
         digests = [p.digest for p in parts]
@@ -182,9 +184,9 @@ class World:
 
 
 def _within(pool: Any) -> list[Any]:
-    """A pool, and those that it takes its images from (`Half`, `Chosen`)."""
+    """A pool, and those that it takes its images from."""
     found = [pool]
     for outer in found:
-        base = getattr(outer, "base", None)
-        found += [] if base is None else getattr(base, "parts", [base])
+        if isinstance(outer, Half | Chosen):
+            found += getattr(outer.base, "parts", [outer.base])
     return found

@@ -51,7 +51,7 @@ def test_near_future_accuracy_is_progressive_validation_with_a_delay(tmp_path):
         for shift, own in zip(SHIFTS, np.split(flags, np.cumsum(sizes)[:-1]), strict=False):
             ours[shift] += own.tolist()
 
-    features = trainer.source("glyph_vit").features.rows(played.stream.rows[played.main]).astype(np.float64)
+    features = trainer.source("glyph_vit").features.rows(played.rows(played.main)).astype(np.float64)
     labels = played.labels.tolist()
     for shift in SHIFTS:
         model, theirs = NearestMean(features), [False] * n

@@ -1,4 +1,4 @@
-"""``seqsearch online`` on real Ray: the same for any number of workers and after kills; nothing but a segment is learned twice."""
+"""``seqsearch online`` on real Ray: the same for any number of workers and after kills; only segments are learned twice."""
 
 from __future__ import annotations
 

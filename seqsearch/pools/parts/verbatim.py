@@ -113,6 +113,11 @@ class ImageColumn:
         return True
 
 
+def packed(chunk: Any) -> bool:
+    """Whether the values of a column chunk are compressed. By its sizes: to ask for a codec that is none ends the process."""
+    return bool(chunk.total_compressed_size != chunk.total_uncompressed_size)
+
+
 def _cache() -> LRUCache[int, Any]:
     return LRUCache(CACHE_BYTES, getsizeof=lambda values: int(values.nbytes))
 
@@ -130,7 +135,7 @@ def _places(
     for number in range(len(ends)):
         chunk, (low, high) = file.chunk(number, column), file.span(number, column)
         needed = before[starts[number + 1]] - before[starts[number]]
-        if chunk.compression != "UNCOMPRESSED" or chunk.has_dictionary_page or needed > high - low:
+        if packed(chunk) or chunk.has_dictionary_page or needed > high - low:
             return None
         ends[number] = high
     chunk_ends = np.repeat(ends - before[starts[1:]], np.diff(starts))

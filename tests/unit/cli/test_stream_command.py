@@ -222,3 +222,23 @@ def test_show_tells_parts_unseen_classes_and_mistakes() -> None:
     wrong = run("show", "nothing")
     assert wrong.exit_code == 2
     assert "stream 'nothing' does not exist" in wrong.output
+
+
+@pytest.mark.parametrize("damage", [b"pa\x93h,time\n", b"path,time\n\xff\xfe,1\n", b"", b"\x00" * 50])
+def test_tables_that_are_no_text_are_one_line(damage: bytes) -> None:
+    Path("t.csv").write_bytes(damage)
+    assert "t.csv" in refused("t.csv", "out.parquet")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"{'descr': '<f8', 'shape': (2,",
+        b"{" * 100,
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (9" + b"9" * 40 + b",2)}",
+    ],
+)
+def test_arrays_whose_headers_are_damaged_are_one_line(header: bytes) -> None:
+    save(f=np.zeros((2, 2)), y=np.array([0, 1]))
+    Path("f.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    assert "f.npy cannot be read as a .npy array" in refused("f.npy", "out.parquet", "--labels", "y.npy")

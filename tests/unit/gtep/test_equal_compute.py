@@ -48,7 +48,7 @@ def test_what_is_dear_falls_behind_at_equal_compute() -> None:
     s = summarise(made().results())
     assert "the ranking changes: cheap > dear in place of dear > cheap" in gtep_beside.compute_verdict(s)
     table = gtep_beside.equal_compute(s)
-    assert [row[5:] for row in table.rows] == [("68.2", "2", "83.2", "1"), ("71.2", "1", "71.2", "2")]
+    assert [row[7:] for row in table.rows] == [("68.2", "2", "83.2", "1"), ("71.2", "1", "71.2", "2")]
     assert gtep.to_json(s)["equal_compute"]["methods"][0]["at_budget"]["trials"] == 1.0
 
 
@@ -62,7 +62,9 @@ def test_elsewhere_are_the_same_choices_on_the_other_pool() -> None:
     assert at == pytest.approx(sum(there) / 4)
     assert there[3] == min(there)
     s = summarise(made(conventional=True).results())
-    assert "cars: H at equal compute" in gtep_beside.equal_compute(s).headings
+    rows_ = gtep_beside.equal_compute(s).rows
+    assert [row[:2] for row in rows_] == [(p, m) for p in ("birds", "cars") for m in ("dear", "cheap")]
+    assert rows_[2][7:] == ("38.0", "1", "22.9", "2")
     assert "on cars the ranking changes: dear > cheap in place of cheap > dear" in gtep_beside.compute_verdict(s)
 
 
@@ -73,6 +75,16 @@ def test_equal_number_is_that_of_the_method_with_the_fewest() -> None:
     assert found.number == 2
     scores = [r["harmonic_mean"] for r in some.trials]
     assert found.methods[0].at_equal_number == pytest.approx(max(scores[:2]))
+
+
+def test_orders_in_which_nothing_fits_are_told() -> None:
+    """Of the four settings of `dear` one is too dear alone: in a quarter of orders, where it comes first, none is chosen."""
+    some = made()
+    some.trials[0]["passes"] = 401.0
+    s = summarise(some.results())
+    assert "orders in which none is chosen, which are left out: dear 25.0 %" in gtep_beside.compute_verdict(s)
+    assert gtep_beside.equal_compute(s).rows[0][6] == "25.0"
+    assert "left out" not in gtep_beside.compute_verdict(summarise(made().results()))
 
 
 def test_a_ranking_that_stays_is_said_to() -> None:
@@ -89,7 +101,7 @@ def test_a_method_without_steps_has_all_its_settings() -> None:
     found = compared(some.results())
     assert found.budget == 1600.0
     assert [m.at_budget.trials for m in found.methods] == [4.0, 4.0]
-    assert gtep_beside.equal_compute(summarise(some.results())).rows[1][2] == "no steps"
+    assert gtep_beside.equal_compute(summarise(some.results())).rows[1][3] == "no steps"
 
 
 @pytest.mark.parametrize("value", [None, -1.0, float("nan"), float("inf")])
@@ -122,7 +134,7 @@ def test_a_method_of_which_all_diverged_has_no_rank() -> None:
     for row in some.trials[:4]:
         row.update(harmonic_mean=None, status="diverged", chosen=False)
     s = summarise(some.results())
-    assert gtep_beside.equal_compute(s).rows[0][5:] == ("-", "-", "-", "-")
+    assert gtep_beside.equal_compute(s).rows[0][5:] == ("1.0", "100.0", "-", "-", "-", "-")
     assert "fewer than two methods have figures" in gtep_beside.compute_verdict(s)
 
 

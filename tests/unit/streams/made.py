@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from seqsearch.building.stream import build_stream_file
-from seqsearch.building.stream_sources import of_features
+from seqsearch.building.stream_sources import of_features, of_list
 
 
 def photos(root: Path, n: int) -> list[str]:
@@ -32,3 +32,10 @@ def features_file(
     out = folder / "stream.parquet"
     build_stream_file({"main": of_features(folder / "f.npy", folder / "y.npy", None)}, out)
     return out, features, labels
+
+
+def photos_file(folder: Path, n: int) -> Path:
+    """A stream of `photos`, by their paths."""
+    (folder / "list.txt").write_text("".join(f"{p[0]}\t{p}\n" for p in photos(folder, n)))
+    build_stream_file({"main": of_list(folder / "list.txt", folder)}, folder / "photos.parquet")
+    return folder / "photos.parquet"

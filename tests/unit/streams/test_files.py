@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pickle
@@ -130,6 +131,19 @@ def test_hostile_files_are_one_line(tmp_path: Path) -> None:
     assert "is no file" in refused(str(tmp_path))
     os.mkfifo(tmp_path / "pipe.parquet")
     assert "is no file" in refused(str(tmp_path / "pipe.parquet"))
+
+
+def test_no_codec_that_is_none_ends_the_process(tmp_path: Path) -> None:
+    """16, where a footer says 0: of a column that is not compressed."""
+    path, _, _ = features_file(tmp_path, 5)
+    data = path.read_bytes()
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    codecs = [i + 1 for i in range(footer, len(data) - 8) if data[i : i + 2] == b"\x15\x00"]
+    assert codecs
+    for at in codecs:
+        path.write_bytes(data[:at] + b"\x20" + data[at + 1 :])
+        with contextlib.suppress(UserError):
+            build_stream(str(path))
 
 
 @pytest.mark.parametrize(

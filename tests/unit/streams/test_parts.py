@@ -66,8 +66,19 @@ def test_search_comes_first_and_whole_bursts_are_held_out(
 def test_given_parts_are_kept() -> None:
     parts = np.array([0, 0, 1, 2, 1, 2], dtype=np.uint8)
     assert parts_of(stream_of(np.zeros(6, np.int32), parts), 0.5, 0.5, 0).tolist() == parts.tolist()
-    with pytest.raises(UserError, match="leaves its search part empty"):
-        parts_of(stream_of(np.zeros(2, np.int32), np.array([1, 2], np.uint8)), 0.5, 0.5, 0)
+    with pytest.raises(UserError, match="leaves its main part empty"):
+        parts_of(stream_of(np.zeros(2, np.int32), np.array([0, 2], np.uint8)), 0.5, 0.5, 0)
+
+
+def test_parts_that_a_stream_does_not_say_are_drawn_of_its_main_part() -> None:
+    held = np.array([1, 1, 2, 1, 1, 2], dtype=np.uint8)
+    assert parts_of(stream_of(np.zeros(6, np.int32), held), 0.5, 0.5, 0).tolist() == [0, 0, 2, 1, 1, 2]
+    searched = np.array([0, 0, 1, 1, 1, 1], dtype=np.uint8)
+    labels = np.array([0, 0, 1, 1, 2, 2], dtype=np.int32)
+    found = parts_of(stream_of(labels, searched), 0.5, 0.5, 0)
+    assert sorted(found.tolist()) == [0, 0, 1, 1, 2, 2]
+    assert found[2] == found[3]
+    assert searched.tolist() == [0, 0, 1, 1, 1, 1], "what the stream says stays as it is"
 
 
 def played(windows: tuple[int, ...], shifts: tuple[int, ...] = (0, 20)) -> Played:

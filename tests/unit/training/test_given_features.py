@@ -18,6 +18,7 @@ from seqsearch.engine.search import Search
 from seqsearch.planners.given import GivenPlanner, GivenSequence
 from seqsearch.streams.playing import Playing
 from seqsearch.training.world import World
+from tests.unit.streams.made import photos_file
 
 
 def world_of(folder: Path, stream: str) -> World:
@@ -127,3 +128,11 @@ def test_a_feature_that_is_no_number_stops_the_run_with_its_sample(tmp_path: Pat
     pool = world_of(tmp_path, str(out)).played.stream
     with pytest.raises(UserError, match="sample 123 has a feature that is no finite number"):
         pool.pool.given_features(pool.rows)  # type: ignore[attr-defined]  # of streams without images
+
+
+def test_an_image_that_is_gone_when_it_is_needed_stops_the_run_with_its_sample(tmp_path: Path) -> None:
+    world = world_of(tmp_path, str(photos_file(tmp_path, 60)))
+    gone = int(world.played.main[4])
+    (tmp_path / f"{gone % 2}/{gone}.png").unlink()
+    with pytest.raises(UserError, match=rf"image of sample {gone}: \d/{gone}.png cannot be read \(No such file"):
+        learned(tmp_path, world, "glyph_vit")

@@ -61,7 +61,7 @@ def by_hand(world, window=0):
             start = step * 32 + v.shift
             at = [p for p in played.order(v.window)[start : start + 32] if p not in seen]
             if at:
-                rows = played.stream.rows[played.main[at]]
+                rows = played.rows(played.main[at])
                 features = torch.from_numpy(np.array(source.features.rows(rows)))
                 means = learner.sums / learner.sums.norm(dim=1, keepdim=True).clamp_min(1e-12)
                 scores = (features @ means.T).masked_fill(learner.counts == 0, -torch.inf)
@@ -78,7 +78,7 @@ class _Step:
         from seqsearch.methods.data import Batch
 
         labels = torch.from_numpy(played.labels[positions].astype(np.int64))
-        self.batch = Batch(played.stream.rows[played.main[positions]], source, labels)
+        self.batch = Batch(played.rows(played.main[positions]), source, labels)
 
 
 @pytest.mark.parametrize("window", [0, 128])

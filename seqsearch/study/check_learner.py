@@ -1,0 +1,231 @@
+"""``seqsearch check`` for learners of streams: the contracts of ``docs/learners.md``, on a few steps of a small stream.
+
+What is checked are those that a run cannot notice: a learner that breaks them gives numbers, but not the same ones twice, or not
+honest ones.
+"""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from seqsearch.core.deadline import ends_session
+from seqsearch.core.errors import AccessError
+from seqsearch.core.grammar import Item, parse_item
+from seqsearch.core.types import MethodSpec, Segment, StateKey
+from seqsearch.storage.files import cache_root
+from seqsearch.streams.playing import Playing
+from seqsearch.study.findings import Finding, differing, disturbed
+from seqsearch.training.failures import line_of
+from seqsearch.training.guard import NotAsLent
+from seqsearch.training.scenario import learned
+from seqsearch.training.streaming import Credit, SegmentData, StreamedLearner, StreamStep, checked_classes
+from seqsearch.training.trainer import Trainer
+from seqsearch.training.world import World
+
+SHORT = Playing("glyphs:samples=175,classes=6,burst=4", batch=24)
+"""Six steps and a last one with a short batch."""
+LONGER = Playing("glyphs:samples=1500,classes=10", batch=32, shifts=(0, 64))
+BESIDE = ("ncm", "blind")
+"""Learners whose accuracy is told beside that of the one that is checked."""
+
+
+class Accuracy(NamedTuple):
+    """Shares of samples right: at shift 0, at a shift of 64, and of the holdout at the end."""
+
+    learner: str
+    online: float
+    near_future: float
+    retention: float
+
+
+def learner_findings(item: Item, backbone: str, weights: dict[str, str]) -> list[Finding]:
+    """Check one learner.
+
+    Raises:
+        UserError: it cannot be loaded.
+    """
+    with tempfile.TemporaryDirectory() as states:
+        world = _world(SHORT, states, weights)
+        return LearnerSubject(world, world.spec(item, backbone)).findings()
+
+
+def accuracies(item: Item, backbone: str, weights: dict[str, str]) -> list[Accuracy]:
+    """Of a learner and of those beside it, on one stream.
+
+    Raises:
+        Diverged: it diverges, or whatever it raises.
+    """
+    with tempfile.TemporaryDirectory() as states:
+        world = _world(LONGER, states, weights)
+        trainer, found = Trainer(world), []
+        for each, on in ((item, backbone), *((parse_item(name, "learner"), "glyph_vit") for name in BESIDE)):
+            segment = Segment(world.played.identity(0), 0, world.played.steps)
+            key = StateKey(world.spec(each, on), 0, 0, (segment,))
+            method = trainer.fresh(key.after(0))
+            trainer.scenario.learn(method, key)
+            judged = trainer.scenario.judge(method, key, "test")
+            right = [r[0] / n[0] for r, n in zip(judged.classifiers[0].correct, judged.counts, strict=True)]
+            found.append(Accuracy(each.text, *right))
+        return found
+
+
+def _world(playing: Playing, states: str, weights: dict[str, str]) -> World:
+    return World("", 0, str(cache_root()), states, weights=tuple(weights.items()), scenario="stream", playing=playing)
+
+
+class WatchedStep(StreamStep):
+    """Notes what is asked for too early, also where the refusal is swallowed."""
+
+    early = -1
+
+    def _check(self, positions: Any) -> None:
+        try:
+            super()._check(positions)
+        except AccessError:
+            self.early = int(np.max(positions, initial=self.early))
+            raise
+
+
+class Refusing(Credit):
+    """No update may be made."""
+
+    def afford(self, cost: float) -> bool:
+        return False
+
+
+class LearnerSubject:
+    """The learner under test."""
+
+    def __init__(self, world: World, spec: MethodSpec) -> None:
+        self.world, self.spec, self.trainer = world, spec, Trainer(world)
+        self.steps, self.early = world.played.steps, -1
+        self.not_as_lent = ""
+
+    def findings(self) -> list[Finding]:
+        """One for each contract."""
+        tests: list[tuple[str, str, Callable[[], str]]] = [
+            ("L1", "the same seed gives the same state", self._pure),
+            ("L2", "a prediction depends on its own sample alone", self._alone),
+            ("L2", "predicting changes nothing", self._looking),
+            ("L3", "restored after any step, it goes on as if never interrupted", self._restored),
+            ("L4", "samples that are not revealed are not asked for", self._early),
+            ("L5", "classes are int64, from -1 (none) to the last", self._classes),
+            ("L6", "no update that step.afford refuses", self._refused),
+            ("L7", "what is lent is left as it was", self._whole),  # the last: what any test found is told with it
+        ]
+        *others, last = [self._found(*test) for test in tests]
+        return [*others, replace(last, wrong=self.not_as_lent or last.wrong, tested=True)]
+
+    def _found(self, contract: str, asks: str, test: Callable[[], str]) -> Finding:
+        found, tested = "not tested: it changed what all jobs share, see L7", False
+        try:
+            with self.trainer.guard.job(self.spec.target):
+                found, tested = test(), True
+        except NotAsLent as error:
+            self.not_as_lent = self.not_as_lent or str(error)
+        except BaseException as error:
+            if ends_session(error):
+                raise
+            found, tested = line_of(error), True
+        return Finding(contract, asks, found, tested)
+
+    def fresh(self) -> StreamedLearner:
+        found = self.trainer.fresh(StateKey(self.spec, 0, 0, ()))
+        assert isinstance(found, StreamedLearner)
+        return found
+
+    def learn(self, method: StreamedLearner, begin: int, end: int) -> StreamedLearner:
+        """Judge and learn steps ``begin .. end-1``; the last of all is short."""
+        data = SegmentData(self.world.played, self.trainer.source(self.spec.backbone), 0, begin, end, 0, 0)
+        for number in range(begin, end):
+            step = WatchedStep(data, number, method.credit)
+            method.predict(step.unlabelled)
+            method.credit.grant()
+            method.learner.learn(step)
+            self.early = max(self.early, step.early)
+        return method
+
+    def batch(self) -> Any:
+        """The first 40 samples, to predict."""
+        played = self.world.played
+        data = SegmentData(played, self.trainer.source(self.spec.backbone), 0, 0, 0, 0, 0)
+        return data.at(np.arange(40))
+
+    def _pure(self) -> str:
+        states = []
+        for seed in (1, 2):
+            disturbed(seed)
+            states.append(learned(self.learn(self.fresh(), 0, self.steps)))
+        names = differing(*states)
+        advice = "draw from step.generator(...) or step.draws(...), never from torch's or numpy's global generator"
+        return f"{names} differ: {advice}" if names else ""
+
+    def _alone(self) -> str:
+        method, batch = self.learn(self.fresh(), 0, 3), self.batch()
+        together = method.predict(batch)
+        alone = torch.cat([method.predict(batch.select(torch.tensor([i]))) for i in range(len(batch))])
+        backward = method.predict(batch.select(torch.arange(len(batch)).flip(0))).flip(0)
+        if torch.equal(together, alone) and torch.equal(together, backward):
+            return ""
+        return "classes change with the batch or its order: no batch statistics, network in eval mode"
+
+    def _looking(self) -> str:
+        method = self.learn(self.fresh(), 0, 2)
+        before = copy.deepcopy(learned(method))
+        method.predict(self.batch())
+        names = differing(before, learned(method))
+        return f"{names} changed while predicting" if names else ""
+
+    def _restored(self) -> str:
+        straight, cut = self.fresh(), self.fresh()
+        for number in range(self.steps):
+            disturbed(number)
+            self.learn(straight, number, number + 1)
+            disturbed(number + 1000)
+            self.learn(cut, number, number + 1)
+            state, cut = copy.deepcopy(learned(cut)), self.fresh()
+            own = {name: value for name, value in state.items() if not name.startswith("_n_")}
+            cut.load_state_dict(own)
+            if names := differing(learned(straight), learned(cut)):
+                return f"{names} differ after step {number}: something that learning needs is not in state_dict"
+            if not torch.equal(straight.predict(self.batch()), cut.predict(self.batch())):
+                return f"classes differ after step {number}: something that predict needs is not in state_dict"
+        return ""
+
+    def _early(self) -> str:
+        self.learn(self.fresh(), 0, self.steps)
+        return f"sample {self.early} was asked for before it was revealed" if self.early >= 0 else ""
+
+    def _classes(self) -> str:
+        for end in (0, 1, self.steps):
+            method = self.learn(self.fresh(), 0, end)
+            said = checked_classes(method.predict(self.batch()), 40)
+            if said.min() < -1 or said.max() >= self.world.played.stream_classes:
+                return f"after {end} steps it says class {said.max() if said.max() > 0 else said.min()}"
+        for name, value in method.counters().items():
+            if not np.isfinite(float(value)):
+                return f"counters()[{name!r}] is {value}"
+        return ""
+
+    def _refused(self) -> str:
+        method = self.fresh()
+        if not hasattr(method.config, "budget"):
+            return ""
+        before = copy.deepcopy(method.learner.state_dict())
+        method.credit = Refusing(0.0)
+        self.learn(method, 0, 2)
+        changed = differing(before, method.learner.state_dict())
+        return f"{changed} changed although step.afford said no" if changed else ""
+
+    def _whole(self) -> str:
+        method = self.learn(self.fresh(), 0, self.steps)
+        method.predict(self.batch())
+        method.counters()
+        return ""

@@ -1,0 +1,37 @@
+"""What the checks of own methods and learners share: a finding, and whether two states are the same."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One contract: what it asks, and what is wrong (empty if nothing is); ``tested`` is False if that could not be found out."""
+
+    contract: str
+    asks: str
+    wrong: str
+    tested: bool = True
+
+
+def disturbed(seed: int) -> None:
+    """Put the global generators, which no learner may use, into some state."""
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+
+
+def differing(a: dict[str, Any], b: dict[str, Any]) -> str:
+    """The first entries that are not the same bits, in words; empty if all are."""
+    names = sorted(set(a) ^ set(b))
+    for n in sorted(set(a) & set(b)):
+        if not (torch.equal(a[n], b[n]) if isinstance(a[n], torch.Tensor) else a[n] == b[n]):
+            names.append(n)
+    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+    return ", ".join(f"state_dict()[{n.removeprefix('learner.')!r}]" for n in names[:2]) + more
