@@ -92,22 +92,24 @@ def below(s: Summary) -> list[str]:
     there are no intervals."""
     blind, said = baseline(s), []
     for shift in dict.fromkeys((0, s.shift)):
-        signs = {}
+        signs: dict[str, int | None] = {}
         for p in s.pairs:
             told = p.future if shift else p.online
-            if blind in (p.first, p.second) and not told.lacking:
-                signs[p.second if p.first == blind else p.first] = -told.sign if p.first == blind else told.sign
-        if signs:
+            if blind in (p.first, p.second):
+                sign = -told.sign if p.first == blind else told.sign
+                signs[p.second if p.first == blind else p.first] = None if told.lacking else sign
+        if any(sign is not None for sign in signs.values()):
             said.append(_below(signs, shift))
     return said
 
 
-def _below(signs: Mapping[str, int], shift: int) -> str:
-    lower, higher, open_ = (_names([m for m, v in signs.items() if v == sign]) for sign in (-1, 1, 0))
+def _below(signs: Mapping[str, int | None], shift: int) -> str:
+    lower, higher, open_, bare = (_names([m for m, v in signs.items() if v == sign]) for sign in (-1, 1, 0, None))
     parts = [
         f"below the blind baseline: {lower}" if lower else "no learner is told to be below the blind baseline",
         f"above it: {higher}" if higher else "",
         f"not told from it: {open_}" if open_ else "",
+        f"without an interval: {bare}" if bare else "",
     ]
     where = f"{ahead(shift)[0].upper()}{ahead(shift)[1:]}"
     return f"{where}, beyond noise, {'; '.join(filter(None, parts))}."

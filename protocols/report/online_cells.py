@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from protocols.online.intervals import Told
 from protocols.online.summary import Figure, Learned, Pair, Shuffled, Summary
 from protocols.report.edge_cells import interval, signed
-from protocols.report.gtep_cells import size
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent
 
@@ -77,9 +76,9 @@ def overview(s: Summary) -> Cells:
     """Every learner and the blind baseline."""
     rows = [_row(s, x) for x in learners(s)]
     lost = "nothing kept yet" if not s.run.finished else "failed before its first checkpoint"
-    rows += [(label, *("-",) * 7, lost) for label in absent(s)]
+    rows += [(label, *("-",) * 6, lost) for label in absent(s)]
     future = f"S = {s.shift:,} [95 %]" if s.shift else "near future (S = 0)"
-    headings = ("Learner", "online [95 %]", future, "drop [95 %]", "retention", "updates", "ms", "stored", "status")
+    headings = ("Learner", "online [95 %]", future, "drop [95 %]", "retention", "updates", "ms", "status")
     lead = (
         f"Percent, means over training seeds. Online: each batch before it is learned. S = {s.shift:,}: the batch that begins so "
         "many samples after the last one learned (near-future accuracy). Both on the samples that are judged at every shift. "
@@ -93,7 +92,7 @@ def overview(s: Summary) -> Cells:
 def _row(s: Summary, x: Learned) -> tuple[str, ...]:
     return (
         x.label, figure(x.at.get(0)), figure(x.at.get(s.shift)), points(x.drop), figure(x.retention), per_step(x.updates),
-        per_step(x.seconds, 1000), size(x.state_bytes), status(s, x),
+        per_step(x.seconds, 1000), status(s, x),
     )  # fmt: skip
 
 

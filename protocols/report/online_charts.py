@@ -13,7 +13,7 @@ from protocols.report.text import percent
 
 NAME = 24
 """Characters of a learner's name beside a chart."""
-STRONGEST = 0.8
+STRONGEST = 0.6
 """Opacity of the cell of the highest accuracy; what is written in it can still be read."""
 Point = tuple[float, float]
 

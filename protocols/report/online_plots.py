@@ -171,6 +171,7 @@ def _costs(s: Summary) -> str:
     for x_name, values in (
         ("updates a step", [x.updates for x in there]),
         ("cost of updates a step", [x.spent if x.spent != x.updates else None for x in there]),
+        ("stored in the end, kB", [None if x.state_bytes is None else x.state_bytes / 1000 for x in there]),
         ("learning, ms a step", [None if x.seconds is None else 1000 * x.seconds for x in there]),
     ):
         dots = [

@@ -133,8 +133,8 @@ def test_figures_are_those_of_the_rows_in_the_order_of_near_future_accuracy() ->
     assert rows["fifo"][2].startswith("29.7")
     assert rows["fifo"][3].startswith("+50.0")
     assert rows["fifo"][4].startswith("20.3")
-    assert rows["fifo"][5:] == ("1", "15.6", "2 kB", "ok")
-    assert rows[BLIND][5:8] == ("-", "-", "-")
+    assert rows["fifo"][5:] == ("1", "15.6", "ok")
+    assert rows[BLIND][5:7] == ("-", "-")
     assert baseline(s) == BLIND
 
 
@@ -208,6 +208,8 @@ def test_learners_below_the_baseline_are_told_by_intervals_alone() -> None:
         "told from it: near.",
     ]
     assert online_blind.below(two().summary([pair("fifo", BLIND, -0.1, 0.2, math.nan)])) == []
+    there = [*there[:1], pair("uniform", BLIND, -0.1, 0.2, math.nan)]
+    assert online_blind.below(two().summary(there))[0].endswith("baseline: fifo; without an interval: uniform.")
 
 
 def test_how_s_came_about() -> None:
