@@ -26,7 +26,7 @@ class Blocks:
     @property
     def by_seed(self) -> NDArray[np.float64]:
         """Accuracy ``[seeds]``."""
-        return np.asarray(self.right.sum(axis=1) / self.n.sum())
+        return np.asarray(self.right.sum(axis=1) / max(1, int(self.n.sum())))
 
     @property
     def accuracy(self) -> float:

@@ -212,5 +212,6 @@ def _check_input(methods: tuple[MethodSpec, ...], played: Played) -> None:
         if ORDER.index(wants) > ORDER.index(has):
             reads, there = ("features" if what == "frozen" else what for what in (wants, has))
             raise UserError(
-                f"learner {m.label!r} reads {reads}, and stream {stream.name!r} has {there} alone: leave it out, or take another stream"
+                f"learner {m.label!r} reads {reads}, and stream {stream.name!r} has {there} alone: leave it out, or take another "
+                "stream"
             )

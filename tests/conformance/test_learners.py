@@ -20,6 +20,7 @@ from seqsearch.storage.files import cache_root
 from seqsearch.streams.playing import Playing
 from seqsearch.study.check_learner import LearnerSubject
 from seqsearch.training.device import pin_threads
+from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
 EXAMPLE = str(Path(__file__).parents[2] / "docs" / "example_learner.py") + ":FadingMeans"
@@ -123,3 +124,13 @@ def test_too_high_a_rate_is_a_result(world: World, name: str) -> None:
     key = StateKey(spec, 0, 0, (Segment(world.played.identity(0), 0, 3),))
     result = subject.trainer.train(Edge(key))
     assert (result.status, "diverged" in result.message) == ("diverged", True)
+
+
+@each
+def test_what_says_that_it_draws_nothing_is_the_same_with_every_seed(world: World, text: str) -> None:
+    spec = world.spec(parse_item(text, "learner"), backbone_of(text))
+    learner = load("learner", spec.target)
+    seeded = learner.seeded(build_config(learner, dict(spec.params), spec.backbone))
+    segment = (Segment(world.played.identity(0), 0, world.played.steps),)
+    found = [Trainer(world).train(Edge(StateKey(spec, seed, seed, segment), "test")).classifiers for seed in (0, 1)]
+    assert seeded or found[0] == found[1]
