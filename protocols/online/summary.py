@@ -193,11 +193,8 @@ def _shuffled(label: str, rows: ByKey, shift: int) -> list[Shuffled]:
             ("ordered", "ordered"): (0, 0, 0, "unseen", window), ("shuffled", "ordered"): (window, 0, 0, "all", 0),
             ("ordered", "shuffled"): (0, window, 0, "all", 0), ("shuffled", "shuffled"): (window, window, 0, "unseen", window),
         }  # fmt: skip
-        if all(k in rows for k in keys.values()):
+        if all(rows.get(k) and all(r["status"] == "ok" for r in rows[k]) for k in keys.values()):
             cells = {name: blocks_of(rows[k]) for name, k in keys.items()}
-            told = (
-                difference(cells["ordered", j], cells["shuffled", j], max(window, shift), 2)
-                for j in ("ordered", "shuffled")
-            )
+            told = (difference(cells["ordered", j], cells["shuffled", j], shift, 2) for j in ("ordered", "shuffled"))
             found.append(Shuffled(label, window, {name: b.accuracy for name, b in cells.items()}, *told))
     return found

@@ -55,7 +55,10 @@ def method_spec(
     _check_backbone(item, caps, backbone_name, backbone)
     more = (augment,) if augments(caps, augment) else ()
     code = code_digest([*source_files(build), *_backbone_files(backbone), *fed_by])
-    rest = (code, backbone.digest, device, 1, versions(), *more)
+    own = (
+        (item.target.rpartition(":")[2],) if ":" in item.target else ()
+    )  # one file may hold several, with like parameters
+    rest = (code, backbone.digest, device, 1, versions(), *more, *own)
     acting = acts_in_first(config)
     return MethodSpec(
         item.text, item.target, backbone_name, tuple(item.params), digest_of("method", config, *rest), _anchor(build, config),

@@ -1,6 +1,8 @@
-"""What is said of a backbone that stands behind the parameters."""
+"""The identity of a method, and what is said of a backbone that stands behind the parameters."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -32,3 +34,16 @@ def test_nothing_is_said_of_backbones_where_another_value_is_wrong() -> None:
     with pytest.raises(UserError) as found:
         World("glyphs:classes=6", 0, "", "").spec(parse_items("er:lr=-1", "method")[0], "glyph_vit")
     assert "backbone" not in str(found.value)
+
+
+def test_two_methods_of_one_file_are_two(tmp_path: Path) -> None:
+    """Also with the same parameters: their results would be taken for each other's."""
+    (tmp_path / "own.py").write_text(
+        "from seqsearch.methods.simplecil import build as Base\n"
+        "class One(Base):\n    pass\n"
+        "class Other(Base):\n    pass\n"
+    )
+    world = World("glyphs:classes=6", 0, "", "")
+    one, other = (world.spec(parse_items(f"{tmp_path}/own.py:{n}", "method")[0], "glyph_vit") for n in ("One", "Other"))
+    assert one.digest != other.digest
+    assert not one.first or one.first != other.first
