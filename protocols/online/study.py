@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import platform
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +13,6 @@ from protocols.online.choice import chosen_shift
 from protocols.online.settings import OnlineSettings
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_items
-from seqsearch.core.identity import versions
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import load, located, located_text
 from seqsearch.core.types import MethodSpec, Segment
@@ -27,7 +24,7 @@ from seqsearch.pools.base import Pool
 from seqsearch.storage.files import cache_root
 from seqsearch.streams.open import located_stream
 from seqsearch.streams.playing import Played, Playing
-from seqsearch.study.study import described
+from seqsearch.study.study import trained_with
 from seqsearch.training.world import World
 
 GIVEN = "given"
@@ -104,14 +101,7 @@ class OnlineStudy:
             "played_digest": self.played.identity(0),
             "stream": self._described(),
             "shift": self.shift,
-            "weights": self.weight_tags,
-            "methods": described(self.methods),
-            "device": f"{self.world.device} ({platform.machine()})",
-            "precision": self.world.precision,
-            "augment": self.world.augment,
-            "threads": 1,
-            "python": sys.version.split()[0],
-            "versions": versions(),
+            **trained_with(self.world, self.methods, self.weight_tags),
         }
 
     def _described(self) -> dict[str, Any]:

@@ -75,14 +75,7 @@ class Study:
             "classes_in_play": len(self.view.class_ids),
             "images": self.images_per_class(),
             "other_views": {name: len(v.class_ids) for name, v in self.views.items() if name != EVALUATE},
-            "weights": self.weight_tags,
-            "methods": described(self.methods),
-            "device": f"{self.world.device} ({platform.machine()})",
-            "precision": self.world.precision,
-            "augment": self.world.augment,
-            "threads": 1,
-            "python": sys.version.split()[0],
-            "versions": versions(),
+            **trained_with(self.world, self.methods, self.weight_tags),
         }
 
     def images_per_class(self) -> dict[str, float]:
@@ -121,6 +114,20 @@ class Study:
             }
             for pool, arrival in zip(self.world.images.parts, self.world.arrivals, strict=True)
         ]
+
+
+def trained_with(world: World, methods: Sequence[MethodSpec], weights: Mapping[str, str]) -> dict[str, Any]:
+    """What every study says of its methods and of where they are trained; ``weights``: tags by backbone."""
+    return {
+        "weights": dict(weights),
+        "methods": described(methods),
+        "device": f"{world.device} ({platform.machine()})",
+        "precision": world.precision,
+        "augment": world.augment,
+        "threads": 1,
+        "python": sys.version.split()[0],
+        "versions": versions(),
+    }
 
 
 def described(methods: Sequence[MethodSpec]) -> dict[str, Any]:
