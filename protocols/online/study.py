@@ -18,7 +18,7 @@ from seqsearch.core.registry import load, located, located_text
 from seqsearch.core.types import MethodSpec, Segment
 from seqsearch.correlation.shift import ShiftChoice
 from seqsearch.features.store import Shard, UnionFeatures
-from seqsearch.methods.config import build_config, default_of
+from seqsearch.methods.config import Config, build_config, default_of
 from seqsearch.methods.spec import capabilities_of
 from seqsearch.pools.base import Pool
 from seqsearch.storage.files import cache_root
@@ -78,8 +78,7 @@ class OnlineStudy:
 
     def replicates(self, method: MethodSpec) -> tuple[int, ...]:
         """Training seeds: one of a learner that draws nothing."""
-        learner = load("learner", method.target)
-        seeded = learner.seeded(build_config(learner, dict(method.params), method.backbone))
+        seeded = load("learner", method.target).seeded(_config_of(method))
         return tuple(range(self.settings.seeds if seeded else 1))
 
     def missing_features(self, backbone: str) -> list[tuple[int, Shard]]:
@@ -205,3 +204,22 @@ def _check_input(methods: tuple[MethodSpec, ...], played: Played) -> None:
                 f"learner {m.label!r} reads {reads}, and stream {stream.name!r} has {there} alone: leave it out, or take another "
                 "stream"
             )
+        _check_sizes(m, played)
+
+
+def _check_sizes(method: MethodSpec, played: Played) -> None:
+    """Raises UserError: it would never make an update, or looks back further than there is a stream."""
+    config = _config_of(method)
+    budget, k = getattr(config, "budget", None), getattr(config, "k", 0)
+    if budget is not None and budget * played.steps < 1:
+        raise UserError(
+            f"learner {method.label!r}: a budget of {budget:g} updates a step makes none in {played.steps:,} steps: raise it"
+        )
+    if k > len(played.main):
+        raise UserError(
+            f"learner {method.label!r}: k={k} is more than the {len(played.main):,} samples that are revealed in the whole stream"
+        )
+
+
+def _config_of(method: MethodSpec) -> Config:
+    return build_config(load("learner", method.target), dict(method.params), method.backbone)

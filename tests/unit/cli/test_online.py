@@ -66,6 +66,8 @@ def refused(path: Path, *arguments: object) -> str:
         (["--methods", "ncm", "--stream", STREAM, "--shift", "100"], "no multiple of --batch"),
         (["--methods", "ncm", "--stream", STREAM, "--shift", "8192"], "leaves none to be judged"),
         (["--methods", "ncm", "--stream", STREAM], "--shift auto: none can be chosen"),
+        (["--methods", "fc_only:budget=0.001", "--stream", STREAM, "--shift", "64"], "makes none in"),
+        (["--methods", "blind:k=5000", "--stream", STREAM, "--shift", "64"], "k=5000 is more than the"),
         (["--methods", "ncm@scratch:tiny-16", "--stream", STREAM, "--shift", "64"], "scratch"),
         (
             ["--methods", "ncm", "--stream", STREAM, "--shift", "64", "--weights", "resnet18=x.pt"],
