@@ -102,7 +102,8 @@ def _costs(entry: Any, places: Any, as_json: bool) -> None:
         if answer is None:
             click.echo(shown(f"not costed (trains nothing, or reads what an earlier one makes): {typed}"))
         else:
-            said = f"{answer.get('trainings'):,} trainings, {answer.get('hours'):.2g} hours on this machine"
+            trainings = answer["trainings"] if "trainings" in answer else answer["runs"]
+            said = f"{trainings:,} trainings, {answer['hours']:.2g} hours on this machine"
             click.echo(shown(f"{said}: {typed}"))
     click.echo("nothing was run")
 

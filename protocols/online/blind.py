@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
-from seqsearch.correlation.blind import SHIFTS, WINDOWS, Rates, Sweep, predictions, sweep
 
 from protocols.online.counted import Counts, Judged, Samples, common, counted
 from protocols.online.study import OnlineStudy
+from seqsearch.correlation.blind import SHIFTS, WINDOWS, Rates, Sweep, predictions, sweep
 from seqsearch.results.rows import Row
 from seqsearch.streams.playing import Played
 

@@ -89,7 +89,7 @@ def to_json(s: Summary) -> dict[str, Any]:
                 }
                 for x in checked(s)
             ],
-            "blind": _blind(s),
+            "blind": _blind(s), "blind_by_sample": _by_sample(s),
         }
     )  # fmt: skip
     return found
@@ -101,8 +101,25 @@ def _learner(s: Summary, x: Learned) -> dict[str, Any]:
         "online": _figure(x.at.get(0)), "near_future": _figure(x.at.get(s.shift)), "drop": _told(x.drop),
         "retention": _figure(x.retention), "at": {str(shift): _figure(f) for shift, f in x.at.items()},
         "as_published": {str(shift): _figure(f) for shift, f in x.as_published.items()},
-        "updates": x.updates, "spent": x.spent, "seconds": x.seconds, "state_bytes": x.state_bytes,
+        "ranks": _ranks(s, x), "updates": x.updates, "spent": x.spent, "seconds": x.seconds, "state_bytes": x.state_bytes,
     }  # fmt: skip
+
+
+def _ranks(s: Summary, x: Learned) -> dict[str, int | None]:
+    """1 for the highest of the learners that came to their end, the baseline left out; None for others."""
+    there = {o.label: o for o in whole(s) if o.label != baseline(s)}
+    if x.label not in there:
+        return dict.fromkeys(("online", "near_future", "retention"))
+    others = there.values()
+    return {
+        "online": _rank(x.at[0], [o.at[0] for o in others]),
+        "near_future": _rank(x.at[s.shift], [o.at[s.shift] for o in others]),
+        "retention": _rank(x.retention, [o.retention for o in others]),
+    }
+
+
+def _rank(own: Figure | None, among: Sequence[Figure | None]) -> int | None:
+    return None if own is None else 1 + sum(f is not None and f.accuracy > own.accuracy for f in among)
 
 
 def _figure(f: Figure | None) -> dict[str, Any] | None:
@@ -122,3 +139,16 @@ def _blind(s: Summary) -> list[dict[str, Any]]:
     names = ("n", "correct", "accuracy", "chance", "kappa")
     rows = ((shift, k, blind.standing(s, shift)) for shift, k in blind.chosen(s).items())
     return [{"shift": shift, "k": k, **{name: r[name] if r else None for name in names}} for shift, k, r in rows]
+
+
+def _by_sample(s: Summary) -> dict[str, dict[str, Any]]:
+    """The blind classifier by sample, as the paper defines it: at each shift, on the main part, with the k that does best on the
+    search part; none where one of the two is too short."""
+    search, main = blind.swept(s, "search", "sample"), blind.swept(s, "main", "sample")
+    names, found = ("n", "correct", "accuracy", "chance", "kappa"), {}
+    for shift in blind.chosen(s):
+        at = {k: r["accuracy"] for (k, other), r in sorted(search.items()) if other == shift and (k, shift) in main}
+        if at:
+            k = max(at, key=lambda k: at[k])
+            found[str(shift)] = {"k": k, **{name: main[k, shift][name] for name in names}}
+    return found

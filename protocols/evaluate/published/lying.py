@@ -9,6 +9,7 @@ from protocols.evaluate.published.records import Data, Entry, Ledger
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.pools.open import build_pool
+from seqsearch.streams.open import build_stream
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class Lying:
     """A data set as it lies there.
 
     Attributes:
-        digest: of the pool; of names, sizes and times of files where the ledger counts no classes.
+        digest: of the pool or stream; of names, sizes and times of files where the ledger counts no classes.
         odd: what is other than the ledger says, where that may be; empty: nothing.
     """
 
@@ -28,7 +29,7 @@ def lying(ledger: Ledger, entry: Entry, data: Path) -> dict[str, Lying]:
     """The data sets of an entry in the folder ``data``, by name.
 
     Raises:
-        UserError: one is no pool, or has other classes or images than the ledger says, where that may not be.
+        UserError: one is no pool (no stream), or has other classes or images than the ledger says, where that may not be.
     """
     return {d.name: _lying(entry, d, data / d.path) for d in ledger.needed(entry)}
 
@@ -36,8 +37,8 @@ def lying(ledger: Ledger, entry: Entry, data: Path) -> dict[str, Lying]:
 def _lying(entry: Entry, data: Data, path: Path) -> Lying:
     if not data.classes:
         return Lying(_files(path))
-    pool = build_pool(str(path))
-    counts = {"classes": (len(pool.classes), data.classes), "images": (sum(c.count for c in pool.classes), data.images)}
+    digest, classes, images = _counted(data, path)
+    counts = {"classes": (classes, data.classes), "images": (images, data.images)}
     odd = [
         (what, f"{there:,} {what}, not {said:,}") for what, (there, said) in counts.items() if said and there != said
     ]
@@ -45,7 +46,20 @@ def _lying(entry: Entry, data: Data, path: Path) -> Lying:
         raise UserError(
             f"{entry.name} was not run: {path} is not {data.name} as the ledger has it: {'; '.join(wrong)}; {data.where}"
         )
-    return Lying(pool.digest, "; ".join(text for _, text in odd))
+    return Lying(digest, "; ".join(text for _, text in odd))
+
+
+def _counted(data: Data, path: Path) -> tuple[str, int, int]:
+    """Digest, classes and images (samples of a stream, all parts together).
+
+    Raises:
+        UserError: it cannot be opened as what it should be.
+    """
+    if data.kind == "stream":
+        stream = build_stream(str(path))
+        return stream.digest, len(stream.classes), len(stream)
+    pool = build_pool(str(path))
+    return pool.digest, len(pool.classes), sum(c.count for c in pool.classes)
 
 
 def _files(path: Path) -> str:

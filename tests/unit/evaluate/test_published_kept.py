@@ -14,7 +14,7 @@ from protocols.evaluate.published.lying import lying
 from protocols.evaluate.published.records import Data, Entry, Ledger, Paper, Read
 from protocols.evaluate.published.running import Places, key, run, unlike
 from seqsearch.core.errors import UserError
-from tests.unit.evaluate.published import stand_in
+from tests.unit.evaluate.published import stand_in, stand_in_stream
 
 SET = Data("set", "set", "https://example.org", classes=4, images=24)
 ENTRY = Entry(
@@ -120,6 +120,16 @@ def test_data_are_compared_before_anything_is_run(tmp_path: Path) -> None:
             lying(ledger(data), ENTRY, tmp_path)
         told = lying(ledger(Data(**{**vars(data), "may_differ": tuple(wrong)})), ENTRY, tmp_path)
         assert says in told["set"].odd
+
+
+def test_a_stream_is_compared_as_a_stream(tmp_path: Path) -> None:
+    stand_in_stream(tmp_path / "set", classes=5)
+    with pytest.raises(UserError, match="5 classes, not 4"):
+        lying(ledger(Data("set", "set", "made", classes=4, kind="stream")), ENTRY, tmp_path)
+    there = lying(
+        ledger(Data("set", "set", "made", classes=5, images=9, may_differ=("images",), kind="stream")), ENTRY, tmp_path
+    )
+    assert there["set"].odd == "117,500 images, not 9"
 
 
 def test_other_data_than_the_ledger_names_are_refused_by_the_command(tmp_path: Path) -> None:

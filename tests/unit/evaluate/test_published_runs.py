@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +24,24 @@ from seqsearch.building.pool import Options, build_parquet
 from seqsearch.distribution.normality import PValues
 from seqsearch.pools.open import build_pool
 from tests.unit.evaluate.commands import told
-from tests.unit.evaluate.published import ledger, stand_in
+from tests.unit.evaluate.published import ledger, stand_in, stand_in_stream
 
 TINY = ["--pool", "glyphs:classes=12,train=6,reward=3,test=3", "--methods", "simplecil,er:epochs=1"]
 
 
 def made(folder: Path, data: Data) -> Path:
     """The stand-in for a data set, as Parquet, which all its commands open quickly."""
+    if data.kind == "stream":
+        return stand_in_stream(folder / data.path)
     pool = folder / Path(data.path).with_suffix(".parquet")
     source = stand_in(folder / f"{data.name}-images", data.classes, data.groups)
     build_parquet([(data.name, build_pool(str(source)))], pool, Options(min_images=4), workers=2)
     return pool
+
+
+def on_default(learners: str) -> str:
+    """Learners, or the path of one's figures, without backbones."""
+    return re.sub(r"@[^:,\]]+", "", learners)
 
 
 def substituted(words: list[str], pools: dict[str, Path]) -> list[str]:
@@ -46,6 +54,8 @@ def substituted(words: list[str], pools: dict[str, Path]) -> list[str]:
         if before in ("--backbone", "--encoder", "--encoders"):
             out.pop()
             continue
+        if before == "--methods" and "--stream" in words:  # learners have backbones of their own
+            word = on_default(word)
         name, colon, options = Path(word).name.partition(":")
         out.append(f"{pools[name]}{colon}{options}" if word.startswith("{data}") and name in pools else word)
     return out
@@ -70,7 +80,8 @@ def test_a_dry_run_takes_the_command(name: str, pools: dict[str, Path], tmp_path
         alike = ["--allow-overlap", "all"] if put[1] == "gtep" else []  # the stand-ins have the same classes and images
         ran = CliRunner().invoke(main, [*put[1:], *alike, "--dry-run", "--workers", "0"])
         assert ran.exit_code == 0, f"{' '.join(put)}\n{ran.output}"
-        assert json.loads(ran.stdout)["trainings"] > 0
+        said = json.loads(ran.stdout)
+        assert said["runs" if put[1] == "online" else "trainings"] > 0
 
 
 def small(read: Read) -> Read:
@@ -122,6 +133,34 @@ def test_figures_of_searches_stand_where_they_are_read(tmp_path: Path) -> None:
     for name in ("cldyb-table-1", "cldyb-table-4"):
         entry = ledger().entry(name)
         assert all(isinstance(v, float) for v in ours(entry, list(entry.read), json.loads(ran.stdout)))
+
+
+ONLINE = [e for e in ledger().entries if e.paper == "near-future" and e.commands]
+
+
+def played(words: list[str], out: Path) -> Any:
+    """What a command of the online protocol answers on a small stream with small steps; S from 256 on becomes 64."""
+    put = [w for w in substituted(words, {})[2:] if w != "--json"]
+    flags = dict(zip(put[::2], put[1::2], strict=True))
+    auto = flags["--shift"] == "auto"  # of which the search part must be long, and no image is seen
+    flags |= {
+        "--stream": f"glyphs:samples={60_000 if auto else 900},classes=5,burst=3",
+        "--search": "0.95" if auto else "0.6",
+    }
+    flags |= {"--batch": "32", "--seeds": "1", "--augment": "none", "--shift": "auto" if auto else "64"}
+    return told("online", out, *(w for f, v in flags.items() if f != "--out" for w in (f, v)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("entry", ONLINE, ids=lambda e: e.name)
+def test_figures_of_learners_stand_where_they_are_read(entry: Entry, tmp_path: Path) -> None:
+    answers = [played(words, tmp_path / str(i)) for i, words in enumerate(entry.words())]
+    for r in entry.read:
+        at = [re.sub(r"/as_published/(256|16384)", "/as_published/64", on_default(p)) for p in (r.value, r.low, r.high)]
+        rows = tuple((name, on_default(key)) for name, key in r.rows)
+        read = dataclasses.replace(r, value=at[0], low=at[1], high=at[2], rows=rows)
+        found = from_answers(dataclasses.replace(entry, read=(read,)), answers)
+        assert all(isinstance(f.ours, int | float) for f in found), read
 
 
 @pytest.mark.long

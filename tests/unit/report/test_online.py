@@ -335,6 +335,8 @@ def test_json_holds_the_figures_and_no_nan() -> None:
     fifo = next(x for x in found["learners"] if x["label"] == "fifo")
     assert fifo["online"]["value"] == pytest.approx(51 / 64)
     assert fifo["near_future"]["n"] == 30 * 64
+    assert fifo["ranks"] == {"online": 1, "near_future": 2, "retention": 2}
+    assert next(x for x in found["learners"] if x["baseline"])["ranks"]["online"] is None
     assert fifo["as_published"]["0"]["n"] == 32 * 64
     assert found["pairs"][0]["order"] == "flips"
     assert found["blind"][1] == {
