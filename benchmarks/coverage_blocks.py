@@ -7,7 +7,8 @@ from a beta distribution with the accuracy as mean and ``concentration`` 2 (so t
 A second learner shares the bursts and differs by a tenth of its errors. ``seeds``: each training has a level of its own, sd
 .01, and answers of its own. ``shift`` is given as of such a stream, and once as 0 where L is 1000: blocks are too short then.
 ``used`` is the interval that is reported, ``said`` how often there is one; beside it, of the same blocks, Student's ``t`` alone
-and percentiles of a ``bootstrap`` of 999 draws. ``--write`` stores benchmarks/results/coverage_blocks.json.
+and percentiles of a ``bootstrap`` of 999 draws. Then the settings of `benchmarks.coverage_blocks_courses`. ``--write`` stores
+benchmarks/results/coverage_blocks.json.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from benchmarks.coverage_blocks_courses import drifting, learning, spread_seeds
 from benchmarks.tools import write_rows
 from seqsearch.correlation.blocks import accuracy, all_pairs, block_means, difference
 
 CONCENTRATION, SEED_SD = 2.0, 0.01
+PLAIN = ("accuracy", "difference", "pairs")
 Float64 = NDArray[np.float64]
 
 
@@ -129,8 +132,15 @@ def main() -> None:
     for (n, L, S), M in itertools.product(sizes, (3, 10)):
         rows.append(of_pairs(n, L, S, M, a.repeats))
         print(rows[-1], flush=True)
+    for row in itertools.chain(learning(a.repeats // 2), drifting(a.repeats), spread_seeds(a.repeats)):
+        rows.append(row)
+        print(row, flush=True)
     for what, asked in (("of the stream", True), ("too short, 0 where L is 1000", False)):
-        said = [r["used"] for r in rows if r["used"] is not None and (r["shift"] >= r["length"] - 1) == asked]
+        said = [
+            r["used"]
+            for r in rows
+            if r["used"] is not None and r["what"] in PLAIN and (r["shift"] >= r["length"] - 1) == asked
+        ]
         print(f"shift {what}: {len(said)} settings, coverage {min(said):.3f} to {max(said):.3f}")
     if a.write:
         write_rows("coverage_blocks", {"repeats": a.repeats, "rows": rows})

@@ -52,11 +52,15 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Told:
-    """A figure with its interval, and the ``blocks`` of the stream behind it; ``lacking``: why it has none, else empty."""
+    """A figure with its interval, and the ``blocks`` of the stream behind it; ``lacking``: why it has none, else empty.
+
+    ``trend``: a smooth trend along the stream is no part of the spread (`seqsearch.correlation.blocks`).
+    """
 
     interval: Interval
     lacking: str = ""
     blocks: int = 0
+    trend: bool = False
 
     @property
     def sign(self) -> int:
@@ -76,7 +80,7 @@ def mean(blocks: Blocks, shift: int) -> Told:
     """Accuracy, mean over seeds: over stretches of the stream as long as this, and over training seeds if there are several."""
     means, size, lacking = blocks.means(shift)
     found = of_means(blocks.accuracy, [means], size, LEVEL, lacking)
-    return Told(found.interval, found.lacking, found.blocks)
+    return Told(found.interval, found.lacking, found.blocks, found.trend)
 
 
 def difference(a: Blocks, b: Blocks, shift: int, together: int = 1) -> Told:
@@ -86,4 +90,4 @@ def difference(a: Blocks, b: Blocks, shift: int, together: int = 1) -> Told:
     if not lacking and x.shape[1] != y.shape[1]:
         lacking = "they were judged on other samples"
     found = of_means(value, [x, -y], size, float(LEVEL ** (1 / max(1, together))), lacking)
-    return Told(found.interval, found.lacking, found.blocks)
+    return Told(found.interval, found.lacking, found.blocks, found.trend)

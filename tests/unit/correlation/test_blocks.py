@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage_blocks import of_accuracy, of_difference
+from benchmarks.coverage_blocks_courses import drifting_as, held, one_curve
 from seqsearch.core.errors import UserError
-from seqsearch.correlation.blocks import accuracy, all_pairs, block_means, dependence, difference
+from seqsearch.correlation.blocks import accuracy, all_pairs, block_means, dependence, difference, of_means
 from seqsearch.distribution.pivot import Pivot
 
 
@@ -113,3 +114,66 @@ def test_coverage_where_it_can_be_seen_at_once() -> None:
     assert row["used"] >= 0.85
     assert row["said"] > 0.8
     assert of_difference(4000, 10, 64, 0.3, 2, 40)["used"] >= 0.85
+
+
+def noisy(course: np.ndarray, seed: int = 0, sd: float = 0.02) -> np.ndarray:
+    """Means of blocks ``[1, G]`` along a course."""
+    return (course + sd * np.random.default_rng(seed).standard_normal(len(course)))[None]
+
+
+@pytest.mark.parametrize("G", [20, 60])
+def test_a_learning_curve_is_taken_out(G: int) -> None:
+    course = 0.5 - 0.3 * np.exp(-3 * np.linspace(0, 1, G))
+    means = noisy(course, 4)
+    assert dependence(means[0]) > 0.5
+    found = of_means(float(means.mean()), [means], 1000)
+    assert (found.trend, found.lacking) == (True, "")
+    assert found.interval.low < course.mean() < found.interval.high
+    independent = 2.1 * 0.02 / math.sqrt(G)
+    assert independent < found.interval.half_width < 2 * independent
+    raw = Pivot.of_mean(means[0]).bounds(0.95)
+    assert found.interval.half_width < (raw[1] - raw[0]) / 4
+    paired = of_means(0.0, [means, -noisy(course[::-1].copy(), 5)], 1000)
+    assert paired.trend
+    assert not of_means(0.5, [noisy(np.full(G, 0.5), 4)], 1000).trend
+
+
+def test_many_blocks_tell_a_walk_from_a_curve() -> None:
+    walk = 0.5 + 0.02 * np.cumsum(np.random.default_rng(1).standard_normal(60))
+    found = of_means(float(walk.mean()), [walk[None]], 1000)
+    assert "depend on each other" in found.lacking
+    straight = np.linspace(0.2, 0.8, 20)[None]
+    assert "depend on each other" in of_means(0.5, [straight], 1000).lacking  # nothing is left to tell noise by
+
+
+def test_a_correlation_that_is_sure_widens_by_more() -> None:
+    means = noisy(np.full(40, 0.5), 3)
+    means[0, 1:] += 0.6 * means[0, :-1] - 0.3
+    r = dependence(means[0])
+    assert 0.16 < r < 0.5
+    low, high = Pivot.of_mean(means[0]).bounds(0.95)
+    wider = r + 1 / math.sqrt(40)
+    found = of_means(float(means.mean()), [means], 1000)
+    assert found.interval.half_width == pytest.approx((high - low) / 2 * math.sqrt((1 + wider) / (1 - wider)))
+
+
+def test_bounds_are_what_is_possible() -> None:
+    rng = np.random.default_rng(0)
+    near, far = (level + 0.01 * rng.standard_normal((2, 20)) for level in ([[0.85], [0.9]], [[0.3], [0.6]]))
+    found = of_means(float(near.mean()), [near], 1000).interval
+    assert (found.high, found.low > 0.5) == (1.0, True)
+    assert found.value - found.low > found.high - found.value
+    for sides in ([far], [far, -far[:, ::-1] + 0.3 * np.array([[1], [-1]])]):
+        lacking = of_means(0.2, sides, 1000).lacking
+        assert lacking == "2 training seeds tell too little: 3 or more are needed"
+    some = 0.5 + np.array([[-0.05], [0.05]]) + 0.01 * rng.standard_normal((2, 20))
+    gap = of_means(0.4, [near, -some], 1000).interval
+    assert (gap.high, -1 < gap.low < 0) == (1.0, True)
+
+
+def test_coverage_along_courses() -> None:
+    level = (0.1, 0.5)
+    curves = held({}, one_curve("slow", 2000, 1, 0, level), 40)
+    assert (curves["said"] > 0.6, curves["trend"] > 0.5, curves["wrong"] <= 0.1) == (True, True, True)
+    assert held({}, drifting_as("r .9", 30), 30)["wrong"] <= 0.1
+    assert held({}, drifting_as("walk", 50), 20)["wrong"] <= 0.1
