@@ -16,6 +16,7 @@ from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
 from seqsearch.study.encoder import encoder_items, with_encoder
 from seqsearch.study.study import (
+from seqsearch.study.trained_with import described
     EVALUATE,
     TUNE,
     Study,

@@ -24,7 +24,7 @@ from seqsearch.pools.base import Pool
 from seqsearch.storage.files import cache_root
 from seqsearch.streams.open import located_stream
 from seqsearch.streams.playing import Played, Playing
-from seqsearch.study.study import trained_with
+from seqsearch.study.trained_with import trained_with
 from seqsearch.training.world import World
 
 GIVEN = "given"

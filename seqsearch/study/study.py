@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +11,6 @@ from typing import Any
 from seqsearch.core import command_line
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_items
-from seqsearch.core.identity import versions
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located, located_text
 from seqsearch.core.settings import PoolSettings, StudySettings
@@ -25,6 +22,7 @@ from seqsearch.planners.step import PoolView
 from seqsearch.pools.base import PARTS, Pool
 from seqsearch.pools.open import located_pool, located_pools
 from seqsearch.storage.files import cache_root
+from seqsearch.study.trained_with import trained_with
 from seqsearch.training.world import World
 
 EVALUATE, TUNE, HELD_OUT = "evaluate", "tune", "held-out"
@@ -114,28 +112,6 @@ class Study:
             }
             for pool, arrival in zip(self.world.images.parts, self.world.arrivals, strict=True)
         ]
-
-
-def trained_with(world: World, methods: Sequence[MethodSpec], weights: Mapping[str, str]) -> dict[str, Any]:
-    """What every study says of its methods and of where they are trained; ``weights``: tags by backbone."""
-    return {
-        "weights": dict(weights),
-        "methods": described(methods),
-        "device": f"{world.device} ({platform.machine()})",
-        "precision": world.precision,
-        "augment": world.augment,
-        "threads": 1,
-        "python": sys.version.split()[0],
-        "versions": versions(),
-    }
-
-
-def described(methods: Sequence[MethodSpec]) -> dict[str, Any]:
-    """What the labels of methods stand for; a command has no backbone that is known."""
-    return {
-        m.label: {"digest": m.digest, "backbone": "" if m.command else m.backbone, "params": dict(m.params)}
-        for m in methods
-    }
 
 
 def world_of(settings: StudySettings | PoolSettings, states: Path, device: str, directory: Path) -> World:
