@@ -16,17 +16,16 @@ from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
 from seqsearch.study.encoder import encoder_items, with_encoder
 from seqsearch.study.study import (
-from seqsearch.study.trained_with import described
     EVALUATE,
     TUNE,
     Study,
     check_images,
-    described,
     kept_classes,
     reads_frozen,
     resolved,
     view_of,
 )
+from seqsearch.study.trained_with import described
 from seqsearch.training.world import World
 
 
