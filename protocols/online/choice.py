@@ -13,20 +13,25 @@ from seqsearch.correlation.shift import ShiftChoice, choose_shift
 from seqsearch.streams.playing import Played
 
 
+def by_rule(played: Played, settings: OnlineSettings) -> ShiftChoice:
+    """What the rule says of the search part, whatever was named: `seqsearch.correlation.shift.choose_shift`."""
+    labels = played.stream.labels[played.search]
+    return choose_shift(
+        labels, settings.batch, tol=settings.tolerance, null=settings.null, classes=played.stream_classes
+    )
+
+
 def chosen_shift(played: Played, settings: OnlineSettings) -> ShiftChoice:
-    """See `seqsearch.correlation.shift.choose_shift`.
+    """The shift that the rule gives.
 
     Raises:
         UserError: none can be chosen, or the main part has no room for it.
     """
-    labels = played.stream.labels[played.search]
-    found = choose_shift(
-        labels, settings.batch, tol=settings.tolerance, null=settings.null, classes=played.stream_classes
-    )
+    found = by_rule(played, settings)
     if found.shift is None:
         raise UserError(
-            f"--shift auto: none can be chosen on the {len(labels):,} samples of the search part: {found.reason}; name one, e.g. "
-            f"--shift {16 * settings.batch}, or enlarge --search"
+            f"--shift auto: none can be chosen on the {len(played.search):,} samples of the search part: {found.reason}; name "
+            f"one, e.g. --shift {16 * settings.batch}, or enlarge --search"
         )
     if found.shift >= len(played.main):
         raise UserError(

@@ -42,9 +42,16 @@ def export(session: Session, study: OnlineStudy, searched: Searched | None, reac
     info = run_info(folder, {})
     found = [*_of_learners(study, journal), *_of_the_baseline(study)]
     rows = write_rows(folder.file(FIGURES.file), FIGURES, info, found)
-    curves = write_rows(folder.file(CURVES.file), CURVES, info, [*_curves(rows), *_traces(study, journal)])
+    curves = write_rows(
+        folder.file(CURVES.file), CURVES, info, [*_curves(rows, len(study.played.main)), *_traces(study, journal)]
+    )
     blind = write_rows(folder.file(BLIND.file), BLIND, info, swept(study))
-    said = {**(described(study.choice) if study.choice else {}), "shift": study.shift, "named": study.choice is None}
+    by_rule = {"by_rule": described(study.by_rule)} if study.by_rule else {}
+    said = {
+        **(described(study.choice) if study.choice else by_rule),
+        "shift": study.shift,
+        "named": study.choice is None,
+    }
     write_json(folder.file(SHIFT), said)
     stats = write_costs(folder, info, journal, searched, session.busy_share, reached)
     results = OnlineResults(folder.saved(), stats, tuple(rows), tuple(curves), tuple(blind), said)
@@ -126,7 +133,7 @@ def _of_the_baseline(study: OnlineStudy) -> Iterator[Row]:
 # ------------------------------------------------------------------------------------------------ curves
 
 
-def _curves(rows: Sequence[Row]) -> Iterator[Row]:
+def _curves(rows: Sequence[Row], length: int) -> Iterator[Row]:
     """Accuracy along the stream, of all samples that were judged; retention along the holdout."""
     for row in rows:
         if row["samples"] not in ("all", "holdout"):
@@ -136,10 +143,11 @@ def _curves(rows: Sequence[Row]) -> Iterator[Row]:
         total_n, total = np.concatenate([[0], np.cumsum(n)]), np.concatenate([[0], np.cumsum(right)])
         key = {name: row[name] for name in ("method_id", "seed", "learned_window", "judged_window", "shift")}
         measure = "retention" if row["shift"] == HELD_OUT else "accuracy"
+        last = length if row["shift"] != HELD_OUT else row["n"]
         for first, end in pairwise(ends.tolist()):
             if total_n[end] > total_n[first]:
                 yield {
-                    **key, "measure": measure, "position": int(end * row["block"]),
+                    **key, "measure": measure, "position": min(int(end * row["block"]), last),
                     "accuracy": total[end] / total_n[end],
                     "window_accuracy": (total[end] - total[first]) / (total_n[end] - total_n[first]),
                 }  # fmt: skip
@@ -159,7 +167,5 @@ def _traces(study: OnlineStudy, ledger: Ledger) -> Iterator[Row]:
                 "shift": HELD_OUT,
             }
             accuracy = float(right.mean())
-            yield {
-                **key, "measure": "trace", "position": steps * study.played.playing.batch, "accuracy": accuracy,
-                "window_accuracy": None,
-            }  # fmt: skip
+            position = min(steps * study.played.playing.batch, len(study.played.main))
+            yield {**key, "measure": "trace", "position": position, "accuracy": accuracy, "window_accuracy": None}

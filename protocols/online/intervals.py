@@ -41,7 +41,7 @@ class Blocks:
             return (
                 np.empty((len(self.right), 0)),
                 size,
-                f"{total} samples are {total // size} blocks of {size}; {FEWEST_BLOCKS} needed",
+                f"{total} samples are no {FEWEST_BLOCKS} blocks of {size}",
             )
         ends = np.searchsorted(np.cumsum(self.n), np.linspace(0, total, total // size + 1)[1:-1], side="left") + 1
         edges = np.unique(np.concatenate([[0], ends]))

@@ -65,6 +65,10 @@ class OnlineSettings(MethodSettings):
     seed: int = setting(0, "Study seed: holdout, shuffles, training noise.", minimum=0, maximum=2**63 - 1)
 
     def check(self) -> None:
+        if not self.methods.strip():
+            raise UserError(
+                "--methods is missing: name one or more learners, e.g. --methods er,acm,ncm (docs/learners.md)"
+            )
         super().check()
         if not self.stream.strip():
             raise UserError("--stream is missing: name one, e.g. --stream glyphs (see: seqsearch stream show)")
@@ -117,7 +121,9 @@ class OnlineSettings(MethodSettings):
             found = tuple(float(text) for text in self.budget.split(","))
         except ValueError:
             found = ()
-        if not found or not all(0 < b <= 10_000 for b in found) or len(set(found)) < len(found):
+        if len(set(found)) < len(found):
+            raise UserError(f"--budget {self.budget[:40]!r}: one is there twice")
+        if not found or not all(0 < b <= 10_000 for b in found):
             raise UserError(f"--budget {self.budget[:40]!r}: write updates a step, more than 0, e.g. 1 or 1,10")
         return found
 
@@ -134,8 +140,8 @@ class OnlineSettings(MethodSettings):
 
 def _numbers(name: str, text: str, wanted: str) -> tuple[int, ...]:
     pieces = [p.strip() for p in text.split(",")]
-    if not all(p.isascii() and p.isdecimal() and 1 <= int(p[:14]) <= MOST for p in pieces) or len(set(pieces)) < len(
-        pieces
-    ):
+    if not all(p.isascii() and p.isdecimal() and 1 <= int(p[:14]) <= MOST for p in pieces):
         raise UserError(f"{name} {text[:40]!r}: write {wanted}")
+    if len(set(pieces)) < len(pieces):
+        raise UserError(f"{name} {text[:40]!r}: a number is there twice")
     return tuple(int(p) for p in pieces)

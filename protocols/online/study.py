@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from protocols.online.choice import chosen_shift
+from protocols.online.choice import by_rule, chosen_shift
 from protocols.online.settings import OnlineSettings
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_items
@@ -40,6 +40,7 @@ class OnlineStudy:
     Attributes:
         methods: learners, each with the sampler and budget that it is run with.
         choice: how the shift was chosen; None if it was named.
+        by_rule: of a shift that was named, what the rule would have given; None without a search part.
         weight_tags: exact backbone weights by backbone name.
         frozen: backbones whose frozen features some learner reads.
     """
@@ -48,6 +49,7 @@ class OnlineStudy:
     world: World
     methods: tuple[MethodSpec, ...]
     choice: ShiftChoice | None
+    by_rule: ShiftChoice | None
     weight_tags: dict[str, str]
     frozen: tuple[str, ...]
 
@@ -150,7 +152,8 @@ def prepare(settings: OnlineSettings, states: Path, device: str, directory: Path
     if idle := next((b for b, _ in world.weights if b not in used), None):
         raise UserError(f"--weights {idle}=...: no learner uses backbone {idle!r}; they use {', '.join(used)}")
     frozen = tuple(dict.fromkeys(m.backbone for m in methods if capabilities_of(m, "learner").input == "frozen"))
-    return OnlineStudy(settings, world, methods, choice, {b: world.backbone(b).tag for b in used}, frozen)
+    rule = by_rule(parted, settings) if choice is None and len(parted.search) else None
+    return OnlineStudy(settings, world, methods, choice, rule, {b: world.backbone(b).tag for b in used}, frozen)
 
 
 def variants(settings: OnlineSettings, directory: Path) -> Iterator[Item]:
@@ -162,7 +165,8 @@ def variants(settings: OnlineSettings, directory: Path) -> Iterator[Item]:
     seen = set[str]()
     for named in parse_items(settings.methods, "learner"):
         item = located(named, directory)
-        fields = {f.name: f for f in dataclasses.fields(load("learner", item.target).Config)}
+        config = getattr(load("learner", item.target), "Config", None)
+        fields = {f.name: f for f in dataclasses.fields(config)} if config else {}
         own = [item]
         for name, values in (("sampler", settings.drawn), ("budget", settings.budgets)):
             if name in fields and name not in dict(item.params) and values:
@@ -189,7 +193,9 @@ def _default_backbone(settings: OnlineSettings, world: World, directory: Path) -
     """``--backbone``; of a stream that has features alone, these."""
     pool = world.played.stream.pool
     width = int(getattr(pool, "dim", 0)) if hasattr(pool, "given_features") else 0
-    return f"{GIVEN}:dim={width}" if width else located_text(settings.backbone, "backbone", directory)
+    if width and not settings.backbone.startswith(f"{GIVEN}:"):
+        return f"{GIVEN}:dim={width}"
+    return located_text(settings.backbone, "backbone", directory)
 
 
 def _check_input(methods: tuple[MethodSpec, ...], played: Played) -> None:

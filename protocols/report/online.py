@@ -130,7 +130,13 @@ def _told(t: Told | None) -> dict[str, Any] | None:
     return (
         None
         if t is None
-        else {"value": t.interval.value, "low": t.interval.low, "high": t.interval.high, "lacking": t.lacking}
+        else {
+            "value": t.interval.value,
+            "low": t.interval.low,
+            "high": t.interval.high,
+            "lacking": t.lacking,
+            "trend": t.trend,
+        }
     )
 
 

@@ -1,4 +1,4 @@
-"""The tables of an online summary as cells, for the terminal and the report alike; which learners are compared."""
+"""The tables of an online summary as cells, for the terminal and the report alike; which learners are compared; the stream."""
 
 from __future__ import annotations
 
@@ -162,3 +162,20 @@ def shuffled(s: Summary) -> Cells:
     )
     headings = ("Learner", "window", "in order: o", "s", "difference", "shuffled: o", "s", "difference")
     return Cells("Trained and judged, in order and shuffled", lead, headings, tuple(rows))
+
+
+def played(s: Summary) -> str:
+    """What the stream is, as far as the run says."""
+    names_ = ("samples", "classes", "search", "main", "holdout", "steps", "batch")
+    found = {n: v for n in names_ if isinstance(v := s.stream.get(n), int)}
+    if len(found) < len(names_):
+        return ""
+    classes, held_out = found["classes"], found["holdout"]
+    text = (
+        f"Stream {s.stream.get('name')}: {count(found['samples'], 'sample')} of "
+        f"{count(classes, 'class').replace('classs', 'classes')}; {found['search']:,} to choose k and S on, {found['main']:,} "
+        f"played in {count(found['steps'], 'step')} of {found['batch']:,}, "
+        f"{f'{held_out:,} held out' if held_out else 'none held out, so that there is no retention'}."
+    )
+    chance = percent(1 / classes) if classes > 0 else "-"
+    return f"{text} A class guessed at random is right in {chance} %."

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from protocols.online.intervals import Told
 from protocols.online.summary import Pair, Summary
 from protocols.report import online_blind as blind
-from protocols.report.online_cells import absent, ahead, baseline, checked, learners, points, status, whole
-from protocols.report.text import cost, count, enumerated, percent
+from protocols.report.online_cells import absent, ahead, baseline, checked, learners, played, points, status, whole
+from protocols.report.online_shift import how_chosen
+from protocols.report.text import cost, count, enumerated
 from seqsearch.core.text import shown
 
 NAMED = 3
@@ -19,7 +20,7 @@ FEW_SEEDS = 5
 CONDITIONS = (
     "over stretches of a stream like this one, as long, and over training seeds where a learner has several. They hold for "
     "these classes, this split into search part, main part and holdout, these settings and this S. What another stream, another "
-    "order of the same samples, or S chosen on other samples would show is in no interval"
+    "order of the same samples, S chosen on other samples, or drift slower than a block would show is in no interval"
 )
 
 
@@ -99,7 +100,7 @@ def findings(s: Summary) -> list[str]:
     if not s.run.finished:
         return []
     said = [
-        blind.how_chosen(s),
+        how_chosen(s),
         blind.against_chance(s),
         *blind.below(s),
         turned(s),
@@ -212,7 +213,15 @@ def conditional(s: Summary) -> str:
     if not blocks:
         return ""
     number = f"{min(blocks):,}" if len(blocks) == 1 else f"{min(blocks):,} to {max(blocks):,}"
-    return f"Intervals are 95 %, of {number} blocks of samples each, since neighbours hang together: {CONDITIONS}."
+    around = sum(t.trend for t in _told(s) if not t.lacking)
+    curve = (
+        f" {around} of them are around a smooth curve along the stream, as of learning, and hold for that curve."
+        if around
+        else ""
+    )
+    return (
+        f"Intervals are 95 %, of {number} blocks of samples each, since neighbours hang together: {CONDITIONS}.{curve}"
+    )
 
 
 def seeds(s: Summary) -> list[str]:
@@ -222,25 +231,8 @@ def seeds(s: Summary) -> list[str]:
     text = (
         f"Accuracies are means over {count(most, 'training seed')}"
         if most > 1
-        else "Each learner was trained with one seed"
+        else "Each learner was trained with one seed: all figures and verdicts are of these trainings"
     )
     text += " (one of learners that draw nothing)" if most > 1 and 1 in numbers else ""
     wide = "; with so few, intervals that are over seeds, too, are wide: --seeds" if 1 < most < FEW_SEEDS else ""
     return [f"{text}{wide}."]
-
-
-def played(s: Summary) -> str:
-    """What the stream is, as far as the run says."""
-    names_ = ("samples", "classes", "search", "main", "holdout", "steps", "batch")
-    found = {n: v for n in names_ if isinstance(v := s.stream.get(n), int)}
-    if len(found) < len(names_):
-        return ""
-    classes, held_out = found["classes"], found["holdout"]
-    text = (
-        f"Stream {s.stream.get('name')}: {count(found['samples'], 'sample')} of "
-        f"{count(classes, 'class').replace('classs', 'classes')}; {found['search']:,} to choose k and S on, {found['main']:,} "
-        f"played in {count(found['steps'], 'step')} of {found['batch']:,}, "
-        f"{f'{held_out:,} held out' if held_out else 'none held out, so that there is no retention'}."
-    )
-    chance = percent(1 / classes) if classes > 0 else "-"
-    return f"{text} A class guessed at random is right in {chance} %."

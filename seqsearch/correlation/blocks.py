@@ -75,7 +75,7 @@ def block_means(correct: ArrayLike, shift: int) -> tuple[Float64, int, str]:
     block = block_size(n, shift)
     G = n // block
     if G < FEWEST_BLOCKS:
-        return np.empty((len(values), 0)), block, f"{n} samples are {G} blocks of {block}; {FEWEST_BLOCKS} are needed"
+        return np.empty((len(values), 0)), block, f"{n} samples are no {FEWEST_BLOCKS} blocks of {block}"
     edges = np.linspace(0, n, G + 1).astype(np.int64)
     sums = np.array([np.add.reduceat(row, edges[:-1], dtype=np.int64) for row in values])
     return sums / np.diff(edges), n // G, ""

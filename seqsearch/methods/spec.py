@@ -50,7 +50,7 @@ def method_spec(
         with own_code("its parameters cannot be checked"):
             config = build_config(build, dict(item.params), backbone_name)
     except UserError as error:
-        raise UserError(f"method {item.text!r}: {error}{_misplaced(item)}") from None
+        raise UserError(f"{kind} {item.text!r}: {error}{_misplaced(item)}") from None
     caps = capabilities(build, config, item.text)
     _check_backbone(item, caps, backbone_name, backbone)
     more = (augment,) if augments(caps, augment) else ()

@@ -79,7 +79,7 @@ CURVES = Layout(
             "accuracy: up to this position, and within the window of the curve that ends there; retention: of the final model on "
             "the holdout up to this time; trace: of the model at this time on the holdout up to this time",
         ),
-        Column("position", "int64", "samples", "end of the window, in the main part"),
+        Column("position", "int64", "samples", "end of the window, in the main part; of retention in the holdout"),
         Column("accuracy", "float64?", "fraction", "of all samples up to here"),
         Column("window_accuracy", "float64?", "fraction", "of the samples since the point before"),
     ),

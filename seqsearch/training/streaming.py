@@ -174,7 +174,7 @@ class StreamedLearner(Method):
         """Which samples ``[n]`` of the main part are classified right; ``batch``: these samples, if they are at hand."""
         if not len(positions):
             return np.zeros(0, dtype=np.bool_)
-        said = checked_classes(self.predict(batch or data.at(positions)), len(positions))
+        said = checked_classes(self.predict(batch or data.at(positions)), len(positions), data.played.stream_classes)
         found: NDArray[np.bool_] = said == data.played.labels[positions]
         return found
 
@@ -215,14 +215,18 @@ class StreamedLearner(Method):
         return Footprint(params=sum(t.nbytes for t in tensors))
 
 
-def checked_classes(said: Any, n: int) -> NDArray[np.int64]:
-    """Classes ``[n]`` on the CPU.
+def checked_classes(said: Any, n: int, classes: int) -> NDArray[np.int64]:
+    """Classes ``[n]`` on the CPU, each one of ``classes``, or -1.
 
     Raises:
-        ValueError: they have another shape or kind.
+        ValueError: they have another shape or kind, or there is no such class.
     """
     if not isinstance(said, torch.Tensor) or tuple(said.shape) != (n,) or said.dtype != torch.int64:
         what = f"{said.dtype} {tuple(said.shape)}" if isinstance(said, torch.Tensor) else type(said).__name__
         raise ValueError(f"predict returned {what}, must be int64 ({n},): the class of each image, -1 for none")
     found: NDArray[np.int64] = said.cpu().numpy()
+    if n and not (found.min() >= -1 and found.max() < classes):
+        raise ValueError(
+            f"predict says class {int(found[(found < -1) | (found >= classes)][0])}, and there are {classes}"
+        )
     return found

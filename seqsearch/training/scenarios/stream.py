@@ -70,7 +70,9 @@ class Stream(Scenario):
         found = [np.zeros(0, dtype=np.bool_)]
         for first in range(0, len(held_out), BATCH):
             samples = held_out[first : first + BATCH]
-            said = checked_classes(method.predict(Batch(self.played.rows(samples), source)), len(samples))
+            said = checked_classes(
+                method.predict(Batch(self.played.rows(samples), source)), len(samples), self.played.stream_classes
+            )
             found.append(said == stream.labels[samples])
         return np.concatenate(found)
 

@@ -185,3 +185,26 @@ def test_streams_without_images(features, reads, learners, tmp_path):
     figures = pd.read_parquet(tmp_path / "run" / "figures.parquet")
     near = figures[(figures["shift"] == 16) & (figures.samples == "all")].set_index("method_id").accuracy
     assert near.get("ncm", 1.0) > 0.9 > near["blind"]
+
+
+def test_what_is_no_learner_is_refused_before_anything_is_made(tmp_path):
+    (tmp_path / "own.py").write_text("class Not: pass\n")
+    assert "is no learner: derive its class" in refused(tmp_path, *SMALL, "--methods", f"{tmp_path}/own.py:Not")
+
+
+def test_a_class_that_is_none_is_a_failure_of_the_learner(tmp_path):
+    text = OWN + "\nclass Odd(Fails):\n    def predict(self, batch):\n        return torch.full((len(batch),), 99)\n"
+    (tmp_path / "own.py").write_text(text)
+    ended = online(*SMALL, "--methods", f"ncm,{tmp_path}/own.py:Odd", "--out", tmp_path / "run")
+    assert ended.exit_code == 0, ended.output
+    assert "predict says class 99, and there are 5" in (tmp_path / "run" / "journal.jsonl").read_text()
+
+
+def test_a_named_shift_stands_beside_what_the_rule_gives(tmp_path):
+    stream = ["--stream", "glyphs:samples=60000,classes=5,burst=8", "--search", "0.99", "--tolerance", "0.1"]
+    rest = ["--methods", "blind,majority", "--batch", "4", "--shift", "4", "--seeds", "1"]
+    ended = online(*stream, *rest, "--out", tmp_path / "run")
+    assert ended.exit_code == 0, ended.output
+    rule = json.loads((tmp_path / "run" / "shift.json").read_text())["by_rule"]["shift"]
+    assert 8 <= rule <= 64
+    assert f"on the search part the rule gives {rule}. Labels hang together beyond S" in " ".join(ended.output.split())
