@@ -39,15 +39,14 @@ class GtepRun(ProtocolRun):
     def __init__(self, session: Session, study: GtepStudy) -> None:
         self.session, self.study = session, study
         self.plans = Plans(study, Results(session.journal))
-        self._troubles: dict[str, None] = {}
-        """Trials that did not end well, as they are told."""
+        self._troubles: dict[str, None] = {}  # trials that did not end well, as they are told
 
     def run(self) -> None:
-        """Try, choose, judge; before that what is looked at, and the features that many trials would else compute one by one."""
+        """Try, choose, judge; each phase after the features that its trials would else compute one by one."""
         self._look()
-        self.session.extract_features(self.study, trials=True)
         self._tune(None)
         self._check_chosen()
+        self.session.extract_features(self.study.read(*self.study.judged_on), trials=True)
         self._judge()
         if self.study.gtep.conventional:
             for number in range(len(self.study.judged_on)):
@@ -77,6 +76,7 @@ class GtepRun(ProtocolRun):
         if study.gtep.params != TUNED:
             return
         side = study.tuned_on if number is None else study.judged_on[number]
+        self.session.extract_features(study.read(side), trials=True)
         for m in study.methods:
             sweep = Sweep(study.gtep, study.world, study.scenario, m, side, self.plans.known, number)
             self.plans.sweeps[m.label, number], live[m.label] = sweep, sweep.rounds()

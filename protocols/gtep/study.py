@@ -55,10 +55,9 @@ class GtepStudy(Study):
         in_play = Counter(c.pool for v in self.views.values() for c in v.class_ids)
         return [{**pool, "in_play": in_play[pool["digest"]]} for pool in super().pools()]
 
-    def missing_features(self, backbone: str) -> list[tuple[int, Shard]]:
-        """Of all images of the classes in play: all are learned, or judged."""
-        sides = (*([self.tuned_on] if self.gtep.params == TUNED else []), *self.judged_on)
-        return self.features_of(backbone).missing((c for side in sides for c in side.classes), all_slabs=True)
+    def read(self, *sides: Side) -> ReadBy:
+        """What a phase reads that learns and judges these: all images of their classes in play, and none of others."""
+        return ReadBy(self, sides)
 
     def identity(self) -> dict[str, Any]:
         sides = {"tuned_on": self.tuned_on, **{f"judged_on_{n}": s for n, s in enumerate(self.judged_on)}}
@@ -71,6 +70,28 @@ class GtepStudy(Study):
             **super().identity(), "sides": said, "task_sizes": list(self.scenario.sizes),
             "given": {m: dict(p) for m, p in self.given.items()},
         }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ReadBy:
+    """Frozen features of some sides of a study (`protocols.running.session.FrozenFeatures`)."""
+
+    study: GtepStudy
+    sides: tuple[Side, ...]
+
+    @property
+    def frozen(self) -> tuple[str, ...]:
+        """Backbones."""
+        return self.study.frozen
+
+    @property
+    def world(self) -> World:
+        return self.study.world
+
+    def missing_features(self, backbone: str) -> list[tuple[int, Shard]]:
+        """Shards that nobody has computed yet."""
+        classes = (c for side in self.sides for c in side.classes)
+        return self.study.features_of(backbone).missing(classes, all_slabs=True)
 
 
 def prepare(

@@ -138,15 +138,17 @@ def test_the_conventional_protocol_beside_it(method: str, tmp_path: Path, whole:
 def test_frozen_features_are_computed_before_the_trials(
     method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of all images of the classes in play, of both phases; with parameters that are given, of those that judge."""
+    """Of all images of the classes in play, each phase's own: the first computes none of those that judge."""
     monkeypatch.setenv("SEQSEARCH_CACHE", str(tmp_path / "cache"))
     settings = small(method, trials="1", tasks=2, classes_per_task=2)
     study = prepare(settings, tmp_path / "states", "cpu", Path.cwd())
     [backbone] = study.frozen
-    asked = study.missing_features(backbone)
-    assert {pool for pool, _ in asked} == {0, 1}
-    given = prepare(small(method, params="original", tasks=2), tmp_path / "states", "cpu", Path.cwd())
-    assert {pool for pool, _ in given.missing_features(backbone)} == {1}
+    tuned, judged = study.read(study.tuned_on), study.read(*study.judged_on)
+    assert {pool for pool, _ in tuned.missing_features(backbone)} == {0}
+    assert {pool for pool, _ in judged.missing_features(backbone)} == {1}
     assert not session(tmp_path / "run", settings, 2), "after the first training"
     assert states(tmp_path / "run")
-    assert study.missing_features(backbone) == []
+    assert tuned.missing_features(backbone) == []
+    assert {pool for pool, _ in judged.missing_features(backbone)} == {1}
+    assert session(tmp_path / "run", settings)
+    assert judged.missing_features(backbone) == []
