@@ -83,6 +83,7 @@ def test_a_killed_worker_costs_nothing_but_time(inline: Finished, tmp_path: Path
     fleets[0].close()
 
 
+@pytest.mark.long
 def test_a_training_that_kills_every_worker_is_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One candidate in two kills its process: it is reported after its retries, the search goes on without it."""
     monkeypatch.setattr("actors.faults.SETTLE_SECONDS", 1.0)  # no node dies in this test

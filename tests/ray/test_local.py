@@ -33,6 +33,9 @@ class Stopped:
     folder: Path
 
 
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture(scope="module")
 def stopped(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
     home = tmp_path_factory.mktemp("home")

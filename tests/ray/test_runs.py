@@ -108,6 +108,7 @@ def test_a_run_folder_in_use_is_refused(in_process: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_disk_full_while_exporting_loses_nothing(tmp_path: Path) -> None:
     """The report cannot be written; what was trained is there, and the run ends when there is room."""
     whole, run = tmp_path / "whole", tmp_path / "run"

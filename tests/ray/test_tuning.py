@@ -135,6 +135,7 @@ def test_two_workers_find_what_one_process_finds(whole: Path, method: str, tmp_p
     assert left == [], "a finished run keeps no states and no files of Tune's"
 
 
+@pytest.mark.long
 def test_a_killed_trial_goes_on_at_its_last_finished_task(tmp_path: Path) -> None:
     flag = tmp_path / "flag"
     method = bad(tmp_path / "m", "naps", flag=flag)
