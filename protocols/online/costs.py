@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from protocols.online.study import OnlineStudy
 from seqsearch.core.errors import UserError
-from seqsearch.core.types import Edge, Segment, StateKey
+from seqsearch.core.types import Edge, MethodSpec, Segment, StateKey
+from seqsearch.training.device import pin_threads
 from seqsearch.training.trainer import Trainer
 
-STEPS = 10
-"""That are timed, after as many that are not."""
+STEPS, SECONDS = 10, 3.0
+"""That are timed at most, and after how long no more are."""
 
 
 @dataclass(frozen=True)
@@ -25,30 +26,40 @@ class Cost:
 
 
 def estimate(study: OnlineStudy, workers: int) -> Cost:
-    """Let each learner go twice a few steps, and time the second.
+    """Let each learner go one step, which pays for loading, and time some more.
 
     Raises:
         UserError: a learner fails on them.
     """
-    from seqsearch.training.device import pin_threads
-
     pin_threads()
     trainer, seconds, runs = Trainer(study.world), 0.0, 0
-    steps = study.played.steps
-    few = min(STEPS, max(1, steps // 2))
     for window in study.orders:
-        identity = study.played.identity(window)
-        segments = (Segment(identity, 0, few), Segment(identity, few, 2 * few))
         for m in study.methods:
             number = len(study.replicates(m))
             runs += number
-            key = StateKey(m, study.settings.seed, 0, segments)
-            for edge in (Edge(key.parent, "test"), Edge(key, "test")):
-                result = trainer.train(edge)
-                if result.status != "ok":
-                    raise UserError(f"learner {m.label!r} {result.status} on its first steps: {result.message}")
-            seconds += (
-                number * steps * (dict(result.notes)["learning_seconds"] + dict(result.notes)["judging_seconds"]) / few
-            )
-    longest = max(1, min(workers, runs))
-    return Cost(runs, steps, seconds, workers, seconds / 3600 / longest)
+            seconds += number * study.played.steps * _of_a_step(trainer, study, m, window)
+    return Cost(runs, study.played.steps, seconds, workers, seconds / 3600 / max(1, min(workers, runs)))
+
+
+def _of_a_step(trainer: Trainer, study: OnlineStudy, method: MethodSpec, window: int) -> float:
+    """Seconds: of as many steps as `SECONDS` are enough for, by the first one.
+
+    Raises:
+        UserError: the learner fails.
+    """
+    identity, steps = study.played.identity(window), study.played.steps
+    first = Segment(identity, 0, 1)
+    spent = _seconds(trainer, StateKey(method, study.settings.seed, 0, (first,)))
+    more = min(STEPS, max(1, int(SECONDS / max(spent, 1e-3))), steps - 1)
+    if more < 1:
+        return spent
+    key = StateKey(method, study.settings.seed, 0, (first, Segment(identity, 1, 1 + more)))
+    return _seconds(trainer, key) / more
+
+
+def _seconds(trainer: Trainer, key: StateKey) -> float:
+    result = trainer.train(Edge(key, "test"))
+    if result.status != "ok":
+        raise UserError(f"learner {key.method.label!r} {result.status} on its first steps: {result.message}")
+    notes = dict(result.notes)
+    return notes["learning_seconds"] + notes["judging_seconds"]
