@@ -18,8 +18,7 @@ from protocols.report import gtep_words as words
 from protocols.report.gtep_cells import legend, tuned_on
 from protocols.report.gtep_plots import charts
 from protocols.report.page import identity, plain, write_page
-from protocols.report.tables import grid
-from protocols.report.text import line
+from protocols.report.tables import bullets, told
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
 
@@ -31,21 +30,13 @@ PAPER = "Hyperparameters in Continual Learning: A Reality Check"
 
 def render(s: Summary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    from rich.console import Group
-
-    parts: list[RenderableType] = [line(words.headline(s), "bold"), *(line(text) for text in [legend(s)] if text)]
-    for table in words.tables(s):
-        parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]
-    said = [line(f"- {said}") for said in (*words.findings(s), *words.notes(s))]
-    return Group(*parts, line(""), *said)
+    return told(words.headline(s), legend(s), words.tables(s), (*words.findings(s), *words.notes(s)))
 
 
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     """Write ``report.html`` into a finished run and return its path; no image of ``pools`` is shown."""
     s = exported.summary
-    said, notes = (
-        "".join(f"<li>{escape(text)}</li>" for text in texts) for texts in (words.findings(s), words.notes(s))
-    )
+    said, notes = bullets(words.findings(s)), bullets(words.notes(s))
     sections = [
         f'<p class="eyebrow">seqsearch run {escape(_name(s))}</p>\n<h1>{escape(words.headline(s))}</h1>',
         f'<p class="lead">{escape(legend(s))}</p>' if legend(s) else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from protocols.report.text import line
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
 
 
@@ -41,3 +43,18 @@ def grid(cells: Cells) -> Table:
     for row in cells.rows:
         table.add_row(*map(line, row))
     return table
+
+
+def told(headline: str, lead: str, tables: Iterable[Cells], said: Iterable[str]) -> RenderableType:
+    """A summary for a terminal: its headline, what is to be known before the tables (may be empty), tables, and sentences."""
+    from rich.console import Group
+
+    parts: list[RenderableType] = [line(headline, "bold"), *([line(lead)] if lead else [])]
+    for table in tables:
+        parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]
+    return Group(*parts, line(""), *(line(f"- {text}") for text in said))
+
+
+def bullets(texts: Iterable[str]) -> str:
+    """The items of an HTML list."""
+    return "".join(f"<li>{escape(text)}</li>" for text in texts)
