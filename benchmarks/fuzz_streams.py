@@ -51,7 +51,7 @@ def read_stream(folder: Path) -> None:
     given = getattr(stream.pool, "given_features", None)
     if given is None:
         stream.pool.images(rows, View(8))
-    elif stream.pool.dim:  # type: ignore[attr-defined]  # of streams without images
+    elif getattr(stream.pool, "dim", 0):
         given(rows)
 
 

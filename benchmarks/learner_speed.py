@@ -90,9 +90,12 @@ class Step:
 
 def context(dim: int) -> Any:
     """What learners of frozen features are lent."""
-    draw = lambda phase: torch.Generator().manual_seed(0)  # noqa: E731 (a record needs it as a value)
+
+    def generator(phase: str) -> torch.Generator:
+        return torch.Generator().manual_seed(0)
+
     return SimpleNamespace(
-        n_classes=C, dim=dim, device=torch.device("cpu"), generator=draw, augment="none", from_scratch=False
+        n_classes=C, dim=dim, device=torch.device("cpu"), generator=generator, augment="none", from_scratch=False
     )
 
 

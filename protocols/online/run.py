@@ -14,6 +14,7 @@ from protocols.online.study import OnlineStudy
 from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.session import Session
 from protocols.running.snapshot import Expected
+from seqsearch.core.types import MethodSpec
 from seqsearch.engine.search import Search
 from seqsearch.planners.given import GivenPlanner, GivenSequence
 
@@ -38,9 +39,12 @@ class OnlineRun(ProtocolRun):
     def _planners(self) -> Iterator[GivenPlanner]:
         for window in self.study.orders:
             for m in self.study.methods:
-                given = [GivenSequence(self.study.segments(window), self.study.replicates(m))]
-                name = f"{m.label} shuffled within {window}" if window else m.label
-                yield GivenPlanner(name, lambda given=given: given, [m], self.study.settings.seed)  # type: ignore[misc]
+                yield self._planner(m, window)
+
+    def _planner(self, method: MethodSpec, window: int) -> GivenPlanner:
+        given = [GivenSequence(self.study.segments(window), self.study.replicates(method))]
+        name = f"{method.label} shuffled within {window}" if window else method.label
+        return GivenPlanner(name, lambda: given, [method], self.study.settings.seed)
 
     def export(self, reached: str | None) -> Exported:
         return export(self.session, self.study, self.searched, reached)

@@ -68,4 +68,7 @@ class Chosen:
         if name not in ("texts", "concurrent") or "base" not in self.__dict__:
             raise AttributeError(name)
         found = [getattr(p, name) for p in getattr(self.base, "parts", (self.base,))]
-        return (lambda rows: self.base.texts(self.base_rows(rows))) if name == "texts" else all(found)  # type: ignore[union-attr]  # all parts have texts, seen above
+        if name == "concurrent":
+            return all(found)
+        read: Any = getattr(self.base, name)
+        return lambda rows: read(self.base_rows(rows))

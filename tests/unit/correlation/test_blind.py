@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,6 +127,6 @@ def test_the_grids_are_those_of_the_paper() -> None:
         (np.zeros(90, int), {"windows": [1], "shifts": [8], "batch": -2}, "batches"),
     ],
 )
-def test_what_cannot_be_judged_ends_in_one_line(labels: np.ndarray, given: dict[str, object], said: str) -> None:
+def test_what_cannot_be_judged_ends_in_one_line(labels: np.ndarray, given: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
-        sweep(labels, **given)  # type: ignore[arg-type]
+        sweep(labels, **given)
