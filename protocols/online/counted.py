@@ -70,7 +70,7 @@ def by_view(played: Played, window: int, checkpoint_every: int, results: Sequenc
         end = min(begin + checkpoint_every, played.steps)
         flags, first = _flags(result), 0
         for v in views:
-            own = np.concatenate([_places(played, window, v, step) for step in range(begin, end)])
+            own = played.places(window, v, begin, end)
             places[v].append(own)
             right[v].append(flags[first : first + len(own)])
             first += len(own)
@@ -99,11 +99,6 @@ def held_out(
 
 def _flags(result: EdgeResult) -> Flags:
     return unpacked(result.classifiers[0].images, sum(result.counts))
-
-
-def _places(played: Played, window: int, view: View, step: int) -> NDArray[np.int64]:
-    """Places, in the order of the view, of what is judged for it at a step."""
-    return played.rank(view.window)[played.judged(window, view, step)]
 
 
 def counted(played: Played, judged: Judged, chosen: Flags | None = None) -> Counts:

@@ -152,10 +152,18 @@ class Played:
         found = self.order(view.window)[first : first + b]
         return found if view.window == window else found[self.rank(window)[found] >= step * b]
 
+    def places(self, window: int, view: View, begin: int, end: int) -> Positions:
+        """Places in the order of ``view`` of all that the steps ``begin .. end-1`` judge for it (`judged`), step by step."""
+        b = self.playing.batch
+        found = np.arange(begin * b + view.shift, min(end * b + view.shift, len(self.main)))
+        if view.window == window:
+            return found
+        steps = (found - view.shift) // b
+        return found[self.rank(window)[self.order(view.window)[found]] >= steps * b]
+
     def sizes(self, window: int, begin: int, end: int) -> tuple[int, ...]:
         """Samples that the steps ``begin .. end-1`` judge for each view, of a learner that is given the order of ``window``."""
-        steps = range(begin, end)
-        return tuple(sum(len(self.judged(window, v, s)) for s in steps) for v in self.playing.views(window))
+        return tuple(len(self.places(window, v, begin, end)) for v in self.playing.views(window))
 
     def identity(self, window: int) -> str:
         """Of what is played in the order of ``window``, and of what is judged on the way (`Segment.stream`)."""
