@@ -1,0 +1,84 @@
+"""The embedded backbone of image-text pairs: a small FLAVA, pre-trained on glyphs and captions of classes that no pool offers.
+
+Its modules are those of the published model (`flava`), so whatever is injected there (prefixes, prompts) fits here. Words are
+numbered by hashes, so there is no vocabulary to ship.
+
+``python -m seqsearch.building.pretrain_flava`` makes the weights again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seqsearch.backbones.parts.embedded import Embedded
+from seqsearch.backbones.parts.pair_text import HashedWords, Tokeniser
+from seqsearch.core.errors import UserError
+
+if TYPE_CHECKING:
+    import torch
+
+    from seqsearch.backbones.parts.flava_network import FlavaNetwork
+
+WEIGHTS = Path(__file__).with_name("glyph_flava.safetensors")
+_LAYER = {"hidden_size": 128, "num_attention_heads": 4, "intermediate_size": 256}
+ARCHITECTURE: dict[str, Any] = {
+    "image_config": {**_LAYER, "num_hidden_layers": 4, "image_size": 32, "patch_size": 8},
+    "text_config": {
+        **_LAYER,
+        "num_hidden_layers": 2,
+        "vocab_size": 512,
+        "max_position_embeddings": 128,
+        "type_vocab_size": 1,
+    },
+    "multimodal_config": {**_LAYER, "num_hidden_layers": 2},
+}
+"""Parts of a ``FlavaConfig``."""
+MEAN, STD = 0.5, 0.25
+"""Of pixels on [0, 1], the same for the three colours."""
+
+
+class GlyphFlava(Embedded):
+    """See ``seqsearch.backbones.base.Backbone``."""
+
+    name = "glyph_flava"
+    dim: int = ARCHITECTURE["multimodal_config"]["hidden_size"]
+    vit = False
+    pairs = True
+
+    def __init__(self, weights: bytes) -> None:
+        text = ARCHITECTURE["text_config"]
+        self.tokeniser = Tokeniser(HashedWords(text["vocab_size"]), text["max_position_embeddings"], 0, self.name)
+        super().__init__(weights, (ARCHITECTURE, self.tokeniser.words.digest), MEAN, STD)
+
+    def assembled(self) -> FlavaNetwork:
+        return assemble()
+
+    def tokenise(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
+        """See `Tokeniser.__call__`."""
+        return self.tokeniser(texts)
+
+
+def build() -> GlyphFlava:
+    """The pre-trained backbone.
+
+    Raises:
+        UserError: the weights, or transformers, are missing.
+    """
+    if not WEIGHTS.exists():
+        raise UserError(
+            f"backbone 'glyph_flava': {WEIGHTS.name} is missing: make it with python -m seqsearch.building.pretrain_flava"
+        )
+    return GlyphFlava(WEIGHTS.read_bytes())
+
+
+def assemble() -> FlavaNetwork:
+    """The network with random weights.
+
+    Raises:
+        UserError: transformers is missing or too old.
+    """
+    from seqsearch.backbones.parts.flava_model import flava_network
+
+    return flava_network(ARCHITECTURE, "backbone 'glyph_flava'")
