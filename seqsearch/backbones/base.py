@@ -29,7 +29,8 @@ class Backbone(Protocol):
     ``staged``, if it says so, tells whether there are feature maps behind its stages
     (`seqsearch.backbones.parts.resnet.stages`).
 
-    One that reads the texts of a pool beside its images has ``tokenise(texts) -> dict of tensors [n, ...]``; one that begins
+    One that reads the texts of a pool beside its images has ``pairs``, which is true, and ``tokenise(texts) -> dict of tensors
+    [n, ...]``; its module is given a mapping of these and of ``images`` (`seqsearch.methods.data.Batch.inputs`). One that begins
     from scratch is a `FromScratch`.
 
     ``presets``, if an own one says so, are the defaults of methods that hold with it, the first that a parameter has: of

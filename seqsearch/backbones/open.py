@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Mapping
+from dataclasses import replace
 
 from seqsearch.backbones.base import Backbone, FromScratch
 from seqsearch.backbones.parts.bf16 import in_bf16
 from seqsearch.core.errors import UserError
-from seqsearch.core.grammar import parse_item
-from seqsearch.core.registry import made, names
+from seqsearch.core.grammar import Item, parse_item
+from seqsearch.core.registry import load, made, names
 from seqsearch.core.typed import brief
 
 MEMBERS = ("name", "tag", "digest", "dim", "view", "module", "preprocess")
@@ -44,13 +46,10 @@ def build_backbone(text: str, weights: Mapping[str, str] | None = None, precisio
 
 
 def _in_float32(text: str, weights: Mapping[str, str] | None) -> Backbone:
-    item, file = parse_item(text, "backbone"), (weights or {}).get(text)
+    item = parse_item(text, "backbone")
+    file = weights_of(text, weights or {})
     if item.target in names("backbone") or ":" in item.target:
-        if file:
-            raise UserError(
-                f"--weights {text}={file}: this backbone brings its own weights, only timm models take a file"
-            )
-        backbone: Backbone = made("backbone", item, MEMBERS)
+        backbone: Backbone = made("backbone", _with_weights(item, file), MEMBERS)
         _SAID[text] = _presets(item.text, backbone)
         return backbone
     if item.params:
@@ -58,6 +57,28 @@ def _in_float32(text: str, weights: Mapping[str, str] | None) -> Backbone:
     # not by an import statement: timm models have no part in the identity of methods on other backbones (`core.identity`)
     found: Backbone = importlib.import_module("seqsearch.backbones.timm_model").build_timm(item.target, file)
     return found
+
+
+def weights_of(text: str, weights: Mapping[str, str]) -> str | None:
+    """The file that ``--weights`` names for a backbone, with or without its options."""
+    return weights.get(text) or weights.get(parse_item(text, "backbone").target)
+
+
+def _with_weights(item: Item, file: str | None) -> Item:
+    """The item with its file of weights as a further option of its ``build``.
+
+    Raises:
+        UserError: it takes none.
+    """
+    if "weights" in dict(item.params):
+        raise UserError(f"backbone {item.text!r}: name weights by --weights {item.target}=PATH")
+    if file is None:
+        return item
+    if "weights" not in inspect.signature(load("backbone", item.target)).parameters:
+        raise UserError(
+            f"--weights {item.text}={file}: this backbone brings its own weights, only timm models and flava take a file"
+        )
+    return replace(item, params=(*item.params, ("weights", file)))
 
 
 def _presets(label: str, backbone: Backbone) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.backbones.parts.hub import reachable
 from seqsearch.backbones.parts.state_dict import tensors
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
@@ -126,24 +127,6 @@ def _pretrained(name: str, offline: bool) -> nn.Module | str:
     finally:
         constants.HF_HUB_OFFLINE = before
     return model
-
-
-def reachable() -> bool:
-    """Whether the hub answers at all: its client would find out in three quarters of a minute."""
-    import urllib.error
-    import urllib.request
-
-    from huggingface_hub import constants
-
-    if constants.HF_HUB_OFFLINE:
-        return False
-    try:
-        with urllib.request.urlopen(urllib.request.Request(constants.ENDPOINT, method="HEAD"), timeout=10):
-            return True
-    except urllib.error.HTTPError:
-        return True
-    except (OSError, ValueError):
-        return False
 
 
 @lru_cache(maxsize=16)

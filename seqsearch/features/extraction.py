@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,16 @@ from numpy.typing import NDArray
 from seqsearch.backbones.parts.code import Code, classes_of
 from seqsearch.backbones.parts.fingerprint import Fingerprint, differs, fingerprint
 from seqsearch.core.errors import UserError
+from seqsearch.pools.base import is_captioned
 from seqsearch.pools.loader import prefetched
 
 if TYPE_CHECKING:
     import torch
 
     from seqsearch.backbones.base import Backbone
-    from seqsearch.pools.base import Pool, Rows
+    from seqsearch.pools.base import Captioned, Pool, Rows
+
+    Inputs = torch.Tensor | dict[str, torch.Tensor]
 
 AHEAD = 3
 """Batches under way at a time beside a GPU: one that it computes, one that waits, one that is being decoded."""
@@ -126,18 +129,19 @@ class Network:
     def _one_ahead(self, pool: Pool, batches: list[Rows]) -> Iterator[Features]:
         """On a CPU: the next batch is decoded while the network runs; more threads would take its cores."""
 
-        def prepared(rows: Rows) -> torch.Tensor:
-            return self.backbone.preprocess(pool.images(rows, self.backbone.view))
+        def prepared(rows: Rows) -> Inputs:
+            images = self.backbone.preprocess(pool.images(rows, self.backbone.view))
+            return with_texts(self.backbone, pool, rows, images)
 
-        for images in prefetched(batches, prepared):
-            yield self.of(images).numpy()
+        for inputs in prefetched(batches, prepared):
+            yield self.of(inputs).numpy()
 
-    def of(self, images: torch.Tensor) -> torch.Tensor:
-        """Features ``[n, d]`` float32 on the CPU of preprocessed images ``[n, 3, s, s]``."""
+    def of(self, inputs: Inputs) -> torch.Tensor:
+        """Features ``[n, d]`` float32 on the CPU of what the backbone reads: preprocessed images ``[n, 3, s, s]``, or pairs."""
         import torch
 
         with torch.inference_mode(), torch.autocast(self.device.type, enabled=False):
-            found: torch.Tensor = self._module(images.to(self.device)).float().cpu()
+            found: torch.Tensor = self._module(moved_to(self.device, inputs)).float().cpu()
         return found
 
     def overlapped(self, pool: Pool, batches: list[Rows], threads: int) -> Iterator[Features]:
@@ -202,7 +206,9 @@ class _Overlapped:
         import torch
 
         images = self._buffers[number % AHEAD][: len(self._batches[number])].to(self._device, non_blocking=True)
-        found = self._module(images if self._table is None else looked_up(self._table, images)).float()
+        images = images if self._table is None else looked_up(self._table, images)
+        inputs = with_texts(self._backbone, self._pool, self._batches[number], images)
+        found = self._module(moved_to(self._device, inputs)).float()
         found = found.to("cpu", non_blocking=self._on_gpu)
         if not self._on_gpu:
             return found, None
@@ -215,6 +221,25 @@ class _Overlapped:
 
         images = self._pool.images(rows, self._view)
         buffer.copy_(self._backbone.preprocess(images) if self._table is None else torch.from_numpy(images))
+
+
+def with_texts(backbone: Backbone, pool: Pool, rows: Rows, images: torch.Tensor) -> Inputs:
+    """``images`` ``[n, 3, s, s]`` of a pool's rows, as ``backbone`` reads them: with their texts, if it reads texts too.
+
+    Raises:
+        UserError: the pool has no texts, and the backbone reads them.
+    """
+    tokenise = getattr(backbone, "tokenise", None)
+    if tokenise is None:
+        return images
+    if not is_captioned(pool):
+        raise UserError(f"pool {pool.name!r} has images alone, and backbone {backbone.name!r} reads their texts")
+    return {"images": images, **tokenise(cast("Captioned", pool).texts(rows))}
+
+
+def moved_to(device: torch.device, inputs: Inputs) -> Inputs:
+    """``inputs`` on a device."""
+    return {n: t.to(device) for n, t in inputs.items()} if isinstance(inputs, dict) else inputs.to(device)
 
 
 def _arrived(found: torch.Tensor, there: Any) -> Features:

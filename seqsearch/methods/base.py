@@ -37,7 +37,9 @@ class Caps:
         capacity: number of tasks it was built for; None if there is no limit.
         trains_backbone: its feature space moves with training.
         backbones: ``vit`` if it injects something into a timm `VisionTransformer`, ``maps`` if it reads the feature maps of a
-            network's stages, else ``any``.
+            network's stages, ``pairs`` if it needs a network of image-text pairs (`FlavaNetwork`), else ``any``.
+        pairs: it learns from `Batch.inputs`, not from `Batch.images`: it may have a backbone that reads texts, too. What reads
+            `Batch.frozen` alone need not say.
         augmentation: the recipe of its source (`seqsearch.methods.parts.augmentation`), which ``--augment`` turns on; empty
             if it learns from images as they are.
         most_classes: how many classes its memory has room for, one exemplar each; None if there is no limit.
@@ -50,7 +52,8 @@ class Caps:
     needs_val: bool = False
     capacity: int | None = None
     trains_backbone: bool = True
-    backbones: Literal["any", "vit", "maps"] = "any"
+    backbones: Literal["any", "vit", "maps", "pairs"] = "any"
+    pairs: bool = False
     augmentation: str = ""
     most_classes: int | None = None
     design: tuple[str, ...] = ()

@@ -38,8 +38,11 @@ class ImageSource(Protocol):
         """
         ...
 
-    def tokens(self, rows: Rows) -> dict[str, torch.Tensor]:
-        """What the backbone reads beside images: tensors ``[n, ...]`` of their texts, by name; nothing if it reads none."""
+    def tokens(self, rows: Rows, generator: torch.Generator | None = None) -> dict[str, torch.Tensor]:
+        """What the backbone reads beside images: tensors ``[n, ...]`` of their texts, by name; nothing if it reads none.
+
+        Of an image with several texts, of a pool that draws one, ``generator`` draws it; without one it is the first.
+        """
         ...
 
     def frozen(self, rows: Rows) -> torch.Tensor:
@@ -72,6 +75,13 @@ class Batch:
         """What the backbone reads: `images`, or for one that reads texts too a mapping of tensors ``[n, ...]`` by name."""
         tokens = self._source.tokens(self.indices)
         return {"images": self.images, **tokens} if tokens else self.images
+
+    def with_drawn_texts(self, generator: torch.Generator) -> Batch:
+        """The same batch with the texts that are learned from: drawn anew where the pool says so (``captions=random``)."""
+        part = Batch(self.indices, self._source, self.labels)
+        tokens = self._source.tokens(self.indices, generator)
+        part.__dict__.update(images=self.images, inputs={"images": self.images, **tokens} if tokens else self.images)
+        return part
 
     @property
     def texts(self) -> list[str]:

@@ -120,6 +120,7 @@ def _check_backbone(item: Item, caps: Caps, name: str, backbone: Backbone) -> No
             f"that timm builds of ordinary blocks: give it another, as {item.target}@vit_base_patch16_224, or parameters with "
             f"which it injects nothing, if it has such (seqsearch methods {item.target})"
         )
+    _check_pairs(item, caps, name, backbone)
     if caps.backbones == "maps" and getattr(backbone, "staged", True) is False:
         raise UserError(
             f"method {item.text!r} reads feature maps of a network's stages, and backbone {name!r} gives none: give it a ResNet, "
@@ -133,6 +134,21 @@ def _check_backbone(item: Item, caps: Caps, name: str, backbone: Backbone) -> No
         raise UserError(
             f"method {item.text!r} does not train its backbone, and {name!r} begins from scratch: its features would say "
             "nothing; give it a pre-trained one"
+        )
+
+
+def _check_pairs(item: Item, caps: Caps, name: str, backbone: Backbone) -> None:
+    """Raises UserError: a method of image-text pairs without a backbone of such, or the other way round."""
+    reads_texts = getattr(backbone, "pairs", False)
+    if caps.backbones == "pairs" and not reads_texts:
+        raise UserError(
+            f"method {item.text!r} learns from images with texts, and backbone {name!r} reads images alone: give it "
+            f"{item.target}@glyph_flava or {item.target}@flava"
+        )
+    if reads_texts and not (caps.pairs or caps.backbones == "pairs" or caps.input in ("frozen", "labels")):
+        raise UserError(
+            f"method {item.text!r} learns from images alone, and backbone {name!r} reads their texts, too: take another one, "
+            "or a method that reads stored features or pairs (seqsearch methods)"
         )
 
 

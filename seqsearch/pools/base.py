@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
+
+if TYPE_CHECKING:
+    import torch
 
 Part = Literal["train", "val", "reward", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -80,9 +83,46 @@ class Pool(Protocol):
         """Decode ``rows`` to ``[n, 3, view.size, view.size]`` RGB.
 
         A pool with an attribute ``concurrent`` that is true lets several threads decode at once, beside a GPU. One whose images
-        have texts has a method ``texts(rows) -> list[str]``, too.
+        have texts is a `Captioned`, and says so (``captioned``).
         """
         ...
+
+
+Policy = Literal["first", "concat", "random"]
+
+
+class Captioned(Protocol):
+    """What a pool has whose images have texts. How they are used, ``captions=`` of the pool, is a part of its identity."""
+
+    captioned: bool
+    policy: Policy
+    """Which of an image's texts goes with it: its ``first``, all of them together (``concat``), or, where it is learned from, one
+    drawn anew each time (``random``)."""
+
+    def captions(self, rows: Rows) -> list[list[str]]:
+        """All texts of each image."""
+        ...
+
+    def texts(self, rows: Rows) -> list[str]:
+        """The text that goes with each image where it is judged, and where nothing is drawn.
+
+        Raises:
+            UserError: an image has none.
+        """
+        ...
+
+    def drawn_texts(self, rows: Rows, generator: torch.Generator) -> list[str]:
+        """The text that goes with each image where it is learned from: with ``captions=random`` one of its texts, else `texts`.
+
+        Raises:
+            UserError: an image has none.
+        """
+        ...
+
+
+def is_captioned(pool: object) -> bool:
+    """Whether a pool's images have texts (`Captioned`)."""
+    return bool(getattr(pool, "captioned", False))
 
 
 class Split:

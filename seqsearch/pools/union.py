@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
-from seqsearch.pools.base import ClassInfo, Part, Pool, Rows, Split, View, row_offsets
+from seqsearch.pools.base import ClassInfo, Part, Pool, Rows, Split, View, is_captioned, row_offsets
+
+if TYPE_CHECKING:
+    import torch
 
 
 class Union:
@@ -55,17 +58,26 @@ class Union:
         Raises:
             UserError: a pool has none.
         """
+        return self._told(rows, lambda pool, own: pool.texts(own))
+
+    def drawn_texts(self, rows: Rows, generator: torch.Generator) -> list[str]:
+        """The text of each row to learn from: drawn by ``generator``, pool after pool, where a pool draws.
+
+        Raises:
+            UserError: a pool has none.
+        """
+        return self._told(rows, lambda pool, own: pool.drawn_texts(own, generator))
+
+    def _told(self, rows: Rows, read: Callable[[Any, Rows], list[str]]) -> list[str]:
         rows = np.asarray(rows, dtype=np.int64)
         parts = (np.searchsorted(self._first_row, rows, side="right") - 1).clip(0, len(self.parts) - 1)
         found = [""] * len(rows)
         for number in np.unique(parts).tolist():
-            read = getattr(self.parts[number], "texts", None)
-            if read is None:
-                raise UserError(
-                    f"pool {self.parts[number].name!r} has images alone, and a backbone asks for their texts"
-                )
+            pool = self.parts[number]
+            if not is_captioned(pool):
+                raise UserError(f"pool {pool.name!r} has images alone, and a backbone asks for their texts")
             at = np.flatnonzero(parts == number)
-            for place, text in zip(at.tolist(), read(rows[at] - self._first_row[number]), strict=True):
+            for place, text in zip(at.tolist(), read(pool, rows[at] - self._first_row[number]), strict=True):
                 found[place] = text
         return found
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.backbones.parts.hub import snapshot
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
 from seqsearch.storage.reading import content, json_object, open_regular, parsed
@@ -133,27 +134,11 @@ def _imported(package: str) -> Any:
 
 def _snapshot(encoder: str) -> Path:
     """The folder of a repository in the hub's cache."""
-    from huggingface_hub import snapshot_download
-
-    from seqsearch.backbones.timm_model import reachable
-
-    for offline in (True, False):
-        if not offline and not reachable():
-            why = "the hub cannot be reached"
-            break
-        try:
-            return Path(
-                snapshot_download(
-                    encoder,
-                    local_files_only=offline,
-                    allow_patterns=[f"*{ending}" for ending in READ],
-                    ignore_patterns=[f"{f}/*" for f in FOREIGN],
-                )
-            )
-        except Exception as error:  # no network, not cached, no such model, no valid name
-            why = " ".join(str(error).split())[:120] or type(error).__name__
+    found = snapshot(encoder, [f"*{ending}" for ending in READ], [f"{f}/*" for f in FOREIGN])
+    if isinstance(found, Path):
+        return found
     raise UserError(
-        f"encoder {encoder!r} is neither a folder nor in the hub's cache, nor can it be had ({why}): "
+        f"encoder {encoder!r} is neither a folder nor in the hub's cache, nor can it be had ({found}): "
         f"fetch it once with a network (hf download {encoder}), and name it or its folder"
     )
 

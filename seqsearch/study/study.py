@@ -10,7 +10,7 @@ from typing import Any
 
 from seqsearch.core import command_line
 from seqsearch.core.errors import UserError
-from seqsearch.core.grammar import Item, parse_items
+from seqsearch.core.grammar import Item, parse_item, parse_items
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located, located_text
 from seqsearch.core.settings import PoolSettings, StudySettings
@@ -22,6 +22,7 @@ from seqsearch.planners.step import PoolView
 from seqsearch.pools.base import PARTS, Pool
 from seqsearch.pools.open import located_pool, located_pools
 from seqsearch.storage.files import cache_root
+from seqsearch.study.pair_texts import check_texts
 from seqsearch.study.trained_with import trained_with
 from seqsearch.training.world import World
 
@@ -151,7 +152,7 @@ def resolved(
     items = [_limited(located(item, directory), settings, directory) for item in named]
     _told_apart(items)
     default = located_text(settings.backbone, "backbone", directory)
-    used = {i.backbone or default for i in items}
+    used = {name for i in items for name in _names_of(i.backbone or default)}
     if idle := next((b for b, _ in world.weights if b not in used), None):
         raise UserError(f"--weights {idle}=...: no method uses backbone {idle!r}; they use {', '.join(sorted(used))}")
     methods = tuple(world.spec(item, default) for item in items)
@@ -161,7 +162,14 @@ def resolved(
             raise UserError(f"method {method.label!r} has room for {room} tasks and the run has {length}: enlarge it")
     if settings.augment != "none":
         _check_augmented(methods, settings.augment)
-    return world, methods, {m.backbone: world.backbone(m.backbone).tag for m in methods}
+    backbones = {m.backbone: world.backbone(m.backbone) for m in methods}
+    check_texts(backbones.values(), world.images.parts)
+    return world, methods, {name: backbone.tag for name, backbone in backbones.items()}
+
+
+def _names_of(backbone: str) -> tuple[str, str]:
+    """What ``--weights`` may call a backbone: as it is named, and without its options."""
+    return backbone, parse_item(backbone, "backbone").target
 
 
 def _limited(item: Item, settings: StudySettings, directory: Path) -> Item:

@@ -81,9 +81,12 @@ class PoolSource:
     def texts(self, rows: Rows) -> list[str]:
         return self.pools.texts(rows)
 
-    def tokens(self, rows: Rows) -> dict[str, torch.Tensor]:
+    def tokens(self, rows: Rows, generator: torch.Generator | None = None) -> dict[str, torch.Tensor]:
         tokenise = getattr(self.backbone, "tokenise", None)
-        return {n: t.to(self.device) for n, t in tokenise(self.texts(rows)).items()} if tokenise else {}
+        if tokenise is None:
+            return {}
+        texts = self.texts(rows) if generator is None else self.pools.drawn_texts(rows, generator)
+        return {n: t.to(self.device) for n, t in tokenise(texts).items()}
 
     def frozen(self, rows: Rows) -> torch.Tensor:
         given = getattr(self.pools.parts[0], "given_features", None)  # of a stream that has no images (`Stream`)

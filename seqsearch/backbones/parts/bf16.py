@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from seqsearch.backbones.base import FromScratch
@@ -25,6 +26,9 @@ class Bf16:
         self.inner = inner
         self.name, self.dim, self.view = inner.name, inner.dim, inner.view
         self.vit, self.staged = getattr(inner, "vit", True), getattr(inner, "staged", None)
+        self.pairs = getattr(inner, "pairs", False)
+        if self.pairs:
+            self.tokenise = inner.tokenise  # type: ignore[attr-defined]  # one that reads texts has it
         self.tag = f"{inner.tag}+bf16"
         self.digest = digest_of("bf16", inner.digest)
 
@@ -60,9 +64,10 @@ def _autocasting(kind: type[torch.nn.Module]) -> type[torch.nn.Module]:
     """A subclass whose forward pass is autocast. A class and no wrapper: names of parameters stay, copies are copies."""
     import torch
 
-    def forward(self: Any, images: torch.Tensor) -> torch.Tensor:
+    def forward(self: Any, inputs: torch.Tensor | Mapping[str, torch.Tensor]) -> torch.Tensor:
+        images = inputs["images"] if isinstance(inputs, Mapping) else inputs
         with torch.autocast(images.device.type, dtype=torch.bfloat16):
-            features: torch.Tensor = kind.forward(self, images)
+            features: torch.Tensor = kind.forward(self, inputs)
         return features.float()
 
     return type(kind.__name__, (kind,), {"forward": forward, "autocast_dtype": torch.bfloat16})

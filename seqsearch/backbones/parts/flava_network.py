@@ -1,13 +1,13 @@
 """FLAVA as a network of image-text pairs: one forward pass that takes prefixes and prompts, and holds nothing of them.
 
-"FLAVA: A Foundational Language And Vision Alignment Model"; parameters, and the order of operations, are those of ``FlavaModel``
-in transformers. Its unimodal encoders' last states go, before their final normalisation, through linear maps into the multimodal
-encoder, behind a class token of its own: `FlavaNetwork` gives that token's output, the joint representation that "Multimodal
-class-incremental learning" classifies. What this does not need is left out: unimodal final normalisations and poolers, contrastive
+"FLAVA: A Foundational Language And Vision Alignment Model"; parameters, and the order of operations, are those of
+``FlavaModel`` in transformers. Its unimodal encoders' last states go, before their final normalisation, through linear maps into
+the multimodal encoder, behind a class token of its own: `FlavaNetwork` gives that token's output, the joint representation that
+the paper of MCIL classifies. What this does not need is left out: unimodal final normalisations, poolers, contrastive
 projections.
 
-A *prefix* of a layer is keys and values that stand before those of the tokens ("DualPrompt", prefix tuning), not passed through the
-layer's projections. *Prompts* of an encoder are tokens inserted behind its class token ("Learning to Prompt for Continual
+A *prefix* of a layer is keys and values that stand before those of the tokens ("DualPrompt", prefix tuning), not passed through
+the layer's projections. *Prompts* of an encoder are tokens inserted behind its class token ("Learning to Prompt for Continual
 Learning"); those of a unimodal encoder are taken out again before the multimodal one.
 """
 
@@ -32,7 +32,7 @@ Prefixes = Mapping[Encoder, Mapping[int, Tensor]]
 Prompts = Mapping[Encoder, Tensor]
 """By encoder: tokens ``[n, P, D]`` of each sample."""
 Inputs = Mapping[str, Tensor]
-"""``images`` ``[n, 3, s, s]``, ``input_ids`` ``[n, L]``, and ``attention_mask`` ``[n, L]``: 1 where there is a token, 0 where padding."""
+"""``images`` ``[n, 3, s, s]``, ``input_ids`` ``[n, L]``, and ``attention_mask`` ``[n, L]``: 1 for a token, 0 for padding."""
 
 
 class FlavaNetwork(nn.Module):
@@ -62,7 +62,8 @@ class FlavaNetwork(nn.Module):
 
     def width(self, encoder: Encoder) -> int:
         """Values of a token in an encoder."""
-        return int(self.layers(encoder)[0].layernorm_before.weight.shape[0])
+        first: Any = self.layers(encoder)[0]
+        return int(first.layernorm_before.weight.shape[0])
 
     def forward(self, inputs: Inputs) -> Tensor:
         """Features ``[n, dim]``; see `run`."""

@@ -20,7 +20,7 @@ PAD, CLS, SEP = 0, 1, 2
 """Tokens of `HashedWords`: padding, beginning and end of a text; 3 is left free, words begin at `FIRST_WORD`."""
 FIRST_WORD = 4
 MULTIPLE = 8
-"""Texts of a batch are padded to the longest, rounded up to this many tokens: few shapes, and next to nothing computed in vain."""
+"""Texts of a batch are padded to the longest, rounded up to a multiple of this: few shapes, and little computed in vain."""
 SHOWN = 60
 """Characters of a text that an error message quotes."""
 _WORDS = re.compile(r"\w+|[^\w\s]")
@@ -52,7 +52,7 @@ class HashedWords:
     def numbers(self, texts: Sequence[str]) -> list[list[int]]:
         return [[CLS, *map(self._number, _WORDS.findall(text.lower())), SEP] for text in texts]
 
-    def __reduce__(self) -> object:
+    def __reduce__(self) -> tuple[type[HashedWords], tuple[int]]:
         return HashedWords, (int(self.digest.rpartition(" ")[2]),)
 
 
@@ -111,6 +111,6 @@ class Tokeniser:
         if len(numbers) > self.longest:
             raise UserError(
                 f"backbone {self.name!r} takes texts of at most {self.longest} tokens, and one has {len(numbers)} "
-                f"({printable(text)[:SHOWN]!r}): shorten it, or let texts be cut ({self.name.partition(':')[0]}:cut={self.longest})"
+                f"({printable(text)[:SHOWN]!r}): shorten it, or cut texts ({self.name.partition(':')[0]}:cut={self.longest})"
             )
         return numbers

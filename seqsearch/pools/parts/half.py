@@ -23,8 +23,8 @@ from seqsearch.pools.base import ClassInfo, Pool, Rows, View, checked_rows, row_
 
 OPTIONS = ("half", "half_seed")
 """What any pool takes beside its own options."""
-BY_ROWS = ("texts", "captions", "encoded")
-ALIKE = ("root", "ignored", "ignored_count", "check", "concurrent", "verbatim")
+BY_ROWS = ("texts", "captions", "drawn_texts", "encoded")
+ALIKE = ("root", "ignored", "ignored_count", "check", "concurrent", "verbatim", "captioned", "policy")
 """What a pool may have beside its protocol: methods that are given rows, and what is of the whole pool."""
 BEFORE_OPTIONS = re.compile(r":(?=(\s*[A-Za-z_]\w*\s*=[^,]*)(,\s*[A-Za-z_]\w*\s*=[^,]*)*$)")
 """Where options may begin in a pool's text: nothing but options follows."""
@@ -83,7 +83,7 @@ class Half:
         found = getattr(self.base, name)
         if name == "where":
             return lambda row: found(int(self.base_rows(np.array([row]))[0]))
-        return (lambda rows: found(self.base_rows(rows))) if name in BY_ROWS else found
+        return (lambda rows, *more: found(self.base_rows(rows), *more)) if name in BY_ROWS else found
 
 
 def halved(base: Pool, half: object, seed: object) -> Half:
