@@ -91,6 +91,8 @@ class Footprint:
     params: int = 0
     statistics: int = 0
     exemplar_images: int = 0
+    exemplar_texts: int = 0
+    """Of the texts of stored pairs, as UTF-8."""
 
 
 _AnyConfig = Config  # inside `Method` the name Config means the class attribute

@@ -101,7 +101,7 @@ class Configurable(Protocol):
     Config: ClassVar[type[Config]]
 
 
-EMBEDDED = ("glyph_vit", "plain_vit")
+EMBEDDED = ("glyph_vit", "plain_vit", "glyph_flava")
 """The backbones for which a parameter's ``embedded`` values hold."""
 SCRATCH, TINY = "scratch:", "scratch:tiny"
 """How the names of backbones of ours begin for which ``scratch`` and ``tiny`` values hold."""

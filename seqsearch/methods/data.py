@@ -104,7 +104,7 @@ class Batch:
 
         def part(first: int) -> Batch:
             found = self.select(np.arange(first, min(first + size, len(self))))
-            _ = found.images
+            _ = found.inputs
             return found
 
         return prefetched(range(0, len(self), size), part)

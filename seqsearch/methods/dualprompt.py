@@ -61,14 +61,13 @@ from seqsearch.methods.parts.prompts import (
     Prompted,
     Prompts,
     PromptTraining,
+    blocks_of,
     cosines,
     majority,
     nearest,
     prefix,
     untransposed,
 )
-
-G_BLOCKS, E_BLOCKS = (0, 1), (2, 3, 4)
 
 
 class DualPrompt(Prompted):
@@ -170,12 +169,6 @@ class DualPrompt(Prompted):
 
     def together(self) -> int:
         return self.config.batch_size if self.config.reference_compat else CHUNK
-
-
-def blocks_of(depth: int) -> tuple[list[int], list[int]]:
-    """Blocks of a network of ``depth`` that have the G-prompt, and those that have the E-prompt: at least one of these."""
-    e_blocks = [number for number in E_BLOCKS if number < depth] or [depth - 1]
-    return [number for number in G_BLOCKS if number < e_blocks[0]], e_blocks
 
 
 build = DualPrompt

@@ -36,7 +36,7 @@ class Finetune(Tuned):
         )
 
     config: Config
-    caps = Caps(augmentation="pilot", design=("full",))
+    caps = Caps(pairs=True, augmentation="pilot", design=("full",))
 
     def fit_task(self, task: TaskData) -> FitReport:
         config, train = self.config, learned(task.train, self.context, "pilot", task.generator("augment"))
@@ -44,7 +44,7 @@ class Finetune(Tuned):
 
         def loss_of(positions: Tensor) -> Tensor:
             part = train.select(positions)
-            return local_cross_entropy(block(self.backbone(part.images)), part.targets, task.columns)
+            return local_cross_entropy(block(self.backbone(part.inputs)), part.targets, task.columns)
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
         report = descend(

@@ -82,6 +82,7 @@ class Joint(Method):
             needs_exemplars=True,
             needs_val=learner in ("ranpac", "best"),
             trains_backbone=trains,
+            pairs=True,
             augmentation="pilot" if trains else "",
             design=("exemplar", "full") if trains else ("exemplar",),
         )
@@ -142,7 +143,7 @@ class Joint(Method):
 
         def loss_of(positions: Tensor) -> Tensor:
             part = images.select(positions)
-            return functional.cross_entropy(head(network(part.images)), part.targets)
+            return functional.cross_entropy(head(network(part.inputs)), part.targets)
 
         groups = [Group(list(network.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
         live = Live(statistics_of(self.context, network), [images.generator], task.progress)

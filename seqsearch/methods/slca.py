@@ -77,7 +77,7 @@ class SLCA(Method):
             return steps([0.9], self.lr_decay) if self.scheduler == "steplr" else super().rate()
 
     config: Config
-    caps = Caps(augmentation="pycil", design=("statistic", "full"))
+    caps = Caps(pairs=True, augmentation="pycil", design=("statistic", "full"))
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
@@ -108,7 +108,7 @@ class SLCA(Method):
 
         def loss_of(positions: Tensor) -> Tensor:
             part = train.select(positions)
-            return local_cross_entropy(block(self.backbone(part.images)), part.targets, task.columns)
+            return local_cross_entropy(block(self.backbone(part.inputs)), part.targets, task.columns)
 
         groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
         live = Live(statistics_of(self.context, self.backbone), [train.generator], task.progress)

@@ -54,10 +54,10 @@ def held(batch: Batch, context: Context) -> Batch:
     return batch
 
 
-def embed(network: Callable[[Tensor], Tensor], batch: Batch) -> Tensor:
-    """Features ``[n, d]`` of ``batch`` by a network of images ``[m, 3, s, s]`` -> ``[m, d]``."""
+def embed(network: Callable[[Any], Tensor], batch: Batch) -> Tensor:
+    """Features ``[n, d]`` of ``batch`` by a network of images ``[m, 3, s, s]``, or of pairs (`Batch.inputs`), -> ``[m, d]``."""
     with torch.no_grad():
-        return torch.cat([network(part.images) for part in batch.decoded(CHUNK)])
+        return torch.cat([network(part.inputs) for part in batch.decoded(CHUNK)])
 
 
 @torch.no_grad()

@@ -26,6 +26,8 @@ from seqsearch.methods.parts.head import empty_head, load_head, local_cross_entr
 from seqsearch.methods.parts.network import CHUNK, cut, saved, saved_under
 from seqsearch.methods.parts.training import Descent, Group, Hooks, Training, descend
 
+G_BLOCKS, E_BLOCKS = (0, 1), (2, 3, 4)
+"""Where DualPrompt has general and expert prompts."""
 EMBEDDED_LR = LogUniform(0.001, 0.03)
 """With 16 images per class there are few steps, and the published rates move nothing."""
 
@@ -178,6 +180,12 @@ def majority(similarity: Tensor, k: int) -> Tensor:
     """
     votes = torch.bincount(nearest(similarity, k).flatten(), minlength=similarity.shape[1])
     return votes.argsort(descending=True, stable=True)[:k].expand(len(similarity), -1)
+
+
+def blocks_of(depth: int) -> tuple[list[int], list[int]]:
+    """Blocks of a network of ``depth`` with DualPrompt's G-prompt, and those with its E-prompt: at least one of these."""
+    e_blocks = [number for number in E_BLOCKS if number < depth] or [depth - 1]
+    return [number for number in G_BLOCKS if number < e_blocks[0]], e_blocks
 
 
 def prefix(prompt: Tensor) -> Injection:

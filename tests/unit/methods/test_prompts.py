@@ -16,8 +16,7 @@ from seqsearch.core.registry import load
 from seqsearch.methods.base import Method
 from seqsearch.methods.coda_prompt import orthonormal, overlap, weights
 from seqsearch.methods.config import Conflict, build_config
-from seqsearch.methods.dualprompt import blocks_of
-from seqsearch.methods.parts.prompts import cosines, majority, nearest, untransposed
+from seqsearch.methods.parts.prompts import blocks_of, cosines, majority, nearest, untransposed
 from seqsearch.training.context import WorkerContext
 from tests.conformance.lab import TASKS, Case, Lab
 

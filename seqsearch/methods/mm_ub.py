@@ -1,0 +1,73 @@
+"""UB, the upper bound of MCIL: fine-tune the whole network on the pairs of all experiences so far.
+
+"A Multimodal Class-Incremental Learning Benchmark for Classification Tasks" (MCIL), section 3.3.
+
+With every experience the network and a head descend the cross-entropy of `mm_lb` over the pairs of ALL experiences up to it.
+
+Trainable: everything. Stored: network, head, and the rows of all pairs. Its cost grows with the square of the experiences.
+
+What the paper leaves open, and what is done here:
+- "the pretrained Flava model is fine-tuned on all the training sets": with ``restart=true``, the default, each experience
+  starts from the pre-trained weights, so that the last one is joint training; ``restart=false`` goes on from the one before.
+- ``mask``: see `mm_lb`; with ``own`` each pair competes within its own experience, which makes an upper bound of nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from seqsearch.methods.base import Caps, Context, FitReport, Footprint
+from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.config import param
+from seqsearch.methods.data import TaskData
+from seqsearch.methods.parts.head import new_head
+from seqsearch.methods.parts.network import own_backbone
+from seqsearch.methods.parts.pairs_stored import load_stored, none_stored, of_task
+from seqsearch.methods.parts.pairs_tuned import PairTuned, WholeTraining
+
+if TYPE_CHECKING:
+    from seqsearch.pools.base import Rows
+
+
+class UpperBound(PairTuned):
+    """All experiences so far; see the module."""
+
+    @dataclass(frozen=True)
+    class Config(WholeTraining):
+        restart: bool = param(True, "every experience starts from the pre-trained weights, and from a new head")
+
+    config: Config
+    caps = Caps(backbones="pairs", needs_exemplars=True, design=("exemplar", "full"))
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.stored = none_stored()
+
+    def fit_task(self, task: TaskData) -> FitReport:
+        pairs = self.stored.with_new(task)
+        if self.config.restart and len(self.stored):
+            self.network = own_backbone(self.context)
+            draw, device = task.generator("old head"), self.context.device
+            self.head = new_head(task.columns.start, self.context.dim, draw, device).detached()
+        self.stored = self.stored.joined(of_task(task))
+        return self.tuned(task, pairs)
+
+    def exemplars(self) -> Rows:
+        return self.stored.rows.numpy()
+
+    def state_dict(self) -> dict[str, Any]:
+        return super().state_dict() | self.stored.state()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        super().load_state_dict(state)
+        self.stored = load_stored(state)
+
+    def memory_footprint(self) -> Footprint:
+        texts = int(self.stored.text_bytes.sum())
+        images = len(self.stored) * self.context.image_bytes
+        return Footprint(params=self.head.bytes, exemplar_images=images, exemplar_texts=texts)
+
+
+build = UpperBound
