@@ -82,11 +82,14 @@ class PoolSource:
         return self.pools.texts(rows)
 
     def tokens(self, rows: Rows, generator: torch.Generator | None = None) -> dict[str, torch.Tensor]:
-        tokenise = getattr(self.backbone, "tokenise", None)
-        if tokenise is None:
+        if not getattr(self.backbone, "pairs", False):
             return {}
-        texts = self.texts(rows) if generator is None else self.pools.drawn_texts(rows, generator)
-        return {n: t.to(self.device) for n, t in tokenise(texts).items()}
+        return self.tokens_of(self.texts(rows) if generator is None else self.pools.drawn_texts(rows, generator))
+
+    def tokens_of(self, texts: list[str]) -> dict[str, torch.Tensor]:
+        """What the backbone reads of any texts."""
+        tokenise = getattr(self.backbone, "tokenise", None)
+        return {n: t.to(self.device) for n, t in tokenise(texts).items()} if tokenise else {}
 
     def frozen(self, rows: Rows) -> torch.Tensor:
         given = getattr(self.pools.parts[0], "given_features", None)  # of a stream that has no images (`Stream`)

@@ -42,7 +42,7 @@ class ClassIncremental(Scenario):
         """
         names: tuple[str, ...] = ()
         counts: list[tuple[int, ...]] = []
-        found: dict[str, list[_Right]] = {}
+        found: dict[str, list[Right]] = {}
         first = 0
         for task in key.prefix:
             assert isinstance(task, Task)
@@ -58,13 +58,13 @@ class ClassIncremental(Scenario):
             counts.append(_per_class(positions, len(columns)))
             for name, of_name in scores.items():
                 checked = checked_scores(of_name, len(rows), method.n_seen)
-                found.setdefault(name, []).append(_right(checked, positions, columns))
+                found.setdefault(name, []).append(right(checked, positions, columns))
             first = columns.stop
-        return Judged(tuple(counts), tuple(_counted(name, right) for name, right in found.items()))
+        return Judged(tuple(counts), tuple(counted_right(name, by_task) for name, by_task in found.items()))
 
 
 @dataclass(frozen=True)
-class _Right:
+class Right:
     """A task's images: correct and masked correct by class, and which ``[n]`` are right among all classes seen."""
 
     correct: tuple[int, ...]
@@ -72,21 +72,22 @@ class _Right:
     images: NDArray[np.bool_]
 
 
-def _right(scores: torch.Tensor, positions: NDArray[np.int64], columns: range) -> _Right:
+def right(scores: torch.Tensor, positions: NDArray[np.int64], columns: range) -> Right:
     """From scores ``[n, seen]`` of a task's images, the class ``[n]`` that each is of within the task, and the task's columns."""
     labels = torch.from_numpy(positions)
     full = (scores.argmax(1) == labels + columns.start).numpy()
     masked = (scores[:, columns.start : columns.stop].argmax(1) == labels).numpy()
-    return _Right(_per_class(positions[full], len(columns)), _per_class(positions[masked], len(columns)), full)
+    return Right(_per_class(positions[full], len(columns)), _per_class(positions[masked], len(columns)), full)
 
 
 def _per_class(positions: NDArray[np.int64], classes: int) -> tuple[int, ...]:
     return tuple(np.bincount(positions, minlength=classes).tolist())
 
 
-def _counted(name: str, right: list[_Right]) -> ClassifierCounts:
-    images = packed(np.concatenate([r.images for r in right]))
-    return ClassifierCounts(name, tuple(r.correct for r in right), tuple(r.masked for r in right), images)
+def counted_right(name: str, by_task: list[Right]) -> ClassifierCounts:
+    """What one classifier got right, task by task."""
+    images = packed(np.concatenate([r.images for r in by_task]))
+    return ClassifierCounts(name, tuple(r.correct for r in by_task), tuple(r.masked for r in by_task), images)
 
 
 build = ClassIncremental

@@ -1,0 +1,153 @@
+"""Class-incremental learning whose pairs are judged once more without their text, without their image, and mismatched.
+
+What a modality is worth to a method is what is lost without it. Four classifiers stand beside those of the method:
+
+- `IMAGE_ONLY`: each image with an empty text.
+- `TEXT_ONLY`: each text with a blank image, grey half-way between black and white.
+- `MISMATCHED_IMAGE`, `MISMATCHED_TEXT`: each image with a text of another class, judged by the class of the image, and by that
+  of the text. Every image and every text of the judged pairs is in one such pair.
+
+Neither an empty text nor a blank image is like what a network was trained on: what is lost is of this network, not of the data.
+Frozen features of such pairs are computed when they are judged, and not stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from seqsearch.core.digests import seeded_numpy
+from seqsearch.core.errors import UserError
+from seqsearch.core.outcomes import HEAD
+from seqsearch.core.types import JudgedPart, StateKey, Task
+from seqsearch.features.extraction import moved_to
+from seqsearch.methods.base import Method
+from seqsearch.methods.data import Batch
+from seqsearch.training.context import PoolSource
+from seqsearch.training.scenario import Judged, checked_scores, scores_of
+from seqsearch.training.scenarios.class_incremental import ClassIncremental, Right, counted_right, right
+
+if TYPE_CHECKING:
+    from seqsearch.pools.base import Rows
+
+IMAGE_ONLY, TEXT_ONLY = "image_only", "text_only"
+MISMATCHED_IMAGE, MISMATCHED_TEXT = "mismatched_image", "mismatched_text"
+GREY = 127
+CHUNK = 256
+"""Pairs whose frozen features are computed together."""
+
+
+class AlteredPairs:
+    """Pairs with other images or texts than their own (`seqsearch.methods.data.ImageSource`).
+
+    Args:
+        inner: where images and texts come from.
+        image_of: which row's image stands with a row; None: a blank one.
+        text_of: which row's text; None: an empty one.
+    """
+
+    def __init__(
+        self, inner: PoolSource, image_of: Callable[[Rows], Rows] | None, text_of: Callable[[Rows], Rows] | None
+    ) -> None:
+        self._inner, self._image_of, self._text_of = inner, image_of, text_of
+
+    def images(self, rows: Rows) -> torch.Tensor:
+        if self._image_of is not None:
+            return self._inner.images(self._image_of(rows))
+        return self._blank.expand(len(rows), -1, -1, -1)
+
+    @cached_property
+    def _blank(self) -> torch.Tensor:
+        side = self._inner.backbone.view.size
+        return self._inner.backbone.preprocess(np.full((1, 3, side, side), GREY, np.uint8)).to(self._inner.device)
+
+    def texts(self, rows: Rows) -> list[str]:
+        return [""] * len(rows) if self._text_of is None else self._inner.texts(self._text_of(rows))
+
+    def tokens(self, rows: Rows, generator: torch.Generator | None = None) -> dict[str, torch.Tensor]:
+        return self._inner.tokens_of(self.texts(rows))
+
+    def frozen(self, rows: Rows) -> torch.Tensor:
+        device, network = self._inner.device, self._inner.features.network
+        parts = (rows[first : first + CHUNK] for first in range(0, len(rows), CHUNK))
+        found = [network.of(moved_to(device, Batch(part, self).inputs)) for part in parts]
+        return torch.cat(found).to(device)
+
+    def remembered(self, space: str, rows: Rows, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
+        return look(Batch(rows, self))
+
+
+class Modalities(ClassIncremental):
+    """See the module."""
+
+    def judge(self, method: Method, key: StateKey, judged: JudgedPart) -> Judged:
+        """See `Scenario.judge`.
+
+        Raises:
+            AccessError: pairs are to be judged that the state has learned from.
+            UserError: a class has more than half of the pairs, so that not each can be mismatched.
+        """
+        found = super().judge(method, key, judged)
+        source, own = self.source(key.method.backbone), [t for t in key.prefix if isinstance(t, Task)]
+        rows, labels = self.world.rows(tuple(c for t in own for c in t.classes), judged)
+        partner = mismatched(labels, self.world.seed)
+        order = np.argsort(rows)
+
+        def of_partner(asked: Rows) -> Rows:
+            return rows[partner[order[np.searchsorted(rows, asked, sorter=order)]]]
+
+        def same(asked: Rows) -> Rows:
+            return asked
+
+        def scores(altered: AlteredPairs) -> torch.Tensor:
+            return checked_scores(scores_of(method, Batch(rows, altered))[HEAD], len(rows), method.n_seen)
+
+        mixed = scores(AlteredPairs(source, same, of_partner))
+        by_text = torch.empty_like(mixed)
+        by_text[torch.from_numpy(partner)] = mixed  # the row whose text it is
+        told = {
+            IMAGE_ONLY: scores(AlteredPairs(source, same, None)),
+            TEXT_ONLY: scores(AlteredPairs(source, None, same)),
+            MISMATCHED_IMAGE: mixed,
+            MISMATCHED_TEXT: by_text,
+        }
+        sizes = [len(t.classes) for t in own]
+        further = tuple(counted_right(name, _by_task(one, labels, sizes)) for name, one in told.items())
+        return replace(found, classifiers=(*found.classifiers, *further))
+
+
+def _by_task(scores: torch.Tensor, labels: Rows, sizes: list[int]) -> list[Right]:
+    """Scores ``[n, C]`` of pairs of classes ``labels`` ``[n]``, task by task; ``sizes`` are the tasks' numbers of classes."""
+    ends, parts = np.cumsum(sizes), list[Right]()
+    for end, size in zip(ends.tolist(), sizes, strict=True):
+        mine = (labels >= end - size) & (labels < end)
+        parts.append(right(scores[torch.from_numpy(mine)], labels[mine] - (end - size), range(end - size, end)))
+    return parts
+
+
+def mismatched(labels: Rows, seed: int) -> Rows:
+    """For each of ``n`` pairs, in order of their classes ``labels`` ``[n]``, another one of another class: a permutation ``[n]``.
+
+    Raises:
+        UserError: a class has more than half of the pairs.
+    """
+    count, most = len(labels), int(np.bincount(labels).max(initial=0))
+    if 2 * most > count:
+        raise UserError(
+            f"a class has {most} of {count} judged pairs, so that not each can have a text of another class: leave --modalities "
+            "out, or let the first experience have more classes"
+        )
+    draw = seeded_numpy("mismatched", seed)
+    shuffled = np.lexsort((draw.random(count), labels))
+    shift = int(draw.integers(most, count - most + 1))
+    found = np.empty(count, dtype=np.int64)
+    found[shuffled] = np.roll(shuffled, -shift)
+    return found
+
+
+build = Modalities
