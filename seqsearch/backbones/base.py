@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -29,9 +30,9 @@ class Backbone(Protocol):
     ``staged``, if it says so, tells whether there are feature maps behind its stages
     (`seqsearch.backbones.parts.resnet.stages`).
 
-    One that reads the texts of a pool beside its images has ``pairs``, which is true, and ``tokenise(texts) -> dict of tensors
-    [n, ...]``; its module is given a mapping of these and of ``images`` (`seqsearch.methods.data.Batch.inputs`). One that begins
-    from scratch is a `FromScratch`.
+    One that reads the texts of a pool beside its images has ``tokenise(texts) -> dict of tensors [n, ...]`` (`ReadsTexts`); its
+    module is given a mapping of these and of ``images`` (`seqsearch.methods.data.Batch.inputs`). One that begins from scratch
+    is a `FromScratch`.
 
     ``presets``, if an own one says so, are the defaults of methods that hold with it, the first that a parameter has: of
     ``("tiny", "scratch")`` those of ``scratch:tiny``, then those of all networks from scratch. Else a `FromScratch` has
@@ -46,6 +47,19 @@ class Backbone(Protocol):
 
     def preprocess(self, images: NDArray[np.uint8]) -> torch.Tensor:
         """``[n, 3, s, s]`` bytes -> normalised float32 of the same shape."""
+        ...
+
+
+@runtime_checkable
+class ReadsTexts(Protocol):
+    """A backbone of image-text pairs."""
+
+    def tokenise(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
+        """What its module reads of ``n`` texts: tensors ``[n, ...]`` by name.
+
+        Raises:
+            UserError: a text is too long.
+        """
         ...
 
 

@@ -54,7 +54,6 @@ class Flava:
 
     vit = False
     staged = False
-    pairs = True
 
     def __init__(self, name: str, network: FlavaNetwork, words: WordPieces, cut: int, source: str) -> None:
         self.name, self._network = name, network

@@ -45,7 +45,6 @@ class GlyphFlava(Embedded):
     name = "glyph_flava"
     dim: int = ARCHITECTURE["multimodal_config"]["hidden_size"]
     vit = False
-    pairs = True
 
     def __init__(self, weights: bytes) -> None:
         text = ARCHITECTURE["text_config"]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,15 @@ from numpy.typing import NDArray
 from seqsearch.backbones.parts.code import Code, classes_of
 from seqsearch.backbones.parts.fingerprint import Fingerprint, differs, fingerprint
 from seqsearch.core.errors import UserError
-from seqsearch.pools.base import is_captioned
+from seqsearch.features.inputs import byte_table, looked_up, moved_to, with_texts
 from seqsearch.pools.loader import prefetched
 
 if TYPE_CHECKING:
     import torch
 
     from seqsearch.backbones.base import Backbone
-    from seqsearch.pools.base import Captioned, Pool, Rows
-
-    Inputs = torch.Tensor | dict[str, torch.Tensor]
+    from seqsearch.features.inputs import Inputs
+    from seqsearch.pools.base import Pool, Rows
 
 AHEAD = 3
 """Batches under way at a time beside a GPU: one that it computes, one that waits, one that is being decoded."""
@@ -223,52 +222,7 @@ class _Overlapped:
         buffer.copy_(self._backbone.preprocess(images) if self._table is None else torch.from_numpy(images))
 
 
-def with_texts(backbone: Backbone, pool: Pool, rows: Rows, images: torch.Tensor) -> Inputs:
-    """``images`` ``[n, 3, s, s]`` of a pool's rows, as ``backbone`` reads them: with their texts, if it reads texts too.
-
-    Raises:
-        UserError: the pool has no texts, and the backbone reads them.
-    """
-    tokenise = getattr(backbone, "tokenise", None)
-    if tokenise is None:
-        return images
-    if not is_captioned(pool):
-        raise UserError(f"pool {pool.name!r} has images alone, and backbone {backbone.name!r} reads their texts")
-    return {"images": images, **tokenise(cast("Captioned", pool).texts(rows))}
-
-
-def moved_to(device: torch.device, inputs: Inputs) -> Inputs:
-    """``inputs`` on a device."""
-    return {n: t.to(device) for n, t in inputs.items()} if isinstance(inputs, dict) else inputs.to(device)
-
-
 def _arrived(found: torch.Tensor, there: Any) -> Features:
     if there is not None:
         there.synchronize()
     return found.numpy()
-
-
-def byte_table(backbone: Backbone) -> torch.Tensor | None:
-    """What a backbone's preprocessing makes of each byte of each colour ``[3, 256]``; None if it does more than that.
-
-    Looking bytes up gives the bits of ``preprocess`` itself, on any device, and bytes are a quarter of its floats to send.
-    """
-    import torch
-
-    size = backbone.view.size
-    count = -(-256 // size**2)
-    ramp = np.tile((np.arange(count * size**2) % 256).astype(np.uint8).reshape(count, 1, size, size), (1, 3, 1, 1))
-    noise = np.random.default_rng(0).integers(0, 256, (2, 3, size, size), dtype=np.uint8)
-    made, expected = backbone.preprocess(ramp), backbone.preprocess(noise)
-    if made.shape != ramp.shape or made.dtype != torch.float32:
-        return None
-    table = made.transpose(0, 1).reshape(3, -1)[:, :256].contiguous()
-    return table if torch.equal(looked_up(table, torch.from_numpy(noise)), expected) else None
-
-
-def looked_up(table: torch.Tensor, images: torch.Tensor) -> torch.Tensor:
-    """``[n, 3, s, s]`` bytes -> what ``table`` ``[3, 256]`` says of each."""
-    import torch
-
-    first = torch.arange(0, 768, 256, dtype=torch.int32, device=images.device).view(1, 3, 1, 1)
-    return table.flatten()[images.int() + first]

@@ -38,8 +38,7 @@ class Caps:
         trains_backbone: its feature space moves with training.
         backbones: ``vit`` if it injects something into a timm `VisionTransformer`, ``maps`` if it reads the feature maps of a
             network's stages, ``pairs`` if it needs a network of image-text pairs (`FlavaNetwork`), else ``any``.
-        pairs: it learns from `Batch.inputs`, not from `Batch.images`: it may have a backbone that reads texts, too. What reads
-            `Batch.frozen` alone need not say.
+        pairs: it learns from `Batch.inputs`, so that its backbone may read texts, too; what reads `Batch.frozen` need not say.
         augmentation: the recipe of its source (`seqsearch.methods.parts.augmentation`), which ``--augment`` turns on; empty
             if it learns from images as they are.
         most_classes: how many classes its memory has room for, one exemplar each; None if there is no limit.
@@ -91,8 +90,7 @@ class Footprint:
     params: int = 0
     statistics: int = 0
     exemplar_images: int = 0
-    exemplar_texts: int = 0
-    """Of the texts of stored pairs, as UTF-8."""
+    exemplar_texts: int = 0  # of stored pairs, as UTF-8
 
 
 _AnyConfig = Config  # inside `Method` the name Config means the class attribute

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from seqsearch.backbones.base import Backbone, FromScratch
+from seqsearch.backbones.base import Backbone, FromScratch, ReadsTexts
 from seqsearch.core import command_line
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
@@ -139,7 +139,7 @@ def _check_backbone(item: Item, caps: Caps, name: str, backbone: Backbone) -> No
 
 def _check_pairs(item: Item, caps: Caps, name: str, backbone: Backbone) -> None:
     """Raises UserError: a method of image-text pairs without a backbone of such, or the other way round."""
-    reads_texts = getattr(backbone, "pairs", False)
+    reads_texts = isinstance(backbone, ReadsTexts)
     if caps.backbones == "pairs" and not reads_texts:
         raise UserError(
             f"method {item.text!r} learns from images with texts, and backbone {name!r} reads images alone: give it "

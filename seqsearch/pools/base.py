@@ -92,9 +92,13 @@ Policy = Literal["first", "concat", "random"]
 
 
 class Captioned(Protocol):
-    """What a pool has whose images have texts. How they are used, ``captions=`` of the pool, is a part of its identity."""
+    """What a pool has whose images have texts. How they are used, ``captions=`` of the pool, is a part of its identity.
+
+    An own pool need have no more than `texts`.
+    """
 
     captioned: bool
+    """That it has texts: one of a kind that may have some says whether it does."""
     policy: Policy
     """Which of an image's texts goes with it: its ``first``, all of them together (``concat``), or, where it is learned from, one
     drawn anew each time (``random``)."""
@@ -122,7 +126,7 @@ class Captioned(Protocol):
 
 def is_captioned(pool: object) -> bool:
     """Whether a pool's images have texts (`Captioned`)."""
-    return bool(getattr(pool, "captioned", False))
+    return bool(getattr(pool, "captioned", hasattr(pool, "texts")))
 
 
 class Split:

@@ -66,7 +66,12 @@ class Union:
         Raises:
             UserError: a pool has none.
         """
-        return self._told(rows, lambda pool, own: pool.drawn_texts(own, generator))
+
+        def drawn(pool: Any, own: Rows) -> list[str]:
+            found: list[str] = pool.drawn_texts(own, generator) if hasattr(pool, "drawn_texts") else pool.texts(own)
+            return found
+
+        return self._told(rows, drawn)
 
     def _told(self, rows: Rows, read: Callable[[Any, Rows], list[str]]) -> list[str]:
         rows = np.asarray(rows, dtype=np.int64)

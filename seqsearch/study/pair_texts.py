@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from seqsearch.backbones.base import ReadsTexts
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import is_captioned, row_offsets
 
@@ -25,7 +26,7 @@ def check_texts(backbones: Iterable[Backbone], pools: Iterable[Pool]) -> None:
     Raises:
         UserError: a pool without texts for a backbone that reads them, an image without text, a text that is too long.
     """
-    reading = [b for b in backbones if getattr(b, "pairs", False)]
+    reading = [b for b in backbones if isinstance(b, ReadsTexts)]
     for pool in pools if reading else ():
         if not is_captioned(pool):
             raise UserError(
@@ -41,7 +42,10 @@ def check_texts(backbones: Iterable[Backbone], pools: Iterable[Pool]) -> None:
 
 def _used(pool: Captioned, rows: Rows) -> list[str]:
     """All texts of some images that may be learned from or judged."""
-    return [*pool.texts(rows), *(chain.from_iterable(pool.captions(rows)) if pool.policy == "random" else ())]
+    return [
+        *pool.texts(rows),
+        *(chain.from_iterable(pool.captions(rows)) if getattr(pool, "policy", "first") == "random" else ()),
+    ]
 
 
 def _check_lengths(backbone: Any, texts: list[str]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from cachetools import LRUCache
 
-from seqsearch.backbones.base import Backbone, FromScratch
+from seqsearch.backbones.base import Backbone, FromScratch, ReadsTexts
 from seqsearch.core.digests import seed_of
 from seqsearch.core.errors import AccessError
 from seqsearch.core.types import Experience, Task
@@ -82,14 +82,14 @@ class PoolSource:
         return self.pools.texts(rows)
 
     def tokens(self, rows: Rows, generator: torch.Generator | None = None) -> dict[str, torch.Tensor]:
-        if not getattr(self.backbone, "pairs", False):
+        if not isinstance(self.backbone, ReadsTexts):
             return {}
         return self.tokens_of(self.texts(rows) if generator is None else self.pools.drawn_texts(rows, generator))
 
     def tokens_of(self, texts: list[str]) -> dict[str, torch.Tensor]:
         """What the backbone reads of any texts."""
-        tokenise = getattr(self.backbone, "tokenise", None)
-        return {n: t.to(self.device) for n, t in tokenise(texts).items()} if tokenise else {}
+        found = self.backbone.tokenise(texts) if isinstance(self.backbone, ReadsTexts) else {}
+        return {n: t.to(self.device) for n, t in found.items()}
 
     def frozen(self, rows: Rows) -> torch.Tensor:
         given = getattr(self.pools.parts[0], "given_features", None)  # of a stream that has no images (`Stream`)

@@ -25,7 +25,6 @@ class SmallFlava(Embedded):
     name = "small_flava"
     dim = 32
     vit = False
-    pairs = True
     presets = ("embedded",)
 
     def __init__(self) -> None:

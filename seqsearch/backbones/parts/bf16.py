@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from seqsearch.backbones.base import FromScratch
+from seqsearch.backbones.base import FromScratch, ReadsTexts
 from seqsearch.core.digests import digest_of
 
 if TYPE_CHECKING:
@@ -26,9 +26,8 @@ class Bf16:
         self.inner = inner
         self.name, self.dim, self.view = inner.name, inner.dim, inner.view
         self.vit, self.staged = getattr(inner, "vit", True), getattr(inner, "staged", None)
-        self.pairs = getattr(inner, "pairs", False)
-        if self.pairs:
-            self.tokenise = inner.tokenise  # type: ignore[attr-defined]  # one that reads texts has it
+        if isinstance(inner, ReadsTexts):
+            self.tokenise = inner.tokenise
         self.tag = f"{inner.tag}+bf16"
         self.digest = digest_of("bf16", inner.digest)
 

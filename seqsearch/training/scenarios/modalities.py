@@ -25,7 +25,7 @@ from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.outcomes import HEAD
 from seqsearch.core.types import JudgedPart, StateKey, Task
-from seqsearch.features.extraction import moved_to
+from seqsearch.features.inputs import moved_to
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch
 from seqsearch.training.context import PoolSource

@@ -15,7 +15,8 @@ from seqsearch.backbones.open import build_backbone
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.types import Edge, StateKey
-from seqsearch.features.extraction import Network, byte_table, looked_up
+from seqsearch.features.extraction import Network
+from seqsearch.features.inputs import byte_table, looked_up
 from seqsearch.features.store import OPEN, FeatureStore
 from seqsearch.pools.base import ClassInfo
 from seqsearch.pools.open import build_pool

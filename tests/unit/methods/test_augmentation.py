@@ -132,7 +132,10 @@ def test_a_method_with_a_recipe_learns_from_other_images(
 
 def test_methods_that_train_on_images_have_recipes() -> None:
     without = {n for n in names("method") if not augmented(n)}
-    assert without == {"simplecil"}
+    of_pairs = {
+        n for n in names("method") if n.startswith("mm_")
+    }  # learned from as they are: a flip may make a text wrong
+    assert without == {"simplecil", "frozen_head", *of_pairs}
 
 
 def test_all_recipes_serve_small_and_large_images() -> None:

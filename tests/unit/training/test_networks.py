@@ -91,7 +91,7 @@ class Pairs:
 class Trained(Method):
     """The whole network in train mode, batch statistics and all, and class means of its features."""
 
-    caps = Caps(trains_backbone=True)
+    caps = Caps(pairs=True, trains_backbone=True)
 
     def __init__(self, context, config):
         super().__init__(context, config)
