@@ -20,13 +20,13 @@ What the paper leaves open, and what is done here:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint
+from seqsearch.methods.base import PASSES, Caps, Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import param
 from seqsearch.methods.data import TaskData
@@ -78,7 +78,9 @@ class PairReplay(PairTuned):
             return torch.cat([stored + positions, torch.randint(stored, (len(positions),), generator=draw)])
 
         batches = Batches(len(task.train), max(1, self.config.batch_size // 2), with_stored, draw)
-        return self.tuned(task, self.stored.with_new(task), batches)
+        report = self.tuned(task, self.stored.with_new(task), batches)
+        again = report.notes.get(PASSES, 0.0)  # as many stored pairs as new ones
+        return replace(report, notes={**report.notes, PASSES: 2 * again}) if again else report
 
     def _kept(self, new: StoredPairs, task: TaskData) -> StoredPairs:
         """What is stored after the experience whose pairs are ``new``."""
