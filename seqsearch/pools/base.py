@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
+from seqsearch.pools.parts.bound import dealt
 
 if TYPE_CHECKING:
     import torch
@@ -83,7 +84,8 @@ class Pool(Protocol):
         """Decode ``rows`` to ``[n, 3, view.size, view.size]`` RGB.
 
         A pool with an attribute ``concurrent`` that is true lets several threads decode at once, beside a GPU. One whose images
-        have texts is a `Captioned`, and says so (``captioned``).
+        have texts is a `Captioned`, and says so (``captioned``). An array ``bound`` ``[n]`` of integers keeps images of a class that
+        have the same number in one part of a drawn split.
         """
         ...
 
@@ -136,14 +138,17 @@ class Split:
     ``reward`` is what a search is rewarded on, and learned from where nothing looks at it (`Task.reward_learned`); ``test`` is
     only ever reported. A class is known by its name and number of images:
     the same images in a folder and in a Parquet file are split alike. A split that came with the images
-    (`Pool.given`) is kept; a class of it without reward images gets some out of train.
+    (`Pool.given`) is kept; a class of it without reward images gets some out of train. Images of a class that are ``bound``
+    together are never drawn into two parts.
     """
 
     def __init__(self, pool: Pool, seed: int) -> None:
         self.sizes = pool.split_sizes
         self.seed = seed
-        self.digest = digest_of("split", pool.digest, seed, self.sizes, pool.given is not None)
-        self._pool = pool
+        bound: Rows | None = getattr(pool, "bound", None)
+        further = () if bound is None else ("bound",)
+        self.digest = digest_of("split", pool.digest, seed, self.sizes, pool.given is not None, *further)
+        self._pool, self._bound = pool, bound
         self._offsets = row_offsets(pool.classes)
 
     def rows(self, class_index: int, part: Part) -> Rows:
@@ -153,10 +158,38 @@ class Split:
             UserError: the class is too small to give every part an image.
         """
         info = self._pool.classes[class_index]
-        order = seeded_numpy("split", self.seed, info.name, info.count).permutation(info.count)
-        parts = self._drawn(info, order) if self._pool.given is None else self._given(class_index, info, order)
-        rows: Rows = self._offsets[class_index] + np.sort(parts[part])
+        rows: Rows = self._offsets[class_index] + np.sort(self._parts(class_index)[part])
         return rows
+
+    def _parts(self, class_index: int) -> dict[Part, Rows]:
+        """Positions within the class of the images of each part."""
+        info = self._pool.classes[class_index]
+        order = seeded_numpy("split", self.seed, info.name, info.count).permutation(info.count)
+        if self._pool.given is not None:
+            return self._given(class_index, info, order)
+        n_test, n_reward, n_val = self._sizes(info)
+        sizes = [n_test, n_reward, n_val, info.count - n_test - n_reward - n_val]
+        test, reward, val, train = self._dealt(class_index, order, sizes)
+        return {"train": train, "val": val, "reward": reward, "test": test}
+
+    def _dealt(self, class_index: int, positions: Rows, sizes: list[int]) -> list[Rows]:
+        """``positions`` (drawn order, within the class), cut into ``sizes``; by whole sets where images are bound together.
+
+        Raises:
+            UserError: there are fewer sets than sizes.
+        """
+        if self._bound is None or not len(positions):
+            return np.split(positions, np.cumsum(sizes)[:-1])
+        info, first = self._pool.classes[class_index], self._offsets[class_index]
+        positions = np.sort(positions)
+        numbers = self._bound[first + positions]
+        found = dealt(numbers, sizes, "split", self.seed, info.name, info.count)
+        if found is None:
+            raise UserError(
+                f"class {info.name!r} of pool {self._pool.name!r}: {len(positions)} image(s) are bound together to "
+                f"{len(np.unique(numbers))} set(s), too few for {len(sizes)} parts: drop the class, or build the pool without --bound"
+            )
+        return [positions[at] for at in found]
 
     def check(self, class_indices: Iterable[int]) -> None:
         """Make sure that every one of these classes has images for every part.
@@ -174,15 +207,10 @@ class Split:
             UserError: the class is too small to give every part an image.
         """
         info = self._pool.classes[class_index]
-        if self._pool.given is None:
+        if self._pool.given is None and self._bound is None:
             n_test, n_reward, n_val = self._sizes(info)
             return {"train": info.count - n_test - n_reward - n_val, "val": n_val, "reward": n_reward, "test": n_test}
-        return {part: len(rows) for part, rows in self._given(class_index, info, np.arange(info.count)).items()}
-
-    def _drawn(self, info: ClassInfo, order: Rows) -> dict[Part, Rows]:
-        n_test, n_reward, n_val = self._sizes(info)
-        test, reward, val, train = np.split(order, np.cumsum([n_test, n_reward, n_val]))
-        return {"train": train, "val": val, "reward": reward, "test": test}
+        return {part: len(rows) for part, rows in self._parts(class_index).items()}
 
     def _sizes(self, info: ClassInfo) -> tuple[int, int, int]:
         n_test = max(1, round(info.count * self.sizes.test))
@@ -204,8 +232,10 @@ class Split:
         fit, reward, test = (order[said == code] for code in range(len(GIVEN)))
         if not len(reward):
             share = self.sizes.reward / (self.sizes.reward + self.sizes.train)
-            reward, fit = np.split(fit, [max(1, round(len(fit) * share))])
-        val, train = np.split(fit, [max(1, round(len(fit) * self.sizes.val_of_train))])
+            n = max(1, round(len(fit) * share))
+            reward, fit = self._dealt(class_index, fit, [n, len(fit) - n])
+        n = max(1, round(len(fit) * self.sizes.val_of_train))
+        val, train = self._dealt(class_index, fit, [n, len(fit) - n])
         if not (len(train) and len(reward) and len(test)):
             raise UserError(
                 f"class {info.name!r} of pool {self._pool.name!r}: the given split leaves it without images to train, "

@@ -91,10 +91,6 @@ class FolderPool:
         begin = int(self._ends[row - 1]) if row else 0
         return self._names[begin : int(self._ends[row])].decode("utf-8", "surrogateescape")
 
-    def captions(self, rows: Rows) -> list[str | None]:
-        """A folder has none."""
-        return [None] * len(rows)
-
     def _read(self, path: str) -> bytes:
         try:
             return content(os.path.join(self.root, path), MAX_BYTES)

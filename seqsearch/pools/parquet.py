@@ -1,7 +1,8 @@
 """A Parquet file of images as a pool, or a folder of such files: what ``seqsearch pool build`` writes, and Hugging Face's layout.
 
 Columns: ``image`` or ``img`` (struct with ``bytes``, or plain bytes), ``label`` (integers or strings), and if they are there
-``class_name``, ``group``, ``split``, ``caption`` or ``text``, and ``image_bytes``. Classes come in the order of labels, those
+``class_name``, ``group``, ``split``, ``captions`` (or ``caption``, ``texts``, ``text``: texts, or lists of them), ``bound`` and
+``image_bytes``. Classes come in the order of labels, those
 without an image left out; a label that occurs in several groups is a class in each, in the order of the groups' names. Only the
 small columns are read when the pool is opened.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,17 @@ from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
 from seqsearch.pools.folder import check_options
+from seqsearch.pools.parts.bound import by_themselves
+from seqsearch.pools.parts.captions import CaptionColumn, check_policy, drawn_texts_of, texts_of
 from seqsearch.pools.parts.decode import decoded
-from seqsearch.pools.parts.parquet_columns import captions_of, image_column, read_columns, readable, split_of_name
+from seqsearch.pools.parts.parquet_columns import image_column, read_columns, readable, split_of_name
 from seqsearch.pools.parts.parquet_join import Columns, joined
 from seqsearch.pools.parts.scan import check_link
 from seqsearch.pools.parts.verbatim import ImageColumn
 from seqsearch.storage.parquet_file import ParquetFile
+
+if TYPE_CHECKING:
+    import torch
 
 
 class ParquetPool:
@@ -34,9 +40,9 @@ class ParquetPool:
     native_size = 0
 
     def __init__(
-        self, name: str, files: list[Path], columns: Columns, content: str, split: str, min_images: int
+        self, name: str, files: list[Path], columns: Columns, content: str, split: str, min_images: int, policy: str
     ) -> None:
-        self.name = name
+        self.name = name if policy == "first" else f"{name}:captions={policy}"
         self.split_sizes = SplitSizes()
         if split == "given" and columns.split is None:
             raise UserError(f"pool {name!r} has no split of its own (split=given): leave it out")
@@ -58,15 +64,23 @@ class ParquetPool:
         self.given = None if columns.split is None or split == "random" else columns.split[order]
         self._files, self._columns = files, list[ImageColumn]()
         self._file_starts = np.concatenate([[0], np.cumsum(columns.rows)]).astype(np.int64)
+        self.bound: Rows | None = None
+        if columns.bound is not None and (columns.bound[order] >= 0).any():
+            self.bound = by_themselves(columns.bound[order], self._offsets)
+        footers = []
         for file, low, high in zip(files, self._file_starts[:-1], self._file_starts[1:], strict=True):
             lengths = None if columns.lengths is None else columns.lengths[low:high]
             with readable(file):
                 opened = ParquetFile(file)
                 self._columns.append(ImageColumn(opened, image_column(opened), lengths))
+            footers.append(opened)
+        self._captions, self.policy = CaptionColumn(footers), policy
+        check_policy(name, policy, self.captioned)
         # a group that is named after the file is no content: the file may be renamed
         said = [(c.name, c.group if columns.grouped else "", c.count) for c in self.classes]
         parts = [order if self._order is not None else len(order), columns.lengths, columns.split]
-        self.digest = digest_of("parquet", content, said, [_short(p) for p in parts])
+        further = ([_short(self.bound)] if self.bound is not None else []) + [policy] * (policy != "first")
+        self.digest = digest_of("parquet", content, said, [_short(p) for p in parts], *further)
 
     @property
     def verbatim(self) -> bool:
@@ -112,32 +126,43 @@ class ParquetPool:
         number = int(np.searchsorted(self._file_starts, place, side="right") - 1)
         return f"{self._files[number].name}, row {place - int(self._file_starts[number])}"
 
-    def captions(self, rows: Rows) -> list[str | None]:
-        """What the column ``caption`` or ``text`` says, None where there is none.
+    @property
+    def captioned(self) -> bool:
+        """Its images have captions, as far as the footers of its files say."""
+        return self._captions.there
+
+    def captions(self, rows: Rows) -> list[list[str]]:
+        """All texts of each row; an empty list where there is none.
 
         Raises:
             UserError: a row is not in the pool, or a file is gone.
         """
-        import pyarrow as pa
+        return self._captions.lists(self._places(checked_rows(rows, self.name, int(self._offsets[-1]))))
 
-        rows = checked_rows(rows, self.name, int(self._offsets[-1]))
-        found = [captions_of(f) for f in self._files]
-        if all(f is None for f in found):
-            return [None] * len(rows)
-        chunks = [
-            chunk
-            for f, n in zip(found, np.diff(self._file_starts).tolist(), strict=True)
-            for chunk in ([pa.nulls(n, pa.large_string())] if f is None else f.chunks)
-        ]
-        said: list[str | None] = pa.chunked_array(chunks).take(pa.array(self._places(rows))).to_pylist()
-        return said
+    def texts(self, rows: Rows) -> list[str]:
+        """The text of each row: its first caption, or with ``captions=concat`` all of them.
+
+        Raises:
+            UserError: an image has no caption; see `captions`.
+        """
+        return texts_of(self, rows, self.policy)
+
+    def drawn_texts(self, rows: Rows, generator: torch.Generator) -> list[str]:
+        """What is trained on: with ``captions=random`` one of the captions, drawn by ``generator``; else `texts`.
+
+        Raises:
+            UserError: an image has no caption; see `captions`.
+        """
+        return drawn_texts_of(self, rows, self.policy, generator)
 
     def _places(self, rows: Rows) -> Rows:
         """Rows of the files, numbered through."""
         return rows if self._order is None else self._order[rows]
 
 
-def build(path: str, split: str = "auto", min_images: int = 1, links: str = "inside") -> ParquetPool:
+def build(
+    path: str, split: str = "auto", min_images: int = 1, links: str = "inside", captions: str = "first"
+) -> ParquetPool:
     """The pool of a Parquet file or of a folder of them; its images are looked at when they are asked for.
 
     Args:
@@ -145,9 +170,11 @@ def build(path: str, split: str = "auto", min_images: int = 1, links: str = "ins
         split: ``auto`` keeps a given split if there is one, ``given`` asks for one, ``random`` draws it in any case.
         min_images: classes with fewer are left out; from 1.
         links: files of a folder that are links must lead to its ``inside``, or may lead ``anywhere``.
+        captions: what the text of an image is that has several: the ``first``, all (``concat``), or another one each time that it
+            is trained on (``random``; where it is judged, the first).
 
     Raises:
-        UserError: not a Parquet file of labelled images, unknown splits, labels that are missing or have no name, a link out of
+        UserError: not a Parquet file of labelled images, a policy for captions that are not there, unknown splits, labels that are missing or have no name, a link out of
             the folder.
     """
     check_options(path, split, min_images, links)
@@ -159,7 +186,7 @@ def build(path: str, split: str = "auto", min_images: int = 1, links: str = "ins
         check_link(root, file, os.path.realpath(root))
     parts = [read_columns(f, root.is_dir(), split) for f in files]
     columns = joined(files, parts, split)
-    return ParquetPool(path, files, columns, digest_of([p["content"] for p in parts]), split, min_images)
+    return ParquetPool(path, files, columns, digest_of([p["content"] for p in parts]), split, min_images, captions)
 
 
 def _short(value: Any) -> Any:

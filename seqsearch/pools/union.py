@@ -52,37 +52,39 @@ class Union:
             rows, lambda part, own: self.parts[part].images(own, view), (3, view.size, view.size), np.uint8
         )
 
+    @property
+    def captioned(self) -> bool:
+        """All of its pools have captions."""
+        return all(getattr(p, "captioned", False) for p in self.parts)
+
     def texts(self, rows: Rows) -> list[str]:
         """The text of each row.
 
         Raises:
             UserError: a pool has none.
         """
-        return self._told(rows, lambda pool, own: pool.texts(own))
+        return self._said("texts", rows)
 
     def drawn_texts(self, rows: Rows, generator: torch.Generator) -> list[str]:
-        """The text of each row to learn from: drawn by ``generator``, pool after pool, where a pool draws.
+        """What is trained on, drawn by ``generator`` where a pool draws; the text of each row where it does not.
 
         Raises:
             UserError: a pool has none.
         """
+        return self._said("drawn_texts", rows, generator)
 
-        def drawn(pool: Any, own: Rows) -> list[str]:
-            found: list[str] = pool.drawn_texts(own, generator) if hasattr(pool, "drawn_texts") else pool.texts(own)
-            return found
-
-        return self._told(rows, drawn)
-
-    def _told(self, rows: Rows, read: Callable[[Any, Rows], list[str]]) -> list[str]:
+    def _said(self, what: str, rows: Rows, *further: Any) -> list[str]:
+        """What the method ``what`` of each pool says of its ``rows``, or its ``texts`` where it has no such method."""
         rows = np.asarray(rows, dtype=np.int64)
         parts = (np.searchsorted(self._first_row, rows, side="right") - 1).clip(0, len(self.parts) - 1)
         found = [""] * len(rows)
         for number in np.unique(parts).tolist():
-            pool = self.parts[number]
+            pool: Any = self.parts[number]
             if not is_captioned(pool):
                 raise UserError(f"pool {pool.name!r} has images alone, and a backbone asks for their texts")
+            read, given = (getattr(pool, what), further) if hasattr(pool, what) else (pool.texts, ())
             at = np.flatnonzero(parts == number)
-            for place, text in zip(at.tolist(), read(pool, rows[at] - self._first_row[number]), strict=True):
+            for place, text in zip(at.tolist(), read(rows[at] - self._first_row[number], *given), strict=True):
                 found[place] = text
         return found
 

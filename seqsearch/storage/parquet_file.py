@@ -128,7 +128,7 @@ class ParquetFile:
         for column in columns:
             if not _plain(kind := self._field(column).type):
                 raise BadParquet(f"column {column} is of type {kind}")
-        leaves = [leaf for c in columns for leaf in self._leaves(c)]
+        leaves = [leaf for c in columns for leaf in self.leaves(c)]
         widest = sum(self._widest(leaf, numbers, as_dictionary) for leaf in leaves)
         with judged():
             import pyarrow.parquet as pq
@@ -146,7 +146,7 @@ class ParquetFile:
     ) -> Iterator[Any]:
         """The same, as long as all pieces together take hardly more than `ROOM`, or `RATIO` times what they take in the file."""
         numbers = range(len(self.group_rows)) if groups is None else groups
-        spans = [self.span(g, leaf) for c in columns for leaf in self._leaves(c) for g in numbers]
+        spans = [self.span(g, leaf) for c in columns for leaf in self.leaves(c) for g in numbers]
         stored, taken = sum(high - low for low, high in spans), 0
         for piece in self.pieces(columns, groups, as_dictionary=as_dictionary):
             taken += piece.nbytes
@@ -157,7 +157,7 @@ class ParquetFile:
     def _field(self, column: str) -> Any:
         return self.schema.field(column.partition(".")[0] if column not in self.schema.names else column)
 
-    def _leaves(self, column: str) -> list[str]:
+    def leaves(self, column: str) -> list[str]:
         """Paths of the columns of values in a column."""
         return [p for p in self._paths if p == column or p.startswith(f"{column}.")]
 

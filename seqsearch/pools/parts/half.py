@@ -23,7 +23,7 @@ from seqsearch.pools.base import ClassInfo, Pool, Rows, View, checked_rows, row_
 
 OPTIONS = ("half", "half_seed")
 """What any pool takes beside its own options."""
-BY_ROWS = ("texts", "captions", "drawn_texts", "encoded")
+BY_ROWS = ("texts", "drawn_texts", "captions", "encoded")
 ALIKE = ("root", "ignored", "ignored_count", "check", "concurrent", "verbatim", "captioned", "policy")
 """What a pool may have beside its protocol: methods that are given rows, and what is of the whole pool."""
 BEFORE_OPTIONS = re.compile(r":(?=(\s*[A-Za-z_]\w*\s*=[^,]*)(,\s*[A-Za-z_]\w*\s*=[^,]*)*$)")
@@ -50,7 +50,9 @@ class Half:
         self.native_size, self.split_sizes = base.native_size, base.split_sizes
         self._offsets = row_offsets(self.classes)
         self._shifts = row_offsets(base.classes)[self.indices] - self._offsets[:-1]
-        self.given = None if base.given is None else base.given[self.base_rows(np.arange(self._offsets[-1]))]
+        everything, bound = self.base_rows(np.arange(self._offsets[-1])), getattr(base, "bound", None)
+        self.given = None if base.given is None else base.given[everything]
+        self.bound: Rows | None = None if bound is None else bound[everything]
 
     def images(self, rows: Rows, view: View) -> NDArray[np.uint8]:
         """See `Pool.images`.
@@ -83,7 +85,7 @@ class Half:
         found = getattr(self.base, name)
         if name == "where":
             return lambda row: found(int(self.base_rows(np.array([row]))[0]))
-        return (lambda rows, *more: found(self.base_rows(rows), *more)) if name in BY_ROWS else found
+        return (lambda rows, *further: found(self.base_rows(rows), *further)) if name in BY_ROWS else found
 
 
 def halved(base: Pool, half: object, seed: object) -> Half:

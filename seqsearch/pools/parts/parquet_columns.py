@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
+from seqsearch.pools.parts.bound import numbers_of
 from seqsearch.pools.parts.layout import METADATA, SPLITS
 from seqsearch.storage.files import atomic_file, cache_root
 from seqsearch.storage.inside import Inside
@@ -24,7 +25,8 @@ from seqsearch.storage.unfinished import sweep
 
 IMAGES = ("image", "img")
 TEXTS = ("class_name", "group", "split")
-CAPTIONS = ("caption", "text")
+BOUND = "bound"
+"""What an image is of (an advert, say): those of a class with one value are never in two parts of a drawn split."""
 LONGEST = 2**31 - 8
 """Bytes of an image, at most, for its length to be believed."""
 LONGEST_NAME = 1000
@@ -42,7 +44,7 @@ def read_columns(file: Path, in_folder: bool, split: str) -> dict[str, Any]:
             raise UserError(f"pool {str(file)!r} has no column 'label'; it has {', '.join(schema.names)}")
         if not opened.rows:
             raise UserError(f"pool {str(file)!r} has no rows")
-        if _all_null(opened, image):
+        if all_null(opened, image):
             raise UserError(f"pool {str(file)!r} has no image bytes, in no row: embed the images, not their paths")
         wanted = [n for n in ("label", *TEXTS) if n in schema.names]
         # an integer, or it is something else by the same name, perhaps all images
@@ -64,6 +66,10 @@ def read_columns(file: Path, in_folder: bool, split: str) -> dict[str, Any]:
                         found[name] = _codes(file, name, column)
             del column
             pa.default_memory_pool().release_unused()
+        if BOUND in schema.names and _names_sets(schema.field(BOUND).type):
+            column = opened.column(BOUND, as_dictionary=pa.types.is_string(schema.field(BOUND).type))
+            with judged():
+                found[BOUND] = numbers_of(column)
     if "split" not in found and in_folder and (code := split_of_name(file)) is not None:
         found["file_split"] = code
     return found
@@ -88,11 +94,11 @@ def _lengths(column: Any) -> dict[str, NDArray[np.int32]]:
     """``lengths`` ``[n]``, if they can be those of images."""
     if column.null_count:
         return {}
-    said = _numbers(column)
+    said = numbers_in(column)
     return {"lengths": said.astype(np.int32)} if said.min() >= 0 and said.max() <= LONGEST else {}
 
 
-def _all_null(file: ParquetFile, column: str) -> bool:
+def all_null(file: ParquetFile, column: str) -> bool:
     """The footer says that no row has an image."""
     with judged():
         for number, rows in enumerate(file.group_rows):
@@ -116,7 +122,7 @@ def _codes(file: Path, name: str, column: Any) -> tuple[NDArray[np.int64], list[
         )
     kind = column.type
     if pa.types.is_integer(kind) and name == "label":
-        return _numbers(column).astype(np.int64), None
+        return numbers_in(column).astype(np.int64), None
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind):
         whole = column.combine_chunks()
         whole = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
@@ -129,13 +135,20 @@ def _codes(file: Path, name: str, column: Any) -> tuple[NDArray[np.int64], list[
         order = np.argsort(np.array(texts, dtype=object), kind="stable")
         rank = np.empty(len(texts), dtype=np.int64)
         rank[order] = np.arange(len(texts))
-        return rank[_numbers(whole.indices)], [texts[i] for i in order]
+        return rank[numbers_in(whole.indices)], [texts[i] for i in order]
     raise UserError(
         f"pool {str(file)!r}: column {name!r} is of type {kind}, must be {'integers or ' * (name == 'label')}text"
     )
 
 
-def _numbers(column: Any) -> NDArray[Any]:
+def _names_sets(kind: Any) -> bool:
+    """Texts or integers; a column of that name may be something else, of boxes perhaps."""
+    import pyarrow as pa
+
+    return any(is_(kind) for is_ in (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer))
+
+
+def numbers_in(column: Any) -> NDArray[Any]:
     """Integers ``[n]`` of a column without nulls; not by its to_numpy, which imports pandas where it is installed."""
     parts = [column] if not hasattr(column, "chunks") else column.chunks
     kinds = [np.dtype(str(p.type)) for p in parts]
@@ -179,21 +192,6 @@ def image_column(file: ParquetFile) -> str:
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return name
     raise UserError(f"pool {str(file.path)!r}: column {name!r} is of type {whole}, must hold the bytes of image files")
-
-
-def captions_of(file: Path) -> Any:
-    """The column of captions, None if there is none."""
-    import pyarrow as pa
-
-    with readable(file, "restore it, then resume"):
-        opened = ParquetFile(file)
-        texts = (pa.types.is_string, pa.types.is_large_string)
-        there = (n for n in CAPTIONS if n in opened.schema.names)
-        name = next((n for n in there if any(t(opened.schema.field(n).type) for t in texts)), None)
-        if name is None:
-            return None
-        with judged():
-            return opened.column(name).cast(pa.large_string())
 
 
 def split_of_name(file: Path) -> int | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.pools.parts.layout import SPLITS
-from seqsearch.pools.parts.parquet_columns import lenient
+from seqsearch.pools.parts.parquet_columns import BOUND, lenient
 
 
 @dataclass
@@ -29,6 +29,8 @@ class Columns:
     """The files say the groups; else there is one, named after them."""
     split: NDArray[np.uint8] | None
     lengths: NDArray[np.int32] | None
+    bound: NDArray[np.int64] | None
+    """Number of the set that an image is of; -1: of none."""
 
 
 def joined(files: list[Path], parts: list[dict[str, Any]], split: str) -> Columns:
@@ -51,7 +53,15 @@ def joined(files: list[Path], parts: list[dict[str, Any]], split: str) -> Column
         any(p.get("group") is not None for p in parts),
         given,
         np.concatenate(lengths) if len(lengths) == len(parts) else None,
+        _bound(parts),
     )
+
+
+def _bound(parts: list[dict[str, Any]]) -> NDArray[np.int64] | None:
+    """Sets of all files; None if none says them."""
+    if all(p.get(BOUND) is None for p in parts):
+        return None
+    return np.concatenate([np.full(p["rows"], -1) if p.get(BOUND) is None else p[BOUND] for p in parts])
 
 
 def _labels(files: list[Path], parts: list[dict[str, Any]]) -> tuple[NDArray[np.int64], list[str]]:

@@ -65,7 +65,8 @@ def test_a_file_of_the_hub_loads_as_it_is(tmp_path: Path) -> None:
     assert pool.where(1) == f"insects.parquet, row {order[1]}"
     assert not pool.verbatim
     assert pool.images(np.array([5]), View(9)).shape == (1, 3, 9, 9)
-    assert pool.captions(np.arange(3)) == [None] * 3
+    assert pool.captions(np.arange(3)) == [[]] * 3
+    assert not pool.captioned
 
 
 def test_plain_bytes_and_labels_in_words(tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_plain_bytes_and_labels_in_words(tmp_path: Path) -> None:
     pool = build(str(tmp_path / "x.parquet"))
     assert [c.name for c in pool.classes] == ["a", "b", "c"]
     assert pool.encoded(np.array([0, 1, 5])) == [images[1], images[4], images[3]]
-    assert pool.captions(np.array([5, 0])) == ["picture 3", "picture 1"]
+    assert pool.captions(np.array([5, 0])) == [["picture 3"], ["picture 1"]]
 
 
 def test_shards_of_a_data_set_bring_their_split(tmp_path: Path) -> None:
@@ -218,9 +219,9 @@ def test_other_names_of_columns(tmp_path: Path) -> None:
     for name, column in (("struct", [{"bytes": b, "path": ""} for b in images]), ("plain", images)):
         pool = build(write(tmp_path / f"{name}.parquet", img=column, label=[1, 0, 1, 0], text=list("abcd")))
         assert pool.encoded(np.arange(4)) == [images[i] for i in (1, 3, 0, 2)]
-        assert pool.captions(np.array([3, 0])) == ["c", "b"]
+        assert pool.captions(np.array([3, 0])) == [["c"], ["b"]]
     pool = build(write(tmp_path / "x.parquet", image=images, label=[0] * 4, caption=[1, 2, 3, 4]))
-    assert pool.captions(np.arange(2)) == [None, None]  # numbers are no captions
+    assert pool.captions(np.arange(2)) == [[], []]  # numbers are no captions
     with pytest.raises(UserError, match="has rows 0 to 3, asked for 4"):
         pool.captions(np.array([4]))
 
@@ -228,7 +229,7 @@ def test_other_names_of_columns(tmp_path: Path) -> None:
 def test_captions_of_some_files(tmp_path: Path) -> None:
     write(tmp_path / "a.parquet", image=[png(1)], label=[0])
     write(tmp_path / "b.parquet", image=[png(2)], label=[0], caption=["two"])
-    assert build(str(tmp_path)).captions(np.array([1, 0])) == ["two", None]
+    assert build(str(tmp_path)).captions(np.array([1, 0])) == [["two"], []]
 
 
 @pytest.mark.parametrize(
