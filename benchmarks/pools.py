@@ -165,7 +165,7 @@ def _large(scratch: Path, rows: int, workers: int) -> dict[str, float]:
     writer, per_class = writing.Writer(path), rows // CLASSES
     for i, data in enumerate(_jpegs(per_class * CLASSES, 16)):
         label = i // per_class
-        writer.add(label, f"group {label % 26:02d}", f"class {label:04d}", writing.Image(data, f"{i}.jpg", None, None))
+        writer.add(label, f"group {label % 26:02d}", f"class {label:04d}", writing.Image(data, f"{i}.jpg", None))
     writer.close([(f"group {c % 26:02d}", f"class {c:04d}", per_class) for c in range(CLASSES)])
     seconds = _opening(path)
     os.environ["SEQSEARCH_CACHE"] = str(scratch / "cache")

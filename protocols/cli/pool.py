@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from protocols.cli.ending import last_words
+from protocols.cli.pool_bar import Bar
+from protocols.cli.pool_captions import asked_captions, caption_flags, captioned_sources
 from protocols.cli.types import Whole
 from seqsearch.core.errors import UserError
 
@@ -18,9 +20,6 @@ if TYPE_CHECKING:
     from seqsearch.building.pool import Report
     from seqsearch.building.recipe import Recipe
     from seqsearch.pools.base import Pool
-
-TITLES = {"copying": "copying images", "checking": "images", "classes": "comparing classes"}
-"""What the progress bar says of each thing that is done."""
 
 
 @click.group()
@@ -45,13 +44,14 @@ def pool() -> None:
 @click.option("--workers", type=Whole(1, 4096), help="Processes.  [default: one per CPU]")
 @click.option("--report", "details", type=click.Path(path_type=Path), metavar="FILE.json",
               help="Where to list all that was left out.  [default: OUT.parquet.report.json, if anything was]")  # fmt: skip
+@caption_flags
 @click.option("--force", is_flag=True, help="Replace OUT.parquet if it is there.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON, and no progress.")
 def build(
     sources: tuple[str, ...], out: Path, recipe: str | None, folder: Path | None, partial: bool, min_images: int | None,
     max_images: int | None, min_side: int, merge_aliases: bool, backbone: str | None, seed: int, workers: int | None,
-    details: Path | None, force: bool, quiet: bool, as_json: bool,
+    details: Path | None, force: bool, quiet: bool, as_json: bool, **captions: Any,
 ) -> None:  # fmt: skip
     """Make one Parquet file of folders, Parquet files and other pools; each SRC is a group, or NAME=SRC names it.
 
@@ -59,6 +59,7 @@ def build(
     Every image is decoded once. Corrupt and tiny ones are listed and skipped, classes with too few are dropped and named.
     seqsearch pool build photos/ photos.parquet
     seqsearch pool build food=foods/ birds=birds.parquet pool.parquet --min-images 45
+    seqsearch pool build birds/ birds.parquet --captions text_c10/
     seqsearch pool build --recipe cldyb --from downloads/ cldyb.parquet
     """
     from protocols.cli.recipe import recipe_lines, recipe_of, recipe_record
@@ -72,11 +73,13 @@ def build(
     check_out(out, force, details)
     looks = build_backbone(backbone) if backbone else None
     asked = recipe_of(recipe) if recipe else None
-    named = _opened(_sources(sources, asked, folder, partial), out)
+    told = asked_captions(**captions)
+    named, said = captioned_sources(_opened(_sources(sources, asked, folder, partial), out), told)
     least = min_images or (asked.min_images if asked else 10)
     options = Options(least, max_images or 0, min_side, merge_aliases, seed)
-    with _Bar(quiet or as_json) as bar:
+    with Bar(quiet or as_json) as bar:
         report = build_parquet(named, out, options, workers or _cpus(), bar.observe)
+        report.captions = said
         if looks:
             known = {(a.first, a.second) for a in report.aliases}
             alike = by_looks(parquet.build(str(out)), looks, lambda done, total: bar.observe("classes", done, total, 0))
@@ -161,38 +164,6 @@ def _opened(sources: Sequence[tuple[str, str]], out: Path) -> list[tuple[str, Po
     return found
 
 
-class _Bar:
-    """Progress on stderr."""
-
-    def __init__(self, quiet: bool) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        console = Console(stderr=True)
-        self._bars = Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-            TextColumn("{task.fields[note]}"), TimeRemainingColumn(),
-            console=console, disable=quiet or not console.is_terminal, transient=True,
-        )  # fmt: skip
-        self._tasks: dict[str, Any] = {}
-
-    def __enter__(self) -> _Bar:
-        self._bars.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bars.stop()
-
-    def observe(self, what: str, done: int, total: int, skipped: int) -> None:
-        """See ``seqsearch.building.pool.Observe``."""
-        if what not in self._tasks:
-            self._tasks[what] = self._bars.add_task(TITLES[what], note="", total=total)
-        task = self._tasks[what]
-        speed = next(t for t in self._bars.tasks if t.id == task).speed or 0
-        note = f"{speed:.0f}/s" + f", {skipped} skipped" * (skipped > 0)
-        self._bars.update(task, completed=done, total=total, note=note)
-
-
 def _record(report: Report, out: Path) -> dict[str, Any]:
     import dataclasses
 
@@ -213,7 +184,9 @@ def _written(record: dict[str, Any], out: Path, details: Path | None) -> Path | 
     from seqsearch.storage.files import atomic_path
 
     path = details or out.with_name(out.name + ".report.json")
-    if details or any(record[k] for k in ("skipped", "duplicates", "dropped", "aliases", "merged", "ignored")):
+    if details or any(
+        record[k] for k in ("skipped", "duplicates", "dropped", "aliases", "merged", "ignored", "captions")
+    ):
         with atomic_path(path) as temporary:
             temporary.write_text(json.dumps(record, indent=1) + "\n")
         return path

@@ -7,11 +7,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from protocols.report.captions import caption_lines, captions_of, shown_captions
 from seqsearch.building.aliases import SAME_NAME, Alias
 from seqsearch.building.pool import Report
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable, shown
-from seqsearch.pools.base import PARTS
+from seqsearch.pools.base import PARTS, Pool
 from seqsearch.pools.union import Union, UnionSplit
 
 SHOWN = 10
@@ -34,7 +37,7 @@ def build_lines(report: Report, record: dict[str, Any], out: Path, details: Path
     ]
     if any(a.why == SAME_NAME for a in report.aliases):
         said.append("  (--merge-aliases makes one class of those with the same name)")
-    said += report.notes
+    said += [*report.notes, *caption_lines(report.captions)]
     if report.duplicates:
         said.append(f"{report.duplicates} image(s) came again in their class and are kept once")
     if report.shared:
@@ -83,6 +86,8 @@ def described(pools: Union) -> dict[str, Any]:
                 "split": "drawn" if p.given is None else "given",
                 "ignored_files": getattr(p, "ignored_count", 0),
                 "ignored": list(getattr(p, "ignored", ())),
+                "captions": captions_of(p),
+                "bound_sets": _sets(p),
             }
             for p in pools.parts
         ],
@@ -97,11 +102,24 @@ def described(pools: Union) -> dict[str, Any]:
     }
 
 
+def _sets(pool: Pool) -> int | None:
+    """Sets of images that are bound together, class by class."""
+    bound = getattr(pool, "bound", None)
+    if bound is None:
+        return None
+    labels = np.repeat(np.arange(len(pool.classes)), [c.count for c in pool.classes])
+    return int(np.unique(np.stack([labels, bound]), axis=1).shape[1])
+
+
 def show_lines(record: dict[str, Any], all_groups: bool) -> list[str]:
     """The same as text."""
     lines = []
     for p in record["pools"]:
         lines.append(f"{p['name']}: digest {p['digest']} (by {p['identified_by']}), split {p['split']}")
+        if p["bound_sets"] is not None:
+            lines.append(f"  its images are bound together to {p['bound_sets']} sets, which drawn splits leave whole")
+        if p["captions"]:
+            lines += shown_captions(p["captions"])
         if p["ignored_files"]:
             few = ", ".join(p["ignored"][:3]) + ", ..." * (p["ignored_files"] > 3)
             lines.append(f"  {p['ignored_files']} file(s) are no images by their names and were left alone: {few}")

@@ -19,18 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.building.aliases import Alias, by_images, by_name, in_several
+from seqsearch.building.captioned import Captioned, Found
+from seqsearch.building.carried import Carried, kept
 from seqsearch.building.checking import CHUNK_IMAGES, Checked, Checker, Piece
 from seqsearch.building.writing import Image as _Image
 from seqsearch.building.writing import Writer as _Writer
-from seqsearch.building.writing import strings
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
-from seqsearch.pools.base import GIVEN, Pool, Rows, row_offsets
+from seqsearch.pools.base import Pool, Rows, row_offsets
 from seqsearch.storage.files import atomic_path
-
-SPLIT_NAMES = tuple({"reward": "validation"}.get(part, part) for part in GIVEN)
-"""What the column ``split`` says of each position in `GIVEN`."""
 
 Observe = Callable[[str, int, int, int], None]
 """Called now and then with what is done (copying, checking), images done, images in all, images skipped."""
@@ -76,6 +74,8 @@ class Report:
     """Files that are no images by their names, the first of them."""
     ignored_count: int = 0
     notes: list[str] = field(default_factory=list)
+    captions: dict[str, Found] = field(default_factory=dict)
+    """What was seen of captions, by source: leaks, the audit of columns, what was left out."""
 
     @property
     def images(self) -> int:
@@ -102,8 +102,9 @@ def build_parquet(
     planned = _plan(sources, options, report)
     with atomic_path(out) as temporary, contextlib.ExitStack() as stack:
         opened = [_readable(pool, out, stack, observe) for _, pool in sources]
-        texts = _Texts(sources, report)
-        writer = _Writer(temporary)
+        texts = Carried(sources)
+        report.notes += [texts.note] * bool(texts.note)
+        writer = _Writer(temporary, captioned=texts.captioned, bound=texts.bound)
         stack.callback(writer.abandon)
         checker = stack.enter_context(Checker(opened, options.min_side, workers))
         prints = _write(planned, checker, writer, texts, options, report, observe)
@@ -125,7 +126,7 @@ def _write(
     planned: Sequence[_Planned],
     checker: Checker,
     writer: _Writer,
-    texts: _Texts,
+    texts: Carried,
     options: Options,
     report: Report,
     observe: Observe,
@@ -138,8 +139,9 @@ def _write(
     for c, pieces in zip(planned, chosen, strict=True):
         own = _Class(c, options.min_images, writer, texts, report)
         for number, rows in pieces:
-            for row, image in zip(rows.tolist(), itertools.islice(checked, len(rows)), strict=True):
-                own.add(number, row, image)
+            found = zip(rows.tolist(), itertools.islice(checked, len(rows)), texts.texts(number, rows), strict=True)
+            for row, image, told in found:
+                own.add(number, row, image, told)
                 done += 1
                 if done % CHUNK_IMAGES == 0 or done == total:
                     observe("checking", done, total, len(report.skipped))
@@ -147,7 +149,7 @@ def _write(
         while spare and (missing := options.max_images - own.count) > 0:
             more, spare = spare[:missing], spare[missing:]
             for (number, row), image in zip(more, checker.stream((n, np.array([r])) for n, r in more), strict=True):
-                own.add(number, row, image)
+                own.add(number, row, image, next(texts.texts(number, np.array([row]))))
         if own.finish():
             prints.append(own.prints())
     return prints
@@ -159,6 +161,8 @@ def _readable(pool: Pool, out: Path, stack: contextlib.ExitStack, observe: Obser
     from seqsearch.pools.parquet import ParquetPool
     from seqsearch.pools.parts.half import Half
 
+    if isinstance(pool, Captioned):
+        return _readable(pool.base, out, stack, observe)
     if isinstance(pool, Half):
         return pool.over(_readable(pool.base, out, stack, observe))
     if not isinstance(pool, ParquetPool) or pool.verbatim:
@@ -213,7 +217,7 @@ def _plan(sources: Sequence[tuple[str, Pool]], options: Options, report: Report)
         offsets, groups = row_offsets(pool.classes), {c.group for c in pool.classes}
         for index, c in enumerate(pool.classes):
             group = c.group if len(sources) == 1 else source if len(groups) == 1 else f"{source}/{c.group}"
-            rows = np.arange(offsets[index], offsets[index + 1])
+            rows = kept(pool, np.arange(offsets[index], offsets[index + 1]))
             pieces.setdefault((printable(group), printable(c.name)), []).append((number, rows))
     if options.merge_aliases:
         for alias in by_name(sorted(pieces)):
@@ -222,42 +226,13 @@ def _plan(sources: Sequence[tuple[str, Pool]], options: Options, report: Report)
     return [_Planned(g, n, tuple(pieces[g, n])) for g, n in sorted(pieces)]
 
 
-class _Texts:
-    """What goes with an image: its path, its given split, its caption."""
-
-    def __init__(self, sources: Sequence[tuple[str, Pool]], report: Report) -> None:
-        self._prefix = [f"{name}/" if len(sources) > 1 else "" for name, _ in sources]
-        lacking = [name for name, p in sources if p.given is None]
-        if 0 < len(lacking) < len(sources):
-            report.notes.append(f"the sources' own splits were left out, since {lacking[0]} has none")
-        self._given = [None if lacking else p.given for _, p in sources]
-        self._captions = [_captions(p) for _, p in sources]
-
-    def path(self, number: int, where: str) -> str:
-        return self._prefix[number] + where
-
-    def split(self, number: int, row: int) -> str | None:
-        given = self._given[number]
-        return None if given is None else SPLIT_NAMES[given[row]]
-
-    def caption(self, number: int, row: int) -> str | None:
-        said = self._captions[number]
-        return None if said is None else said[row].as_py()
-
-
-def _captions(pool: Any) -> Any:
-    """Captions of all rows as an Arrow array, which takes little room; None if there are none."""
-    said = pool.captions(np.arange(row_offsets(pool.classes)[-1])) if hasattr(pool, "captions") else []
-    return strings(said) if any(s is not None for s in said) else None
-
-
 # ------------------------------------------------------------------------------------------------ what comes out
 
 
 class _Class:
     """A class on its way: held back until it is certain to have enough images, then written as they come."""
 
-    def __init__(self, planned: _Planned, min_images: int, writer: _Writer, texts: _Texts, report: Report) -> None:
+    def __init__(self, planned: _Planned, min_images: int, writer: _Writer, texts: Carried, report: Report) -> None:
         self._planned, self._min, self._writer, self._texts = planned, min_images, writer, texts
         self._report, self._label = report, len(report.classes)
         self._marks: set[bytes] = set()
@@ -268,8 +243,8 @@ class _Class:
         """Usable images so far."""
         return len(self._marks)
 
-    def add(self, number: int, row: int, image: Checked) -> None:
-        """The next image, from that row of that source."""
+    def add(self, number: int, row: int, image: Checked, told: tuple[list[str], str | None]) -> None:
+        """The next image, from that row of that source, with its captions and what it is bound to."""
         path = self._texts.path(number, image.where)
         if image.problem:
             self._report.skipped.append((path, image.problem))
@@ -277,8 +252,7 @@ class _Class:
             self._report.duplicates += 1
         else:
             self._marks.add(image.mark)
-            split, caption = self._texts.split(number, row), self._texts.caption(number, row)
-            self._held.append(_Image(image.data, path, split, caption, image.mark))
+            self._held.append(self._texts.image(number, row, image, told))
             if len(self._marks) >= self._min:
                 self._release()
 

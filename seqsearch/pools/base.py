@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
-from seqsearch.pools.parts.bound import dealt
+from seqsearch.pools.bound import dealt
 
 if TYPE_CHECKING:
     import torch
@@ -84,8 +84,8 @@ class Pool(Protocol):
         """Decode ``rows`` to ``[n, 3, view.size, view.size]`` RGB.
 
         A pool with an attribute ``concurrent`` that is true lets several threads decode at once, beside a GPU. One whose images
-        have texts is a `Captioned`, and says so (``captioned``). An array ``bound`` ``[n]`` of integers keeps images of a class that
-        have the same number in one part of a drawn split.
+        have texts is a `Captioned`, and says so (``captioned``). An array ``bound`` ``[n]`` of integers keeps images of a class
+        that have the same number in one part of a drawn split.
         """
         ...
 
@@ -157,7 +157,6 @@ class Split:
         Raises:
             UserError: the class is too small to give every part an image.
         """
-        info = self._pool.classes[class_index]
         rows: Rows = self._offsets[class_index] + np.sort(self._parts(class_index)[part])
         return rows
 
@@ -187,7 +186,8 @@ class Split:
         if found is None:
             raise UserError(
                 f"class {info.name!r} of pool {self._pool.name!r}: {len(positions)} image(s) are bound together to "
-                f"{len(np.unique(numbers))} set(s), too few for {len(sizes)} parts: drop the class, or build the pool without --bound"
+                f"{len(np.unique(numbers))} set(s), too few for {len(sizes)} parts: drop the class, or build the pool without "
+                "--bound"
             )
         return [positions[at] for at in found]
 

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
+from seqsearch.pools.bound import by_themselves
 from seqsearch.pools.folder import check_options
-from seqsearch.pools.parts.bound import by_themselves
-from seqsearch.pools.parts.captions import CaptionColumn, check_policy, drawn_texts_of, texts_of
+from seqsearch.pools.parts.captions import TextColumn, check_policy, drawn_texts_of, texts_of
 from seqsearch.pools.parts.decode import decoded
-from seqsearch.pools.parts.parquet_columns import image_column, read_columns, readable, split_of_name
+from seqsearch.pools.parts.parquet_columns import BOUND, image_column, read_columns, readable, split_of_name
 from seqsearch.pools.parts.parquet_join import Columns, joined
 from seqsearch.pools.parts.scan import check_link
 from seqsearch.pools.parts.verbatim import ImageColumn
@@ -74,7 +74,8 @@ class ParquetPool:
                 opened = ParquetFile(file)
                 self._columns.append(ImageColumn(opened, image_column(opened), lengths))
             footers.append(opened)
-        self._captions, self.policy = CaptionColumn(footers), policy
+        self._captions, self._sets = TextColumn(footers), TextColumn(footers, (BOUND,), numbers=True)
+        self.policy = policy
         check_policy(name, policy, self.captioned)
         # a group that is named after the file is no content: the file may be renamed
         said = [(c.name, c.group if columns.grouped else "", c.count) for c in self.classes]
@@ -155,6 +156,15 @@ class ParquetPool:
         """
         return drawn_texts_of(self, rows, self.policy, generator)
 
+    def sets(self, rows: Rows) -> list[str | None]:
+        """What each row is bound to, as the file says it; the numbers are in ``bound``.
+
+        Raises:
+            UserError: a row is not in the pool, or a file is gone.
+        """
+        found = self._sets.lists(self._places(checked_rows(rows, self.name, int(self._offsets[-1]))))
+        return [said[0] if said else None for said in found]
+
     def _places(self, rows: Rows) -> Rows:
         """Rows of the files, numbered through."""
         return rows if self._order is None else self._order[rows]
@@ -174,8 +184,8 @@ def build(
             is trained on (``random``; where it is judged, the first).
 
     Raises:
-        UserError: not a Parquet file of labelled images, a policy for captions that are not there, unknown splits, labels that are missing or have no name, a link out of
-            the folder.
+        UserError: not a Parquet file of labelled images, a policy for captions that are not there, unknown splits, labels that
+            are missing or have no name, a link out of the folder.
     """
     check_options(path, split, min_images, links)
     root = Path(path)

@@ -74,20 +74,21 @@ def _said(pool: Told, rows: Rows) -> list[list[str]]:
     return found
 
 
-class CaptionColumn:
-    """The captions of some files, by row of the files numbered through; read when they are first asked for, then kept.
+class TextColumn:
+    """The texts of images in some files, by row of the files numbered through; read when they are first asked for, then kept.
 
     Args:
         files: of a pool, opened.
+        names: of the column: the first that a file has and that holds texts, or lists of them, or with ``numbers`` integers.
     """
 
-    def __init__(self, files: Sequence[ParquetFile]) -> None:
-        self._files = [(f.path, _column(f), f.rows) for f in files]
+    def __init__(self, files: Sequence[ParquetFile], names: Sequence[str] = NAMES, *, numbers: bool = False) -> None:
+        self._files = [(f.path, _column(f, names, numbers), f.rows) for f in files]
         self._read: Any = None
 
     @property
     def there(self) -> bool:
-        """A file has a column of captions, and does not say that nothing is in it."""
+        """A file has such a column, and does not say that nothing is in it."""
         return any(column for _, column, _ in self._files)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -114,23 +115,25 @@ class CaptionColumn:
         return found[0] if len(found) == 1 else pa.concat_arrays(found)
 
 
-def _column(file: ParquetFile) -> str | None:
-    """Name of the column of captions; None if there is none, or it says that all of its values are missing."""
+def _column(file: ParquetFile, names: Sequence[str], numbers: bool) -> str | None:
+    """Name of the column; None if there is none, or it says that all of its values are missing."""
     import pyarrow as pa
 
     def holds_text(kind: Any) -> bool:
-        return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        return pa.types.is_string(kind) or pa.types.is_large_string(kind) or (numbers and pa.types.is_integer(kind))
 
-    for name in (n for n in NAMES if n in file.schema.names):
+    for name in (n for n in names if n in file.schema.names):
         kind = file.schema.field(name).type
         listed = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-        if holds_text(kind.value_type if listed else kind) and not any(all_null(file, leaf) for leaf in file.leaves(name)):
+        if holds_text(kind.value_type if listed else kind) and not any(
+            all_null(file, leaf) for leaf in file.leaves(name)
+        ):
             return name
     return None
 
 
 def _lists(path: Path, column: str | None, rows: int) -> Any:
-    """The captions of one file as a ``pyarrow.LargeListArray`` of large strings ``[n]``."""
+    """The texts of one file as a ``pyarrow.LargeListArray`` of large strings ``[n]``."""
     import pyarrow as pa
 
     kind = pa.large_list(pa.large_string())
@@ -139,8 +142,9 @@ def _lists(path: Path, column: str | None, rows: int) -> Any:
     with readable(path, "restore it, then resume"):
         found = ParquetFile(path).column(column)
         with judged():
-            listed = not (pa.types.is_string(found.type) or pa.types.is_large_string(found.type))
+            listed = pa.types.is_list(found.type) or pa.types.is_large_list(found.type)
             whole = pa.concat_arrays([c.cast(kind if listed else pa.large_string()) for c in found.chunks])
+            whole.validate(full=True)  # its texts are UTF-8
             return whole if listed else pa.LargeListArray.from_arrays(_array(np.arange(rows + 1)), whole)
 
 

@@ -23,7 +23,7 @@ from seqsearch.pools.base import ClassInfo, Pool, Rows, View, checked_rows, row_
 
 OPTIONS = ("half", "half_seed")
 """What any pool takes beside its own options."""
-BY_ROWS = ("texts", "drawn_texts", "captions", "encoded")
+BY_ROWS = ("texts", "drawn_texts", "captions", "sets", "encoded")
 ALIKE = ("root", "ignored", "ignored_count", "check", "concurrent", "verbatim", "captioned", "policy")
 """What a pool may have beside its protocol: methods that are given rows, and what is of the whole pool."""
 BEFORE_OPTIONS = re.compile(r":(?=(\s*[A-Za-z_]\w*\s*=[^,]*)(,\s*[A-Za-z_]\w*\s*=[^,]*)*$)")

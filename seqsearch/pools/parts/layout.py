@@ -18,7 +18,7 @@ MAX_ROWS = 1000
 MAX_BYTES = 64 << 20
 """Image bytes in a row group, at most (one image may be larger)."""
 METADATA = b"seqsearch.pool"
-"""Key of our own metadata: JSON with ``version``, ``content`` (digest of all images and labels) and ``classes``."""
+"""Key of our own metadata: JSON with ``version``, ``content`` (digest of images, labels, texts), ``end`` and ``classes``."""
 VERSION = 1
 SPLITS = {
     "train": 0, "training": 0,
@@ -28,8 +28,8 @@ SPLITS = {
 """Names that a split column may hold, and what they mean: positions in `seqsearch.pools.base.GIVEN`."""
 
 
-def schema() -> Any:
-    """The ``pyarrow.Schema``."""
+def schema(*, captioned: bool = False, bound: bool = False) -> Any:
+    """The ``pyarrow.Schema``; ``captions`` (all texts of an image) and ``bound`` (what it is of) are there if they are wanted."""
     import pyarrow as pa
 
     text = pa.string()
@@ -40,26 +40,29 @@ def schema() -> Any:
             pa.field("class_name", text),
             pa.field("group", text),
             pa.field("split", text),
-            pa.field("caption", text),
+            *([pa.field("captions", pa.list_(text))] if captioned else []),
+            *([pa.field("bound", text)] if bound else []),
             pa.field("image_bytes", pa.int32()),
         ]
     )
 
 
-def metadata(classes: Sequence[tuple[str, str, int]], content: str) -> dict[str, str]:
-    """What is said of the file when all is written: ``classes`` (group, name, images), and the digest of the content.
+def metadata(classes: Sequence[tuple[str, str, int]], content: str, end: int, columns: Sequence[str]) -> dict[str, str]:
+    """What is said of the file when all is written: ``classes`` (group, name, images), the digest of the content, and ``end``,
+    where the images and texts end in it: whoever writes them anew, some of them edited perhaps, ends elsewhere.
 
     The entry ``huggingface`` tells ``datasets`` that ``image`` is an Image and ``label`` a ClassLabel, whose names must be
     distinct: a name that occurs in several groups is ``group/name``.
     """
     names = Counter(name for _, name, _ in classes)
     labels = [name if names[name] == 1 else f"{group}/{name}" for group, name, _ in classes]
-    texts = {name: {"dtype": "string", "_type": "Value"} for name in ("class_name", "group", "split", "caption")}
+    text = {"dtype": "string", "_type": "Value"}
     features = {
         "image": {"_type": "Image"},
         "label": {"names": labels, "_type": "ClassLabel"},
-        **texts,
+        **{name: text for name in columns if name in ("class_name", "group", "split", "bound")},
+        **({"captions": {"feature": text, "_type": "Sequence"}} if "captions" in columns else {}),
         "image_bytes": {"dtype": "int32", "_type": "Value"},
     }
-    own = {"version": VERSION, "content": content, "classes": [list(c) for c in classes]}
+    own = {"version": VERSION, "content": content, "end": end, "classes": [list(c) for c in classes]}
     return {"huggingface": json.dumps({"info": {"features": features}}), METADATA.decode(): json.dumps(own)}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
-from seqsearch.pools.parts.bound import numbers_of
+from seqsearch.pools.bound import numbers_of
 from seqsearch.pools.parts.layout import METADATA, SPLITS
 from seqsearch.storage.files import atomic_file, cache_root
 from seqsearch.storage.inside import Inside
@@ -29,6 +29,8 @@ BOUND = "bound"
 """What an image is of (an advert, say): those of a class with one value are never in two parts of a drawn split."""
 LONGEST = 2**31 - 8
 """Bytes of an image, at most, for its length to be believed."""
+FOOTER = 8
+"""Bytes at the end of a Parquet file: the size of its footer, and four letters."""
 LONGEST_NAME = 1000
 """Characters of the name of a class, a group or a split."""
 
@@ -204,11 +206,16 @@ def split_of_name(file: Path) -> int | None:
 
 
 def content_of(file: Path, opened: ParquetFile, key: bytes = METADATA) -> str:
-    """Digest of a file's images: as our builder noted it under ``key``, else of the whole file, computed once per machine."""
+    """Digest of a file's images: as our builder noted it under ``key``, else of the whole file, computed once per machine.
+
+    A program that edits our file may carry our note along: it is believed where the data end as it says.
+    """
     noted = (opened.metadata.metadata or {}).get(key)
     if noted is not None:
         try:
-            return str(parsed(noted)["content"])
+            said = parsed(noted)
+            if "end" not in said or said["end"] == opened.size - opened.metadata.serialized_size - FOOTER:
+                return str(said["content"])
         except (ValueError, KeyError, TypeError):
             pass  # not ours
     state, path = file.stat(), file.resolve()

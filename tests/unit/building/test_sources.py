@@ -45,16 +45,16 @@ def test_files_of_others_are_copied_once_and_read_by_class(tmp_path: Path) -> No
 
 def test_captions_splits_and_groups_of_a_pool_stay(tmp_path: Path) -> None:
     rows = [(0, "cat", "pets", "train"), (0, "cat", "pets", "test"), (1, "dog", "pets", "train")] * 4
-    writer = _writing.Writer(tmp_path / "in.parquet")
+    writer = _writing.Writer(tmp_path / "in.parquet", captioned=True)
     for i, (label, name, group, split) in sorted(enumerate(rows), key=lambda r: r[1][0]):
         data = encoded(Image.new("RGB", (9, 9), (i, label, 3)), "PNG")
-        writer.add(label, group, name, _writing.Image(data, f"{i}.png", split, None if i == 3 else f"no. {i}"))
+        writer.add(label, group, name, _writing.Image(data, f"{i}.png", split, () if i == 3 else (f"no. {i}",)))
     writer.close([("pets", "cat", 8), ("pets", "dog", 4)])
     pool, report = build(tmp_path / "out.parquet", tmp_path / "in.parquet")
-    columns = ["caption", "split", "group", "image_bytes"]
+    columns = ["captions", "split", "group", "image_bytes"]
     one, other = (pq.read_table(tmp_path / f"{n}.parquet", columns=columns) for n in ("in", "out"))
     assert one.equals(other)
-    assert one.column("caption").null_count == 1
+    assert one.column("captions").null_count == 1
     assert [(c.group, c.name, c.count) for c in pool.classes] == [("pets", "cat", 8), ("pets", "dog", 4)]
     assert json.loads(pq.read_metadata(tmp_path / "in.parquet").metadata[layout.METADATA])["content"] == report.content
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import PARTS, ClassInfo, Split, SplitSizes
+from seqsearch.pools.bound import by_themselves, dealt, numbers_of
 from seqsearch.pools.open import build_pool
 from seqsearch.pools.parquet import build
-from seqsearch.pools.parts.bound import by_themselves, dealt, numbers_of
 from tests.unit.pools.test_parquet import png
 
 SETS = st.lists(st.integers(1, 12), min_size=4, max_size=40)
@@ -83,7 +83,9 @@ def test_sets_of_one_image_are_cut_exactly_and_seeds_differ() -> None:
 def test_too_few_sets_are_one_line() -> None:
     pool = Held(np.repeat([5, 6, 7, 8], 4), np.repeat([5, 6, 7], 6))
     Split(pool, 0).check([0])
-    with pytest.raises(UserError, match=r"class 'class 1' of pool 'held': 18 image\(s\) are bound together to 3 set\(s\), too"):
+    with pytest.raises(
+        UserError, match=r"class 'class 1' of pool 'held': 18 image\(s\) are bound together to 3 set\(s\), too"
+    ):
         Split(pool, 0).rows(1, "test")
 
 

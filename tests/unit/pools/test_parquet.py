@@ -47,7 +47,7 @@ def own_layout(path: Path, images: list[bytes], labels: list[int], per_group: in
     table = {
         "image": [{"bytes": b, "path": str(i)} for i, b in enumerate(images)], "label": labels,
         "class_name": [f"class {label}" for label in labels], "group": ["g"] * n, "split": [None] * n,
-        "caption": [None] * n, "image_bytes": [len(b) for b in images], **columns,
+        "image_bytes": [len(b) for b in images], **columns,
     }  # fmt: skip
     pq.write_table(
         pa.table(table, schema=_layout.schema()), path, row_group_size=per_group, compression="NONE", use_dictionary=False,

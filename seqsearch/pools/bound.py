@@ -32,8 +32,8 @@ def numbers_of(column: Any) -> Numbers | None:
         column = column.cast(pa.large_string()).dictionary_encode()
     whole = column.unify_dictionaries().combine_chunks()
     whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    values = [str(v) for v in whole.dictionary.to_pylist()]  # distinct ones
-    hashed = np.array([xxh3_64_intdigest(v.encode()) % MOST_BOUND for v in values], dtype=np.int64)
+    values = [str(v) for v in whole.dictionary.to_pylist()]  # distinct ones; a blank one says nothing
+    hashed = np.array([xxh3_64_intdigest(v.encode()) % MOST_BOUND if v.strip() else -1 for v in values], dtype=np.int64)
     codes = whole.indices.cast(pa.int64()).fill_null(-1)
     at = np.frombuffer(codes.buffers()[1], np.int64)[codes.offset : codes.offset + len(codes)]
     return np.where(at < 0, -1, hashed[at])

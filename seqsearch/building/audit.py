@@ -1,0 +1,115 @@
+"""What the columns of a table give away: how well each alone tells the class of an image it has not seen.
+
+A lookup from value to class is made of half of the images of each class and judged on the other half. Images that are bound
+together are in one half, or the same value of one advert would be learned and asked. A value stands for the class of whose
+images it has the largest share; one that was not seen, or is missing, for no class. Values are taken as they are told: a price
+that occurs once gives nothing away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.building.clauses import Coded
+from seqsearch.building.leaks import leaking
+from seqsearch.core.errors import UserError
+from seqsearch.core.text import printable, shortened
+from seqsearch.pools.base import ClassInfo
+from seqsearch.pools.bound import dealt
+
+WARNED, REFUSED = 0.5, 0.95
+"""Balanced accuracy above which a column is pointed out, and from which it is taken for a name of the class."""
+NAMING = 0.5
+"""Share of the images whose value holds the name of their class from which on the column names it."""
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A column.
+
+    Attributes:
+        accuracy: of the lookup, the mean over classes of the share of their images that are right.
+        chance: of saying one class always.
+        naming: share of the images whose value holds the name of their class.
+    """
+
+    column: str
+    accuracy: float
+    chance: float
+    naming: float
+
+    @property
+    def names_class(self) -> bool:
+        return self.accuracy >= REFUSED or self.naming >= NAMING
+
+
+def audited(
+    columns: dict[str, Coded], labels: NDArray[np.int64], bound: NDArray[np.int64], classes: tuple[ClassInfo, ...]
+) -> list[Audited]:
+    """Each column, in order.
+
+    Args:
+        columns: codes of the images ``[n]``.
+        labels: class of each image ``[n]``; so ``bound``, the set that it is of.
+    """
+    there = np.unique(labels)
+    learned = np.zeros(len(labels), dtype=bool)
+    for label in there.tolist():
+        own = np.flatnonzero(labels == label)
+        halves = dealt(bound[own], [len(own) // 2, len(own) - len(own) // 2], "audit", classes[label].name)
+        if halves is not None:
+            learned[own[halves[1]]] = True
+    chance = 1 / max(1, len(there))
+    return [
+        Audited(name, _accuracy(codes, labels, learned), chance, _naming(codes, values, labels, classes))
+        for name, (codes, values) in columns.items()
+    ]
+
+
+def check_audit(found: list[Audited], source: str, named: bool) -> None:
+    """Raises UserError: a column names the class, and was not asked for by its name."""
+    bad = next((a for a in found if a.names_class), None)
+    if bad is None or named or bad.chance == 1:
+        return
+    others = ",".join(a.column for a in found if not a.names_class) or "..."
+    why = f"tells it of {bad.accuracy:.0%} of unseen images" if bad.accuracy >= REFUSED else "holds its name"
+    raise UserError(
+        f"{source}: column {printable(bad.column)!r} names the class ({why}): leave it out, --caption-columns "
+        f"{shortened(printable(others), 300)}, or name it there yourself"
+    )
+
+
+def _accuracy(codes: NDArray[np.int64], labels: NDArray[np.int64], learned: NDArray[np.bool_]) -> float:
+    """Balanced accuracy of the lookup on images that are not ``learned``; 0 without any."""
+    known = learned & (codes >= 0)
+    n_classes = int(labels.max()) + 1
+    pairs, counts = np.unique(codes[known] * n_classes + labels[known], return_counts=True)
+    values, classes = np.divmod(pairs, n_classes)
+    share = counts / np.bincount(labels[learned], minlength=n_classes)[classes]
+    order = np.lexsort(
+        (-classes, share, values)
+    )  # the last of each value has the largest share; of equal ones the first class
+    last = np.flatnonzero(np.append(np.diff(values[order]), 1)) if len(order) else order
+    lookup = np.full(int(codes.max()) + 2, -1)
+    lookup[values[order][last]] = classes[order][last]
+    judged = np.flatnonzero(~learned)
+    right = (
+        lookup[codes[judged]] == labels[judged]
+    )  # a missing value is the last place of the lookup, which is no class
+    totals = np.bincount(labels[judged], minlength=n_classes)
+    per_class = np.bincount(labels[judged], weights=right, minlength=n_classes)[totals > 0] / totals[totals > 0]
+    return float(per_class.mean()) if len(per_class) else 0.0
+
+
+def _naming(
+    codes: NDArray[np.int64], values: list[str], labels: NDArray[np.int64], classes: tuple[ClassInfo, ...]
+) -> float:
+    """Share of the images whose value holds the name of their class."""
+    held = 0
+    for label in np.unique(labels).tolist():
+        own, counts = np.unique(codes[(labels == label) & (codes >= 0)], return_counts=True)
+        held += int(counts[leaking([values[c] for c in own.tolist()], classes[label].name)].sum())
+    return held / max(1, len(labels))

@@ -1,0 +1,289 @@
+"""A source of images together with captions that lie elsewhere: each image finds its record, and what leaks is taken out.
+
+Records are matched to images by name: by path below the source, by path without ending, by class folder and name, or by name
+alone, whichever of these finds most (the first of equal ones). What is ambiguous, doubled, or left over is refused, in one line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.building.audit import Audited, audited, check_audit
+from seqsearch.building.caption_files import Told, read_captions
+from seqsearch.building.clauses import columns_of, read_coded, sentences
+from seqsearch.building.leaks import Leaks, without_leaks
+from seqsearch.core.errors import UserError
+from seqsearch.core.text import printable
+from seqsearch.core.typed import brief
+from seqsearch.pools.base import Pool, Rows, row_offsets
+from seqsearch.pools.bound import by_themselves, numbers_of
+from seqsearch.pools.parts.layout import SPLITS
+from seqsearch.pools.parts.scan import extensions
+
+
+@dataclass(frozen=True)
+class CaptionOptions:
+    """What becomes of captions.
+
+    Attributes:
+        source: file or folder that holds them; None: those that the images bring along.
+        columns: of a table, to be told: ``default``, ``all``, or names with commas; None: it holds texts.
+        bound: field or column that says what an image is of.
+        leaks: captions that hold the class's name (``full``) or its last word (``head``) are dropped; ``keep`` keeps all.
+        captioned_only: images without a caption, and captions without an image, are left out instead of refused.
+    """
+
+    source: Path | None = None
+    columns: str | None = None
+    bound: str | None = None
+    leaks: str = "full"
+    captioned_only: bool = False
+
+
+@dataclass
+class Found:
+    """What was seen on the way."""
+
+    leaks: Leaks
+    audit: list[Audited] = field(default_factory=list)
+    without_caption: int = 0
+    """Images that were left out; ``without_image``: records."""
+    without_image: int = 0
+    torn: int = 0
+    """Values that occur in several classes, or in several parts of the given split: they hold nothing together there."""
+
+
+class Captioned:
+    """The pool ``base`` with other captions: the same rows, of which those without a caption are not ``kept``."""
+
+    def __init__(
+        self, base: Pool, texts: list[list[str]], given: NDArray[np.uint8] | None, values: list[str | None]
+    ) -> None:
+        self.base, self.given, self.bound_values = base, given, values
+        self.kept = np.array([bool(t) for t in texts], dtype=bool)
+        self._texts = texts
+
+    def captions(self, rows: Rows) -> list[list[str]]:
+        """All texts of each row."""
+        return [self._texts[row] for row in rows.tolist()]
+
+    def sets(self, rows: Rows) -> list[str | None]:
+        """What each row is bound to."""
+        return [self.bound_values[row] for row in rows.tolist()] if self.bound_values else [None] * len(rows)
+
+    def __getattr__(self, name: str) -> Any:
+        """All else is the base's."""
+        if name.startswith("_") or name == "base":
+            raise AttributeError(name)
+        return getattr(self.base, name)
+
+
+def captioned(pool: Pool, options: CaptionOptions) -> tuple[Captioned, Found]:
+    """``pool`` with captions from ``options.source``, or with its own, without those that leak.
+
+    Raises:
+        UserError: captions cannot be read, matched or used; see `read_captions`, `matched` and `check_audit`.
+    """
+    total = int(row_offsets(pool.classes)[-1])
+    if options.source is None:
+        own: Any = pool
+        texts = own.captions(np.arange(total)) if getattr(pool, "captioned", False) else [[]] * total
+        kept, leaks = without_leaks(pool.classes, texts, options.leaks)
+        values = _sets_of(pool, total)
+        return Captioned(pool, kept, pool.given, values), Found(leaks)
+    told = read_captions(options.source, options.bound, options.columns is not None)
+    names, where = paths_of(pool), str(getattr(pool, "root", pool.name))
+    record = matched(told, names, where, options.captioned_only)
+    found = Found(Leaks(options.leaks), without_caption=int((record < 0).sum()))
+    found.without_image = len(told.keys) - int((record >= 0).sum())
+    if options.columns is not None:
+        _tell(told, record, pool, options, found)
+    texts = [told.texts[r] if r >= 0 else [] for r in record.tolist()]
+    kept, found.leaks = without_leaks(pool.classes, texts, options.leaks)
+    values = [] if told.bound is None else [told.bound[r] if r >= 0 else None for r in record.tolist()]
+    given = pool.given if told.splits is None else _given(told, record)
+    found.torn = _torn(pool, values, given)
+    return Captioned(pool, kept, given, values), found
+
+
+def paths_of(pool: Any) -> list[str]:
+    """Path of each image ``[n]`` below the pool's root.
+
+    Raises:
+        UserError: its images have none.
+    """
+    if not hasattr(pool, "root"):
+        raise UserError(f"--captions needs a folder of images, whose names tell which is which; {pool.name!r} is none")
+    return [printable(pool.where(row)) for row in range(int(row_offsets(pool.classes)[-1]))]
+
+
+def _sets_of(pool: Any, total: int) -> list[str | None]:
+    found: list[str | None] = pool.sets(np.arange(total)) if getattr(pool, "bound", None) is not None else []
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ who is whose
+
+
+def _ending(path: str) -> str:
+    """Without the ending of an image file, and without ``./`` before it."""
+    path = printable(path.replace("\\", "/")).removeprefix("./")
+    stem, ending = os.path.splitext(path)
+    return stem if ending.lower() in extensions() else path
+
+
+RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("path", lambda p: printable(p.replace("\\", "/")).removeprefix("./")),
+    ("path without ending", _ending),
+    ("class folder and name", lambda p: "/".join(_ending(p).split("/")[-2:])),
+    ("name", lambda p: _ending(p).split("/")[-1]),
+)
+"""How images are known: what it is called, and the key of a path."""
+
+
+def matched(told: Told, names: Sequence[str], root: str, captioned_only: bool) -> NDArray[np.int64]:
+    """The record of each image ``[n]``, -1 where there is none.
+
+    Args:
+        names: path of each image below ``root``.
+
+    Raises:
+        UserError: no record fits an image; several images fit one, or several records; images or records are left over, unless
+            ``captioned_only`` leaves them out.
+    """
+    best: tuple[int, Callable[[str], str]] | None = None
+    for _, rule in RULES:
+        there = {rule(n) for n in names}
+        hits = sum(rule(k) in there for k in told.keys)
+        if best is None or hits > best[0]:
+            best = hits, rule
+        if hits == len(told.keys):
+            break
+    assert best is not None
+    hits, rule = best
+    if not hits:
+        raise UserError(
+            f"{told.source} has captions of no image in {root}: it names {brief(told.keys[0])}, an image is {brief(names[0])}"
+        )
+    places = _unique(told, rule)
+    keys = [rule(n) for n in names]
+    _check_single(told, names, keys, places, root)
+    record = np.array([places.get(k, -1) for k in keys], dtype=np.int64)
+    if not captioned_only:
+        _check_whole(told, names, record, root)
+    return record
+
+
+def _unique(told: Told, rule: Callable[[str], str]) -> dict[str, int]:
+    """Number of the record of each key.
+
+    Raises:
+        UserError: two records have one key.
+    """
+    places: dict[str, int] = {}
+    for number, key in enumerate(map(rule, told.keys)):
+        if key in places:
+            raise UserError(
+                f"{told.source}: {told.where(places[key])} and {told.where(number)} are of one image, {brief(key)}: keep one of "
+                "them, or put all its captions into one"
+            )
+        places[key] = number
+    return places
+
+
+def _check_single(told: Told, names: Sequence[str], keys: list[str], places: dict[str, int], root: str) -> None:
+    """Raises UserError: a record fits several images."""
+    twice = next((key for key, n in Counter(keys).items() if n > 1 and key in places), None)
+    if twice is not None:
+        one, other = [n for n, key in zip(names, keys, strict=True) if key == twice][:2]
+        raise UserError(
+            f"{told.source}: {brief(told.keys[places[twice]])} may be {brief(one)} or {brief(other)} in {root}: name images by "
+            "their path below it"
+        )
+
+
+def _check_whole(told: Told, names: Sequence[str], record: NDArray[np.int64], root: str) -> None:
+    """Raises UserError: records or images are left over."""
+    used = np.zeros(len(told.keys), dtype=bool)
+    used[record[record >= 0]] = True
+    if not used.all():
+        first = int(np.argmin(used))
+        raise UserError(
+            f"{told.source}: {int((~used).sum())} caption(s) are of images that are not in {root}, the first of "
+            f"{brief(told.keys[first])} ({told.where(first)}): remove them, or leave them out with --captioned-only"
+        )
+    if (record < 0).any():
+        raise UserError(
+            f"{told.source} has no caption of {int((record < 0).sum())} image(s) in {root}, the first is "
+            f"{brief(names[int(np.argmax(record < 0))])}: add them, or leave such images out with --captioned-only"
+        )
+
+
+# ------------------------------------------------------------------------------------------------ what they say
+
+
+def _tell(told: Told, record: NDArray[np.int64], pool: Pool, options: CaptionOptions, found: Found) -> None:
+    """Make sentences of the columns of a table, once they are audited."""
+    assert told.table is not None
+    assert options.columns is not None
+    others = [
+        n for n in told.table.names if n.lower() in ("split", "image", "image_path", "path", "file_name", "image_name")
+    ]
+    names, named = columns_of(told.table, options.columns, [*others, *([options.bound] if options.bound else [])])
+    columns = {name: read_coded(told.table, name) for name in names}
+    rows = np.flatnonzero(record >= 0)
+    labels = np.repeat(np.arange(len(pool.classes)), [c.count for c in pool.classes])
+    sets = _numbers(told.bound or [None] * len(told.keys))[record[rows]]
+    of_rows = {name: (codes[record[rows]], values) for name, (codes, values) in columns.items()}
+    alone = by_themselves(sets, np.array([0, len(rows)]))
+    found.audit = audited(of_rows, labels[rows], alone, pool.classes)
+    check_audit(found.audit, told.source, named)
+    said = sentences(columns)
+    if (blank := next((r for r in record[rows].tolist() if not said[r]), None)) is not None:
+        raise UserError(
+            f"{told.source}: {told.where(blank)} has no value in any of the columns {', '.join(names)}: leave its image out"
+        )
+    told.texts = [[text] if text else [] for text in said]
+
+
+def _numbers(values: Sequence[str | None]) -> NDArray[np.int64]:
+    from seqsearch.building.writing import strings
+
+    found = numbers_of(strings(values))
+    return np.full(len(values), -1, dtype=np.int64) if found is None else found
+
+
+def _given(told: Told, record: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """The split that the records say ``[n]``.
+
+    Raises:
+        UserError: one says none, or one that is unknown.
+    """
+    assert told.splits is not None
+    codes = np.zeros(len(told.splits), dtype=np.uint8)
+    for number, said in enumerate(told.splits):
+        if said is None or said.lower() not in SPLITS:
+            raise UserError(
+                f"{told.source}: {told.where(number)}: split {brief(said or '')} must be train, validation or test"
+            )
+        codes[number] = SPLITS[said.lower()]
+    return codes[record]
+
+
+def _torn(pool: Pool, values: list[str | None], given: NDArray[np.uint8] | None) -> int:
+    """Values of what is bound together that occur in several classes or parts of the given split."""
+    if not values:
+        return 0
+    numbers = _numbers(values)
+    labels = np.repeat(np.arange(len(pool.classes)), [c.count for c in pool.classes])
+    places = labels * 3 + (0 if given is None else given)
+    pairs = np.unique(np.stack([numbers, places])[:, numbers >= 0], axis=1)
+    return int((np.unique(pairs[0], return_counts=True)[1] > 1).sum())
