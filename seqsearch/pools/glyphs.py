@@ -6,7 +6,7 @@ image is a font of the class under a random homography, stroke weight, blur, col
 
 from __future__ import annotations
 
-from collections import defaultdict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,21 @@ from seqsearch.core.digests import digest_of, seed_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import LARGEST, brief
 from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows
+from seqsearch.pools.parts import glyph_captions
 from seqsearch.pools.parts import glyph_render as render
 from seqsearch.pools.parts.decode import fitted
-from seqsearch.pools.parts.glyph_atlas import Atlas, load_atlas
+from seqsearch.pools.parts.glyph_atlas import balanced, load_atlas
+from seqsearch.pools.parts.glyph_draws import Keys, drawn, image_keys
+from seqsearch.pools.parts.glyph_geometry import geometry_of, widths_of
+
+if TYPE_CHECKING:
+    import torch
 
 SIZES = (32, 64, 224)
 MOST_IMAGES = 1_000_000
 """Of a class, for each of training, reward and test."""
 PARTS = ("pool", "pretrain")
+CAPTIONS = ("first", "concat", "random")
 MAX_STRENGTH = 2.5
 """Beyond it the perspective would fold the image over."""
 DEFAULTS = {
@@ -35,6 +42,7 @@ DEFAULTS = {
     "seed": 0,
     "part": "pool",
     "style": "plain",
+    "captions": None,
 }
 
 
@@ -76,13 +84,73 @@ class GlyphPool:
         Raises:
             UserError: a row is not in the pool.
         """
-        local, index = np.divmod(checked_rows(rows, self.name, self._count * len(self.classes)), self._count)
-        keys = render.image_keys(self._key, self.codes[local], index)
-        drawn = render.draw(
+        local, keys = self._local(rows)
+        found = render.draw(
             load_atlas(self._part).tiles, self._first[local], self._fonts[local], keys, self.native_size, self.strength,
             self.style,
         )  # fmt: skip
-        return drawn if (view.size, view.crop_pct) == (self.native_size, 1.0) else _resized(drawn, view)
+        return found if (view.size, view.crop_pct) == (self.native_size, 1.0) else _resized(found, view)
+
+    def _local(self, rows: Rows) -> tuple[Rows, Keys]:
+        """Position of the class and key of each image ``[n]``.
+
+        Raises:
+            UserError: a row is not in the pool.
+        """
+        local, index = np.divmod(checked_rows(rows, self.name, self._count * len(self.classes)), self._count)
+        return local, image_keys(self._key, self.codes[local], index)
+
+
+class CaptionedGlyphs(GlyphPool):
+    """Glyphs with captions: their images, as they are without, and `glyph_captions.PER_IMAGE` texts of each."""
+
+    captioned = True
+
+    def __init__(self, policy: str, **of_images: Any) -> None:
+        super().__init__(**of_images)
+        self.policy = policy
+
+    def captions(self, rows: Rows) -> list[list[str]]:
+        """All texts of each image.
+
+        Raises:
+            UserError: a row is not in the pool.
+        """
+        number = glyph_captions.PER_IMAGE
+        every = np.tile(np.arange(number), len(rows))
+        found = self._told(np.repeat(np.asarray(rows, dtype=np.int64), number), every)
+        return [found[low : low + number] for low in range(0, len(found), number)]
+
+    def texts(self, rows: Rows) -> list[str]:
+        """The text of each image: its first caption, or all of them (``concat``).
+
+        Raises:
+            UserError: a row is not in the pool.
+        """
+        if self.policy == "concat":
+            return [" ".join(own) for own in self.captions(rows)]
+        return self._told(rows, np.zeros(len(rows), dtype=np.int64))
+
+    def drawn_texts(self, rows: Rows, generator: torch.Generator) -> list[str]:
+        """What is trained on: any of an image's captions (``random``), or its text.
+
+        Raises:
+            UserError: a row is not in the pool.
+        """
+        import torch
+
+        if self.policy != "random":
+            return self.texts(rows)
+        which = torch.randint(glyph_captions.PER_IMAGE, (len(rows),), generator=generator, device=generator.device)
+        return self._told(rows, which.cpu().numpy())
+
+    def _told(self, rows: Rows, which: Rows) -> list[str]:
+        """Caption number ``which`` of each image."""
+        local, keys = self._local(rows)
+        chance = drawn(self._fonts[local], keys, self.strength)
+        tile = self._first[local] + chance.font
+        seen = glyph_captions.looks(chance, widths_of(self._part)[tile], self.style == "plain")
+        return glyph_captions.captions(geometry_of(self._part)[tile], seen, keys, which)
 
 
 def build(
@@ -95,6 +163,7 @@ def build(
     seed: int = 0,
     part: str = "pool",
     style: str = "plain",
+    captions: str | None = None,
 ) -> GlyphPool:
     """The glyph pool.
 
@@ -108,28 +177,34 @@ def build(
         part: ``pool``, or ``pretrain`` for the disjoint classes that the embedded backbones were trained on.
         style: ``plain``, or ``chequered`` or ``striped`` for images far from that pre-training: in negative on every second field
             of a chessboard, or on every second stripe, a sixteenth of the image wide.
+        captions: give every image three captions; its text is the ``first``, all of them (``concat``), or while training
+            any of them (``random``). None: images alone.
 
     Raises:
         UserError: an option is out of range.
     """
     _check(train, reward, test, size, strength, seed, part, style)
+    if captions is not None and captions not in CAPTIONS:
+        raise UserError(f"pool 'glyphs': captions={brief(captions)} must be one of {', '.join(CAPTIONS)}, or left out")
     atlas = load_atlas(part)
     if classes is not None and not (_is_int(classes) and 1 <= classes <= len(atlas.codes)):
         raise UserError(f"pool 'glyphs': classes={brief(classes)} must be a whole number from 1 to {len(atlas.codes)}")
-    chosen = _balanced(atlas, len(atlas.codes) if classes is None else classes)
+    chosen = balanced(atlas, len(atlas.codes) if classes is None else classes)
     count = train + reward + test
     given = {
         "train": train, "reward": reward, "test": test, "classes": classes, "size": size, "strength": strength,
-        "seed": seed, "part": part, "style": style,
+        "seed": seed, "part": part, "style": style, "captions": captions,
     }  # fmt: skip
     changed = ",".join(f"{option}={value}" for option, value in given.items() if value != DEFAULTS[option])
     what = (render.VERSION, atlas.digest, part, atlas.codes[chosen], count, size, float(strength), seed)
     printed = () if style == "plain" else (style,)
-    return GlyphPool(
-        name=f"glyphs:{changed}" if changed else "glyphs", digest=digest_of("glyphs", *what, *printed), part=part, chosen=chosen,
-        split_sizes=SplitSizes(train=train / count, reward=reward / count, test=test / count), count=count, size=size,
-        strength=float(strength), seed=seed, style=style,
-    )  # fmt: skip
+    told = () if captions is None else ("captions", glyph_captions.VERSION, captions)
+    made: dict[str, Any] = {
+        "name": f"glyphs:{changed}" if changed else "glyphs", "digest": digest_of("glyphs", *what, *printed, *told),
+        "part": part, "chosen": chosen, "count": count, "size": size, "strength": float(strength), "seed": seed, "style": style,
+        "split_sizes": SplitSizes(train=train / count, reward=reward / count, test=test / count),
+    }  # fmt: skip
+    return GlyphPool(**made) if captions is None else CaptionedGlyphs(captions, **made)
 
 
 def _check(train: int, reward: int, test: int, size: int, strength: float, seed: int, part: str, style: str) -> None:
@@ -150,24 +225,6 @@ def _check(train: int, reward: int, test: int, size: int, strength: float, seed:
 
 def _is_int(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _balanced(atlas: Atlas, number: int) -> NDArray[np.int64]:
-    """``number`` classes [number], ascending: blocks give one each in turn, spread over their code points.
-
-    Smaller choices are subsets of larger ones.
-    """
-    blocks: dict[str, list[int]] = defaultdict(list)
-    for index, group in enumerate(atlas.groups):
-        blocks[group].append(index)
-    turns = [(turn, index) for members in blocks.values() for turn, index in enumerate(_spread(members))]
-    return np.sort(np.array([index for _, index in sorted(turns)[:number]], dtype=np.int64))
-
-
-def _spread(members: list[int]) -> list[int]:
-    """Reorder so that every beginning covers the whole range: by the reversed binary digits of the position."""
-    bits = max(1, (len(members) - 1).bit_length())
-    return [members[i] for i in sorted(range(len(members)), key=lambda i: int(f"{i:0{bits}b}"[::-1], 2))]
 
 
 def _resized(images: NDArray[np.uint8], view: View) -> NDArray[np.uint8]:

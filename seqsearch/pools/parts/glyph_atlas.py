@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import lzma
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -110,3 +111,21 @@ def load_atlas(part: str) -> Atlas:
         tiles=_unpack(data["tiles"].tobytes()),
         digest=hashlib.blake2b(ATLAS.read_bytes(), digest_size=16).hexdigest(),
     )
+
+
+def balanced(atlas: Atlas, number: int) -> NDArray[np.int64]:
+    """``number`` classes [number], ascending: blocks give one each in turn, spread over their code points.
+
+    Smaller choices are subsets of larger ones.
+    """
+    blocks: dict[str, list[int]] = defaultdict(list)
+    for index, group in enumerate(atlas.groups):
+        blocks[group].append(index)
+    turns = [(turn, index) for members in blocks.values() for turn, index in enumerate(_spread(members))]
+    return np.sort(np.array([index for _, index in sorted(turns)[:number]], dtype=np.int64))
+
+
+def _spread(members: list[int]) -> list[int]:
+    """Reorder so that every beginning covers the whole range: by the reversed binary digits of the position."""
+    bits = max(1, (len(members) - 1).bit_length())
+    return [members[i] for i in sorted(range(len(members)), key=lambda i: int(f"{i:0{bits}b}"[::-1], 2))]

@@ -13,71 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.pools.parts.glyph_atlas import SPREAD, TILE, Tiles
+from seqsearch.pools.parts.glyph_draws import UNIT, Draws, Floats, Keys, Placing, Tones, drawn_by, rotation
 
 VERSION = 2
 """Part of every digest: raise it whenever a pixel changes."""
 
-Floats = NDArray[np.float32]
-Keys = NDArray[np.uint64]
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-"""The counter's stride, 2**64 over the golden ratio: successive counters fall far apart."""
 _CHUNK_PIXELS = 1 << 14
 """Pixels drawn at once: one plane of them (64 KiB) stays in the cache of a core."""
-_UNIT = 1.4
-"""Distortion at strength 1, where random tasks just stop being trivial for the embedded backbone."""
 _STROKES_BEHIND, _STROKES_IN_FRONT = 2, 1
 STYLES = ("plain", "chequered", "striped")
 """How an image is printed: as it is, or in negative on every second field of a chessboard or on every second stripe."""
 _FIELDS = 16
 """Fields of the chessboard (and stripes) along a side."""
-
-
-def mix(value: Keys) -> Keys:
-    """A bijection of 64-bit words [...] that scatters neighbours (the finaliser of SplitMix64)."""
-    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return value ^ (value >> np.uint64(31))
-
-
-def image_keys(seed: int, codes: NDArray[np.int64], indices: NDArray[np.int64]) -> Keys:
-    """Keys [n] of images: functions of the seed, the code point and the index within the class."""
-    start = mix(np.array([seed], dtype=np.uint64) + _GOLDEN)
-    of_class = mix((start ^ codes.astype(np.uint64)) + _GOLDEN)
-    return mix((of_class ^ indices.astype(np.uint64)) + _GOLDEN)
-
-
-class Draws:
-    """Uniform random numbers of ``n`` images, one new counter per call."""
-
-    def __init__(self, keys: Keys) -> None:
-        self._keys = keys
-        self._counter = 0
-
-    def _words(self) -> Keys:
-        """Fresh random words [n]."""
-        self._counter += 1
-        return mix(self._keys + np.array([self._counter], dtype=np.uint64) * _GOLDEN)
-
-    def unit(self) -> Floats:
-        """Uniform on [0, 1), shape [n, 1, 1]."""
-        bits = self._words() >> np.uint64(40)
-        return (bits.astype(np.float32) * np.float32(2**-24))[:, None, None]
-
-    def between(self, low: float, high: float) -> Floats:
-        """Uniform on [low, high), shape [n, 1, 1]."""
-        return np.float32(low) + np.float32(high - low) * self.unit()
-
-    def around(self, radius: float) -> Floats:
-        """Uniform on [-radius, radius), shape [n, 1, 1]."""
-        return self.between(-radius, radius)
-
-    def pixels(self, side: int) -> list[Floats]:
-        """Noise of mean 0 on (-1, 1) with a triangular density, one plane [n, side, side] for each colour."""
-        words = mix(self._words()[:, None] + np.arange(side * side, dtype=np.uint64) * _GOLDEN)
-        byte = words.astype("<u8", copy=False).view(np.uint8).reshape(len(words), side, side, 8)
-        scale = np.float32(1 / 255)
-        return [(byte[..., 2 * c].astype(np.float32) - byte[..., 2 * c + 1]) * scale for c in range(3)]
 
 
 def draw(
@@ -100,7 +48,7 @@ def draw(
     step = max(1, _CHUNK_PIXELS // side**2)
     for low in range(0, len(keys), step):
         part = slice(low, low + step)
-        _draw_chunk(images[part], tiles, tile_starts[part], tile_counts[part], keys[part], _UNIT * strength, negative)
+        _draw_chunk(images[part], tiles, tile_starts[part], tile_counts[part], keys[part], UNIT * strength, negative)
     return images
 
 
@@ -116,9 +64,9 @@ def _draw_chunk(
     side = out.shape[-1]
     draws = Draws(keys)
     x, y = _grid(side)
-    font = np.minimum((draws.unit()[:, 0, 0] * counts).astype(np.int64), counts - 1)
-    ink = _ink(draws, tiles, starts + font, x, y, strength)
-    paper, pen = _colours(draws, x, y, strength)
+    font, placing, tones = drawn_by(draws, counts, strength)
+    ink = _ink(placing, tiles, starts + font, x, y)
+    paper, pen = _colours(tones, x, y)
     behind = [_stroke(draws, x, y, strength) for _ in range(_STROKES_BEHIND)]
     front = [_stroke(draws, x, y, strength) for _ in range(_STROKES_IN_FRONT)]
     grain = draws.between(0.0, 0.16 * strength)
@@ -149,26 +97,17 @@ def _negative(side: int, style: str) -> Floats | None:
     return None if style == "plain" else ((field[:, None] + across) % 2).astype(np.float32)[None]
 
 
-def _rotation(half_tangent: Floats) -> tuple[Floats, Floats]:
-    """Cosine and sine of the angle whose half has this tangent, by arithmetic alone."""
-    square = half_tangent * half_tangent
-    return (1 - square) / (1 + square), 2 * half_tangent / (1 + square)
-
-
-def _ink(draws: Draws, tiles: Tiles, tile: NDArray[np.int64], x: Floats, y: Floats, strength: float) -> Floats:
+def _ink(placing: Placing, tiles: Tiles, tile: NDArray[np.int64], x: Floats, y: Floats) -> Floats:
     """Cover [n, s, s] of the glyph: homography, stroke weight and blur."""
-    cos, sin = _rotation(draws.around(0.1 * strength))
-    size = 1 / draws.between(1 / (1 + 0.16 * strength), 1 + 0.1 * strength)
-    aspect, shear = 1 + draws.around(0.13 * strength), draws.around(0.16 * strength)
-    right, down = x + draws.around(0.13 * strength), y + draws.around(0.13 * strength)
-    depth = size / (1 + draws.around(0.12 * strength) * x + draws.around(0.12 * strength) * y)
+    cos, sin, size, aspect = placing.cos, placing.sin, placing.size, placing.aspect
+    right, down = x + placing.right, y + placing.down
+    depth = size / (1 + placing.tilt_x * x + placing.tilt_y * y)
     across = depth * aspect * (cos * right + sin * down)
     along = depth / aspect * (cos * down - sin * right)
-    field = _sample(tiles, tile, across + shear * along, along)
-    # Thinning stops early: hairlines of the lightest faces are under one tile pixel wide.
-    field = field + draws.between(-0.15 * strength, 0.5 * strength)
+    field = _sample(tiles, tile, across + placing.shear * along, along)
+    field = field + placing.weight
     pixel = np.float32(TILE / x.size) * size
-    width = pixel + draws.between(0.0, 1.3 * strength)
+    width = pixel + placing.blur
     return np.clip(field / width + np.float32(0.5), 0, 1)
 
 
@@ -186,27 +125,17 @@ def _sample(tiles: Tiles, tile: NDArray[np.int64], across: Floats, along: Floats
     return signed
 
 
-def _colours(draws: Draws, x: Floats, y: Floats, strength: float) -> tuple[list[Floats], list[Floats]]:
+def _colours(tones: Tones, x: Floats, y: Floats) -> tuple[list[Floats], list[Floats]]:
     """Three planes of the paper and three of the pen, each a colour with a linear gradient."""
-    contrast = draws.between(max(0.12, 0.5 - 0.2 * strength), 0.8)
-    dark = draws.unit() * (1 - contrast)
-    paper_is_dark = draws.unit() < 0.5
-    tint, slope = 0.16, 0.1 * strength
-    slant_x, slant_y = draws.around(1.0), draws.around(1.0)
-    light = np.float32(slope) * (slant_x * x + slant_y * y)
-    bright = dark + contrast
-    paper_light = np.where(paper_is_dark, dark, bright).astype(np.float32)
-    pen_light = np.where(paper_is_dark, bright, dark).astype(np.float32)
-    paper: list[Floats] = [paper_light + draws.around(tint) + light for _ in range(3)]
-    pen: list[Floats] = [
-        pen_light + draws.around(tint) + draws.around(slope) * x + draws.around(slope) * y for _ in range(3)
-    ]
+    light = np.float32(tones.slope) * (tones.slant_x * x + tones.slant_y * y)
+    paper: list[Floats] = [tones.paper_light + tint + light for tint in tones.paper_tints]
+    pen: list[Floats] = [tones.pen_light + tint + right * x + down * y for tint, right, down in tones.pen_tints]
     return paper, pen
 
 
 def _stroke(draws: Draws, x: Floats, y: Floats, strength: float) -> tuple[Floats, list[Floats]]:
     """Clutter: cover [n, s, s] and three colours [n, 1, 1] of a straight stroke across a part of the image."""
-    cos, sin = _rotation(draws.around(1.0))
+    cos, sin = rotation(draws.around(1.0))
     right, down = x - draws.around(1.0), y - draws.around(1.0)
     length, half_width = draws.between(0.1, 0.25 + 0.25 * strength), draws.between(0.02, 0.06)
     beyond = np.maximum(np.abs(cos * right + sin * down) - length, 0)

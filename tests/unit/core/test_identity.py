@@ -53,6 +53,7 @@ FEEDS_ER = [
     "backbones/parts/glyph_stem.py",
     "pools/glyphs.py",
     "pools/parts/glyph_render.py",
+    "pools/parts/glyph_draws.py",
     "states/blocks.py",
     "core/digests.py",
 ]

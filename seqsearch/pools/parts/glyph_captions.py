@@ -1,0 +1,164 @@
+"""Captions of glyph images: some of what a glyph's outline and its image look like, in words, at times a little wrong.
+
+A caption is a function of the tile that is drawn, of what chance decided of the image, and of random numbers that are hashes of
+the image's key and the caption's number. It is given neither name, code point, block nor class: nothing can leak of them but
+what the outline shows. No word is one of those that class names and blocks are made of ("left", "round", "with" and "a" are),
+hence the plain style.
+
+Shapes: ``n`` captions, ``A`` attributes of an outline (`glyph_geometry.ATTRIBUTES`), ``I`` of an image (`IMAGE`).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqsearch.pools.parts.glyph_draws import GOLDEN, Drawn, Floats, Keys, mix
+from seqsearch.pools.parts.glyph_geometry import ATTRIBUTES
+
+VERSION = 1
+"""Part of the digest of pools that hold captions: raise it whenever a caption changes."""
+PER_IMAGE = 3
+NAMED = 5, 8
+"""Attributes of the outline in a caption, at least and at most."""
+NAMED_OF_IMAGE = 1, 2
+WRONG = 0.08
+"""Share of the outline's attributes that are given as a neighbouring value; what is said of an image is what was drawn."""
+
+_AMOUNTS = "nowhere", "once", "twice", "often"
+OUTLINE: dict[str, tuple[str, ...]] = {
+    "holes": tuple(f"pierced {amount}" for amount in _AMOUNTS),
+    "pieces": tuple(f"split {amount}" for amount in _AMOUNTS),
+    "outline": ("narrow outline", "tall outline", "even outline", "wide outline", "flattened outline"),
+    "ink": ("scarce ink", "sparing ink", "ample ink", "plentiful ink"),
+    "height": ("heavier head", "balanced height", "heavier foot"),
+    "width": ("heavier lefthand side", "balanced width", "heavier righthand side"),
+    "mirrored": ("unlike its mirror", "nearly its mirror", "exactly its mirror"),
+    "flipped": ("unlike itself flipped", "nearly itself flipped", "exactly itself flipped"),
+    "gap_left": ("lefthand side shut", "lefthand side gapes slightly", "lefthand side gapes"),
+    "gap_right": ("righthand side shut", "righthand side gapes slightly", "righthand side gapes"),
+    "gap_above": ("head shut", "head gapes slightly", "head gapes"),
+    "gap_below": ("foot shut", "foot gapes slightly", "foot gapes"),
+    "across": tuple(f"met {amount} across" for amount in _AMOUNTS),
+    "along": tuple(f"met {amount} lengthwise" for amount in _AMOUNTS),
+    "edges": ("mostly upright edges", "mixed edges", "mostly level edges"),
+    "slanting": tuple(f"edges {amount} slanting" for amount in ("never", "seldom", "often", "mostly")),
+}
+"""What is said of each value of an attribute of `glyph_geometry.ATTRIBUTES`."""
+_SHADES = "dark", "dim", "pale", "bright"
+_HUES = "greyish", "reddish", "yellowish", "greenish", "cyan", "bluish", "purplish"
+_COLOURS = tuple(f"{shade} {hue}" for shade in _SHADES for hue in _HUES)
+IMAGE: dict[str, tuple[str, ...]] = {
+    "pen": tuple(f"{colour} ink" for colour in _COLOURS),
+    "paper": tuple(f"{colour} ground" for colour in _COLOURS),
+    "lean": ("leaning lefthand", "standing plumb", "leaning righthand"),
+    "size": ("drawn tiny", "drawn midsize", "drawn large"),
+    "weight": ("thin limbs", "ordinary limbs", "thick limbs"),
+}
+"""What is said of an image."""
+TEMPLATES = (
+    ("figure shown here: ", ", ", "; ", "."), ("drawn here: ", ", ", ", ", "."), ("", ", ", "; ", ": such its look."),
+    ("somebody drew it: ", ", ", ", ", "."), ("its look: ", "; ", "; ", "."),
+)  # fmt: skip
+"""Beginning, what stands between attributes of the outline, what stands before those of the image, and end."""
+_GREY = 0.12
+"""Colours whose channels differ by less have no hue."""
+
+Values = NDArray[np.int64]
+
+
+def captions(geometry: NDArray[np.uint8], seen: Values, keys: Keys, which: Values) -> list[str]:
+    """A caption of each of ``n`` images.
+
+    Args:
+        geometry: of the tile that each image shows, ``[n, A]``.
+        seen: what each image looks like, ``[n, I]``; -1: that is not spoken of. See `looks`.
+        keys: of the images, ``[n]``.
+        which: the number of the caption, ``[n]``, from 0.
+    """
+    own = mix(mix(keys + GOLDEN) + which.astype(np.uint64) * GOLDEN)
+    first, many = len(ATTRIBUTES), len(ATTRIBUTES) + len(IMAGE)
+    words = mix(own[:, None] + np.arange(1, first + many + 4, dtype=np.uint64) * GOLDEN)
+    said = _mistaken(geometry.astype(np.int64), words[:, :first])
+    order = words[:, first : first + many]
+    sizes = len(TEMPLATES), 1 + NAMED[1] - NAMED[0], 1 + NAMED_OF_IMAGE[1] - NAMED_OF_IMAGE[0]
+    template, count, of_image = (_below(words[:, first + many + i], n) for i, n in enumerate(sizes))
+    told = _phrases()[0][np.arange(first), said], _phrases()[1][np.arange(len(IMAGE)), np.maximum(seen, 0)]
+    begin, between, before, end = np.array(TEMPLATES, dtype=object)[template].T
+    text, rows = begin, np.arange(len(keys))
+    ranked = np.argsort(order[:, :first], axis=1, kind="stable")
+    for place in range(NAMED[1]):
+        phrase = told[0][rows, ranked[:, place]]
+        text = text + np.where(place < NAMED[0] + count, (between if place else "") + phrase, "")
+    # What is not spoken of comes last, and is left out.
+    ranked = np.argsort(np.where(seen < 0, np.uint64(2**64 - 1), order[:, first:]), axis=1, kind="stable")
+    for place in range(NAMED_OF_IMAGE[1]):
+        spoken = (place < NAMED_OF_IMAGE[0] + of_image) & (seen[rows, ranked[:, place]] >= 0)
+        text = text + np.where(spoken, (between if place else before) + told[1][rows, ranked[:, place]], "")
+    found: list[str] = (text + end).tolist()
+    return found
+
+
+def looks(drawn: Drawn, widths: Values, plain: bool) -> Values:
+    """What images look like, ``[n, I]`` in the order of `IMAGE`.
+
+    Args:
+        drawn: what chance decided of them.
+        widths: of the strokes of the tile of each, ``[n]``, see `glyph_geometry.widths`.
+        plain: whether they are printed as they are: in negative, ink and ground have no colour to speak of.
+    """
+    placing, tones = drawn.placing, drawn.tones
+    pen = _colour([tones.pen_light + tint for tint, _, _ in tones.pen_tints])
+    paper = _colour([tones.paper_light + tint for tint in tones.paper_tints])
+    # An upright stroke of the tile goes as far to the right as this while it goes up by 1.
+    across, along = placing.aspect, placing.shear / placing.aspect
+    lean = (across * placing.sin + along * placing.cos) / (across * placing.cos - along * placing.sin)
+    width = (widths[:, None, None] / 64 + 2 * placing.weight) / placing.size
+    unsaid = np.full(len(pen), -1)
+    columns = [
+        pen if plain else unsaid,
+        paper if plain else unsaid,
+        _steps(lean, (-0.1, 0.1)),
+        _steps(-placing.size, (-1.05, -0.92)),
+        _steps(width, (2.9, 4.4)),
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _mistaken(geometry: Values, words: Keys) -> Values:
+    """``geometry``, now and then one step beside it."""
+    low = (words & np.uint64(1)).astype(np.int64) * 2 - 1
+    wrong = (words >> np.uint64(40)) < np.uint64(WRONG * 2**24)
+    return np.clip(geometry + low * wrong, 0, np.array(list(ATTRIBUTES.values())) - 1)
+
+
+def _below(words: Keys, number: int) -> Values:
+    """Uniform whole numbers below ``number``."""
+    return ((words >> np.uint64(40)) * np.uint64(number) >> np.uint64(24)).astype(np.int64)
+
+
+def _steps(values: Floats, bounds: tuple[float, ...]) -> Values:
+    return np.searchsorted(np.array(bounds), values[:, 0, 0].astype(np.float64), side="right").astype(np.int64)
+
+
+def _colour(channels: list[Floats]) -> Values:
+    """Position in `_COLOURS` of colours ``[n]``: shade by mean, hue by which channels are above the middle of the range."""
+    rgb = np.clip(np.stack([channel[:, 0, 0] for channel in channels], axis=1), 0, 1)
+    low, high = rgb.min(axis=1, keepdims=True), rgb.max(axis=1, keepdims=True)
+    bits = (2 * rgb >= low + high) @ np.array([4, 2, 1])
+    hue = np.array([0, 5, 3, 4, 1, 6, 2, 0])[bits] * (high - low >= _GREY)[:, 0]
+    shade = np.searchsorted(np.array([0.25, 0.5, 0.75]), rgb.mean(axis=1), side="right")
+    return np.asarray(shade * len(_HUES) + hue, dtype=np.int64)
+
+
+@cache
+def _phrases() -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+    """What is said of each value of each attribute, ``[A, values]`` and ``[I, values]``."""
+
+    def table(of: dict[str, tuple[str, ...]]) -> NDArray[np.object_]:
+        most = max(map(len, of.values()))
+        return np.array([[*said, *[""] * (most - len(said))] for said in of.values()], dtype=object)
+
+    return table(OUTLINE), table(IMAGE)
