@@ -166,6 +166,11 @@ class PoolSettings(Settings):
 class StudySettings(PoolSettings, MethodSettings):
     """Methods that are trained on classes of a pool: what every `seqsearch.study.study.Study` is made from."""
 
+    @property
+    def scenario(self) -> str:
+        """What is learned at a time and how it is judged (`seqsearch.training.scenario`)."""
+        return "class_incremental"
+
 
 @dataclass(frozen=True)
 class TaskSettings(Settings):

@@ -132,7 +132,10 @@ def world_of(settings: StudySettings | PoolSettings, states: Path, device: str, 
     if not isinstance(settings, StudySettings):
         return world
     files = {b: str((directory / at_home(f)).absolute()) for b, f in settings.weight_files().items()}
-    return replace(world, weights=tuple(files.items()), precision=settings.precision, augment=settings.augment)
+    return replace(
+        world, weights=tuple(files.items()), precision=settings.precision, augment=settings.augment,
+        scenario=settings.scenario,
+    )  # fmt: skip
 
 
 def resolved(

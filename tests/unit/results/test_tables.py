@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import ClassId, Task
+from seqsearch.results.experience_schema import EXPERIENCE_LAYOUTS
 from seqsearch.results.rows import RunInfo, TaskSequence
 from seqsearch.results.schema import LAYOUTS, RESULTS, SEQUENCES, TRACE, VERSION, Column
 from seqsearch.results.stream_schema import STREAM_LAYOUTS
@@ -229,7 +230,7 @@ def test_importing_costs_no_parquet_library():
 def test_the_documentation_lists_exactly_what_is_written():
     sections = re.split(r"^## ", DOCS.read_text(), flags=re.M)
     by_title = {s.splitlines()[0]: s for s in sections[1:]}
-    for layout in (*LAYOUTS, *STREAM_LAYOUTS):
+    for layout in (*LAYOUTS, *STREAM_LAYOUTS, *EXPERIENCE_LAYOUTS):
         text = by_title[layout.file]
         lines = [line for line in text.splitlines() if line.startswith("| `")]
         listed = [tuple(cell.strip(" `") for cell in line[1:-1].split("|")) for line in lines]

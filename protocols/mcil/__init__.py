@@ -1,0 +1,1 @@
+"""Multimodal class-incremental learning: methods on random class orders, cut into experiences."""

@@ -1,0 +1,42 @@
+"""From the results of an MCIL run to its files."""
+
+from __future__ import annotations
+
+from protocols.mcil.counted import experience_rows, figure_rows
+from protocols.mcil.reading import McilResults
+from protocols.mcil.study import McilStudy
+from protocols.mcil.summary import summarise
+from protocols.running.export import classes_of, rescored, run_info, write_costs
+from protocols.running.protocol import Exported
+from protocols.running.session import Session
+from seqsearch.results.experience_schema import EXPERIENCES, RUN_FIGURES
+from seqsearch.results.rows import SequenceKind, TaskSequence
+from seqsearch.results.schema import RESULTS, SEQUENCES
+from seqsearch.results.tables import write_results, write_rows, write_sequences
+
+KIND: SequenceKind = "random"
+
+
+def export(session: Session, study: McilStudy, reached: str | None) -> Exported:
+    """Write ``sequences``, ``results``, ``experiences``, ``run_figures`` and ``trainings.parquet``, and ``stats.json``.
+
+    Of a run that was stopped, having ``reached`` so and so far, it is what is known so far.
+    """
+    folder, journal = session.folder, session.journal
+    info = run_info(folder, classes_of(study.world))
+    labels, length = tuple(m.label for m in study.methods), len(study.sizes)
+    given = study.given()
+    sequences = [(f"order-{k}", KIND, study.order(k), g.replicates) for k, g in enumerate(given)]
+    judged = list(rescored(study, journal, study.methods, sequences))
+    of_orders = [
+        TaskSequence(name, kind, labels, study.settings.seed, tasks, (None,) * length)
+        for name, kind, tasks, _ in sequences
+    ]
+    write_sequences(folder.file(SEQUENCES.file), info, of_orders)
+    write_results(folder.file(RESULTS.file), info, judged)
+    experiences = write_rows(folder.file(EXPERIENCES.file), EXPERIENCES, info, experience_rows(judged))
+    found = write_rows(folder.file(RUN_FIGURES.file), RUN_FIGURES, info, figure_rows(experiences, judged, length))
+    search = session.search(study.world)
+    stats = write_costs(folder, info, journal, search, session.busy_share, reached)
+    results = McilResults(folder.saved(), stats, tuple(experiences), tuple(found))
+    return Exported(results, summarise(results))

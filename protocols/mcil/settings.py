@@ -1,0 +1,72 @@
+"""Settings of the MCIL protocol: flags, help, YAML keys and ``config.json`` alike.
+
+Light on purpose: ``seqsearch --help`` imports this and nothing heavy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from seqsearch.core import command_line
+from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import parse_items
+from seqsearch.core.settings import StudySettings, check_trainings, setting
+
+MOST_RUNS = 100_000
+"""Of a method: beyond it training seeds would be those of given orders (`seqsearch.planners.replicates`)."""
+MOST_CLASSES = 10_000_000
+
+
+@dataclass(frozen=True)
+class McilSettings(StudySettings):
+    """Settings of ``seqsearch mcil``."""
+
+    protocol: ClassVar[str] = "mcil"
+
+    backbone: str = setting(
+        "glyph_flava",
+        "Backbone of methods that name none: glyph_flava (embedded), flava, or one that reads images alone.",
+    )
+    experiences: int = setting(
+        10, "Experiences (T) that the classes are cut into, larger ones first.", minimum=2, maximum=10_000
+    )
+    classes: int = setting(
+        0, "Classes in play, drawn from the pool by the seed; 0: all of it.", minimum=0, maximum=MOST_CLASSES
+    )
+    seeds: int = setting(
+        3, "Runs of each method, each with a class order and a training seed of its own; with --orders: of each order.",
+        minimum=1, maximum=1000,
+    )  # fmt: skip
+    orders: int = setting(
+        0, "Class orders, each with --seeds trainings: tells noise of orders from noise of seeds; 0: one a run.",
+        minimum=0, maximum=1000,
+    )  # fmt: skip
+    modalities: bool = setting(
+        False, "Judge each state on images alone, texts alone and mismatched pairs, too: what each modality is worth."
+    )
+
+    def check(self) -> None:
+        super().check()
+        if command_line.in_list(self.methods):
+            raise UserError(
+                "--methods: a command says how many images are right, not of which class, and balanced accuracy needs that: "
+                "leave it out"
+            )
+        runs = {"--orders": self.orders or 1, "--seeds": self.seeds}
+        methods = len(parse_items(self.methods, "method"))
+        check_trainings({**runs, "--experiences": self.experiences, "methods": methods})
+        if (self.orders or 1) * self.seeds > MOST_RUNS:
+            raise UserError(
+                f"--orders {self.orders} times --seeds {self.seeds}: at most {MOST_RUNS:,} runs of a method"
+            )
+
+    @property
+    def scenario(self) -> str:
+        """With ``--modalities`` another one, which judges more."""
+        return "modalities" if self.modalities else super().scenario
+
+    @property
+    def plan(self) -> tuple[int, int]:
+        """Class orders, and training seeds of each."""
+        return (self.orders, self.seeds) if self.orders else (self.seeds, 1)

@@ -1,0 +1,86 @@
+"""What an MCIL study needs beyond any other: experiences whose sizes differ by at most one, and random class orders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from protocols.mcil.settings import McilSettings
+from seqsearch.core.digests import seeded_numpy
+from seqsearch.core.errors import UserError
+from seqsearch.core.types import Tasks
+from seqsearch.extremes.objective import task_sizes
+from seqsearch.methods.spec import check_memory
+from seqsearch.planners.given import GivenSequence
+from seqsearch.planners.replicates import of_order
+from seqsearch.study.study import EVALUATE, Study, check_images, kept_classes, reads_frozen, resolved, view_of
+from seqsearch.training.world import World
+
+
+@dataclass(frozen=True)
+class McilStudy(Study):
+    """A checked study; ``sizes``: classes of each experience ``[T]``."""
+
+    settings: McilSettings
+    sizes: tuple[int, ...]
+
+    def identity(self) -> dict[str, Any]:
+        return {**super().identity(), "experience_sizes": list(self.sizes), "scenario": self.world.scenario}
+
+    def order(self, number: int) -> Tasks:
+        """The experiences of a random class order: a permutation of the classes in play by its ``number``, cut at the sizes."""
+        ids = self.view.class_ids
+        drawn = seeded_numpy("mcil-order", self.settings.seed, number).permutation(len(ids))
+        parts = np.split(drawn, np.cumsum(self.sizes)[:-1])
+        return tuple(self.view.task(ids[c] for c in part.tolist()) for part in parts)
+
+    def replicates(self, number: int) -> tuple[int, ...]:
+        """Training seeds of an order, which no other order has: what a seed did to all orders alike would be noise that is in no
+        spread within an order (`seqsearch.distribution.components`)."""
+        _, seeds = self.settings.plan
+        return tuple(of_order(number * seeds + s) for s in range(seeds))
+
+    def given(self) -> tuple[GivenSequence, ...]:
+        """All class orders with their seeds."""
+        return tuple(GivenSequence(self.order(k), self.replicates(k)) for k in range(self.settings.plan[0]))
+
+
+def prepare(settings: McilSettings, states: Path, device: str, directory: Path | None = None) -> McilStudy:
+    """Resolve and check all names; files are looked for in ``directory`` (default: the current one).
+
+    Raises:
+        UserError: an unknown name, too few classes, a class too small to split, weights that do not load.
+    """
+    directory = directory or Path.cwd()
+    world, methods, tags = resolved(settings, states, device, directory, settings.experiences)
+    indices = _in_play(world, settings)
+    n, T = len(indices), settings.experiences
+    if n < 2 * T:
+        raise UserError(
+            f"{n} classes in {T} experiences leave one with fewer than two classes, in which nothing is told apart: lower "
+            f"--experiences to {max(2, n // 2)}"
+            if n >= 4
+            else f"pool {settings.pool!r} has {n} classes in play, and two experiences of two classes need 4"
+        )
+    check_memory(methods, n)
+    check_images(world, indices)
+    view = view_of(world, indices)
+    return McilStudy(settings, world, {EVALUATE: view}, methods, tags, reads_frozen(methods), task_sizes(n, T))
+
+
+def _in_play(world: World, settings: McilSettings) -> list[int]:
+    """Indices of the classes in play, in the pool's order: all that are not excluded, or a seeded draw of these.
+
+    Raises:
+        UserError: there are not so many.
+    """
+    kept = kept_classes(world, settings)
+    if settings.classes > len(kept):
+        raise UserError(f"--classes {settings.classes}: pool {settings.pool!r} has {len(kept)} classes in play")
+    if not settings.classes:
+        return kept
+    drawn = seeded_numpy("classes", settings.seed).choice(len(kept), size=settings.classes, replace=False)
+    return [kept[i] for i in sorted(drawn.tolist())]

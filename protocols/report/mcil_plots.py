@@ -1,0 +1,84 @@
+"""Charts of an MCIL report: balanced accuracy over experiences, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from protocols.mcil.summary import Judged, Summary
+from protocols.report.gtep_plots import named_dots
+from protocols.report.online_charts import Series, key, section, series_chart
+from protocols.report.text import percent
+
+COLOURS = ("found", "random", "easy", "given", "paper")
+"""Of methods, in their order; no more lines than these share a chart."""
+MOST = 60
+"""Methods that are drawn, by Avg from the highest down."""
+
+
+def charts(s: Summary) -> list[str]:
+    """All that there is something for, as sections of a page."""
+    return [text for text in (_experiences(s), _modalities(s), _costs(s)) if text]
+
+
+def _experiences(s: Summary) -> str:
+    drawn = [_chart(group) for group in _groups(s)]
+    legend = (
+        "A_t, balanced accuracy over all classes seen, percent; mean and range over runs. Beside each name: after the last "
+        f"experience.{_left_out(s)}"
+    )
+    return section("Over the experiences", legend, drawn)
+
+
+def _groups(s: Summary) -> Iterator[list[Judged]]:
+    there = [h for h in s.heads if h.curve][:MOST]
+    for i in range(0, len(there), len(COLOURS)):
+        yield there[i : i + len(COLOURS)]
+
+
+def _left_out(s: Summary) -> str:
+    more = len([h for h in s.heads if h.curve]) - MOST
+    return f" Of {more + MOST} methods the first {MOST} by Avg are drawn." if more > 0 else ""
+
+
+def _chart(group: list[Judged], title: str = "") -> str:
+    lines = [_line(j, css, title) for j, css in zip(group, COLOURS, strict=False)]
+    keys = "".join(key(f"{line.name} {percent(line.points[-1][1])}", line.css) for line in lines)
+    return f'<div>{series_chart(lines, "experiences learned")}<p class="legend">{keys}</p></div>'
+
+
+def _line(j: Judged, css: str, title: str) -> Series:
+    assert j.curve is not None
+    c = j.curve
+    dots = tuple((float(t), v) for t, v in enumerate(c.mean, 1))
+    band = tuple((float(t), low, high) for t, (low, high) in enumerate(zip(c.low, c.high, strict=True), 1))
+    name = j.classifier if title else j.label
+    return Series(name, css, dots, band if j.ended > 1 and len(dots) > 1 else ())
+
+
+def _modalities(s: Summary) -> str:
+    """A chart for each method that has further classifiers."""
+    drawn = []
+    for h in s.heads[:MOST]:
+        there = [h, *(o for o in s.others if o.label == h.label)]
+        there = [j for j in there if j.curve][: len(COLOURS)]
+        if len(there) > 1:
+            drawn.append(f"<div><h3>{escape(h.label)}</h3>{_chart(there, h.label)}</div>")
+    return section("By what is judged", "A_t of the same states, percent; mean and range over runs.", drawn)
+
+
+def _costs(s: Summary) -> str:
+    there = [h for h in s.heads if h.ended][:MOST]
+    css = {h.label: COLOURS[i % len(COLOURS)] for i, h in enumerate(there)}
+    drawn = []
+    for name, x_name, scale in (("parameters", "parameters", 1.0), ("exemplar_bytes", "stored images, MB", 1e-6),
+                                ("train_seconds", "training, s", 1.0)):  # fmt: skip
+        dots = [
+            (h.label, css[h.label], scale * c, h.over["average"].interval.value)
+            for h in there if (c := h.costs[name]) is not None
+        ]  # fmt: skip
+        if dots and any(d[2] for d in dots):
+            drawn.append(f"<div><h3>{x_name}</h3>{named_dots(dots, x_name, percent_y=True)}</div>")
+    return section(
+        "Avg and what it costs", "Avg, percent, means over runs; times are of the machines of this run.", drawn
+    )

@@ -1,0 +1,105 @@
+"""A mean over few independent runs, and the difference of two methods over the same runs: as wide as skewed runs need it.
+
+A run is a draw of a class order and a training seed. Of three or ten values nobody sees whether they are skewed, and Student's
+interval of three exponential draws holds in 88 %. The degrees of freedom here are those of `contrast.degrees_of`, fewer than
+n - 1, so that such draws are covered as well (`benchmarks.coverage_runs`: normal, skewed and tied runs).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from seqsearch.distribution.contrast import FEWEST_DRAWN, degrees_of
+from seqsearch.distribution.interval import AGREE, Interval, finite
+from seqsearch.distribution.parts import banerjee
+from seqsearch.distribution.permutation import holm
+
+
+@dataclass(frozen=True)
+class OverRuns:
+    """A mean over ``runs`` runs.
+
+    Attributes:
+        interval: 95 %, by itself.
+        p: two-sided, of the mean being 0; NaN without an interval.
+        lacking: what there is too little of for an interval; empty where there is one.
+    """
+
+    interval: Interval
+    p: float
+    runs: int
+    lacking: str = ""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two methods by their places ``first < second``: the mean of first minus second over the same runs.
+
+    Attributes:
+        together: its interval at the level at which those of all pairs hold together (Bonferroni), cut at -1 and 1.
+        p: Holm's, over all pairs; NaN where the pair has no interval.
+        alike: they agree in every run.
+    """
+
+    first: int
+    second: int
+    over: OverRuns
+    together: Interval
+    p: float
+    alike: bool
+
+    @property
+    def told(self) -> bool:
+        """They differ, at 5 % over all pairs."""
+        return self.p <= 0.05
+
+
+def over_runs(values: ArrayLike, bounds: tuple[float, float] = (-1.0, 1.0), level: float = 0.95) -> OverRuns:
+    """The mean of ``values [n]``, one of each run; no bounds below three runs, and where all agree but for rounding.
+
+    ``bounds``: between which it must lie, where the interval is cut; of an accuracy 0 and 1.
+
+    Raises:
+        ValueError: nothing at all, or what is not finite.
+    """
+    x = finite(values, "figures of runs")
+    n, value = len(x), float(x.mean())
+    if n < FEWEST_DRAWN:
+        return OverRuns(Interval(value), math.nan, n, f"{n} of {FEWEST_DRAWN} runs that an interval needs")
+    if np.ptp(x) <= AGREE:
+        return OverRuns(Interval(value), math.nan, n, "all runs agree, so that how they vary is not known")
+    variance, degrees = float(x.var(ddof=1)) / n, degrees_of(n)
+    p = 2 * float(stats.t.sf(abs(value) / math.sqrt(variance), degrees))
+    found = banerjee(value, [(variance, degrees)], level)
+    return OverRuns(Interval(value, max(bounds[0], found.low), min(bounds[1], found.high)), p, n)
+
+
+def pairs(values: ArrayLike, level: float = 0.95) -> list[Pair]:
+    """All pairs of ``values [M, n]``, method by run: the same runs for all.
+
+    Raises:
+        ValueError: another shape, or what is not finite.
+    """
+    x = finite(values, "figures of methods by run", (2,))
+    places = [(a, b) for a in range(len(x)) for b in range(a + 1, len(x))]
+    over = [over_runs(x[a] - x[b], level=level) for a, b in places]
+    adjusted = iter(holm([o.p for o in over if not o.lacking]))
+    family = max(1, len(places))
+    return [
+        Pair(
+            a, b, o, over_runs(x[a] - x[b], level=1 - (1 - level) / family).interval,
+            math.nan if o.lacking else next(adjusted), bool(np.abs(x[a] - x[b]).max() <= AGREE),
+        )
+        for (a, b), o in zip(places, over, strict=True)
+    ]  # fmt: skip
+
+
+def told(found: Sequence[Pair]) -> list[Pair]:
+    """Those beyond noise, the largest difference first."""
+    return sorted((p for p in found if p.told), key=lambda p: -abs(p.over.interval.value))

@@ -1,0 +1,64 @@
+"""Noise of class orders and of training seeds, told apart."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from seqsearch.distribution.components import components
+
+
+def drawn(rng: np.random.Generator, K: int, S: int, order: float, seed: float = 1.0) -> np.ndarray:
+    return order * rng.normal(size=(K, 1)) + seed * rng.normal(size=(K, S))
+
+
+def test_of_many_runs_both_come_out():
+    found = components(drawn(np.random.default_rng(0), 400, 6, 2.0), draws=99)
+    assert found.order.value == pytest.approx(2.0, rel=0.1)
+    assert found.seed.value == pytest.approx(1.0, rel=0.1)
+    assert found.p == pytest.approx(0.01)
+
+
+def test_by_hand():
+    found = components([[0.1, 0.3], [0.5, 0.5], [0.2, 0.4]])
+    within = (0.02 + 0.0 + 0.02) / 3
+    between = 2 * np.var([0.2, 0.5, 0.3], ddof=1)
+    assert found.seed.value == pytest.approx(math.sqrt(within))
+    assert found.order.value == pytest.approx(math.sqrt((between - within) / 2))
+    assert found.order.low == 0.0 < found.order.value < found.order.high
+    assert found.seed.low < found.seed.value < found.seed.high
+
+
+@pytest.mark.parametrize(("K", "S", "order"), [(3, 3, 0.0), (3, 3, 2.0), (10, 2, 0.0), (10, 2, 1.0)])
+def test_intervals_hold_for_normal_runs_and_no_orders_are_told_where_there_is_no_noise(K, S, order):
+    rng = np.random.default_rng(K)
+    found = [components(drawn(rng, K, S, order), draws=99) for _ in range(400)]
+    assert np.mean([c.order.low <= order <= c.order.high for c in found]) > 0.92
+    assert np.mean([c.seed.low <= 1.0 <= c.seed.high for c in found]) > 0.92
+    if not order:
+        assert np.mean([c.p <= 0.05 for c in found]) < 0.09
+
+
+def test_where_seeds_change_nothing_orders_vary_by_themselves():
+    found = components([[0.5, 0.5], [0.7, 0.7], [0.6, 0.6]])
+    assert found.seed.value == 0
+    assert found.order.value == pytest.approx(0.1)
+    assert math.isnan(found.order.low)
+    assert math.isnan(found.p)
+    assert not found.lacking
+
+
+@pytest.mark.parametrize("values", [[[0.1, 0.2]], [[0.1], [0.2]]])
+def test_a_single_order_or_seed_says_nothing(values):
+    assert "2 or more orders" in components(values).lacking
+
+
+def test_runs_that_agree_say_nothing():
+    assert "all runs agree" in components(np.full((3, 3), 0.4)).lacking
+
+
+def test_the_same_runs_give_the_same_p():
+    y = drawn(np.random.default_rng(2), 5, 3, 0.5)
+    assert components(y) == components(y)
