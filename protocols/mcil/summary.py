@@ -219,7 +219,8 @@ def _table(j: Judged) -> NDArray[np.float64]:
 
 def _values(j: Judged) -> NDArray[np.float64]:
     table = _table(j)
-    return table.mean(axis=1) if len(table) > 1 else table[0]
+    by_order: NDArray[np.float64] = table.mean(axis=1) if len(table) > 1 else table[0]
+    return by_order
 
 
 def _pairs(whole: Sequence[Judged]) -> list[Difference]:

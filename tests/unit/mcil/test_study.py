@@ -1,0 +1,69 @@
+"""Class orders of an MCIL study: sizes, draws, training seeds, and what cannot be cut."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from protocols.mcil.settings import McilSettings
+from protocols.mcil.study import McilStudy, prepare
+from seqsearch.core.errors import UserError
+
+
+def study(tmp_path, **more) -> McilStudy:
+    values = {"methods": "simplecil", "backbone": "glyph_vit", "pool": "glyphs:classes=40", "experiences": 6, **more}
+    return prepare(McilSettings(**values), tmp_path, "cpu")
+
+
+def test_sizes_differ_by_one_at_most_and_larger_ones_come_first(tmp_path):
+    assert study(tmp_path, experiences=6).sizes == (7, 7, 7, 7, 6, 6)
+    assert study(tmp_path, pool="glyphs:classes=102", experiences=10).sizes == (11, 11, *(10,) * 8)
+
+
+def test_an_order_is_a_permutation_of_the_classes_in_play(tmp_path):
+    s = study(tmp_path, classes=23)
+    tasks = s.order(0)
+    assert tuple(len(t.classes) for t in tasks) == s.sizes == (4, 4, 4, 4, 4, 3)
+    flat = [c for t in tasks for c in t.classes]
+    assert len(set(flat)) == 23
+    assert set(flat) == set(s.view.class_ids)
+
+
+def test_orders_and_seeds_are_those_of_the_study_seed(tmp_path):
+    one, same = study(tmp_path, seeds=4), study(tmp_path, seeds=2, methods="ranpac")
+    assert [one.order(k) for k in range(4)][:2] == [same.order(0), same.order(1)]
+    assert len({one.order(k) for k in range(4)}) == 4
+    assert one.order(0) != study(tmp_path, seed=1).order(0)
+
+
+def test_no_two_runs_share_a_training_seed(tmp_path):
+    for more in ({"seeds": 5}, {"seeds": 3, "orders": 4}):
+        given = study(tmp_path, **more).given()
+        seeds = [r for g in given for r in g.replicates]
+        assert len(seeds) == len(set(seeds)) == 5 + 7 * ("orders" in more)
+    assert [len(g.replicates) for g in given] == [3] * 4
+
+
+def test_another_scenario_is_another_identity(tmp_path):
+    s = study(tmp_path)
+    other = dataclasses.replace(s, world=dataclasses.replace(s.world, scenario="modalities"))
+    assert s.identity()["scenario"] == "class_incremental"
+    assert other.identity() != s.identity()
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"experiences": 21}, "40 classes in 21 experiences leave one with fewer than two classes"),
+        ({"classes": 41}, "--classes 41: pool 'glyphs:classes=40' has 40 classes in play"),
+        ({"classes": 3, "experiences": 2}, "has 3 classes in play, and two experiences of two classes need 4"),
+        ({"exclude_groups": "nothing"}, "no such group"),
+        ({"methods": "nothing"}, "unknown method 'nothing'"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(tmp_path, more, says):
+    with pytest.raises(UserError) as error:
+        study(tmp_path, **more)
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
