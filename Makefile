@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 PYTEST := $(VENV)/bin/python -m pytest
 WITHOUT_RAY := -n 2 --dist loadfile tests/unit tests/conformance tests/golden tests/peers
 
-.PHONY: demo gtep-demo online-demo test test-long lint bench clean
+.PHONY: demo gtep-demo online-demo mcil-demo test test-long lint bench clean
 
 demo: $(READY)
 	$(VENV)/bin/seqsearch cldyb --config benchmarks/demo.yaml
@@ -17,6 +17,9 @@ gtep-demo: $(READY)
 
 online-demo: $(READY)
 	$(VENV)/bin/seqsearch online --config benchmarks/online_demo.yaml
+
+mcil-demo: $(READY)
+	$(VENV)/bin/seqsearch mcil --config benchmarks/mcil_demo.yaml
 
 test: $(READY)
 	$(PYTEST) -m "not long" $(WITHOUT_RAY)

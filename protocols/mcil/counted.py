@@ -9,7 +9,7 @@ import numpy as np
 
 from seqsearch.core.outcomes import EdgeResult
 from seqsearch.metrics import incremental as metrics
-from seqsearch.results.rows import JudgedRollout, Row
+from seqsearch.results.rows import JudgedRollout, Row, exemplars
 
 PARAMETERS = "trained_parameters"
 """The counter in which a method says how many parameters it trains; of others those beyond the backbone are counted."""
@@ -101,5 +101,5 @@ def _costs(j: JudgedRollout, length: int) -> Row:
     trained = counters.get(PARAMETERS, None if params is None else params / FLOAT)
     return {
         "status": o.status if o.status != "ok" or whole else "unfinished", "parameters": trained, "params_bytes": params,
-        "statistics_bytes": sizes.get("statistics"), "exemplar_bytes": sizes.get("exemplar_images"),
+        "statistics_bytes": sizes.get("statistics"), "exemplar_bytes": exemplars(sizes),
     }  # fmt: skip

@@ -68,7 +68,31 @@ def prepare(settings: McilSettings, states: Path, device: str, directory: Path |
     check_memory(methods, n)
     check_images(world, indices)
     view = view_of(world, indices)
-    return McilStudy(settings, world, {EVALUATE: view}, methods, tags, reads_frozen(methods), task_sizes(n, T))
+    study = McilStudy(settings, world, {EVALUATE: view}, methods, tags, reads_frozen(methods), task_sizes(n, T))
+    if settings.modalities:
+        _check_modalities(study)
+    return study
+
+
+def _check_modalities(study: McilStudy) -> None:
+    """Raises UserError: a method that reads no texts, or an order in which not each pair can have a text of another class."""
+    world = study.world
+    if alone := next((m for m in study.methods if not getattr(world.backbone(m.backbone), "pairs", False)), None):
+        raise UserError(
+            f"--modalities: {alone.label} reads images alone (backbone {alone.backbone!r}): leave it out, or take a backbone of "
+            "image-text pairs, e.g. --backbone glyph_flava"
+        )
+    ends = np.cumsum(study.sizes) - 1
+    for number in range(study.settings.plan[0]):
+        ids = [c for t in study.order(number) for c in t.classes]
+        counts = np.array([world.split.counts(world.class_index(c))["test"] for c in ids])
+        most, all_of_them = np.maximum.accumulate(counts)[ends], np.cumsum(counts)[ends]
+        if (2 * most > all_of_them).any():
+            t = int(np.argmax(2 * most > all_of_them))
+            raise UserError(
+                f"--modalities: after experience {t + 1} of class order {number} one class has {most[t]} of {all_of_them[t]} "
+                "test pairs, so that not each can have a text of another class: lower --experiences, or leave --modalities out"
+            )
 
 
 def _in_play(world: World, settings: McilSettings) -> list[int]:

@@ -17,22 +17,34 @@ from seqsearch.distribution.permutation import holm
 from seqsearch.distribution.runs import OverRuns, Pair, over_runs, pairs
 from seqsearch.results.rows import Row
 
-SHARES = ("average", "average_pooled", "first", "last")
+SHARES = ("average", "average_pooled", "first", "last", "balanced")
 """Accuracies; all others are differences of these."""
 FIGURES = (
-    *SHARES, "pd_printed", "pd_final", "pd_printed_pooled", "pd_final_pooled", "forgetting", "backward_transfer",
+    "average", "average_pooled", "first", "last", "pd_printed", "pd_final", "pd_printed_pooled", "pd_final_pooled",
+    "forgetting", "backward_transfer",
 )  # fmt: skip
 COSTS = ("parameters", "params_bytes", "statistics_bytes", "exemplar_bytes", "train_seconds", "judge_seconds")
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Balanced accuracy after each experience ``[T]``: mean, lowest and highest of the runs that ended; ``pooled``: mean."""
+    """Accuracy after each experience ``[T]`` of the runs that ended.
 
-    mean: tuple[float, ...]
+    Attributes:
+        over: balanced accuracy over class orders (or training seeds), as in `Judged`.
+        low, high: the lowest and the highest of single runs.
+        pooled: mean over runs.
+    """
+
+    over: tuple[OverRuns, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
     pooled: tuple[float, ...]
+
+    @property
+    def mean(self) -> tuple[float, ...]:
+        """Of balanced accuracy."""
+        return tuple(o.interval.value for o in self.over)
 
 
 @dataclass(frozen=True)
@@ -204,9 +216,10 @@ def _curve(rows: Sequence[Row]) -> Curve | None:
         at.setdefault(r["experience"], []).append(r)
     if not at:
         return None
-    A = [[r["balanced"] for r in at[t]] for t in sorted(at)]
-    pooled = tuple(float(np.mean([r["pooled"] for r in at[t]])) for t in sorted(at))
-    return Curve(tuple(float(np.mean(a)) for a in A), tuple(map(min, A)), tuple(map(max, A)), pooled)
+    there = [at[t] for t in sorted(at)]
+    A = [[r["balanced"] for r in rows_t] for rows_t in there]
+    pooled = tuple(float(np.mean([r["pooled"] for r in rows_t])) for rows_t in there)
+    return Curve(tuple(_over(rows_t, "balanced") for rows_t in there), tuple(map(min, A)), tuple(map(max, A)), pooled)
 
 
 # ------------------------------------------------------------------------------------------------ differences

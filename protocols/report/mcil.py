@@ -87,8 +87,8 @@ def _judged(j: Judged) -> dict[str, Any]:
     return {
         "label": j.label, "classifier": j.classifier, "status": j.status, "runs": j.runs, "ended": j.ended,
         **{name: _over(o) for name, o in j.over.items()}, "costs": dict(j.costs),
-        "balanced": list(j.curve.mean) if j.curve else None, "balanced_low": list(j.curve.low) if j.curve else None,
-        "balanced_high": list(j.curve.high) if j.curve else None, "pooled": list(j.curve.pooled) if j.curve else None,
+        "balanced": {str(t): _over(o) for t, o in enumerate(j.curve.over, 1)} if j.curve else {},
+        "pooled": {str(t): a for t, a in enumerate(j.curve.pooled, 1)} if j.curve else {},
         "by_run": [{"order": k, "seed": r, "average": a} for k, of in j.by_order.items() for r, a in of.items()],
     }  # fmt: skip
 

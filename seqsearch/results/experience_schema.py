@@ -15,7 +15,7 @@ _WHO = (
         "classifier",
         "string",
         "-",
-        "head: what the method says; others are beside it, such as image only with --modalities",
+        "head: what the method says; others are beside it, such as image_only with --modalities",
     ),
 )
 
@@ -66,7 +66,7 @@ RUN_FIGURES = Layout(
         Column("parameters", "float64?", "parameters", "trained; beyond the backbone where the method does not say"),
         Column("params_bytes", "int64?", "bytes", "parameters beyond the backbone at the end; null if it did not end"),
         Column("statistics_bytes", "int64?", "bytes", "stored statistics at the end"),
-        Column("exemplar_bytes", "int64?", "bytes", "stored 8-bit images at the end"),
+        Column("exemplar_bytes", "int64?", "bytes", "stored 8-bit images and texts at the end"),
         Column("train_seconds", "float64", "s", "training, all experiences"),
         Column("judge_seconds", "float64", "s", "judging, all experiences and classifiers"),
     ),

@@ -130,7 +130,7 @@ def _of_rollout(j: JudgedRollout) -> Iterator[Row]:
         "sequence_id": j.sequence_id, "kind": j.kind, "role": j.role, "method_id": j.method_id,
         "config_digest": j.config_digest, "seed": j.seed, "split": j.split, "status": o.status,
         "weight_tag": j.weight_tag, "train_seconds": float(o.train_seconds), "params_bytes": sizes.get("params"),
-        "statistics_bytes": sizes.get("statistics"), "exemplar_bytes": _exemplars(sizes),
+        "statistics_bytes": sizes.get("statistics"), "exemplar_bytes": exemplars(sizes),
     }  # fmt: skip
     final = _by_task(o.edges[-1]) if len(o.edges) == len(o.accuracy) else [{}] * len(o.accuracy)
     for t in range(len(o.accuracy)):
@@ -147,7 +147,7 @@ def _of_rollout(j: JudgedRollout) -> Iterator[Row]:
             }  # fmt: skip
 
 
-def _exemplars(sizes: Mapping[str, int]) -> int | None:
+def exemplars(sizes: Mapping[str, int]) -> int | None:
     """Bytes of stored images and of their texts; None where no footprint was taken."""
     images = sizes.get("exemplar_images")
     return None if images is None else images + sizes.get("exemplar_texts", 0)
