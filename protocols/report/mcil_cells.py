@@ -158,8 +158,9 @@ def noise(s: Summary) -> Cells:
     rows = tuple((n.label, interval(n.of.order), interval(n.of.seed), p_value(n.p), _noisy(n)) for n in s.noise)
     lead = (
         "Standard deviations of Avg, points: of class orders, each over all training seeds, and of one training of a given "
-        f"order ({s.orders} orders, {s.seeds} seeds of its own each). The intervals assume that both vary normally; p, that "
-        "there is no noise of orders, does not (permutations of the runs; Holm's over methods)."
+        f"order ({s.orders} orders, {s.seeds} seeds of its own each). The intervals assume that both vary normally, and "
+        "hold more rarely where runs are skewed (docs/mcil.md); p, that there is no noise of orders, assumes nothing of the kind "
+        "(permutations of the runs; Holm's over methods)."
     )
     return Cells("Orders and seeds", lead, ("Method", "orders [95 %]", "seeds [95 %]", "p", ""), rows)
 
