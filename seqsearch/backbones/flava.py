@@ -190,7 +190,7 @@ def _check(where: str, wanted: Mapping[str, tuple[int, ...]], found: Mapping[str
 def _vocabulary(where: str, file: Path, network: FlavaNetwork) -> WordPieces:
     try:
         raw = content(file, MOST_VOCABULARY)
-        pieces = raw.decode().splitlines()
+        pieces = [line.removesuffix("\r") for line in raw.decode().removesuffix("\n").split("\n")]
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or type(error).__name__
         raise UserError(f"{where}: vocab.txt cannot be read ({said}): it must lie beside the weights") from None

@@ -49,8 +49,8 @@ def _used(pool: Captioned, rows: Rows) -> list[str]:
 
 
 def _check_lengths(backbone: Any, texts: list[str]) -> None:
-    """A token has a character at least: what has few characters need not be turned into tokens."""
+    """A token has a byte at least, also where letters are taken apart: what has few bytes need not be turned into tokens."""
     longest = getattr(getattr(backbone, "tokeniser", None), "longest", 0)
-    long = [text for text in texts if len(text) + 2 > longest]
+    long = [text for text in texts if len(text.encode()) + 2 > longest]
     if long:
         backbone.tokenise(long)
