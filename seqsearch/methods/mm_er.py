@@ -51,7 +51,10 @@ class PairReplay(PairTuned):
             choices=("share", "dp"),
         )
         mixing: str = param(
-            "together", "new and stored pairs as one set, or half of each batch stored", choices=("together", "halves")
+            "together",
+            "new and stored pairs as one set, or half of each batch stored",
+            choices=("together", "halves"),
+            later=True,
         )
 
     config: Config
@@ -79,8 +82,7 @@ class PairReplay(PairTuned):
 
         batches = Batches(len(task.train), max(1, self.config.batch_size // 2), with_stored, draw)
         report = self.tuned(task, self.stored.with_new(task), batches)
-        again = report.notes.get(PASSES, 0.0)  # as many stored pairs as new ones
-        return replace(report, notes={**report.notes, PASSES: 2 * again}) if again else report
+        return replace(report, notes={k: 2 * v if k == PASSES else v for k, v in report.notes.items()})
 
     def _kept(self, new: StoredPairs, task: TaskData) -> StoredPairs:
         """What is stored after the experience whose pairs are ``new``."""

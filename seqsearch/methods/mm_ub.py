@@ -36,7 +36,9 @@ class UpperBound(PairTuned):
 
     @dataclass(frozen=True)
     class Config(WholeTraining):
-        restart: bool = param(True, "every experience starts from the pre-trained weights, and from a new head")
+        restart: bool = param(
+            True, "every experience starts from the pre-trained weights, and from a new head", later=True
+        )
 
     config: Config
     caps = Caps(backbones="pairs", needs_exemplars=True, design=("exemplar", "full"))

@@ -35,7 +35,7 @@ def mask_of(published: str) -> Any:
     """A parameter: which classes compete in training, with a method's default."""
     return param(
         published, "classes among which a pair's cross-entropy runs: all seen, or those of its own experience",
-        choices=("seen", "own"),
+        choices=("seen", "own"), later=True,
     )  # fmt: skip
 
 

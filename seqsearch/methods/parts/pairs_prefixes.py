@@ -48,7 +48,7 @@ class PrefixTraining(FrozenTraining):
         LENGTH, "keys (and values) of an E-prompt in a layer", minimum=1, maximum=10_000, search=(5, 10, 20)
     )
     init: float = param(1.0, "prompts start uniform in (-init, init)", minimum=1e-6, maximum=1e6, embedded=0.1)
-    copy_prompt: bool = param(False, "a new E-prompt starts as a copy of the one before")
+    copy_prompt: bool = param(False, "a new E-prompt starts as a copy of the one before", later=True)
 
 
 def layers_of(network: FlavaNetwork) -> dict[Encoder, tuple[list[int], list[int]]]:
