@@ -33,6 +33,9 @@ TWO_BLOCKS, RESNET, EMBEDDED = (
     "glyph_vit",
 )
 SCRATCH = "scratch:tiny-16"
+PAIRS = f"{HERE / 'pairs.py'}:small_flava"
+CAPTIONED = f"{HERE / 'pairs.py'}:captioned"
+"""A small network of image-text pairs, and a pool of such."""
 FROM_SCRATCH = ("replay", "icarl", "wa", "bic", "podnet", "der", "foster", "beef", "memo", "tagfex")
 """Methods for networks that begin from scratch: they are put through the contracts on one."""
 WITH: dict[str, dict[str, Any]] = {
@@ -54,6 +57,8 @@ QUICK: dict[str, Any] = {
     "learner": "finetune",  # joint's default takes whichever is best, so that it may depend on the order or not
 }
 """Overrides for whatever method has a parameter of that name."""
+QUICK_PAIRS = {"epochs": 2, "batch_size": 16}
+"""Further ones on a network of image-text pairs: a step of its three encoders takes longer."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,7 @@ IDLE = {"ranpac": ("backbone_lr",)}
 def cases() -> list[Case]:
     """Every method there is, some with further settings, and the documented example."""
     found = [Case(name, name, idle=IDLE.get(name, ())) for name in names("method") if name not in FROM_SCRATCH]
+    found = [case for case in found if case.caps.backbones != "pairs"]
     more = [
         Case("lae, adapters", "lae", {"module": "adapter"}),
         Case("lae, low-rank", "lae", {"module": "lora"}),
@@ -103,11 +109,31 @@ def cases_from_scratch() -> list[Case]:
     return [*known, *(Case(f"{name}, scratch", name, backbone=SCRATCH) for name in ("finetune", "er", "ewc"))]
 
 
+def cases_of_pairs() -> list[Case]:
+    """Methods of image-text pairs, and others that can learn from such."""
+    every = [Case(name, name, backbone=PAIRS, idle=IDLE.get(name, ())) for name in names("method")]
+    further = [
+        Case("mm_lb, own classes", "mm_lb", {"mask": "own"}),
+        Case("mm_ub, going on", "mm_ub", {"restart": False}),
+        Case("mm_er, halves", "mm_er", {"mixing": "halves", "share": 0.5}),
+        Case("mm_er, bytes", "mm_er", {"buffer": "dp", "mask": "own"}),
+        Case("mm_l2p, everywhere", "mm_l2p", {"mounts": "image+text+multimodal", "mask": "seen"}),
+        Case("mm_dp, copied", "mm_dp", {"copy_prompt": True, "mask": "seen"}),
+        Case("frozen_head, seen classes", "frozen_head", {"mask": "seen"}),
+        Case("ranpac, frozen", "ranpac", {"adapt": "none"}),
+    ]
+    own = [c for c in every if c.caps.backbones == "pairs"]
+    others = [
+        replace(c, label=f"{c.label}, pairs") for c in every if c.caps.pairs or c.target in ("simplecil", "frozen_head")
+    ]
+    return [*own, *others, *(replace(c, label=f"{c.label}, pairs", backbone=PAIRS) for c in further)]
+
+
 def cases_on_small_networks() -> list[Case]:
     """Every case on a transformer of two blocks, and on a ResNet unless it injects something into transformers."""
     on_resnet = [replace(c, label=f"{c.label}, ResNet", backbone=RESNET) for c in cases()]
     on_resnet = [c for c in on_resnet if c.caps.backbones == "any"]
-    return [*(replace(c, backbone=TWO_BLOCKS) for c in cases()), *on_resnet, *cases_from_scratch()]
+    return [*(replace(c, backbone=TWO_BLOCKS) for c in cases()), *on_resnet, *cases_from_scratch(), *cases_of_pairs()]
 
 
 class Recorder:
@@ -126,8 +152,8 @@ class Recorder:
     def texts(self, rows: Rows) -> list[str]:
         return self.inner.texts(rows)
 
-    def tokens(self, rows: Rows) -> dict[str, torch.Tensor]:
-        return self.inner.tokens(rows)
+    def tokens(self, rows: Rows, generator: torch.Generator | None = None) -> dict[str, torch.Tensor]:
+        return self.inner.tokens(rows, generator)
 
     def frozen(self, rows: Rows) -> torch.Tensor:
         self.read.update(rows.tolist())
@@ -144,8 +170,8 @@ class Recorder:
 class Lab:
     """Makes, trains and judges methods; does the engine's book-keeping."""
 
-    def __init__(self, folder: Path, backbone: str = EMBEDDED) -> None:
-        pool = "glyphs:classes=16,train=10,reward=4,test=8"
+    def __init__(self, folder: Path, backbone: str = EMBEDDED, pool: str = "") -> None:
+        pool = pool or (CAPTIONED if backbone == PAIRS else "glyphs:classes=16,train=10,reward=4,test=8")
         self.world = World(pool, 0, str(folder / "cache"), str(folder / "states"))
         device = torch.device("cpu")
         self.backbone_name, self.backbone = backbone, build_backbone(backbone)
@@ -159,7 +185,8 @@ class Lab:
     def fresh(self, case: Case, seed: int = 0, **params: Any) -> Method:
         """An untrained method with quick settings."""
         build = load("method", case.target)
-        quick = {f.name: QUICK[f.name] for f in dataclasses.fields(build.Config) if f.name in QUICK}
+        own = {**QUICK, **QUICK_PAIRS} if self.backbone_name == PAIRS else QUICK
+        quick = {f.name: own[f.name] for f in dataclasses.fields(build.Config) if f.name in own}
         context = WorkerContext(self.source.inner, seed, 0)
         method: Method = build(context, build_config(build, {**quick, **case.params, **params}, self.backbone_name))
         return method

@@ -14,7 +14,7 @@ from seqsearch.core.registry import load, names
 from seqsearch.methods.config import Config, acts_in_first
 from seqsearch.study.check import another
 from seqsearch.training.scenario import learned
-from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab, cases, cases_from_scratch, same
+from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab, cases, cases_from_scratch, cases_of_pairs, same
 from tests.studies import run_small
 
 
@@ -27,7 +27,7 @@ SHARING = [name for name in names("method") if idle(load("method", name).Config)
 
 
 ON_TWO_BLOCKS = [replace(case, backbone=TWO_BLOCKS) for case in cases()]
-CASES = [case for case in (*ON_TWO_BLOCKS, *cases_from_scratch()) if case.label in SHARING]
+CASES = [case for case in (*ON_TWO_BLOCKS, *cases_from_scratch(), *cases_of_pairs()) if case.label in SHARING]
 """Each with its own default parameters, on a network that it is for."""
 FEW: dict[str, Any] = {
     "tasks": 2, "simulations": 2, "condensed": 2, "candidates": 4, "random_sequences": 0, "score_seeds": 1,

@@ -23,6 +23,7 @@ from seqsearch.training.guard import Guard
 from tests.conformance.lab import (
     EMBEDDED,
     EXAMPLE,
+    PAIRS,
     RESNET,
     SCRATCH,
     TASKS,
@@ -42,9 +43,10 @@ ER = Case("er", "er", backbone=TWO_BLOCKS)
 
 
 def again(case: Case) -> bool:
-    """Whether a method that learns its network is put through the contracts once more, on a network of another kind."""
+    """Whether a method is put through the contracts once more: one that learns its network on a network of another kind, one
+    of image-text pairs with other settings."""
     on_resnet = case.backbone == RESNET and case.caps.trains_backbone and case.target not in ("finetune", "er")
-    return on_resnet or case.label.endswith(", scratch")
+    return on_resnet or case.label.endswith((", scratch", ", pairs"))
 
 
 def each(found: list[Case]) -> pytest.MarkDecorator:
@@ -61,7 +63,7 @@ every_gradient_method = each([c for c in cases_on_small_networks() if c.caps.tra
 def labs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Lab]]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield {b: Lab(tmp_path_factory.mktemp("lab"), b) for b in (TWO_BLOCKS, RESNET, EMBEDDED, SCRATCH)}
+    yield {b: Lab(tmp_path_factory.mktemp("lab"), b) for b in (TWO_BLOCKS, RESNET, EMBEDDED, SCRATCH, PAIRS)}
     torch.set_num_threads(threads)
 
 
@@ -313,7 +315,7 @@ def test_order_of_tasks_matters_only_where_caps_say_so(lab: Lab, case: Case) -> 
         assert torch.equal(a.argmax(1), b.argmax(1))
 
 
-@each([c for c in cases_on_small_networks() if c.caps.backbones == "vit"])
+@each([c for c in cases_on_small_networks() if c.caps.backbones in ("vit", "pairs") and "full" not in c.caps.design])
 def test_one_frozen_network_serves_all_that_inject(lab: Lab, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is neither copied nor changed, gets no gradients, and is not asked again for features that are stored."""
     network = lab.store.network.module
