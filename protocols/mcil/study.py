@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from protocols.mcil.settings import McilSettings
+from seqsearch.backbones.base import ReadsTexts
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import Tasks
@@ -77,7 +78,7 @@ def prepare(settings: McilSettings, states: Path, device: str, directory: Path |
 def _check_modalities(study: McilStudy) -> None:
     """Raises UserError: a method that reads no texts, or an order in which not each pair can have a text of another class."""
     world = study.world
-    if alone := next((m for m in study.methods if not getattr(world.backbone(m.backbone), "pairs", False)), None):
+    if alone := next((m for m in study.methods if not isinstance(world.backbone(m.backbone), ReadsTexts)), None):
         raise UserError(
             f"--modalities: {alone.label} reads images alone (backbone {alone.backbone!r}): leave it out, or take a backbone of "
             "image-text pairs, e.g. --backbone glyph_flava"
