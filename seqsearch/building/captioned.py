@@ -1,7 +1,8 @@
 """A source of images together with captions that lie elsewhere: each image finds its record, and what leaks is taken out.
 
 Records are matched to images by name: by path below the source, by path without ending, by class folder and name, or by name
-alone, whichever of these finds most (the first of equal ones). What is ambiguous, doubled, or left over is refused, in one line.
+alone, whichever of these gives most images a record of their own (the first of equal ones). What is ambiguous, doubled, or left
+over is refused, in one line.
 """
 
 from __future__ import annotations
@@ -159,16 +160,7 @@ def matched(told: Told, names: Sequence[str], root: str, captioned_only: bool) -
         UserError: no record fits an image; several images fit one, or several records; images or records are left over, unless
             ``captioned_only`` leaves them out.
     """
-    best: tuple[int, Callable[[str], str]] | None = None
-    for _, rule in RULES:
-        there = {rule(n) for n in names}
-        hits = sum(rule(k) in there for k in told.keys)
-        if best is None or hits > best[0]:
-            best = hits, rule
-        if hits == len(told.keys):
-            break
-    assert best is not None
-    hits, rule = best
+    rule, hits = _rule(told, names)
     if not hits:
         raise UserError(
             f"{told.source} has captions of no image in {root}: it names {brief(told.keys[0])}, an image is {brief(names[0])}"
@@ -180,6 +172,23 @@ def matched(told: Told, names: Sequence[str], root: str, captioned_only: bool) -
     if not captioned_only:
         _check_whole(told, names, record, root)
     return record
+
+
+def _rule(told: Told, names: Sequence[str]) -> tuple[Callable[[str], str], int]:
+    """The rule by which most images have one record that is theirs alone, and how many records fit an image by it."""
+    best: tuple[tuple[int, int], Callable[[str], str]] | None = None
+    for _, rule in RULES:
+        there, said = Counter(map(rule, names)), Counter(map(rule, told.keys))
+        found = (
+            sum(n == 1 and there[key] == 1 for key, n in said.items()),
+            sum(n for k, n in said.items() if k in there),
+        )
+        if best is None or found > best[0]:
+            best = found, rule
+        if found[0] == len(told.keys):
+            break
+    assert best is not None
+    return best[1], best[0][1]
 
 
 def _unique(told: Told, rule: Callable[[str], str]) -> dict[str, int]:

@@ -97,8 +97,9 @@ def sentences(columns: dict[str, Coded]) -> list[str]:
     clauses: list[Any] = []
     for name, (codes, values) in columns.items():
         said = " ".join(name.replace("_", " ").lower().split())
-        told = strings([*(f"the {said} is {v}" for v in values), None])
+        told = strings([*(f", the {said} is {v}" for v in values), ""])
         at = np.ascontiguousarray(np.where(codes < 0, len(values), codes), dtype=np.int64)
         clauses.append(told.take(pa.Array.from_buffers(pa.int64(), len(at), [None, pa.py_buffer(at)])))
-    joined = pc.binary_join_element_wise(*clauses, ", ", null_handling="skip")
-    return [f"{text}." if text else "" for text in joined.to_pylist()]
+    # Commas are in the clauses: with nulls to be skipped, Arrow 26 leaves out rows that have nothing else.
+    joined = pc.binary_join_element_wise(*clauses, "")
+    return [f"{text[2:]}." if text else "" for text in joined.to_pylist()]

@@ -39,7 +39,8 @@ def test_images_lie_verbatim_in_one_page_per_row_group(tmp_path: Path, monkeypat
         assert {group.column(i).compression for i in range(1, 7)} == {"ZSTD"}
         done += group.num_rows
     said = json.loads(metadata.metadata[layout.METADATA])
-    assert said == {"version": 1, "content": content, "classes": [["g", "c", 255]]}
+    end = len(data) - metadata.serialized_size - 8
+    assert said == {"version": 1, "content": content, "end": end, "classes": [["g", "c", 255]]}
 
 
 def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
