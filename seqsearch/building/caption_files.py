@@ -5,56 +5,25 @@ All are read whole and checked before any image is: what is wrong is one line wi
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from seqsearch.building.caption_folders import read_folder
 from seqsearch.building.tables import Table, open_table
+from seqsearch.building.told import Told, cleaned
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import nearest, printable
 from seqsearch.core.typed import brief
-from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import open_regular, parsed
 
 IMAGE = ("image", "image_path", "path", "file_name", "image_name")
 """Names of what says which image a record is of, whatever their case."""
 TEXTS = ("texts", "captions", "text", "caption")
 TEXT_COLUMN = re.compile(r"(texts?|captions?)(_?\d+)?")
-MOST_LINE, MOST_TEXT, MOST_TEXTS = 1 << 20, 10_000, 1000
-"""Bytes of a line or a text file, characters of a caption, captions of an image."""
-DEEPEST = 3
-"""Folders above a text file: split, group and class."""
-
-
-@dataclass
-class Told:
-    """What a source says of images ``[n]``, one record each.
-
-    Attributes:
-        source: the file or folder.
-        keys: the image as it is named there.
-        texts: its captions; from a table, none yet.
-        splits: part of a given split; None if the source says none of any.
-        bound: what it is of; None if no such column was asked for.
-        unit: what a record is called in messages; ``places`` its number in the source.
-        table: the columns of a table whose rows are the records.
-    """
-
-    source: str
-    keys: list[str] = field(default_factory=list)
-    texts: list[list[str]] = field(default_factory=list)
-    splits: list[str | None] | None = None
-    bound: list[str | None] | None = None
-    unit: str = "line"
-    places: list[int] = field(default_factory=list)
-    table: Table | None = None
-
-    def where(self, number: int) -> str:
-        """A record, for a message."""
-        return f"{self.unit} {self.places[number]}" if self.unit else self.keys[number]
+MOST_LINE = 1 << 20
+"""Bytes of a line."""
 
 
 def read_captions(path: Path, bound: str | None, as_table: bool) -> Told:
@@ -71,7 +40,7 @@ def read_captions(path: Path, bound: str | None, as_table: bool) -> Told:
     if path.is_dir():
         if bound or as_table:
             raise UserError(f"--captions {path} is a folder of texts: it has no columns (--bound, --caption-columns)")
-        return _folder(path)
+        return read_folder(path)
     if kind in (".csv", ".parquet"):
         return _table(path, bound, as_table)
     if kind not in (".jsonl", ".json", ".ndjson"):
@@ -79,29 +48,6 @@ def read_captions(path: Path, bound: str | None, as_table: bool) -> Told:
     if as_table:
         raise UserError(f"--captions {path}: columns are those of a .csv or .parquet file (--caption-columns)")
     return _jsonl(path, bound)
-
-
-def cleaned(said: object, where: str) -> list[str]:
-    """The texts of an image, with single blanks.
-
-    Args:
-        said: a text, or a list of them.
-
-    Raises:
-        UserError: it is something else, one is empty or too long, or there are too many.
-    """
-    texts = [said] if isinstance(said, str) else said
-    if not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
-        raise UserError(f"{where}: captions must be a text or a list of texts, not {brief(said)}")
-    found = [printable(" ".join(t.split())) for t in texts]
-    if not found or not all(found):
-        raise UserError(f"{where}: a caption is empty: write it, or leave it out")
-    if len(found) > MOST_TEXTS or max(map(len, found)) > MOST_TEXT:
-        raise UserError(
-            f"{where}: {len(found)} caption(s), the longest of {max(map(len, found))} characters: at most {MOST_TEXTS} of "
-            f"{MOST_TEXT} are taken"
-        )
-    return found
 
 
 # ------------------------------------------------------------------------------------------------ JSONL
@@ -215,52 +161,3 @@ def _texts_of_columns(path: Path, table: Table, columns: list[str]) -> list[list
             said = [t for t in said if not isinstance(t, str) or t.strip()]
         found.append(cleaned(said, f"{path}: row {row}"))
     return found
-
-
-# ------------------------------------------------------------------------------------------------ folders
-
-
-def _folder(root: Path) -> Told:
-    """A ``.txt`` file for each image, a caption in each line, as in the captions of Reed et al. (2016)."""
-    told, todo = Told(str(root), unit=""), [(Inside(root), "")]
-    while todo:
-        folder, prefix = todo.pop()
-        files, folders = _listed(folder)
-        if folders and len(folder.parts) >= DEEPEST:
-            raise UserError(
-                f"{folder.path} has folders within it: text files must lie as the images do, in class folders"
-            )
-        todo += [(folder.at(name), f"{prefix}{name}/") for name in reversed(folders)]
-        for name in files:
-            where = printable(str(folder.path / name))
-            try:
-                lines = folder.read(name, MOST_LINE).decode("utf-8-sig").splitlines()
-            except UnicodeDecodeError:
-                raise UserError(f"{where} is no UTF-8: mend it, or leave it out") from None
-            except OSError as error:
-                raise UserError(f"{where} cannot be read ({error.strerror}): mend it, or leave it out") from None
-            told.keys.append(prefix + name.removesuffix(".txt"))
-            told.texts.append(cleaned([line for line in lines if line.strip()], where))
-    told.places = [0] * len(told.keys)
-    if not told.keys:
-        raise UserError(f"--captions {root} has no .txt files: one for each image, a caption in each line")
-    return told
-
-
-def _listed(folder: Inside) -> tuple[list[str], list[str]]:
-    """Names of text files and of folders in a folder, sorted.
-
-    Raises:
-        UserError: it cannot be listed, or one of them is a link.
-    """
-    try:
-        with folder.opened() as opened, os.scandir(opened) as entries:
-            there = sorted((e for e in entries if not e.name.startswith(".")), key=lambda e: e.name)
-            kinds = [(e.name, e.is_symlink(), e.is_dir(follow_symlinks=False)) for e in there]
-    except OSError as error:
-        raise UserError(f"{printable(str(folder.path))} cannot be listed ({error.strerror}): allow it") from None
-    if link := next((name for name, is_link, _ in kinds if is_link), None):
-        raise UserError(
-            f"{printable(str(folder.path / link))} is a link: put what is meant there, links are not followed"
-        )
-    return [n for n, _, is_dir in kinds if not is_dir and n.endswith(".txt")], [n for n, _, is_dir in kinds if is_dir]

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from seqsearch.building.aliases import Alias, by_images, by_name, in_several
 from seqsearch.building.captioned import Captioned, Found
-from seqsearch.building.carried import Carried, kept
-from seqsearch.building.checking import CHUNK_IMAGES, Checked, Checker, Piece
+from seqsearch.building.carried import Carried
+from seqsearch.building.checking import CHUNK_IMAGES, Checked, Checker
+from seqsearch.building.planned import Planned, plan
 from seqsearch.building.writing import Image as _Image
 from seqsearch.building.writing import Writer as _Writer
-from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
-from seqsearch.pools.base import Pool, Rows, row_offsets
+from seqsearch.pools.base import Pool
 from seqsearch.storage.files import atomic_path
 
 Observe = Callable[[str, int, int, int], None]
@@ -99,7 +99,10 @@ def build_parquet(
             f"--max-images {options.max_images} is below --min-images {options.min_images}: no class would be left"
         )
     report = Report()
-    planned = _plan(sources, options, report)
+    planned, report.merged = plan(sources, options.merge_aliases)
+    for _, pool in sources:
+        report.ignored += map(printable, getattr(pool, "ignored", ()))
+        report.ignored_count += getattr(pool, "ignored_count", 0)
     with atomic_path(out) as temporary, contextlib.ExitStack() as stack:
         opened = [_readable(pool, out, stack, observe) for _, pool in sources]
         texts = Carried(sources)
@@ -123,7 +126,7 @@ def build_parquet(
 
 
 def _write(
-    planned: Sequence[_Planned],
+    planned: Sequence[Planned],
     checker: Checker,
     writer: _Writer,
     texts: Carried,
@@ -133,7 +136,7 @@ def _write(
 ) -> list[NDArray[np.uint64]]:
     """All classes, one after the other; fingerprints of the images of those that are kept."""
     prints, done = [], 0
-    chosen = [c.pieces(options) for c in planned]
+    chosen = [c.pieces(options.max_images, options.seed) for c in planned]
     total = sum(len(rows) for pieces in chosen for _, rows in pieces)
     checked = checker.stream(itertools.chain.from_iterable(chosen))
     for c, pieces in zip(planned, chosen, strict=True):
@@ -145,7 +148,7 @@ def _write(
                 done += 1
                 if done % CHUNK_IMAGES == 0 or done == total:
                     observe("checking", done, total, len(report.skipped))
-        spare = c.spare(options) if own.count < options.max_images else []
+        spare = c.spare(options.max_images, options.seed) if own.count < options.max_images else []
         while spare and (missing := options.max_images - own.count) > 0:
             more, spare = spare[:missing], spare[missing:]
             for (number, row), image in zip(more, checker.stream((n, np.array([r])) for n, r in more), strict=True):
@@ -174,65 +177,13 @@ def _readable(pool: Pool, out: Path, stack: contextlib.ExitStack, observe: Obser
     return Spooled(pool, Path(name), lambda done: observe("copying", min(done, total), total, 0))
 
 
-# ------------------------------------------------------------------------------------------------ what goes in
-
-
-@dataclass(frozen=True)
-class _Planned:
-    """A class to be, and where all its images are."""
-
-    group: str
-    name: str
-    everything: tuple[Piece, ...]
-
-    def pieces(self, options: Options) -> list[Piece]:
-        """What is taken of it: all, or ``max_images`` drawn over all pieces, in the order they lie."""
-        if not 0 < options.max_images < sum(len(rows) for _, rows in self.everything):
-            return list(self.everything)
-        drawn = np.sort(self._order(options)[: options.max_images])
-        found, low = [], 0
-        for number, rows in self.everything:
-            found.append((number, rows[drawn[(drawn >= low) & (drawn < low + len(rows))] - low]))
-            low += len(rows)
-        return found
-
-    def spare(self, options: Options) -> list[tuple[int, int]]:
-        """(source, row) of the images that were not drawn, in the order in which they replace unusable ones."""
-        numbers = np.concatenate([np.full(len(rows), number) for number, rows in self.everything])
-        rows = np.concatenate([rows for _, rows in self.everything])
-        rest = self._order(options)[options.max_images :]
-        return list(zip(numbers[rest].tolist(), rows[rest].tolist(), strict=True))
-
-    def _order(self, options: Options) -> Rows:
-        total = sum(len(rows) for _, rows in self.everything)
-        return seeded_numpy("pool build", options.seed, self.group, self.name).permutation(total)
-
-
-def _plan(sources: Sequence[tuple[str, Pool]], options: Options, report: Report) -> list[_Planned]:
-    """The classes to be, sorted by group and name."""
-    pieces: dict[tuple[str, str], list[Piece]] = {}
-    for number, (source, pool) in enumerate(sources):
-        report.ignored += map(printable, getattr(pool, "ignored", ()))
-        report.ignored_count += getattr(pool, "ignored_count", 0)
-        offsets, groups = row_offsets(pool.classes), {c.group for c in pool.classes}
-        for index, c in enumerate(pool.classes):
-            group = c.group if len(sources) == 1 else source if len(groups) == 1 else f"{source}/{c.group}"
-            rows = kept(pool, np.arange(offsets[index], offsets[index + 1]))
-            pieces.setdefault((printable(group), printable(c.name)), []).append((number, rows))
-    if options.merge_aliases:
-        for alias in by_name(sorted(pieces)):
-            pieces[alias.first] += pieces.pop(alias.second)
-            report.merged.append(alias)
-    return [_Planned(g, n, tuple(pieces[g, n])) for g, n in sorted(pieces)]
-
-
 # ------------------------------------------------------------------------------------------------ what comes out
 
 
 class _Class:
     """A class on its way: held back until it is certain to have enough images, then written as they come."""
 
-    def __init__(self, planned: _Planned, min_images: int, writer: _Writer, texts: Carried, report: Report) -> None:
+    def __init__(self, planned: Planned, min_images: int, writer: _Writer, texts: Carried, report: Report) -> None:
         self._planned, self._min, self._writer, self._texts = planned, min_images, writer, texts
         self._report, self._label = report, len(report.classes)
         self._marks: set[bytes] = set()
