@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.building.clauses import Coded
-from seqsearch.building.leaks import leaking
+from seqsearch.building.clauses import Coded, taken
+from seqsearch.building.leaks import forms_of, holding, normalised
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable, shortened
 from seqsearch.pools.base import ClassInfo
@@ -62,9 +62,9 @@ def audited(
         halves = dealt(bound[own], [len(own) // 2, len(own) - len(own) // 2], "audit", classes[label].name)
         if halves is not None:
             learned[own[halves[1]]] = True
-    chance = 1 / max(1, len(there))
+    chance, forms = 1 / max(1, len(there)), forms_of([c.name for c in classes])
     return [
-        Audited(name, _accuracy(codes, labels, learned), chance, _naming(codes, values, labels, classes))
+        Audited(name, _accuracy(codes, labels, learned), chance, _naming(codes, values, labels, forms))
         for name, (codes, values) in columns.items()
     ]
 
@@ -104,12 +104,12 @@ def _accuracy(codes: NDArray[np.int64], labels: NDArray[np.int64], learned: NDAr
     return float(per_class.mean()) if len(per_class) else 0.0
 
 
-def _naming(
-    codes: NDArray[np.int64], values: list[str], labels: NDArray[np.int64], classes: tuple[ClassInfo, ...]
-) -> float:
-    """Share of the images whose value holds the name of their class."""
-    held = 0
-    for label in np.unique(labels).tolist():
-        own, counts = np.unique(codes[(labels == label) & (codes >= 0)], return_counts=True)
-        held += int(counts[leaking([values[c] for c in own.tolist()], classes[label].name)].sum())
+def _naming(codes: NDArray[np.int64], values: list[str], labels: NDArray[np.int64], forms: list[list[str]]) -> float:
+    """Share of the images whose value holds the name of their class, of which there are these ``forms``."""
+    there = codes >= 0
+    pairs, counts = np.unique(np.stack([labels[there], codes[there]]), axis=1, return_counts=True)
+    normal, held = normalised(values), 0
+    for label in np.unique(pairs[0]).tolist():
+        own = pairs[0] == label
+        held += int(counts[own][holding(taken(normal, pairs[1][own]), forms[label])].sum())
     return held / max(1, len(labels))

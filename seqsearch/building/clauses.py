@@ -91,15 +91,21 @@ def sentences(columns: dict[str, Coded]) -> list[str]:
     >>> sentences({"Fuel_type": (np.array([0, -1]), ["Diesel"]), "Price": (np.array([0, 0]), ["900"])})
     ['the fuel type is Diesel, the price is 900.', 'the price is 900.']
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     clauses: list[Any] = []
     for name, (codes, values) in columns.items():
         said = " ".join(name.replace("_", " ").lower().split())
         told = strings([*(f", the {said} is {v}" for v in values), ""])
-        at = np.ascontiguousarray(np.where(codes < 0, len(values), codes), dtype=np.int64)
-        clauses.append(told.take(pa.Array.from_buffers(pa.int64(), len(at), [None, pa.py_buffer(at)])))
+        clauses.append(taken(told, np.where(codes < 0, len(values), codes)))
     # Commas are in the clauses: with nulls to be skipped, Arrow 26 leaves out rows that have nothing else.
     joined = pc.binary_join_element_wise(*clauses, "")
     return [f"{text[2:]}." if text else "" for text in joined.to_pylist()]
+
+
+def taken(values: Any, places: NDArray[np.int64]) -> Any:
+    """The values of an Arrow array at ``places`` ``[n]``."""
+    import pyarrow as pa
+
+    at = np.ascontiguousarray(places, dtype=np.int64)
+    return values.take(pa.Array.from_buffers(pa.int64(), len(at), [None, pa.py_buffer(at)]))

@@ -6,6 +6,7 @@ perhaps in the plural. Captions are judged one by one: an image is dropped when 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.building.writing import strings
-from seqsearch.pools.base import ClassInfo, row_offsets
+from seqsearch.pools.base import ClassInfo, Rows, row_offsets
 
 Level = Literal["full", "head", "keep"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 """The whole name, its last word (the ``albatross`` of a kind of albatross), or nothing is looked for."""
 EXAMPLES = 3
 """Captions of a class that are shown."""
+BATCH = 50_000
+"""Captions that are compared at a time, about."""
 _NO_NAME = re.compile(r"(class |label |category )?[\d ]*")
 """Names that stand for numbers: nobody writes them into a caption."""
 
@@ -50,42 +53,66 @@ def without_leaks(
 ) -> tuple[list[list[str]], Leaks]:
     """The captions of each image ``[n]`` (rows of ``classes``) without those that name its class, and what was dropped."""
     kept, report = list(texts), Leaks(level)
-    offsets = row_offsets(classes)
-    for index, info in enumerate(classes):
-        rows = range(int(offsets[index]), int(offsets[index + 1]))
-        flat = [t for row in rows for t in texts[row]]
-        report.of_captions += len(flat)
-        report.of_samples += sum(bool(texts[row]) for row in rows)
-        if level == "keep":
-            continue
-        if _NO_NAME.fullmatch(_plain([info.name])[0]):
-            report.nameless.append(info.name)
-        found = leaking(flat, info.name, level)
-        if not found.any():
-            continue
-        marks, samples = iter(found.tolist()), 0
-        for row in rows:
-            own = [t for t in texts[row] if not next(marks)]
-            samples += bool(texts[row]) and not own
-            kept[row] = own
-        examples = [flat[i] for i in np.flatnonzero(found)[:EXAMPLES].tolist()]
-        captions = int(found.sum())
-        of_class = {"group": info.group, "class": info.name, "captions": captions, "samples": samples}
-        report.classes.append({**of_class, "examples": examples})
-        report.captions, report.samples = report.captions + captions, report.samples + samples
+    offsets, forms = row_offsets(classes), forms_of([c.name for c in classes])
+    for low, high in _batches(texts, offsets):
+        flat = [t for row in range(int(offsets[low]), int(offsets[high])) for t in texts[row]]
+        normal, start = normalised(flat), 0
+        for index in range(low, high):
+            rows = range(int(offsets[index]), int(offsets[index + 1]))
+            own = flat[start : start + sum(len(texts[row]) for row in rows)]
+            found = holding(normal.slice(start, len(own)), forms[index], level)
+            start += len(own)
+            _drop(classes[index], rows, own, found, kept, report)
+            if level != "keep" and not forms[index]:
+                report.nameless.append(classes[index].name)
     return kept, report
+
+
+def _batches(texts: Sequence[list[str]], offsets: Rows) -> list[tuple[int, int]]:
+    """Ranges of classes that have some `BATCH` captions together: to begin with few is slow, and all at once takes room."""
+    ends, count = [0], 0
+    for index in range(len(offsets) - 1):
+        count += sum(len(texts[row]) for row in range(int(offsets[index]), int(offsets[index + 1])))
+        if count >= BATCH:
+            ends.append(index + 1)
+            count = 0
+    if ends[-1] < len(offsets) - 1:
+        ends.append(len(offsets) - 1)
+    return list(itertools.pairwise(ends))
+
+
+def _drop(
+    info: ClassInfo, rows: range, own: list[str], found: NDArray[np.bool_], kept: list[list[str]], report: Leaks
+) -> None:
+    """Take the captions of a class that were ``found`` [of ``own``, row by row] out of ``kept``, and count them."""
+    report.of_captions += len(own)
+    report.of_samples += sum(bool(kept[row]) for row in rows)
+    if not found.any():
+        return
+    marks, samples = iter(found.tolist()), 0
+    for row in rows:
+        there = len(kept[row])
+        kept[row] = [t for t in kept[row] if not next(marks)]
+        samples += there > 0 and not kept[row]
+    captions, examples = int(found.sum()), [own[i] for i in np.flatnonzero(found)[:EXAMPLES].tolist()]
+    of_class = {"group": info.group, "class": info.name, "captions": captions, "samples": samples}
+    report.classes.append({**of_class, "examples": examples})
+    report.captions, report.samples = report.captions + captions, report.samples + samples
 
 
 def leaking(captions: Sequence[str], name: str, level: str = "full") -> NDArray[np.bool_]:
     """Whether each caption ``[n]`` holds the name of the class (``full``), or its last word (``head``)."""
+    return holding(normalised(captions), forms_of([name])[0], level)
+
+
+def holding(normal: Any, forms: Sequence[str], level: str = "full") -> NDArray[np.bool_]:
+    """The same, of captions that are `normalised` and of the `forms_of` the name."""
     import pyarrow.compute as pc
 
-    forms = [form for form in _forms(name) if form]
-    if level == "keep" or not forms or not captions:
-        return np.zeros(len(captions), dtype=bool)
+    if level == "keep" or not forms or not len(normal):
+        return np.zeros(len(normal), dtype=bool)
     wanted = "|".join(_with_plurals(form.rpartition(" ")[2] if level == "head" else form) for form in forms)
-    found = pc.match_substring_regex(normalised(captions), pattern=f"(^| )({wanted})( |$)")
-    return np.array(found.to_pylist(), dtype=bool)
+    return np.array(pc.match_substring_regex(normal, pattern=f"(^| )({wanted})( |$)").to_pylist(), dtype=bool)
 
 
 def normalised(texts: Sequence[str]) -> Any:
@@ -101,21 +128,20 @@ def normalised(texts: Sequence[str]) -> Any:
     return pc.utf8_trim(pc.replace_substring_regex(bare, pattern=r"[^\p{L}\p{N}]+", replacement=" "), characters=" ")
 
 
-def _plain(names: Sequence[str]) -> list[str]:
-    found: list[str] = normalised(names).to_pylist()
-    return found
+def forms_of(names: Sequence[str]) -> list[list[str]]:
+    """Each name as it may stand in a caption: without numbers before it (``001.``), and where a number is glued to a word, with
+    and without it. None of a name that is a number."""
+    return [_forms(name.split()) for name in normalised(names).to_pylist()]
 
 
-def _forms(name: str) -> list[str]:
-    """The name without numbers before it (``001.``); where a number is glued to a word, with and without it."""
-    words = _plain([name])[0].split()
+def _forms(words: list[str]) -> list[str]:
     while len(words) > 1 and words[0].isdigit():
         words = words[1:]
     whole = " ".join(words)
     if _NO_NAME.fullmatch(whole):
         return []
-    glued = whole.lstrip("0123456789")
-    return [whole] if glued == whole else [whole, glued.strip()]
+    glued = whole.lstrip("0123456789").strip()
+    return [form for form in dict.fromkeys((whole, glued)) if form]
 
 
 def _with_plurals(words: str) -> str:

@@ -41,13 +41,13 @@ def _ending(path: str) -> str:
     return stem if ending.lower() in extensions() else path
 
 
-RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("path", lambda p: printable(p.replace("\\", "/")).removeprefix("./")),
-    ("path without ending", _ending),
-    ("class folder and name", lambda p: "/".join(_ending(p).split("/")[-2:])),
-    ("name", lambda p: _ending(p).split("/")[-1]),
+RULES: tuple[Callable[[str], str], ...] = (
+    lambda p: printable(p.replace("\\", "/")).removeprefix("./"),
+    _ending,
+    lambda p: "/".join(_ending(p).split("/")[-2:]),
+    lambda p: _ending(p).split("/")[-1],
 )
-"""How images are known: what it is called, and the key of a path."""
+"""What an image may be known by: its path, its path without ending, class folder and name, its name."""
 
 
 def matched(told: Told, names: Sequence[str], root: str, captioned_only: bool) -> NDArray[np.int64]:
@@ -77,7 +77,7 @@ def matched(told: Told, names: Sequence[str], root: str, captioned_only: bool) -
 def _rule(told: Told, names: Sequence[str]) -> tuple[Callable[[str], str], int]:
     """The rule by which most images have one record that is theirs alone, and how many records fit an image by it."""
     best: tuple[tuple[int, int], Callable[[str], str]] | None = None
-    for _, rule in RULES:
+    for rule in RULES:
         there, said = Counter(map(rule, names)), Counter(map(rule, told.keys))
         found = (
             sum(n == 1 and there[key] == 1 for key, n in said.items()),
