@@ -8,6 +8,7 @@ from pathlib import Path
 from protocols.evaluate.published.records import Data, Entry, Ledger
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
+from seqsearch.pools.base import is_captioned
 from seqsearch.pools.open import build_pool
 from seqsearch.streams.open import build_stream
 
@@ -59,6 +60,8 @@ def _counted(data: Data, path: Path) -> tuple[str, int, int]:
         stream = build_stream(str(path))
         return stream.digest, len(stream.classes), len(stream)
     pool = build_pool(str(path))
+    if data.kind == "pairs" and not is_captioned(pool):
+        raise UserError(f"{path} has no texts, and {data.name} is of images with texts: {data.where}")
     return pool.digest, len(pool.classes), sum(c.count for c in pool.classes)
 
 

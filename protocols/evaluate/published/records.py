@@ -38,7 +38,7 @@ class Data:
         images: how many there are, compared too; 0: not known.
         may_differ: which of the two may be others, because the data set is not fixed by its name.
         groups: of its classes, in the file; none: one group.
-        kind: what ``path`` is opened as.
+        kind: what ``path`` is opened as; pairs are a pool whose images have texts.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Data:
     images: int = 0
     may_differ: tuple[Literal["classes", "images"], ...] = ()
     groups: tuple[str, ...] = ()
-    kind: Literal["pool", "stream"] = "pool"
+    kind: Literal["pool", "stream", "pairs"] = "pool"
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from protocols.evaluate.published.records import Data, Entry, Ledger
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 
-COSTED = ("cldyb", "edge", "gtep", "online", "score")
+COSTED = ("cldyb", "edge", "gtep", "mcil", "online", "score")
 """Commands that have ``--dry-run``."""
 KEY = re.compile(r"[0-9a-f]{16}")
 

@@ -16,6 +16,7 @@ from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.records import Ledger
 from protocols.evaluate.published.where import CHECKOUT, LEDGER
 from protocols.gtep.settings import GtepSettings
+from protocols.mcil.settings import McilSettings
 from protocols.online.settings import OnlineSettings
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.registry import load
@@ -25,6 +26,7 @@ SETTINGS: dict[str, Any] = {
     "cldyb": CldybSettings,
     "edge": EdgeSettings,
     "gtep": GtepSettings,
+    "mcil": McilSettings,
     "online": OnlineSettings,
 }
 

@@ -1,8 +1,8 @@
 """Entries of the ledger that need data, on stand-ins for them, and what their answers are read by, on small runs.
 
 The stand-ins are the only substitution: for each data set a Parquet pool of tiny one-coloured images, with as many classes and
-the same groups; the embedded backbone for ViT-B/16, and names compared by n-grams for CLIP's text encoders, which would be
-downloaded.
+the same groups, with a text each where they are pairs; the embedded backbones for ViT-B/16 and FLAVA, and names compared by
+n-grams for CLIP's text encoders, which would be downloaded.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -36,6 +38,14 @@ def made(folder: Path, data: Data) -> Path:
     pool = folder / Path(data.path).with_suffix(".parquet")
     source = stand_in(folder / f"{data.name}-images", data.classes, data.groups)
     build_parquet([(data.name, build_pool(str(source)))], pool, Options(min_images=4), workers=2)
+    return captioned(pool) if data.kind == "pairs" else pool
+
+
+def captioned(pool: Path) -> Path:
+    """The same file with a text for each image."""
+    table = pq.read_table(pool).replace_schema_metadata(None)
+    texts = [f"a thing of shade {i % 7}" for i in range(len(table))]
+    pq.write_table(table.append_column("caption", pa.array(texts)), pool)
     return pool
 
 
@@ -161,6 +171,21 @@ def test_figures_of_learners_stand_where_they_are_read(entry: Entry, tmp_path: P
         read = dataclasses.replace(r, value=at[0], low=at[1], high=at[2], rows=rows)
         found = from_answers(dataclasses.replace(entry, read=(read,)), answers)
         assert all(isinstance(f.ours, int | float) for f in found), read
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "entry", [e for e in ledger().entries if e.paper == "mcil" and e.commands], ids=lambda e: e.name
+)
+def test_figures_of_strategies_stand_where_they_are_read(entry: Entry, tmp_path: Path) -> None:
+    (words,) = entry.words()
+    put = [w for w in substituted(words, {})[2:] if w != "--json"]
+    flags = dict(zip(put[::2], put[1::2], strict=True))
+    flags |= {"--pool": "glyphs:captions=first,classes=20,train=3,reward=1,test=2", "--seeds": "1"}
+    answer = told("mcil", tmp_path / "run", *(w for f, v in flags.items() if f != "--out" for w in (f, v)))
+    found = from_answers(entry, [answer])
+    assert len(found) == 7 * 12
+    assert all(isinstance(f.ours, float) for f in found)
 
 
 @pytest.mark.long
