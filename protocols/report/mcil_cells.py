@@ -106,12 +106,13 @@ def pairs(s: Summary) -> Cells:
     """Of an unfinished run none."""
     there = told_first(s)
     rows = [
-        (f"{d.first} - {d.second}", signed(d.pair.together), p_value(d.pair.p), verdict(d)) for d in there[:MOST_PAIRS]
+        (f"{d.first} - {d.second}", signed(d.pair.over.interval), p_value(d.pair.p), verdict(d))
+        for d in there[:MOST_PAIRS]
     ]
     left = f" {count(len(there) - MOST_PAIRS, 'further pair')}: --json." if len(there) > MOST_PAIRS else ""
     lead = (
-        "Avg of the first minus that of the second, points, over the same runs. Intervals of all pairs hold together (95 %, "
-        f"Bonferroni); p is Holm's over all pairs.{left}"
+        "Avg of the first minus that of the second, points, over the same runs. Each interval holds by itself; p is Holm's over "
+        f"all pairs, and the order goes by it (--json has intervals that hold together).{left}"
     )
     return Cells("Methods, pair by pair", lead, ("Pair", "difference [95 %]", "p", "order"), tuple(rows))
 

@@ -187,3 +187,19 @@ def test_refused_in_one_line(more, says, tmp_path) -> None:
     [line] = ended.stderr.splitlines()
     assert says in line
     assert not (tmp_path / "run").exists()
+
+
+def test_what_each_modality_is_worth(tmp_path) -> None:
+    pool = ["--pool", "glyphs:captions=first,classes=12,train=4,reward=2,test=4", "--backbone", "glyph_flava"]
+    more = ["--methods", "simplecil", "--experiences", "3", "--seeds", "3", "--modalities", "--json"]
+    ended = mcil(*pool, *more, "--out", tmp_path / "run")
+    assert ended.exit_code == 0, ended.output
+    said = json.loads(ended.stdout)
+    assert json.loads((tmp_path / "run/config.json").read_text())["identity"]["scenario"] == "modalities"
+    assert [w["judged_by"] for w in said["modalities"]] == [
+        "image_only", "text_only", "mismatched_image", "mismatched_text",
+    ]  # fmt: skip
+    figures = pd.read_parquet(tmp_path / "run/run_figures.parquet").pivot_table("average", "seed", "classifier")
+    for w in said["modalities"]:
+        lost = (figures["head"] - figures[w["judged_by"]]).mean()
+        assert w["lost"]["value"] == pytest.approx(lost)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from protocols.mcil.settings import McilSettings
 from protocols.mcil.study import McilStudy, prepare
+from seqsearch.building.pool import Options, build_parquet
 from seqsearch.core.errors import UserError
+from seqsearch.pools.open import build_pool
 
 
 def study(tmp_path, **more) -> McilStudy:
@@ -59,6 +63,7 @@ def test_another_scenario_is_another_identity(tmp_path):
         ({"classes": 41}, "--classes 41: pool 'glyphs:classes=40' has 40 classes in play"),
         ({"classes": 3, "experiences": 2}, "has 3 classes in play, and two experiences of two classes need 4"),
         ({"exclude_groups": "nothing"}, "no such group"),
+        ({"modalities": True}, "--modalities: simplecil reads images alone (backbone 'glyph_vit')"),
         ({"methods": "nothing"}, "unknown method 'nothing'"),
     ],
 )
@@ -67,3 +72,21 @@ def test_what_cannot_be_is_refused_in_one_line(tmp_path, more, says):
         study(tmp_path, **more)
     assert says in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_pool_in_which_pairs_cannot_be_mismatched_is_refused(tmp_path):
+    from PIL import Image
+
+    for i, images in enumerate((30, 6, 6, 6)):  # of the test images one class has more than half
+        (folder := tmp_path / "pool" / f"class{i}").mkdir(parents=True)
+        for j in range(images):
+            Image.new("RGB", (8, 8), (40 * i, 8 * j, 0)).save(folder / f"{j}.png")
+    build_parquet(
+        [("pool", build_pool(str(tmp_path / "pool")))], tmp_path / "pool.parquet", Options(min_images=4), workers=1
+    )
+    table = pq.read_table(tmp_path / "pool.parquet").replace_schema_metadata(None)
+    pq.write_table(table.append_column("caption", pa.array(["a thing"] * len(table))), tmp_path / "pairs.parquet")
+    asked = {"pool": str(tmp_path / "pairs.parquet"), "backbone": "glyph_flava", "experiences": 2}
+    assert study(tmp_path, **asked).sizes == (2, 2)
+    with pytest.raises(UserError, match="one class has 8 of 10 test pairs, so that not each can have a text"):
+        study(tmp_path, **asked, modalities=True, orders=4)
