@@ -48,7 +48,7 @@ def flava_network(
     try:
         config = kinds[0](**parts, projection_dim=parts["multimodal_config"].get("hidden_size", 768))
         with torch.device("meta") if empty else contextlib.nullcontext():
-            return FlavaNetwork(kinds[1](config).float().eval(), attention)
+            return FlavaNetwork(kinds[1](config).float(), attention).eval()
     except (ValueError, KeyError, TypeError, RuntimeError, AttributeError) as error:
         said = " ".join(str(error).split())[:160]
         raise UserError(f"{where}: no FLAVA has these sizes ({type(error).__name__}: {said})") from None
