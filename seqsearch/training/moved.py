@@ -48,7 +48,7 @@ def moved(method: Method, source: PoolSource, rows: Rows) -> float | None:
         batch = Batch(rows, source)
         with torch.no_grad():
             found = method.features(batch).detach().float().cpu()
-        distance = relative(found, source.features.network.of(batch.images))
+        distance = relative(found, source.features.network.of(batch.inputs))
     except BaseException as error:
         if ends_session(error):
             raise
