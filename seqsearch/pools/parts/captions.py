@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 import numpy as np
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
-from seqsearch.pools.base import Rows
+from seqsearch.pools.base import Policy, Rows
 from seqsearch.pools.parts.parquet_columns import all_null, readable
 from seqsearch.storage.parquet_file import ParquetFile, judged
 
 if TYPE_CHECKING:
     import torch
 
-Policy = Literal["first", "concat", "random"]
-"""What the text of an image is: its first caption, all of them, or another one each time that it is trained on."""
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 NAMES = ("captions", "caption", "texts", "text")
 """Columns that may hold the texts of an image, a text or a list of them each."""
@@ -30,7 +28,6 @@ class Told(Protocol):
     name: str
 
     def captions(self, rows: Rows) -> list[list[str]]: ...
-    def where(self, row: int) -> str: ...
 
 
 def check_policy(name: str, policy: object, captioned: bool) -> None:
@@ -70,8 +67,15 @@ def _said(pool: Told, rows: Rows) -> list[list[str]]:
     found = pool.captions(rows)
     for row, said in zip(rows, found, strict=True):
         if not said:
-            raise UserError(f"pool {pool.name!r}: {pool.where(int(row))} has no caption: give it one, or leave it out")
+            raise UserError(
+                f"pool {pool.name!r}: {_where(pool, int(row))} has no caption: give it one, or leave it out"
+            )
     return found
+
+
+def _where(pool: Any, row: int) -> str:
+    where = getattr(pool, "where", None)
+    return str(where(row)) if where else f"image {row}"
 
 
 class TextColumn:

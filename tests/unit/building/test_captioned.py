@@ -135,6 +135,25 @@ def test_splits_and_what_is_bound_come_along(tmp_path: Path) -> None:
         told(root, source)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_each_image_keeps_its_own_texts(tmp_path: Path, workers: int) -> None:
+    """Also where images are corrupt or come twice, and others take their places."""
+    names = [f"{c}/{i:02d}.png" for c in ("ant", "bee") for i in range(30)]
+    root = images(tmp_path / "set", *names)
+    for bad in (3, 9, 33):
+        (root / names[bad]).write_bytes(b"no image")
+    (root / names[11]).write_bytes((root / names[10]).read_bytes())
+    records = [{"image": n, "texts": [f"of {n}", "more"], "set": n[:5]} for n in names]
+    pool, _ = told(root, jsonl(tmp_path / "t.jsonl", records), bound="set")
+    report = build_parquet([("set", pool)], tmp_path / "out.parquet", Options(4, max_images=26), workers)
+    assert [k for _, _, k in report.classes] == [26, 26]
+    table = pq.read_table(tmp_path / "out.parquet", columns=["image", "captions", "bound"]).to_pylist()
+    for row in table:
+        assert row["captions"] == [f"of {row['image']['path']}", "more"]
+        assert row["bound"] == row["image"]["path"][:5]
+        assert row["image"]["bytes"] == (root / row["image"]["path"]).read_bytes()
+
+
 def made(tmp_path: Path, name: str, texts: list[list[str]], layout: str = "folder") -> tuple[str, ParquetPool]:
     """Content and pool of the same twelve images with these captions, out of a folder or a Parquet file."""
     root, out = tmp_path / "set", tmp_path / f"{name}.parquet"
