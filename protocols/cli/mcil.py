@@ -53,6 +53,7 @@ def _print_costs(settings: McilSettings, runtime: Runtime) -> None:
     most, at_a_time = expected(study), workers_at_a_time(runtime)
     hours = most.trainings * unit.seconds / 3600 / at_a_time
     orders, seeds = settings.plan
+    large, small = study.sizes[0], study.sizes[-1]
     if runtime.json:
         record = {"trainings": most.trainings, "rollouts": most.rollouts, "hours": hours, "workers": at_a_time,
                   "seconds_per_training": unit.seconds, "orders": orders, "seeds": seeds, "sizes": list(study.sizes)}  # fmt: skip
@@ -60,7 +61,7 @@ def _print_costs(settings: McilSettings, runtime: Runtime) -> None:
         return
     click.echo(
         f"{most.trainings:,} trainings ({len(study.methods)} methods, {orders} class orders with {seeds} training seed(s) each, "
-        f"{len(study.sizes)} experiences of {study.sizes[0]} to {study.sizes[-1]} classes)\n"
+        f"{len(study.sizes)} experiences of {large if large == small else f'{small} or {large}'} classes)\n"
         f"{duration(3600 * hours)} with {at_a_time} worker(s), at {unit.seconds:.2g} s a training on this machine, by the second "
         "experience of each method (one that trains on all seen so far, as mm_ub, takes longer later)\nnothing was run"
     )
