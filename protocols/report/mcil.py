@@ -7,7 +7,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from protocols.mcil.summary import Judged, Summary
+from protocols.mcil.judged import Judged
+from protocols.mcil.summary import Summary
 from protocols.report import mcil_words as words
 from protocols.report.mcil_cells import as_interval, tables, verdict
 from protocols.report.mcil_plots import charts

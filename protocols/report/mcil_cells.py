@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from protocols.mcil.summary import Difference, Judged, Noise, Summary
+from protocols.mcil.compared import Difference, Noise
+from protocols.mcil.judged import Judged
+from protocols.mcil.summary import Summary
 from protocols.report.edge_cells import interval, signed
 from protocols.report.tables import Cells
 from protocols.report.text import count, megabytes, percent

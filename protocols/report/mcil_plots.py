@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from protocols.mcil.summary import Judged, Summary
+from protocols.mcil.judged import Judged
+from protocols.mcil.summary import Summary
 from protocols.report.gtep_plots import named_dots
 from protocols.report.online_charts import Series, key, section, series_chart
 from protocols.report.text import percent

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from protocols.mcil.summary import Difference, Summary
+from protocols.mcil.compared import Difference
+from protocols.mcil.summary import Summary
 from protocols.report.mcil_cells import told_first
 from protocols.report.text import cost, count, enumerated, percent
 from seqsearch.core.text import shown

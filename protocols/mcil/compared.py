@@ -1,0 +1,76 @@
+"""Methods beside each other, judged otherwise, and by what they vary: all over the same runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from protocols.mcil.judged import Judged
+from seqsearch.distribution.components import Components, components
+from seqsearch.distribution.permutation import holm
+from seqsearch.distribution.runs import OverRuns, Pair, over_runs, pairs
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Avg of the first minus that of the second, over the same runs; labels of methods."""
+
+    first: str
+    second: str
+    pair: Pair
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a method loses judged otherwise: Avg of its head minus that of another classifier, over the same runs; ``p`` is Holm's
+    over all of the run's."""
+
+    label: str
+    classifier: str
+    over: OverRuns
+    p: float
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Noise of orders and of seeds in a method's Avg; ``p``: that there is none of orders, Holm's over methods."""
+
+    label: str
+    of: Components
+    p: float
+
+    @property
+    def unseeded(self) -> bool:
+        """Seeds changed nothing in any order."""
+        return not self.of.lacking and self.of.seed.value == 0
+
+
+def pairs_of(whole: Sequence[Judged]) -> list[Difference]:
+    """All pairs of methods all whose runs ended."""
+    if len(whole) < 2:
+        return []
+    return [
+        Difference(whole[p.first].label, whole[p.second].label, p) for p in pairs(np.array([h.values for h in whole]))
+    ]
+
+
+def worth_of(whole: Sequence[Judged], others: Sequence[Judged]) -> list[Worth]:
+    """Head minus each other classifier of the same method."""
+    heads = {h.label: h for h in whole}
+    there = [(heads[o.label], o) for o in others if o.label in heads and o.status == "ok"]
+    over = [over_runs(h.values - o.values) for h, o in there]
+    adjusted = iter(holm([o.p for o in over if not o.lacking]))
+    return [
+        Worth(o.label, o.classifier, d, math.nan if d.lacking else next(adjusted))
+        for (_, o), d in zip(there, over, strict=True)
+    ]
+
+
+def noise_of(whole: Sequence[Judged]) -> list[Noise]:
+    """Of each method, where both orders and seeds were varied."""
+    found = [(h.label, components(table)) for h in whole if min((table := h.table).shape) > 1]
+    adjusted = iter(holm([c.p for _, c in found if not math.isnan(c.p)]))
+    return [Noise(label, c, math.nan if math.isnan(c.p) else next(adjusted)) for label, c in found]
