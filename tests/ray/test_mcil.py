@@ -13,6 +13,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
+
+from protocols.cli.main import main
 
 FLAGS = [
     "--pool", "glyphs:classes=16", "--methods", "ranpac,finetune:epochs=1", "--backbone", "glyph_vit", "--experiences", "3",
@@ -39,7 +42,8 @@ def trained(run: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def in_process(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = tmp_path_factory.mktemp("runs") / "inline"
-    mcil(*FLAGS, "--workers", 0, "--out", run)
+    ended = CliRunner().invoke(main, ["mcil", *FLAGS, "--workers", "0", "--out", str(run)])
+    assert ended.exit_code == 0, ended.output
     return run
 
 
