@@ -26,18 +26,22 @@ def methods(name: str | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("method")
-@click.option("--backbone", default="glyph_vit", show_default=True, help="Backbone to check it on.")
-@click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model.")
+@click.option(
+    "--backbone", help="Backbone to check it on.  [default: glyph_vit, or glyph_flava for methods of image-text pairs]"
+)
+@click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model or flava.")
 @click.option(
     "--learner", is_flag=True, help="METHOD is a learner of streams, also where a method has its name, as er."
 )
-def check(method: str, backbone: str, weights: str | None, learner: bool) -> None:
+def check(method: str, backbone: str | None, weights: str | None, learner: bool) -> None:
     """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and tell whether its results can be trusted.
 
     A learner of streams (a class derived from Learner) is given a small stream."""
     from seqsearch.study.check import check as findings_of
     from seqsearch.study.check import compared_accuracies
+    from seqsearch.study.check_made_for import embedded_backbone
 
+    backbone = backbone or embedded_backbone(method, learner)
     findings = findings_of(method, backbone, {backbone: weights} if weights else None, learner)
     for f in findings:
         click.echo(shown(f"{f.contract} {f.asks}: {f.wrong or 'ok'}"))

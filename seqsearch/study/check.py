@@ -17,19 +17,19 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqsearch.core import command_line
+from seqsearch.backbones.open import build_backbone
 from seqsearch.core.deadline import ends_session
 from seqsearch.core.errors import UserError
-from seqsearch.core.grammar import Item, parse_item
-from seqsearch.core.registry import load, located, names
+from seqsearch.core.grammar import parse_item
+from seqsearch.core.registry import located
 from seqsearch.core.types import MethodSpec, StateKey, Task
-from seqsearch.learners.base import Learner
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch
 from seqsearch.storage.files import cache_root
 from seqsearch.study.check_command import command_findings
 from seqsearch.study.check_interrupted import learned_twice
 from seqsearch.study.check_learner import LONGER, accuracies, learner_findings
+from seqsearch.study.check_made_for import is_learner, pool_for
 from seqsearch.study.findings import Finding, differing, disturbed
 from seqsearch.training.device import pin_threads
 from seqsearch.training.failures import line_of
@@ -37,8 +37,6 @@ from seqsearch.training.guard import NotAsLent
 from seqsearch.training.scenario import checked_scores, learned, scores_of
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
-
-POOL = "glyphs:classes=32"
 
 
 def check(text: str, backbone: str, weights: Mapping[str, str] | None = None, learner: bool = False) -> list[Finding]:
@@ -53,7 +51,8 @@ def check(text: str, backbone: str, weights: Mapping[str, str] | None = None, le
     if learner or is_learner(item):
         return learner_findings(item, backbone, dict(weights or {}))
     with tempfile.TemporaryDirectory() as scratch:
-        world = World(POOL, 0, str(cache_root()), scratch, weights=tuple((weights or {}).items()))
+        pool = pool_for(build_backbone(item.backbone or backbone, weights))
+        world = World(pool, 0, str(cache_root()), scratch, weights=tuple((weights or {}).items()))
         subject = _Subject(world, world.spec(item, backbone))
         if subject.spec.command:
             return [Finding(*f) for f in command_findings(subject.trainer, subject.spec, subject.tasks)]
@@ -79,20 +78,6 @@ def compared_accuracies(
         f"{a.learner}: online accuracy {a.online:.3f}, near-future {a.near_future:.3f}, retention {a.retention:.3f}"
         for a in found
     ]
-
-
-def is_learner(item: Item) -> bool:
-    """Whether it is a learner of streams, and no method: its class says; of what is ours, its name if no method has it.
-
-    Raises:
-        UserError: its file cannot be loaded.
-    """
-    if command_line.is_one(item.target):
-        return False
-    if ":" not in item.target:
-        return item.target in names("learner") and item.target not in names("method")
-    build = load("method", item.target)
-    return isinstance(build, type) and issubclass(build, Learner)
 
 
 class _Subject:

@@ -9,6 +9,8 @@ from click.testing import CliRunner
 
 from protocols.cli.main import main
 from seqsearch.study.check_interrupted import middles
+from seqsearch.study.check_made_for import embedded_backbone
+from tests.conformance.lab import EXAMPLE, PAIRS
 
 METHOD = """
 import torch
@@ -161,3 +163,44 @@ def test_trainings_are_interrupted_within_each_phase() -> None:
     assert middles(["train"] * 5) == [3]
     assert middles(["train"] * 4 + ["tuning"]) == [2, 5]
     assert middles(["a", "b", "a", "b", "a"]) == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("method", "backbone"),
+    [
+        ("mm_dp:pull=0.5", "glyph_flava"),
+        ("mm_er", "glyph_flava"),
+        ("l2p", "glyph_vit"),
+        ("frozen_head", "glyph_vit"),
+        ("acm", "glyph_vit"),
+        ("cmd:python -m mine", "glyph_vit"),
+    ],
+)
+def test_methods_of_pairs_are_checked_on_a_backbone_of_pairs(method: str, backbone: str) -> None:
+    assert embedded_backbone(method) == backbone
+    assert embedded_backbone(f"{EXAMPLE}:shrinkage=0.2") == "glyph_vit"
+
+
+def test_what_reads_texts_is_checked_on_glyphs_that_have_some() -> None:
+    result = CliRunner().invoke(main, ["check", "simplecil", "--backbone", PAIRS])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count(": ok\n") == 8
+    result = CliRunner().invoke(main, ["check", "mm_dpcf", "--backbone", "glyph_vit"])
+    assert "learns from images with texts, and backbone 'glyph_vit' reads images alone" in result.stderr
+
+
+@pytest.mark.long
+def test_a_method_of_pairs_keeps_them_all_on_what_comes_with_us() -> None:
+    result = CliRunner().invoke(main, ["check", "mm_dp:epochs=1"])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count(": ok\n") == 8
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "method", ["mm_er:mixing=halves,epochs=3", "mm_er:buffer=dp,mask=own,epochs=3", "mm_ub:epochs=3"]
+)
+def test_replay_of_pairs_goes_on_as_if_never_interrupted(method: str) -> None:
+    result = CliRunner().invoke(main, ["check", method, "--backbone", PAIRS])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count(": ok\n") == 8
