@@ -11,10 +11,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from protocols.report.methods import describe, differing, range_of, space_text, variant_of
+from protocols.report.methods import describe, differing, embedded_of, range_of, space_text, variant_of
 from seqsearch.core.registry import names
 from seqsearch.methods.base import DESIGN
-from seqsearch.methods.config import EMBEDDED, TINY
+from seqsearch.methods.config import TINY
 
 DOCS = Path(__file__).parents[2] / "docs"
 BEGIN, END = (
@@ -35,6 +35,7 @@ BACKBONES = {
     "any": "any",
     "vit": "vision transformers of timm",
     "maps": "networks with feature maps behind their stages",
+    "pairs": "those of image-text pairs: glyph_flava, flava",
 }
 """Words for what a method can run on (`seqsearch.methods.base.Caps`)."""
 
@@ -55,7 +56,7 @@ def page(name: str) -> str:
         *_capabilities(m["caps"]),
     ]
     if m["parameters"]:
-        lines += ["", "## Parameters", "", *_parameters(m["parameters"])]
+        lines += ["", "## Parameters", "", *_parameters(m["parameters"], embedded_of(m["caps"]))]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -93,7 +94,7 @@ def _section(name: str) -> str:
     ]
     lines = [f"### {name}", "", _markdown(first), "", _markdown(rest), "", f"Reads {reads}."]
     if m["parameters"]:
-        lines += ["", *_parameters(m["parameters"])]
+        lines += ["", *_parameters(m["parameters"], embedded_of(m["caps"], "learner"))]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
 
 
@@ -125,14 +126,17 @@ def _markdown(text: str) -> str:
 def _capabilities(caps: dict[str, Any]) -> list[str]:
     fixed = caps["order_invariant_after"]
     reads = "features of the frozen backbone only: no image is decoded" if caps["input"] == "frozen" else "images"
+    reads += " and their texts" if caps["backbones"] == "pairs" else ""
+    both = caps["pairs"] or (caps["input"] == "frozen" and caps["backbones"] == "any")
     order = (
         "matters" if fixed is None else "cannot change the final model" + (f" after the first {fixed}" if fixed else "")
     )
     lines = [
         f"- design (CLDyB Table 3): {', '.join(caps['design']) or 'none of the columns'}",
-        f"- reads {reads}" + ("; stores training images (as rows)" if caps["needs_exemplars"] else ""),
+        f"- reads {reads}{' and their texts' if caps['backbones'] == 'pairs' else ''}"
+        + ("; stores training images (as rows)" if caps["needs_exemplars"] else ""),
         f"- the order of the tasks {order}",
-        f"- backbones: {BACKBONES[caps['backbones']]}",
+        f"- backbones: {BACKBONES[caps['backbones']]}{', also those of image-text pairs' if both else ''}",
     ]
     if caps["needs_val"]:
         lines.append("- uses the validation images of a task")
@@ -141,9 +145,9 @@ def _capabilities(caps: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _parameters(parameters: list[dict[str, Any]]) -> list[str]:
-    """A table, with a column for those defaults on other networks that differ from the first."""
-    titles = {"embedded": f"on {' and '.join(EMBEDDED)}", "scratch": "from scratch", "tiny": f"on {TINY}"}
+def _parameters(parameters: list[dict[str, Any]], embedded: str) -> list[str]:
+    """A table, with a column for those defaults on other networks that differ from the first; ``embedded`` are some of them."""
+    titles = {"embedded": f"on {embedded}", "scratch": "from scratch", "tiny": f"on {TINY}"}
     others = differing(parameters)
     heads = ["parameter", "default", *(titles[kind] for kind in others), "values", "tuned over", ""]
     lines = [f"| {' | '.join(heads)} |".replace("|  |", "| |"), "|---" * len(heads) + "|"]

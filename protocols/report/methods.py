@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from seqsearch.core.bounds import plain, range_text
 from seqsearch.core.registry import ItemKind, load, names
 from seqsearch.methods.config import EMBEDDED, SCRATCH, TINY, LogUniform, default_of, space_of
 
+PAIRED = "glyph_flava"
+"""The one of the embedded backbones that is of image-text pairs."""
 KINDS = {
-    "embedded": ("embedded", " and ".join(EMBEDDED)),
+    "embedded": ("embedded", "the embedded backbones"),
     "scratch": ("scratch", "networks from scratch"),
     "tiny": (TINY, "that network, of any size of images"),
 }
@@ -70,7 +73,15 @@ def method_text(name: str) -> str:
         UserError: there is no such method.
     """
     m = describe(name)
-    return f"{m['documentation']}\n\n" + "\n".join(_parameters(m["parameters"]))
+    return f"{m['documentation']}\n\n" + "\n".join(_parameters(m["parameters"], embedded_of(m["caps"])))
+
+
+def embedded_of(caps: Mapping[str, Any], kind: ItemKind = "method") -> str:
+    """The embedded backbones that a method, or a learner of streams, with these capabilities can have, in words."""
+    paired = caps["backbones"] == "pairs"
+    reads_both = kind == "method" and (caps["pairs"] or caps["input"] == "frozen")
+    found = [name for name in EMBEDDED if reads_both or paired == (name == PAIRED)]
+    return " and ".join(filter(None, (", ".join(found[:-1]), found[-1])))
 
 
 def differing(parameters: list[dict[str, Any]]) -> list[str]:
@@ -78,8 +89,8 @@ def differing(parameters: list[dict[str, Any]]) -> list[str]:
     return [kind for kind in KINDS if any(p[kind] != p["default"] for p in parameters)]
 
 
-def _parameters(parameters: list[dict[str, Any]]) -> list[str]:
-    """A line each, with a column for each kind of networks on which a default is another."""
+def _parameters(parameters: list[dict[str, Any]], embedded: str) -> list[str]:
+    """A line each, with a column for each kind of networks on which a default is another; ``embedded`` are those of the first."""
     if not parameters:
         return ["Parameters: none"]
     kinds = differing(parameters)
@@ -89,7 +100,8 @@ def _parameters(parameters: list[dict[str, Any]]) -> list[str]:
         rows.append([p["name"], str(p["default"]), *own, _meaning(p)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     lines = ["  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[-1]]) for row in rows]
-    legend = "; ".join(f"{title}: on {words}" for title, words in map(KINDS.__getitem__, kinds))
+    words = {kind: embedded if kind == "embedded" else said for kind, (_, said) in KINDS.items()}
+    legend = "; ".join(f"{KINDS[kind][0]}: on {words[kind]}" for kind in kinds)
     return [
         f"Parameters{f' ({legend}; nothing: the default)' if kinds else ''}:",
         *(f"    {line.rstrip()}" for line in lines),

@@ -33,7 +33,7 @@ def test_pages_are_what_the_code_says() -> None:
 def test_documentation_says_what_it_must(name: str) -> None:
     text = describe(name)["documentation"]
     assert text.count("\n\n") >= 2
-    assert name in ("finetune", "joint") or '"' in text.split("\n\n")[1], (
+    assert name in ("finetune", "joint", "frozen_head") or '"' in text.split("\n\n")[1], (
         "the second paragraph is the paper's title in quotes"
     )
     for word in ("Trainable:", "Stored:"):
@@ -83,6 +83,27 @@ def test_the_text_has_a_column_of_each_kind_of_networks_with_other_defaults(name
     for p in parameters:
         own = [p[kinds[head]] for head in heads]
         assert rows[p["name"]][2:] == ["" if value == p["default"] else str(value) for value in own]
+
+
+@pytest.mark.parametrize(
+    ("name", "embedded"),
+    [
+        ("mm_lb", "glyph_flava"),
+        ("l2p", "glyph_vit and plain_vit"),
+        ("frozen_head", "glyph_vit, plain_vit and glyph_flava"),
+    ],
+)
+def test_backbones_are_named_that_a_method_can_have(name: str, embedded: str) -> None:
+    assert f"(embedded: on {embedded};" in method_text(name)
+    page = pages()[DOCS / "methods" / f"{name}.md"]
+    assert f"| on {embedded} |" in page
+    words = {
+        "mm_lb": "those of image-text pairs: glyph_flava, flava",
+        "l2p": "vision transformers of timm",
+        "frozen_head": "any, also those of image-text pairs",
+    }
+    assert f"- backbones: {words[name]}\n" in page
+    assert ("- reads images and their texts" in page) == (name == "mm_lb")
 
 
 def test_the_text_says_for_which_networks_a_search_space_is() -> None:

@@ -173,7 +173,6 @@ def test_trainings_are_interrupted_within_each_phase() -> None:
         ("l2p", "glyph_vit"),
         ("frozen_head", "glyph_vit"),
         ("acm", "glyph_vit"),
-        ("cmd:python -m mine", "glyph_vit"),
     ],
 )
 def test_methods_of_pairs_are_checked_on_a_backbone_of_pairs(method: str, backbone: str) -> None:
