@@ -61,10 +61,10 @@ def status(h: Judged) -> str:
 def costs(s: Summary) -> Cells:
     """What each method trains, keeps and takes."""
     rows = tuple((h.label, *_costs(h)) for h in s.heads if h.ended)
-    headings = ("Method", "parameters", "kept, MB", "of it images", "training, s", "judging, s")
+    headings = ("Method", "parameters", "kept, MB", "of it exemplars", "training, s", "judging, s")
     lead = (
         "Of a run, means. Parameters: trained, or beyond the backbone where a method does not say. Kept: parameters, statistics "
-        "and stored images at the end. Times are of the machines of this run."
+        "and stored images with their texts (exemplars) at the end. Times are of the machines of this run."
     )
     return Cells("Costs", lead, headings, rows)
 
