@@ -45,7 +45,7 @@ class Noise:
     @property
     def unseeded(self) -> bool:
         """Seeds changed nothing in any order."""
-        return not self.of.lacking and self.of.seed.value == 0
+        return not self.of.lacking and self.of.seed == 0
 
 
 def pairs_of(whole: Sequence[Judged]) -> list[Difference]:

@@ -75,7 +75,7 @@ def to_json(s: Summary) -> dict[str, Any]:
                 {"method": w.label, "judged_by": w.classifier, "lost": _over(w.over), "p": w.p} for w in s.worth
             ],
             "noise": [
-                {"method": n.label, "order_sd": as_interval(n.of.order), "seed_sd": as_interval(n.of.seed), "p": n.p,
+                {"method": n.label, "order_sd": n.of.order, "seed_sd": n.of.seed, "p": n.p,
                  "lacking": n.of.lacking}
                 for n in s.noise
             ],

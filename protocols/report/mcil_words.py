@@ -80,7 +80,7 @@ def _modalities(s: Summary) -> list[str]:
 def _noise(s: Summary) -> list[str]:
     """One sentence."""
     there = [n for n in s.noise if not n.of.lacking]
-    told = [f"{n.label} ({100 * n.of.order.value:.1f} points, sd)" for n in there if n.p <= 0.05]
+    told = [f"{n.label} ({100 * n.of.order:.1f} points, sd)" for n in there if n.p <= 0.05]
     untold = [n.label for n in there if not n.unseeded and not n.p <= 0.05]
     fixed = [n.label for n in there if n.unseeded]
     said = [f"beyond what training seeds explain in {enumerated(told)}"] if told else []

@@ -3,8 +3,9 @@
 Each of K orders is trained with S seeds of its own: y_ks = mu + o_k + e_ks. Seeds of their own, since what a seed shared by all
 orders does to all alike would be in the spread within orders and not in that between them, and order noise come out too low.
 
-Intervals assume that orders and seeds vary normally: a variance cannot be bounded otherwise from so few. Of skewed runs they hold
-more rarely (`benchmarks.coverage_runs`). Whether orders differ at all is asked by permuting runs, which assumes nothing of them.
+There are no intervals of the two standard deviations: from so few runs a variance can be bounded only if it is assumed that they
+vary normally, and such bounds hold far too rarely where they do not. Whether orders differ at all is asked by permuting runs, which
+assumes nothing of how they vary (`benchmarks.coverage_runs`).
 """
 
 from __future__ import annotations
@@ -14,10 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.distribution.interval import AGREE, Float64, Interval, finite, tail
+from seqsearch.distribution.interval import AGREE, Float64, finite
 
 DRAWS = 9_999
 """Permutations of runs."""
@@ -35,58 +35,38 @@ class Components:
         lacking: what there is too little of; then nothing else is said.
     """
 
-    order: Interval
-    seed: Interval
+    order: float
+    seed: float
     p: float
     orders: int
     seeds: int
     lacking: str = ""
 
 
-def components(values: ArrayLike, level: float = 0.95, draws: int = DRAWS) -> Components:
+def components(values: ArrayLike, draws: int = DRAWS) -> Components:
     """Of ``values [K, S]``, order by seed; ``draws`` permutations of the runs.
 
-    ``seed``: the root of the mean square within orders; its interval is that of chi squared, exact for normal runs. ``order``:
-    the root of (MS_between - MS_within) / S, at least 0; its interval is that of Tukey and Williams ("A confidence interval for
-    variance components", Williams, 1962), cut at 0; none where seeds change nothing.
+    ``seed``: the root of the mean square within orders; ``order``: the root of (MS_between - MS_within) / S, at least 0. Both
+    squares are unbiased, whatever the runs are drawn from.
 
     Raises:
         ValueError: another shape, or what is not finite.
     """
     y = finite(values, "figures by order and seed", (2,))
     K, S = y.shape
-    unknown = Interval(math.nan)
     if K < 2 or S < 2:
-        return Components(unknown, unknown, math.nan, K, S, "2 or more orders with 2 or more seeds each are needed")
+        return Components(math.nan, math.nan, math.nan, K, S, "2 or more orders with 2 or more seeds each are needed")
     if np.ptp(y) <= AGREE:
-        return Components(unknown, unknown, math.nan, K, S, "all runs agree: how they vary is not known")
+        return Components(math.nan, math.nan, math.nan, K, S, "all runs agree: how they vary is not known")
     between, within = _squares(y)
-    seed = _within(within, K * (S - 1), level) if within > AGREE**2 else Interval(0.0)
-    order = _between(between, within, K, S, level) if within > AGREE**2 else Interval(math.sqrt(between / S))
-    return Components(order, seed, _p(y, draws) if seed.value > 0 else math.nan, K, S)
+    varied = within > AGREE**2
+    order = math.sqrt(max(0.0, between - within * varied) / S)
+    return Components(order, math.sqrt(within) if varied else 0.0, _p(y, draws) if varied else math.nan, K, S)
 
 
 def _squares(y: Float64) -> tuple[float, float]:
     """Mean squares between and within orders."""
     return y.shape[1] * float(y.mean(axis=1).var(ddof=1)), float(y.var(axis=1, ddof=1).mean())
-
-
-def _within(mean_square: float, degrees: int, level: float) -> Interval:
-    beyond, total = tail(level), mean_square * degrees
-    low, high = (total / float(q(beyond, degrees)) for q in (stats.chi2.isf, stats.chi2.ppf))
-    return Interval(*(math.sqrt(v) for v in (mean_square, low, high)))
-
-
-def _between(between: float, within: float, K: int, S: int, level: float) -> Interval:
-    """Bounds of (MS_between (K - 1)) (1 - F_q / F) / (S chi2_q), at both tails q; F = MS_between / MS_within."""
-    beyond, degrees = tail(level), (K - 1, K * (S - 1))
-    value = max(0.0, between - within) / S
-    bounds = [
-        between * (K - 1) * max(0.0, 1 - float(f(beyond, *degrees)) * within / between) / (S * float(chi(beyond, K - 1)))
-        if between > 0 else 0.0
-        for f, chi in ((stats.f.isf, stats.chi2.isf), (stats.f.ppf, stats.chi2.ppf))
-    ]  # fmt: skip
-    return Interval(*(math.sqrt(v) for v in (value, *bounds)))
 
 
 def _p(y: Float64, draws: int) -> float:

@@ -96,8 +96,8 @@ def test_what_is_said_is_said_again_and_what_failed_is_compared_with_none(run: P
     assert worth["judged_by"] == "upside down"
     assert worth["lost"]["value"] > 0.5
     noise = {n["method"].rpartition(":")[2]: n for n in said["noise"]}
-    assert noise["simplecil"]["seed_sd"]["value"] == 0
-    assert noise["ranpac"]["seed_sd"]["value"] > 0
+    assert noise["simplecil"]["seed_sd"] == 0
+    assert noise["ranpac"]["seed_sd"] > 0
     assert any("Fails (failed)" in f for f in said["findings"])
     page = (run / "report.html").read_text()
     for title in ("Methods", "Costs", "Over the experiences", "By what is judged", "Orders and seeds"):
