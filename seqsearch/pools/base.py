@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
-from seqsearch.pools.bound import dealt
+from seqsearch.pools.bound import parted
 
 if TYPE_CHECKING:
     import torch
@@ -179,17 +179,9 @@ class Split:
         """
         if self._bound is None or not len(positions):
             return np.split(positions, np.cumsum(sizes)[:-1])
-        info, first = self._pool.classes[class_index], self._offsets[class_index]
-        positions = np.sort(positions)
-        numbers = self._bound[first + positions]
-        found = dealt(numbers, sizes, "split", self.seed, info.name, info.count)
-        if found is None:
-            raise UserError(
-                f"class {info.name!r} of pool {self._pool.name!r}: {len(positions)} image(s) are bound together to "
-                f"{len(np.unique(numbers))} set(s), too few for {len(sizes)} parts: drop the class, or build the pool without "
-                "--bound"
-            )
-        return [positions[at] for at in found]
+        info, numbers = self._pool.classes[class_index], self._bound[self._offsets[class_index] + positions]
+        who = f"class {info.name!r} of pool {self._pool.name!r}"
+        return [positions[at] for at in parted(numbers, sizes, who, "split", self.seed, info.name, info.count)]
 
     def check(self, class_indices: Iterable[int]) -> None:
         """Make sure that every one of these classes has images for every part.
@@ -206,10 +198,6 @@ class Split:
         Raises:
             UserError: the class is too small to give every part an image.
         """
-        info = self._pool.classes[class_index]
-        if self._pool.given is None and self._bound is None:
-            n_test, n_reward, n_val = self._sizes(info)
-            return {"train": info.count - n_test - n_reward - n_val, "val": n_val, "reward": n_reward, "test": n_test}
         return {part: len(rows) for part, rows in self._parts(class_index).items()}
 
     def _sizes(self, info: ClassInfo) -> tuple[int, int, int]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from seqsearch.core.digests import seed_of
+from seqsearch.core.errors import UserError
 
 Numbers = NDArray[np.int64]
 """Number of the set that each image is of ``[n]``."""
@@ -67,6 +68,21 @@ def dealt(numbers: Numbers, sizes: list[int], *key: Any) -> list[NDArray[np.int6
         part_of[left[taken]] = part
         left = np.delete(left, taken)
     return [np.flatnonzero(part_of[inverse] == part) for part in range(len(sizes))]
+
+
+def parted(numbers: Numbers, sizes: list[int], who: str, *key: Any) -> list[NDArray[np.int64]]:
+    """The same, of the class ``who``.
+
+    Raises:
+        UserError: there are fewer sets than parts.
+    """
+    found = dealt(numbers, sizes, *key)
+    if found is None:
+        raise UserError(
+            f"{who}: {len(numbers)} image(s) are bound together to {len(np.unique(numbers))} set(s), too few for {len(sizes)} "
+            "parts: drop the class, or build the pool without --bound"
+        )
+    return found
 
 
 def _taken(counts: Numbers, room: int, most: int) -> NDArray[np.int64]:
