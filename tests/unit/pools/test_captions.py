@@ -18,7 +18,6 @@ from seqsearch.building.writing import Image, Writer
 from seqsearch.core.errors import UserError
 from seqsearch.pools.open import build_pool
 from seqsearch.pools.parquet import ParquetPool, build
-from seqsearch.pools.parts.captions import check_captioned
 from seqsearch.pools.union import Union
 from tests.unit.pools.test_parquet import png
 
@@ -82,13 +81,6 @@ def test_an_image_without_a_caption_is_named(tmp_path: Path) -> None:
             UserError, match=r"x.parquet': x.parquet, row 4 has no caption: give it one, or leave it out"
         ):
             read(np.array([0, 2]))
-    with pytest.raises(
-        UserError, match=r"3 of 6 image\(s\) have no caption, the first is x.parquet, row 2: give them some, or"
-    ):
-        check_captioned(pool)
-    check_captioned(build(str(captioned(tmp_path / "whole.parquet", TEXTS))))
-    with pytest.raises(UserError, match="pool 'glyphs:classes=3' has images alone: build it with captions"):
-        check_captioned(build_pool("glyphs:classes=3"))
     empty = build(str(captioned(tmp_path / "y.parquet", [None] * 6, pa.list_(pa.string()))))
     assert not empty.captioned  # its footer says so
     assert empty.captions(np.array([1])) == [[]]
