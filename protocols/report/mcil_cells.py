@@ -161,9 +161,9 @@ def noise(s: Summary) -> Cells:
     rows = tuple((n.label, percent(n.of.order), percent(n.of.seed), p_value(n.p), _noisy(n)) for n in s.noise)
     lead = (
         "Standard deviations of Avg, points: of class orders, each over all training seeds, and of one training of a given "
-        f"order ({s.orders} orders, {s.seeds} seeds of its own each): estimates, without intervals, which from so few runs would not "
-        "hold where runs are skewed (docs/mcil.md). p: that orders differ by no more than seeds explain (permutations of the runs; "
-        "Holm's over methods)."
+        f"order ({s.orders} orders, {s.seeds} seeds of its own each): estimates, without intervals, which from so few runs "
+        "would not hold where runs are skewed (docs/mcil.md). p: that orders differ by no more than seeds explain (permutations "
+        "of the runs; Holm's over methods)."
     )
     return Cells("Orders and seeds", lead, ("Method", "orders", "seeds", "p", ""), rows)
 
