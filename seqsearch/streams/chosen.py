@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of
-from seqsearch.pools.base import Rows, SplitSizes, View, checked_rows
+from seqsearch.pools.base import Rows, SplitSizes, View, checked_rows, is_captioned
 from seqsearch.streams.base import Labels
 from seqsearch.streams.rows import by_class, counted, rows_of
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from seqsearch.pools.base import Pool
     from seqsearch.pools.union import Union
 
+BY_ROWS = ("texts", "drawn_texts")
+"""Methods of pools with captions, which are given rows."""
 FILES = "files-"
 """How the digest of a pool begins that is known by path, size and time of its files."""
 
@@ -65,10 +67,13 @@ class Chosen:
 
     def __getattr__(self, name: str) -> Any:
         """Texts, and whether threads may read at once, where all of ``base`` has them."""
-        if name not in ("texts", "concurrent") or "base" not in self.__dict__:
+        if name not in (*BY_ROWS, "captioned", "concurrent") or "base" not in self.__dict__:
             raise AttributeError(name)
-        found = [getattr(p, name) for p in getattr(self.base, "parts", (self.base,))]
+        parts = getattr(self.base, "parts", (self.base,))
+        if name == "captioned":
+            return all(map(is_captioned, parts))
+        found = [getattr(p, name) for p in parts]
         if name == "concurrent":
             return all(found)
         read: Any = getattr(self.base, name)
-        return lambda rows: read(self.base_rows(rows))
+        return lambda rows, *more: read(self.base_rows(rows), *more)

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from seqsearch.core.errors import UserError
-from seqsearch.pools.base import View, row_offsets
+from seqsearch.pools.base import View, is_captioned, row_offsets
 from seqsearch.pools.open import build_pool
 from seqsearch.streams.base import Stream
 from seqsearch.streams.described import agreement
@@ -140,3 +141,16 @@ def test_texts_come_with_the_images(tmp_path: Path) -> None:
     stream: Any = build_stream(f"pool:{tmp_path}/own.py:pool:burst=2")
     assert stream.pool.texts(np.array([0, 50])) == [f"row {r}" for r in stream.pool.base_rows(np.array([0, 50]))]
     assert not hasattr(build_stream("glyphs:samples=10").pool, "texts")
+
+
+def test_texts_of_a_pool_with_captions_are_drawn_and_read_in_a_stream_too() -> None:
+    stream: Any = build_stream("pool:glyphs:classes=4,train=4,reward=2,test=2,captions=random")
+    rows = np.arange(8)
+    pool, base = stream.pool, stream.pool.base
+    assert is_captioned(pool)
+    assert pool.texts(rows) == base.texts(pool.base_rows(rows))
+    drawn = [
+        p.drawn_texts(r, torch.Generator().manual_seed(1)) for p, r in ((pool, rows), (base, pool.base_rows(rows)))
+    ]
+    assert drawn[0] == drawn[1] != pool.texts(rows)
+    assert not is_captioned(build_stream("pool:glyphs:classes=4,train=4,reward=2,test=2").pool)
