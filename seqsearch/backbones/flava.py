@@ -6,6 +6,7 @@ encoder's final normalisation.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -105,11 +106,7 @@ def build(cut: int = 0, attention: str = "sdpa", weights: str = "") -> Flava:
     name = f"flava:{said}" if said else "flava"
     file = _weights(weights) if weights else _published()
     where = f"--weights flava={weights}" if weights else f"backbone 'flava': {PUBLISHED}"
-    try:
-        state = file.stat()
-    except (OSError, ValueError) as error:
-        raise UserError(f"{where}: {file.name}: {getattr(error, 'strerror', error)}") from None
-    network = _loaded(where, str(file), attention, state.st_size, state.st_mtime_ns)
+    network = _loaded(where, str(file), attention, _version(where, file))
     return Flava(
         name,
         network,
@@ -141,9 +138,24 @@ def _of_folder(folder: Path, where: str) -> Path:
     return there
 
 
+def _version(where: str, file: Path) -> tuple[int, ...]:
+    """Sizes and times of weights and configuration: they tell files of one name apart.
+
+    Raises:
+        UserError: there are no weights.
+    """
+    try:
+        found = [file.stat()]
+    except (OSError, ValueError) as error:
+        raise UserError(f"{where}: {file.name}: {getattr(error, 'strerror', error)}") from None
+    with contextlib.suppress(OSError):
+        found.append(file.with_name("config.json").stat())
+    return tuple(number for state in found for number in (state.st_size, state.st_mtime_ns))
+
+
 @lru_cache(maxsize=4)
-def _loaded(where: str, file: str, attention: str, size: int, modified: int) -> FlavaNetwork:
-    """``size`` and ``modified`` are there to tell files of one name apart."""
+def _loaded(where: str, file: str, attention: str, version: tuple[int, ...]) -> FlavaNetwork:
+    """``version``: see `_version`."""
     import torch
 
     from seqsearch.backbones.parts.flava_model import flava_network
