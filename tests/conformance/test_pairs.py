@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from seqsearch.backbones.glyph_flava import WEIGHTS
 from seqsearch.backbones.open import build_backbone
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
@@ -76,6 +77,18 @@ def test_texts_are_learned_from(lab: Lab, case: Case) -> None:
 
     silent = Batch(batch.indices, Silent())  # type: ignore[arg-type]
     assert not torch.allclose(method.predict(silent), method.predict(batch), atol=1e-3)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not WEIGHTS.exists(), reason="the weights of glyph_flava are missing")
+def test_they_learn_on_what_comes_with_us(tmp_path: Path) -> None:
+    """Four classes, so that chance is .25."""
+    lab = Lab(tmp_path, "glyph_flava", "glyphs:classes=16,train=10,reward=4,test=8,captions=first")
+    found = {}
+    for name in [*OWN, "frozen_head", "simplecil"]:
+        case = Case(name, name, backbone="glyph_flava")
+        found[name] = lab.accuracy(lab.trained(case, TASKS[0]), TASKS, 0)
+    assert min(found.values()) >= 0.5, found
 
 
 @pytest.mark.parametrize("name", ["mm_lb", "mm_dp"])
