@@ -17,6 +17,7 @@ from seqsearch.core.typed import LARGEST, brief
 from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows
 from seqsearch.pools.parts import glyph_captions
 from seqsearch.pools.parts import glyph_render as render
+from seqsearch.pools.parts.captions import POLICIES, Policy
 from seqsearch.pools.parts.decode import fitted
 from seqsearch.pools.parts.glyph_atlas import balanced, load_atlas
 from seqsearch.pools.parts.glyph_draws import Keys, drawn, image_keys
@@ -29,7 +30,6 @@ SIZES = (32, 64, 224)
 MOST_IMAGES = 1_000_000
 """Of a class, for each of training, reward and test."""
 PARTS = ("pool", "pretrain")
-CAPTIONS = ("first", "concat", "random")
 MAX_STRENGTH = 2.5
 """Beyond it the perspective would fold the image over."""
 DEFAULTS = {
@@ -106,7 +106,7 @@ class CaptionedGlyphs(GlyphPool):
 
     captioned = True
 
-    def __init__(self, policy: str, **of_images: Any) -> None:
+    def __init__(self, policy: Policy, **of_images: Any) -> None:
         super().__init__(**of_images)
         self.policy = policy
 
@@ -163,7 +163,7 @@ def build(
     seed: int = 0,
     part: str = "pool",
     style: str = "plain",
-    captions: str | None = None,
+    captions: Policy | None = None,
 ) -> GlyphPool:
     """The glyph pool.
 
@@ -184,8 +184,8 @@ def build(
         UserError: an option is out of range.
     """
     _check(train, reward, test, size, strength, seed, part, style)
-    if captions is not None and captions not in CAPTIONS:
-        raise UserError(f"pool 'glyphs': captions={brief(captions)} must be one of {', '.join(CAPTIONS)}, or left out")
+    if captions is not None and captions not in POLICIES:
+        raise UserError(f"pool 'glyphs': captions={brief(captions)} must be one of {', '.join(POLICIES)}, or left out")
     atlas = load_atlas(part)
     if classes is not None and not (_is_int(classes) and 1 <= classes <= len(atlas.codes)):
         raise UserError(f"pool 'glyphs': classes={brief(classes)} must be a whole number from 1 to {len(atlas.codes)}")

@@ -168,7 +168,8 @@ def test_captions_name_some_attributes_and_are_sometimes_wrong_by_one_step() -> 
     chance = drawn(FIRST._fonts[local], keys, FIRST.strength)
     truth = geometry_of("pool")[FIRST._first[local] + chance.font]
     outline = {phrase: (a, value) for a, said in enumerate(told.OUTLINE.values()) for value, phrase in enumerate(said)}
-    named, off = [], []
+    named: list[int] = []
+    off: list[int] = []
     for text, own in zip(texts, truth.tolist(), strict=True):
         found = [outline[phrase] for phrase in phrases_of(text) if phrase in outline]
         assert len({a for a, _ in found}) == len(found)
@@ -297,7 +298,7 @@ def test_colours_are_those_of_the_pixels() -> None:
 
 def test_a_wrong_policy_is_refused_in_one_line() -> None:
     with pytest.raises(UserError, match="captions='all' must be one of first, concat, random") as error:
-        build(captions="all")
+        build(captions="all")  # type: ignore[arg-type]  # what a user may write
     assert "\n" not in str(error.value)
     with pytest.raises(UserError, match="rows 0 to"):
         FIRST.texts(np.array([ROWS]))
