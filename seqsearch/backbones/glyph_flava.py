@@ -22,19 +22,21 @@ if TYPE_CHECKING:
     from seqsearch.backbones.parts.flava_network import FlavaNetwork
 
 WEIGHTS = Path(__file__).with_name("glyph_flava.safetensors")
-_LAYER = {"hidden_size": 128, "num_attention_heads": 4, "intermediate_size": 256}
+_EPS = {"layer_norm_eps": 1e-6}
+_LAYER = {"hidden_size": 128, "num_attention_heads": 4, "intermediate_size": 256, **_EPS}
+_IMAGE_LAYER = {"hidden_size": 192, "num_attention_heads": 6, "intermediate_size": 384, **_EPS}
 ARCHITECTURE: dict[str, Any] = {
-    "image_config": {**_LAYER, "num_hidden_layers": 4, "image_size": 32, "patch_size": 8},
+    "image_config": {**_IMAGE_LAYER, "num_hidden_layers": 4, "image_size": 32, "patch_size": 8},
     "text_config": {
         **_LAYER,
         "num_hidden_layers": 2,
-        "vocab_size": 512,
-        "max_position_embeddings": 128,
+        "vocab_size": 1184,
+        "max_position_embeddings": 192,
         "type_vocab_size": 1,
     },
     "multimodal_config": {**_LAYER, "num_hidden_layers": 2},
 }
-"""Parts of a ``FlavaConfig``."""
+"""Parts of a ``FlavaConfig``; an image layer is as wide as one of `plain_vit`, where its training begins."""
 MEAN, STD = 0.5, 0.25
 """Of pixels on [0, 1], the same for the three colours."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,6 +25,7 @@ from seqsearch.backbones.parts.embedded import Embedded
 from seqsearch.backbones.parts.glyph_stem import fold_batch_norm
 from seqsearch.core.digests import seed_of, seeded_numpy
 from seqsearch.pools.base import Pool, Split
+from seqsearch.pools.glyphs import GlyphPool
 from seqsearch.pools.glyphs import build as build_pool
 
 IMAGES_PER_EPOCH = 20
@@ -39,29 +40,45 @@ WARM_UP = 0.1
 COSINE_SCALE = 16.0
 STRENGTH = 1.0
 """Of the distortions: what is learned at this one carries over to stronger ones."""
-CURRICULUM = ((24, STRENGTH * 0.5, 120), (96, STRENGTH * 5 / 7, 120))
-"""Classes, strength and steps of the first stages. All classes at full strength from the start leave the loss on a
+CURRICULUM = ((24, 0.5, 120), (96, 5 / 7, 120))
+"""Classes, share of the strength and steps of the first stages. All classes at full strength from the start leave the loss on a
 plateau at chance for many minutes; a few easy classes find the first useful filters in one."""
 
 
-def batches(steps: int, seed: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Preprocessed images [b, 3, 32, 32] and their classes [b], ``steps`` times."""
-    backbone = GlyphViT(b"")
-    final = build_pool(train=SUPPLY, seed=seed, part="pretrain", strength=STRENGTH)
+def rows_to_learn(
+    steps: int, seed: int, strength: float = STRENGTH, *, eased: bool = True, **options: Any
+) -> Iterator[tuple[GlyphPool, NDArray[np.int64], NDArray[np.int64]]]:
+    """A pool, rows of it [b] and their classes [b], ``steps`` times.
+
+    Args:
+        steps: how many batches of `BATCH` rows.
+        seed: of images and of their order.
+        strength: of the distortions.
+        eased: begin with the stages of `CURRICULUM`.
+        options: further ones of the pool.
+    """
+
+    def pool_of(share: float) -> GlyphPool:
+        return build_pool(train=SUPPLY, seed=seed, part="pretrain", strength=strength * share, **options)
+
+    final = pool_of(1.0)
     number = len(final.classes)
     order = seeded_numpy("pretrain order", seed).permutation(number)
-    stages = [
-        (build_pool(train=SUPPLY, seed=seed, part="pretrain", strength=strength), min(classes, number), length)
-        for classes, strength, length in CURRICULUM
-    ]
+    stages = [(pool_of(share), min(classes, number), length) for classes, share, length in CURRICULUM * eased]
     done = 0
     for pool, classes, length in [*stages, (final, number, steps)]:
         for step in range(done, min(steps, done + length)):
             random = seeded_numpy("pretrain batch", seed, step)
             targets = order[random.integers(classes, size=BATCH)]
-            rows = targets * pool.classes[0].count + random.integers(SUPPLY, size=BATCH)
-            yield backbone.preprocess(pool.images(rows, backbone.view)), torch.from_numpy(targets)
+            yield pool, targets * pool.classes[0].count + random.integers(SUPPLY, size=BATCH), targets
         done += length
+
+
+def batches(steps: int, seed: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Preprocessed images [b, 3, 32, 32] and their classes [b], ``steps`` times."""
+    backbone = GlyphViT(b"")
+    for pool, rows, targets in rows_to_learn(steps, seed):
+        yield backbone.preprocess(pool.images(rows, backbone.view)), torch.from_numpy(targets)
 
 
 class Head(nn.Module):
@@ -150,7 +167,12 @@ def features_of(backbone: Backbone, pool: Pool, rows: NDArray[np.int64]) -> NDAr
     return np.asarray(nn.functional.normalize(torch.cat(parts), dim=1).numpy())
 
 
-def evaluate(backbone: Backbone, ways: int, draws: int, pool: Pool, neighbours: int = 5) -> tuple[float, float]:
+Featured = Callable[[Any, Pool, NDArray[np.int64]], NDArray[np.float32]]
+
+
+def evaluate(
+    backbone: Backbone, ways: int, draws: int, pool: Pool, neighbours: int = 5, featured: Featured = features_of
+) -> tuple[float, float]:
     """Mean accuracy of nearest class mean and of k nearest neighbours, by cosine, over ``draws`` tasks.
 
     A task is ``ways`` classes of the pool, learned from their train and val images and tested on their test images.
@@ -162,8 +184,8 @@ def evaluate(backbone: Backbone, ways: int, draws: int, pool: Pool, neighbours: 
         known = np.stack([np.concatenate([split.rows(c, "train"), split.rows(c, "val")]) for c in members])
         asked = np.stack([split.rows(c, "test") for c in members])
         truth = np.repeat(np.arange(ways), asked.shape[1])
-        train = features_of(backbone, pool, known.ravel())
-        test = features_of(backbone, pool, asked.ravel())
+        train = featured(backbone, pool, known.ravel())
+        test = featured(backbone, pool, asked.ravel())
         means = train.reshape(ways, known.shape[1], -1).mean(axis=1)
         means /= np.linalg.norm(means, axis=1, keepdims=True)
         ncm.append(np.mean((test @ means.T).argmax(axis=1) == truth))
