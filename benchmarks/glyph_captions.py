@@ -22,11 +22,10 @@ from benchmarks.tools import write_rows
 from seqsearch.backbones.glyph_flava import build as build_flava
 from seqsearch.backbones.glyph_vit import build as build_vit
 from seqsearch.building.pretrain import features_of
-from seqsearch.building.pretrain_flava import TRIED, judged
+from seqsearch.building.pretrain_flava import MODES, TRIED, judged
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.pools.base import Split
+from seqsearch.pools.base import Policy, Split
 from seqsearch.pools.glyphs import build as build_pool
-from seqsearch.pools.parts.captions import Policy
 
 Floats = NDArray[Any]
 POLICIES: tuple[Policy, ...] = ("first", "concat")
@@ -71,12 +70,12 @@ def compared(policy: Policy, ways: int, draws: int) -> dict[str, Any]:
 
 def measured() -> list[dict[str, Any]]:
     """A row for each policy and number of classes."""
-    rows = [compared(policy, ways, draws) for policy in POLICIES for ways, draws in TRIED]
-    for row in rows:
-        pool = build_pool(captions=row["captions"])
-        for ways, what, right in judged(build_flava(), pool):
-            if ways == row["ways"] and what != "glyph_vit":
-                row[f"glyph_flava, {what}"] = right
+    rows = []
+    for policy in POLICIES:
+        known = {(ways, what): right for ways, what, right in judged(build_flava(), build_pool(captions=policy))}
+        for ways, draws in TRIED:
+            row = compared(policy, ways, draws)
+            rows.append({**row, **{f"glyph_flava, {mode}": known[ways, mode] for mode in MODES}})
     return rows
 
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from seqsearch.core.digests import digest_of, seed_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import LARGEST, brief
-from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows
+from seqsearch.pools.base import ClassInfo, Policy, Rows, SplitSizes, View, checked_rows
 from seqsearch.pools.parts import glyph_captions
 from seqsearch.pools.parts import glyph_render as render
-from seqsearch.pools.parts.captions import POLICIES, Policy
+from seqsearch.pools.parts.captions import POLICIES
 from seqsearch.pools.parts.decode import fitted
 from seqsearch.pools.parts.glyph_atlas import balanced, load_atlas
 from seqsearch.pools.parts.glyph_draws import Keys, drawn, image_keys
@@ -183,9 +183,7 @@ def build(
     Raises:
         UserError: an option is out of range.
     """
-    _check(train, reward, test, size, strength, seed, part, style)
-    if captions is not None and captions not in POLICIES:
-        raise UserError(f"pool 'glyphs': captions={brief(captions)} must be one of {', '.join(POLICIES)}, or left out")
+    _check(train, reward, test, size, strength, seed, part, style, captions)
     atlas = load_atlas(part)
     if classes is not None and not (_is_int(classes) and 1 <= classes <= len(atlas.codes)):
         raise UserError(f"pool 'glyphs': classes={brief(classes)} must be a whole number from 1 to {len(atlas.codes)}")
@@ -207,7 +205,17 @@ def build(
     return GlyphPool(**made) if captions is None else CaptionedGlyphs(captions, **made)
 
 
-def _check(train: int, reward: int, test: int, size: int, strength: float, seed: int, part: str, style: str) -> None:
+def _check(
+    train: int,
+    reward: int,
+    test: int,
+    size: int,
+    strength: float,
+    seed: int,
+    part: str,
+    style: str,
+    captions: str | None,
+) -> None:
     """Raises UserError: an option is out of range."""
     bounds = {"train": (2, MOST_IMAGES), "reward": (1, MOST_IMAGES), "test": (1, MOST_IMAGES), "seed": (0, LARGEST)}
     for (option, (low, high)), value in zip(bounds.items(), (train, reward, test, seed), strict=True):
@@ -221,6 +229,8 @@ def _check(train: int, reward: int, test: int, size: int, strength: float, seed:
         raise UserError(f"pool 'glyphs': part={brief(part)} must be one of {', '.join(PARTS)}")
     if style not in render.STYLES:
         raise UserError(f"pool 'glyphs': style={brief(style)} must be one of {', '.join(render.STYLES)}")
+    if captions is not None and captions not in POLICIES:
+        raise UserError(f"pool 'glyphs': captions={brief(captions)} must be one of {', '.join(POLICIES)}, or left out")
 
 
 def _is_int(value: object) -> bool:

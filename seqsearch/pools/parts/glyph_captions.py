@@ -11,6 +11,7 @@ Shapes: ``n`` captions, ``A`` attributes of an outline (`glyph_geometry.ATTRIBUT
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,7 +132,7 @@ def _mistaken(geometry: Values, words: Keys) -> Values:
     """``geometry``, now and then one step beside it."""
     low = (words & np.uint64(1)).astype(np.int64) * 2 - 1
     wrong = (words >> np.uint64(40)) < np.uint64(WRONG * 2**24)
-    return np.clip(geometry + low * wrong, 0, np.array(list(ATTRIBUTES.values())) - 1)
+    return np.asarray(np.clip(geometry + low * wrong, 0, np.array(list(ATTRIBUTES.values())) - 1))
 
 
 def _below(words: Keys, number: int) -> Values:
@@ -139,7 +140,7 @@ def _below(words: Keys, number: int) -> Values:
     return ((words >> np.uint64(40)) * np.uint64(number) >> np.uint64(24)).astype(np.int64)
 
 
-def _steps(values: Floats, bounds: tuple[float, ...]) -> Values:
+def _steps(values: NDArray[np.floating[Any]], bounds: tuple[float, ...]) -> Values:
     return np.searchsorted(np.array(bounds), values[:, 0, 0].astype(np.float64), side="right").astype(np.int64)
 
 

@@ -130,7 +130,7 @@ def drawn_by(draws: Draws, counts: NDArray[np.int64], strength: float) -> Drawn:
 
 def _placing(draws: Draws, strength: float) -> Placing:
     cos, sin = rotation(draws.around(0.1 * strength))
-    size = 1 / draws.between(1 / (1 + 0.16 * strength), 1 + 0.1 * strength)
+    size: Floats = np.divide(1, draws.between(1 / (1 + 0.16 * strength), 1 + 0.1 * strength), dtype=np.float32)
     aspect, shear = 1 + draws.around(0.13 * strength), draws.around(0.16 * strength)
     right, down = draws.around(0.13 * strength), draws.around(0.13 * strength)
     tilt_x, tilt_y = draws.around(0.12 * strength), draws.around(0.12 * strength)

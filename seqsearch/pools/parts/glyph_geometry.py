@@ -53,8 +53,8 @@ def geometry(tiles: Tiles) -> NDArray[np.uint8]:
     upright to level. slanting: share of outlines that do.
     """
     ink = tiles >= _INK
-    top, height = _extent(ink.any(axis=2))
-    left, width = _extent(ink.any(axis=1))
+    top, height = _extent(np.asarray(ink.any(axis=2)))
+    left, width = _extent(np.asarray(ink.any(axis=1)))
     amount, box = ink.sum(axis=(1, 2)), height * width
     line = np.arange(TILE)
     middle_y = (ink.sum(axis=2) * (2 * line + 1)).sum(axis=1) - 2 * top * amount
@@ -82,7 +82,7 @@ def widths(tiles: Tiles) -> Counts:
     """How wide the strokes of each tile are ``[t]``, in 64ths of its pixels: twice the ink over its borders."""
     ink = tiles >= _INK
     borders = np.diff(ink, axis=1).sum(axis=(1, 2)) + np.diff(ink, axis=2).sum(axis=(1, 2))
-    return 128 * ink.sum(axis=(1, 2)) // np.maximum(borders, 1)
+    return np.asarray(128 * ink.sum(axis=(1, 2)) // np.maximum(borders, 1), dtype=np.int64)
 
 
 def _extent(lines: Masks) -> tuple[Counts, Counts]:
@@ -117,7 +117,7 @@ def _kept(ink: Masks, first: Counts, length: Counts, axis: int) -> Counts:
     inside = (there >= 0) & (there < TILE)
     shape = (-1, 1, TILE) if axis == 2 else (-1, TILE, 1)
     mirrored = np.take_along_axis(ink, there.clip(0, TILE - 1).reshape(shape), axis) & inside.reshape(shape)
-    return (ink & mirrored).sum(axis=(1, 2))
+    return np.asarray((ink & mirrored).sum(axis=(1, 2)))
 
 
 def _gaps(ink: Masks) -> list[Counts]:
@@ -135,7 +135,7 @@ def _gaps(ink: Masks) -> list[Counts]:
 
 def _runs(lines: Masks) -> Counts:
     """Stretches of ink in each line of ``[t, TILE]``."""
-    return (np.diff(lines.astype(np.int8), axis=1, prepend=0) == 1).sum(axis=1)
+    return np.asarray((np.diff(lines.astype(np.int8), axis=1, prepend=0) == 1).sum(axis=1))
 
 
 def _directions(tiles: Tiles) -> tuple[Counts, Counts, Counts]:
