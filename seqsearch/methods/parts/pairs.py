@@ -51,6 +51,10 @@ class PairTraining(Training):
     scheduler: str = param("constant", "how the learning rate falls", choices=("cosine", "steplr", "constant"))
     mask: str = mask_of("seen")
 
+    def rate_of_head(self) -> float:
+        """Learning rate of the head."""
+        return self.lr
+
 
 FeaturesOf = Callable[[Batch], tuple[Tensor, Tensor | float]]
 """Pairs -> the features that the head reads ``[n, d]``, and what is added to the loss."""
@@ -126,7 +130,7 @@ class PairMethod(Method):
                 scores = scores.masked_fill(of_class != of_class[targets][:, None], -torch.inf)
             return functional.cross_entropy(scores, targets) + extra
 
-        groups = [Group([*parameters, *head.parameters()], self.config.lr)]
+        groups = [Group(parameters, self.config.lr), Group(head.parameters(), self.config.rate_of_head())]
         live = Live(generators=[draw, *batches.generators], progress=task.progress)
         descent = replace(Descent.of(self.config), batch_size=batches.size)
         report = descend(groups, batches.count, descent, task.generator("shuffle"), loss_of, live=live)

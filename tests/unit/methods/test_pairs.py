@@ -21,7 +21,7 @@ from seqsearch.methods.parts.pairs_stored import StoredPairs
 from tests.conformance.lab import PAIRS, TASKS, Case, Lab, same
 
 ONE, TWO, THREE = TASKS
-STEP: dict[str, Any] = {"epochs": 1, "batch_size": 1000, "optimizer": "sgd", "lr": 0.1, "weight_decay": 0.0}
+STEP: dict[str, Any] = {"epochs": 1, "batch_size": 1000, "optimizer": "sgd", "lr": 0.1, "head_lr": 0.0, "weight_decay": 0.0}
 """One plain step down the gradient on all pairs at once."""
 
 
@@ -203,7 +203,8 @@ def test_the_upper_bound_starts_anew_unless_told_otherwise(lab: Lab) -> None:
 
 def test_the_upper_bound_is_a_plain_loop_over_all_pairs(lab: Lab) -> None:
     """Joint training of a fresh network: only what is drawn for a second experience tells it from learning both at once."""
-    method = method_of(lab, "mm_ub", ONE, batch_size=16, epochs=2)
+    rates = {"lr": 1e-3, "head_lr": 0.0, "scheduler": "constant"}
+    method = method_of(lab, "mm_ub", ONE, batch_size=16, epochs=2, **rates)
     task = lab.data(method, TWO)
     network, linear = method.context.fresh_backbone(), torch.nn.Linear(32, 7)
     with torch.no_grad():
