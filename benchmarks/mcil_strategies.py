@@ -1,9 +1,9 @@
-"""MCIL's strategies on captioned glyphs: is the order that its paper finds there, what does memory buy, what is each modality worth?
+"""MCIL's strategies on captioned glyphs: is the order that its paper finds there, and what is each modality worth?
 
     python -m benchmarks.mcil_strategies [--seeds 12] [--write]
 
-Runs `seqsearch mcil` on the pool of `make mcil-demo` with more class orders, with replay at the memory of prompts, and with methods of
-frozen features, and keeps what docs/mcil.md says of it.
+Runs `seqsearch mcil` on the pool of `make mcil-demo` with more class orders, with replay at the memory of prompts, and with
+methods of frozen features, and keeps what docs/mcil.md says of it.
 """
 
 from __future__ import annotations

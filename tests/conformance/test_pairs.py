@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from seqsearch.backbones.glyph_flava import WEIGHTS
 from seqsearch.backbones.open import build_backbone
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
@@ -80,7 +79,6 @@ def test_texts_are_learned_from(lab: Lab, case: Case) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not WEIGHTS.exists(), reason="the weights of glyph_flava are missing")
 def test_they_learn_on_what_comes_with_us(tmp_path: Path) -> None:
     """Four classes, so that chance is .25."""
     lab = Lab(tmp_path, "glyph_flava", "glyphs:classes=16,train=10,reward=4,test=8,captions=first")

@@ -7,7 +7,8 @@ What a modality is worth to a method is what is lost without it. Four classifier
 - `MISMATCHED_IMAGE`, `MISMATCHED_TEXT`: each image with a text of another class, judged by the class of the image, and by that
   of the text. Every image and every text of the judged pairs is in one such pair.
 
-Neither an empty text nor a blank image is like what a network was trained on: what is lost is of this network, not of the data.
+A network need not have seen empty texts or blank images when it was pre-trained (`flava` has not, `glyph_flava` has): what is
+lost is of this network, not of the data.
 Frozen features of such pairs are computed when they are judged, and not stored.
 """
 

@@ -21,7 +21,14 @@ from seqsearch.methods.parts.pairs_stored import StoredPairs
 from tests.conformance.lab import PAIRS, TASKS, Case, Lab, same
 
 ONE, TWO, THREE = TASKS
-STEP: dict[str, Any] = {"epochs": 1, "batch_size": 1000, "optimizer": "sgd", "lr": 0.1, "head_lr": 0.0, "weight_decay": 0.0}
+STEP: dict[str, Any] = {
+    "epochs": 1,
+    "batch_size": 1000,
+    "optimizer": "sgd",
+    "lr": 0.1,
+    "head_lr": 0.0,
+    "weight_decay": 0.0,
+}
 """One plain step down the gradient on all pairs at once."""
 
 

@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
-from seqsearch.backbones.glyph_flava import WEIGHTS
 from seqsearch.study.check_interrupted import middles
 from seqsearch.study.check_made_for import embedded_backbone
 from tests.conformance.lab import EXAMPLE, PAIRS
@@ -190,7 +189,6 @@ def test_what_reads_texts_is_checked_on_glyphs_that_have_some() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not WEIGHTS.exists(), reason="the weights of glyph_flava are missing")
 def test_a_method_of_pairs_keeps_them_all_on_what_comes_with_us() -> None:
     result = CliRunner().invoke(main, ["check", "mm_dp:epochs=1"])
     assert result.exit_code == 0, result.output
