@@ -13,8 +13,8 @@ from protocols.report import online_blind as blind
 from protocols.report import online_words as words
 from protocols.report.online_cells import absent, baseline, checked, status, tables, whole
 from protocols.report.online_plots import charts
-from protocols.report.page import identity, plain, write_page
-from protocols.report.tables import bullets, told
+from protocols.report.page import plain, write_summary
+from protocols.report.tables import told
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
 
@@ -32,13 +32,9 @@ def render(s: Summary) -> RenderableType:
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     """Write ``report.html`` into a finished run and return its path; no image of ``pools`` is shown."""
     s = exported.summary
-    said, notes = bullets(words.findings(s)), bullets(words.notes(s))
-    sections = [
-        f'<p class="eyebrow">seqsearch run {escape(_name(s))}</p>\n<h1>{escape(words.headline(s))}</h1>',
-        *(t.html() for t in tables(s)), f"<h2>What it says</h2>\n<ul>{said}</ul>" if said else "", *charts(s),
-        f'<ul class="notes">{notes}</ul>', _how(), identity(s.run.config),
-    ]  # fmt: skip
-    return write_page(run / "report.html", f"{_name(s)}: online continual learning", sections)
+    said = words.headline(s), words.findings(s), words.notes(s)
+    figures = [t.html() for t in tables(s)], charts(s)
+    return write_summary(run, "online continual learning", said, figures, _how(), s.run.config)
 
 
 def _name(s: Summary) -> str:

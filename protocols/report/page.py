@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from protocols.report.tables import bullets
 from seqsearch.core.text import shown_lines
 from seqsearch.storage.files import atomic_path
 
@@ -109,6 +110,33 @@ def write_page(path: Path, title: str, sections: Sequence[str]) -> Path:
     with atomic_path(path, durable=True) as temporary:
         temporary.write_text(text, "utf-8", "backslashreplace")
     return path
+
+
+def write_summary(
+    run: Path,
+    kind: str,
+    said: tuple[str, Sequence[str], Sequence[str]],
+    figures: tuple[Sequence[str], Sequence[str]],
+    how: str,
+    config: dict[str, Any],
+) -> Path:
+    """Write ``report.html`` into a finished run and return its path.
+
+    Args:
+        run: its folder.
+        kind: what its title says.
+        said: headline, findings, notes.
+        figures: tables and charts, as HTML.
+        how: the section on how it was computed.
+        config: of the run.
+    """
+    name, (headline, findings, notes), (tables, charts) = str(config.get("run_id") or "-"), said, figures
+    sections = [
+        f'<p class="eyebrow">seqsearch run {escape(name)}</p>\n<h1>{escape(headline)}</h1>',
+        *tables, f"<h2>What it says</h2>\n<ul>{bullets(findings)}</ul>" if findings else "", *charts,
+        f'<ul class="notes">{bullets(notes)}</ul>', how, identity(config),
+    ]  # fmt: skip
+    return write_page(run / "report.html", f"{name}: {kind}", sections)
 
 
 def identity(config: dict[str, Any]) -> str:

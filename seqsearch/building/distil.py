@@ -8,7 +8,6 @@ The same seed and thread count give the same file (on the same kind of processor
 
 from __future__ import annotations
 
-import argparse
 import time
 from itertools import chain
 from pathlib import Path
@@ -20,7 +19,7 @@ from torch import Tensor, nn
 from seqsearch.backbones.glyph_vit import GlyphViT
 from seqsearch.backbones.glyph_vit import build as build_teacher
 from seqsearch.backbones.plain_vit import WEIGHTS, PlainViT, assemble
-from seqsearch.building.pretrain import BATCH, LEARNING_RATE, WARM_UP, WEIGHT_DECAY, Head, batches, report, save
+from seqsearch.building.pretrain import LEARNING_RATE, WARM_UP, WEIGHT_DECAY, Head, batches, command, report
 from seqsearch.pools.glyphs import build as build_pool
 
 DISTILLED = 5.0
@@ -89,17 +88,11 @@ def distil(steps: int, seed: int) -> nn.Module:
 
 def main() -> None:
     """Train, write the file, and print what it is worth."""
-    parser = argparse.ArgumentParser(description="Pre-train the plain embedded backbone.")
-    parser.add_argument("--out", type=Path, default=WEIGHTS)
-    parser.add_argument("--steps", type=int, default=3600, help=f"batches of {BATCH} images")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    torch.use_deterministic_algorithms(True)
-    started = time.process_time()
-    save(distil(options.steps, options.seed), options.out)
-    report(PlainViT(options.out.read_bytes()), options.out, time.process_time() - started)
+
+    def told(weights: bytes, out: Path, seconds: float) -> None:
+        report(PlainViT(weights), out, seconds)
+
+    command("the plain embedded backbone", WEIGHTS, ("steps", 3600), distil, told)
 
 
 if __name__ == "__main__":

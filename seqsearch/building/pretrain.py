@@ -209,19 +209,42 @@ def report(backbone: Embedded, out: Path, seconds: float) -> None:
             print(f"{ways}-way, unseen classes, strength {strength:g}: NCM {ncm:.3f}, kNN {knn:.3f}")
 
 
-def main() -> None:
-    """Train, write the file, and print what it is worth."""
-    parser = argparse.ArgumentParser(description="Pre-train the embedded glyph backbone.")
-    parser.add_argument("--out", type=Path, default=WEIGHTS)
-    parser.add_argument("--epochs", type=int, default=14)
+def command(
+    what: str,
+    out: Path,
+    length: tuple[str, int],
+    train: Callable[[int, int], nn.Module],
+    told: Callable[[bytes, Path, float], None],
+) -> None:
+    """A command that trains, writes the file, and prints what it is worth.
+
+    Args:
+        what: is trained.
+        out: where the weights go, unless ``--out`` says otherwise.
+        length: name of the option that says how long, and its default.
+        train: by that length and a seed.
+        told: given the content of the file, its path, and the seconds of a core that it took.
+    """
+    parser = argparse.ArgumentParser(description=f"Pre-train {what}.")
+    parser.add_argument("--out", type=Path, default=out)
+    parser.add_argument(f"--{length[0]}", type=int, default=length[1], dest="length")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.use_deterministic_algorithms(True)
     started = time.process_time()
-    save(pretrain(options.epochs, options.seed), options.out)
-    report(GlyphViT(options.out.read_bytes()), options.out, time.process_time() - started)
+    save(train(options.length, options.seed), options.out)
+    told(options.out.read_bytes(), options.out, time.process_time() - started)
+
+
+def main() -> None:
+    """Train, write the file, and print what it is worth."""
+
+    def told(weights: bytes, out: Path, seconds: float) -> None:
+        report(GlyphViT(weights), out, seconds)
+
+    command("the embedded glyph backbone", WEIGHTS, ("epochs", 14), pretrain, told)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ The same seed and thread count give the same file (on the same kind of processor
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -31,7 +30,7 @@ from seqsearch.backbones.parts.pair_text import FIRST_WORD
 from seqsearch.backbones.plain_vit import build as build_plain_vit
 from seqsearch.building.distil import LARGEST_GRADIENT, SAID_EVERY
 from seqsearch.building.glyph_pairs import Sampled, batches, inputs_of, texts_alone
-from seqsearch.building.pretrain import BATCH, LEARNING_RATE, WARM_UP, WEIGHT_DECAY, Head, evaluate, save
+from seqsearch.building.pretrain import LEARNING_RATE, WARM_UP, WEIGHT_DECAY, Head, command, evaluate
 from seqsearch.pools.base import Pool
 from seqsearch.pools.glyphs import build as build_pool
 
@@ -231,17 +230,11 @@ def report(backbone: GlyphFlava, out: Path, seconds: float) -> None:
 
 def main() -> None:
     """Train, write the file, and print what it is worth."""
-    parser = argparse.ArgumentParser(description="Pre-train the embedded backbone of image-text pairs.")
-    parser.add_argument("--out", type=Path, default=WEIGHTS)
-    parser.add_argument("--steps", type=int, default=900, help=f"batches of {BATCH} pairs")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    torch.use_deterministic_algorithms(True)
-    started = time.process_time()
-    save(pretrain(options.steps, options.seed), options.out)
-    report(GlyphFlava(options.out.read_bytes()), options.out, time.process_time() - started)
+
+    def told(weights: bytes, out: Path, seconds: float) -> None:
+        report(GlyphFlava(weights), out, seconds)
+
+    command("the embedded backbone of image-text pairs", WEIGHTS, ("steps", 900), pretrain, told)
 
 
 if __name__ == "__main__":

@@ -19,27 +19,25 @@ What the paper leaves open, and what is done here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from seqsearch.methods.base import PASSES, Caps, Context, FitReport, Footprint
-from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.base import PASSES, FitReport
 from seqsearch.methods.config import param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.parts.pairs import Batches
 from seqsearch.methods.parts.pairs_prefixes import prefix_bytes
-from seqsearch.methods.parts.pairs_stored import StoredPairs, load_stored, none_stored, of_task
-from seqsearch.methods.parts.pairs_tuned import PairTuned, WholeTraining
+from seqsearch.methods.parts.pairs_stored import PairsKept, StoredPairs, of_task
+from seqsearch.methods.parts.pairs_tuned import WholeTraining
 
 if TYPE_CHECKING:
-    from seqsearch.pools.base import Rows
+    pass
 
 
-class PairReplay(PairTuned):
+class PairReplay(PairsKept):
     """New and stored pairs; see the module."""
 
     @dataclass(frozen=True)
@@ -58,11 +56,6 @@ class PairReplay(PairTuned):
         )
 
     config: Config
-    caps = Caps(backbones="pairs", needs_exemplars=True, design=("exemplar", "full"))
-
-    def __init__(self, context: Context, config: BaseConfig) -> None:
-        super().__init__(context, config)
-        self.stored = none_stored()
 
     def fit_task(self, task: TaskData) -> FitReport:
         if self.config.mixing == "halves" and len(self.stored):
@@ -94,21 +87,6 @@ class PairReplay(PairTuned):
             return self.stored.joined(new.at(torch.cat(kept)))
         room = prefix_bytes(self.network, self.context.dim, task.depth + 1)
         return _within(self.stored.joined(new.at(torch.cat(drawn))), room, self.context.image_bytes, draw)
-
-    def exemplars(self) -> Rows:
-        return self.stored.rows.numpy()
-
-    def state_dict(self) -> dict[str, Any]:
-        return super().state_dict() | self.stored.state()
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        super().load_state_dict(state)
-        self.stored = load_stored(state)
-
-    def memory_footprint(self) -> Footprint:
-        texts = int(self.stored.text_bytes.sum())
-        images = len(self.stored) * self.context.image_bytes
-        return Footprint(params=self.head.bytes, exemplar_images=images, exemplar_texts=texts)
 
 
 def _within(pairs: StoredPairs, room: int, image_bytes: int, draw: torch.Generator) -> StoredPairs:

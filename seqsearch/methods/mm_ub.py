@@ -14,24 +14,22 @@ What the paper leaves open, and what is done here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from seqsearch.methods.base import Caps, Context, FitReport, Footprint
-from seqsearch.methods.config import Config as BaseConfig
+from seqsearch.methods.base import FitReport
 from seqsearch.methods.config import param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.parts.head import new_head
 from seqsearch.methods.parts.network import own_backbone
-from seqsearch.methods.parts.pairs_stored import load_stored, none_stored, of_task
-from seqsearch.methods.parts.pairs_tuned import PairTuned, WholeTraining
+from seqsearch.methods.parts.pairs_stored import PairsKept, of_task
+from seqsearch.methods.parts.pairs_tuned import WholeTraining
 
 if TYPE_CHECKING:
-    from seqsearch.pools.base import Rows
+    pass
 
 
-class UpperBound(PairTuned):
+class UpperBound(PairsKept):
     """All experiences so far; see the module."""
 
     @dataclass(frozen=True)
@@ -41,11 +39,6 @@ class UpperBound(PairTuned):
         )
 
     config: Config
-    caps = Caps(backbones="pairs", needs_exemplars=True, design=("exemplar", "full"))
-
-    def __init__(self, context: Context, config: BaseConfig) -> None:
-        super().__init__(context, config)
-        self.stored = none_stored()
 
     def fit_task(self, task: TaskData) -> FitReport:
         pairs = self.stored.with_new(task)
@@ -55,21 +48,6 @@ class UpperBound(PairTuned):
             self.head = new_head(task.columns.start, self.context.dim, draw, device).detached()
         self.stored = self.stored.joined(of_task(task))
         return self.tuned(task, pairs)
-
-    def exemplars(self) -> Rows:
-        return self.stored.rows.numpy()
-
-    def state_dict(self) -> dict[str, Any]:
-        return super().state_dict() | self.stored.state()
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        super().load_state_dict(state)
-        self.stored = load_stored(state)
-
-    def memory_footprint(self) -> Footprint:
-        texts = int(self.stored.text_bytes.sum())
-        images = len(self.stored) * self.context.image_bytes
-        return Footprint(params=self.head.bytes, exemplar_images=images, exemplar_texts=texts)
 
 
 build = UpperBound

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from seqsearch.methods.base import Caps, Context, Footprint
+from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.network import saved
+from seqsearch.methods.parts.pairs_tuned import PairTuned
+
+if TYPE_CHECKING:
+    from seqsearch.pools.base import Rows
 
 
 @dataclass(frozen=True)
@@ -61,3 +67,28 @@ def of_task(task: TaskData) -> StoredPairs:
 def load_stored(state: Mapping[str, Any]) -> StoredPairs:
     """What `StoredPairs.state` saved."""
     return StoredPairs(*(state[f"stored.{name}"].clone() for name in ("rows", "columns", "text_bytes")))
+
+
+class PairsKept(PairTuned):
+    """A network of one's own that is trained on stored pairs, too. A subclass says which are stored."""
+
+    caps = Caps(backbones="pairs", needs_exemplars=True, design=("exemplar", "full"))
+
+    def __init__(self, context: Context, config: BaseConfig) -> None:
+        super().__init__(context, config)
+        self.stored = none_stored()
+
+    def exemplars(self) -> Rows:
+        return self.stored.rows.numpy()
+
+    def state_dict(self) -> dict[str, Any]:
+        return super().state_dict() | self.stored.state()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        super().load_state_dict(state)
+        self.stored = load_stored(state)
+
+    def memory_footprint(self) -> Footprint:
+        texts = int(self.stored.text_bytes.sum())
+        images = len(self.stored) * self.context.image_bytes
+        return Footprint(params=self.head.bytes, exemplar_images=images, exemplar_texts=texts)
