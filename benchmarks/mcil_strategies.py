@@ -23,6 +23,7 @@ METHODS = (
     "mm_lb", "mm_ub", "mm_er:share=.1", "mm_er:share=.25", "mm_er:buffer=dp", "mm_l2p", "mm_dp", "mm_dpcf", "frozen_head",
     "simplecil", "ranpac:adapt=none",
 )  # fmt: skip
+ALONE = ("image_only", "text_only")
 FIGURES = ("average", "first", "last", "pd_printed", "pd_final", "forgetting")
 
 
@@ -35,7 +36,9 @@ def main() -> None:
     methods = [{"method": m["label"], **figures(m), "kept": kept(m)} for m in found["methods"]]
     pairs = [{k: p[k] for k in ("first", "second", "value", "low", "high", "p", "told")} for p in found["pairs"]]
     worth = [
-        {"method": w["method"], "judged_by": w["judged_by"], "p": w["p"], **of(w["lost"])} for w in found["modalities"]
+        {"method": w["method"], "judged_by": w["judged_by"], "p": w["p"], **of(w["lost"])}
+        for w in found["modalities"]
+        if w["judged_by"] in ALONE
     ]
     for row in (*methods, *pairs, *worth):
         print("  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()))

@@ -1,7 +1,8 @@
 """Captions that name their class ("Multimodal class-incremental learning benchmark": such samples are removed; how is not said).
 
-A caption leaks if the class's name stands in it as whole words, whatever the case, accents and punctuation, the last word
-perhaps in the plural. Captions are judged one by one: an image is dropped when none of its captions is left.
+A caption leaks if the class's name stands in it as whole words, whatever the case, accents and punctuation, a word perhaps in
+the possessive, two of them perhaps written as one, the last perhaps in the plural. Captions are judged one by one: an image is
+dropped when none of its captions is left.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ EXAMPLES = 3
 """Captions of a class that are shown."""
 BATCH = 50_000
 """Captions that are compared at a time, about."""
+BETWEEN = "(?: ?s)? ?"
+"""What may stand between two words of a name (as a pattern): ``brewer s blackbird`` is a brewer blackbird, and ``blackfooted`` is
+black footed."""
 _NO_NAME = re.compile(r"(class |label |category )?[\d ]*")
 """Names that stand for numbers: nobody writes them into a caption."""
 
@@ -124,6 +128,7 @@ def normalised(texts: Sequence[str]) -> Any:
     import pyarrow.compute as pc
 
     lower = pc.utf8_lower(pc.utf8_normalize(strings(texts), form="NFKD"))
+    lower = pc.replace_substring(lower, pattern="ß", replacement="ss")
     bare = pc.replace_substring_regex(pc.utf8_normalize(lower, form="NFKD"), pattern=r"\p{M}+", replacement="")
     return pc.utf8_trim(pc.replace_substring_regex(bare, pattern=r"[^\p{L}\p{N}]+", replacement=" "), characters=" ")
 
@@ -144,7 +149,9 @@ def _forms(words: list[str]) -> list[str]:
     return [form for form in dict.fromkeys((whole, glued)) if form]
 
 
-def _with_plurals(words: str) -> str:
-    """A pattern of these words, the last of them in the singular or the plural."""
-    ies = f"|{words[:-1]}ies" if words.endswith("y") else ""
-    return f"{words}(?:s|es)?{ies}"
+def _with_plurals(form: str) -> str:
+    """A pattern of a name's words: each may be in the possessive, two may be written as one, the last may be in the plural."""
+    words = [w for w in form.split() if w != "s"] or form.split()  # what the apostrophe of a possessive leaves
+    last, before = words[-1], "".join(f"{w}{BETWEEN}" for w in words[:-1])
+    ies = f"|{last[:-1]}ies" if last.endswith("y") else ""
+    return f"{before}(?:{last}(?: ?s|es)?{ies})"

@@ -11,16 +11,21 @@ which assumes nothing of how they vary (`benchmarks.coverage_runs`).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.distribution.interval import AGREE, Float64, finite
 
 DRAWS = 9_999
-"""Permutations of runs."""
+"""Permutations of runs, where there are more ways than `WAYS`."""
+WAYS = 10_000
+"""Ways to deal the runs to orders that are all gone through."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +75,37 @@ def _squares(y: Float64) -> tuple[float, float]:
 
 
 def _p(y: Float64, draws: int) -> float:
-    """One-sided: (1 + permutations with means of orders as far apart) / (permutations + 1)."""
+    """One-sided: the share of ways to deal the runs to orders in which means are as far apart; of `WAYS` or fewer ways all are
+    gone through, of more ``draws`` are drawn, and the own one counts as one of them."""
     K, S = y.shape
-    rng = seeded_numpy("components", K, S)
     flat = (y - y.mean()).ravel()
-    drawn = rng.permuted(np.tile(flat, (draws, 1)), axis=1).reshape(draws, K, S)
-    spread = (drawn.mean(axis=2) ** 2).sum(axis=1)
+    ways = _ways(K, S) if _count(K, S) <= WAYS else None
+    if ways is None:
+        ways = seeded_numpy("components", K, S).permuted(np.tile(np.arange(K * S), (draws, 1)), axis=1)
+    spread = (flat[ways].reshape(-1, K, S).mean(axis=2) ** 2).sum(axis=1)
     own = float((flat.reshape(K, S).mean(axis=1) ** 2).sum())
-    return (1 + int((spread >= own - AGREE * own).sum())) / (draws + 1)
+    drawn = _count(K, S) > WAYS
+    found: float = (drawn + int((spread >= own - AGREE * own).sum())) / (drawn + len(ways))
+    return found
+
+
+def _count(K: int, S: int) -> int:
+    """Ways to part ``K S`` runs into K sets of S."""
+    found: int = math.factorial(K * S) // (math.factorial(S) ** K * math.factorial(K))
+    return found
+
+
+@lru_cache(maxsize=8)
+def _ways(K: int, S: int) -> NDArray[np.int64]:
+    """All of them ``[ways, K S]``, set by set."""
+
+    def parted(left: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if not left:
+            yield ()
+            return
+        for others in combinations(left[1:], S - 1):
+            own = (left[0], *others)
+            for rest in parted(tuple(i for i in left if i not in own)):
+                yield (*own, *rest)
+
+    return np.array(list(parted(tuple(range(K * S)))), dtype=np.int64)

@@ -96,7 +96,7 @@ class Modalities(ClassIncremental):
         found = super().judge(method, key, judged)
         source, own = self.source(key.method.backbone), [t for t in key.prefix if isinstance(t, Task)]
         rows, labels = self.world.rows(tuple(c for t in own for c in t.classes), judged)
-        partner = mismatched(labels, self.world.seed)
+        partner = mismatched(labels, seeded_numpy("mismatched", self.world.seed, key.seed, key.replicate, len(own)))
         order = np.argsort(rows)
 
         def of_partner(asked: Rows) -> Rows:
@@ -131,8 +131,8 @@ def _by_task(scores: torch.Tensor, labels: Rows, sizes: list[int]) -> list[Right
     return parts
 
 
-def mismatched(labels: Rows, seed: int) -> Rows:
-    """For each of ``n`` pairs, in order of their classes ``labels`` ``[n]``, another one of another class: a permutation ``[n]``.
+def mismatched(labels: Rows, draw: np.random.Generator) -> Rows:
+    """For each of ``n`` pairs of classes ``labels`` ``[n]`` another one of another class: a permutation ``[n]``, drawn at random.
 
     Raises:
         UserError: a class has more than half of the pairs.
@@ -143,11 +143,12 @@ def mismatched(labels: Rows, seed: int) -> Rows:
             f"a class has {most} of {count} judged pairs, so that not each can have a text of another class: leave --modalities "
             "out, or let the first experience have more classes"
         )
-    draw = seeded_numpy("mismatched", seed)
-    shuffled = np.lexsort((draw.random(count), labels))
-    shift = int(draw.integers(most, count - most + 1))
-    found = np.empty(count, dtype=np.int64)
-    found[shuffled] = np.roll(shuffled, -shift)
+    found: Rows = draw.permutation(count)
+    for here in np.flatnonzero(labels[found] == labels):
+        if labels[found[here]] == labels[here]:
+            # another pair, neither it nor its partner of this class: there is one, and the exchange leaves both mismatched
+            there = draw.choice(np.flatnonzero((labels != labels[here]) & (labels[found] != labels[here])))
+            found[[here, there]] = found[[there, here]]
     return found
 
 
