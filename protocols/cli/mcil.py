@@ -27,10 +27,10 @@ def mcil(
     """Judge methods on random class orders of image-text pairs, or images (multimodal class-incremental learning).
 
     \b
-    seqsearch mcil --pool birds/ --methods mm_lb,mm_ub,mm_er:share=.1,mm_dp,mm_dpcf --backbone flava
+    seqsearch mcil --pool birds.parquet --methods mm_lb,mm_ub,mm_er:share=.1,mm_dp,mm_dpcf --backbone flava
     seqsearch mcil --pool glyphs --methods simplecil,finetune --backbone glyph_vit --seeds 5
-    seqsearch mcil --pool birds/ --methods mm_dp --orders 10 --seeds 2     # noise of orders, and of seeds
-    seqsearch mcil --pool birds/ --methods mm_ub --modalities              # what each modality is worth
+    seqsearch mcil --pool birds.parquet --methods mm_dp --orders 10 --seeds 2     # noise of orders, and of seeds
+    seqsearch mcil --pool birds.parquet --methods mm_ub --modalities              # what each modality is worth
     seqsearch mcil --resume runs/mine
     """
     start(context, PROTOCOL, values, out=out, resume=resume, dry_run=dry_run, runtime=runtime, print_costs=_print_costs)

@@ -23,10 +23,15 @@ class McilSettings(StudySettings):
     """Settings of ``seqsearch mcil``."""
 
     protocol: ClassVar[str] = "mcil"
+    for_example: ClassVar[str] = "mm_dp,simplecil"
 
     backbone: str = setting(
         "glyph_flava",
         "Backbone of methods that name none: glyph_flava (embedded), flava, or one that reads images alone.",
+    )
+    pool: str = setting(
+        "glyphs:captions=first",
+        "Pool of classes: glyphs (with captions), a .parquet file of pairs, a folder of images, then [:key=value,...].",
     )
     experiences: int = setting(
         10, "Experiences (T) that the classes are cut into, larger ones first.", minimum=2, maximum=10_000

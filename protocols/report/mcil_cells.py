@@ -141,7 +141,8 @@ def worth(s: Summary) -> Cells:
         avg = of[w.label, w.classifier].over["average"].interval
         rows.append((w.label, w.classifier, interval(avg), signed(w.over.interval), p_value(w.p), _lost(w.over, w.p)))
     lead = (
-        "Avg, percent, of the same states judged otherwise; lost: Avg of the head minus that, points, over the same runs. Each "
+        "Avg, percent, of the same states judged otherwise; lost: Avg of the pairs as they are minus that, points, over the same "
+        "runs. Each "
         f"interval holds by itself, over {s.unit} alone: test images are shared, and what others would show is in none. p is "
         "Holm's over this table."
     )

@@ -96,7 +96,7 @@ def notes(s: Summary) -> list[str]:
 
 def _conditions(s: Summary) -> list[str]:
     if s.orders > 1:
-        seeds = "a training seed of its own each" if s.seeds == 1 else f"{s.seeds} training seeds of its own each"
+        seeds = "a training seed of its own each" if s.seeds == 1 else f"{s.seeds} training seeds of their own each"
         over = f"Intervals and p-values are over {count(s.orders, 'random class order')} with {seeds}"
     else:
         over = f"Intervals and p-values are over {count(s.seeds, 'training seed')} of a single class order, and hold for it alone"

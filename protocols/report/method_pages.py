@@ -133,8 +133,7 @@ def _capabilities(caps: dict[str, Any]) -> list[str]:
     )
     lines = [
         f"- design (CLDyB Table 3): {', '.join(caps['design']) or 'none of the columns'}",
-        f"- reads {reads}{' and their texts' if caps['backbones'] == 'pairs' else ''}"
-        + ("; stores training images (as rows)" if caps["needs_exemplars"] else ""),
+        f"- reads {reads}" + ("; stores training images (as rows)" if caps["needs_exemplars"] else ""),
         f"- the order of the tasks {order}",
         f"- backbones: {BACKBONES[caps['backbones']]}{', also those of image-text pairs' if both else ''}",
     ]

@@ -96,6 +96,9 @@ def check_trainings(factors: dict[str, int]) -> None:
 class MethodSettings(Settings):
     """What is trained: methods on backbones."""
 
+    for_example: ClassVar[str] = "ranpac,er"
+    """Methods that an error message names."""
+
     methods: str = setting(
         "",
         "Methods, comma-separated: NAME or FILE.py:CLASS, then [@BACKBONE] and [:key=value,...]; or 'cmd:WORD ...'.",
@@ -122,7 +125,9 @@ class MethodSettings(Settings):
     def check(self) -> None:
         super().check()
         if not self.methods.strip():
-            raise UserError("--methods is missing: name one or more, e.g. --methods ranpac,er (see: seqsearch methods)")
+            raise UserError(
+                f"--methods is missing: name one or more, e.g. --methods {self.for_example} (see: seqsearch methods)"
+            )
         self.weight_files()
 
     def weight_files(self) -> dict[str, str]:

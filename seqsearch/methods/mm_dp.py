@@ -16,11 +16,11 @@ Trainable: G-prompt, the experience's E-prompt and key, head rows. Stored: the s
 
 What the paper leaves open, and what is done here:
 - it gives no sizes: those of public code are taken, G-prompts of 5 in layers 0 and 1, E-prompts of 5 in layers 2 to 4; an encoder
-  that has fewer layers has what there is room for. At the published width (768) that is 737,280 values in prompts and 7,680 in
-  keys after ten experiences.
+  with fewer layers has the E-prompt in those of them that it has, at least in its last, and the G-prompt in those before. At the
+  published width (768) that is 737,280 values in prompts and 7,680 in keys after ten experiences.
 - its text says that E-prompts are invariant and G-prompts specific, then the reverse: the second is DualPrompt, and right.
 - the query is read from the store of frozen features, where it is computed once for each pair: it costs no second forward pass.
-- among the new classes alone (``mask=own``), as in public code.
+- the cross-entropy runs among the new classes alone (``mask=own``), as in public code.
 - keys begin uniform in (-1, 1); ``pull`` is 1. AdamW moves a key by about its rate at each step, whatever ``pull`` is, so that in
   a small experience the key stops on the way to the one that `mm_dpcf` computes.
 """

@@ -16,7 +16,7 @@ What the paper leaves open, and what is done here:
   others; prompts of a unimodal encoder are taken out before the multimodal one, and the pools of several are picked by one key.
 - it gives no sizes: 10 prompts of 5 tokens, 5 picked, ``pull`` .1, as in public code; prompts and keys begin uniform in (-1, 1).
 - each pair picks for itself. Public code lets a test batch pick by majority, and its accuracy then depends on the batch.
-- among the new classes alone (``mask=own``), as in public code.
+- the cross-entropy runs among the new classes alone (``mask=own``), as in public code.
 """
 
 from __future__ import annotations

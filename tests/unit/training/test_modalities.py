@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqsearch.core.bits import unpacked
+from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.outcomes import HEAD, ClassifierCounts
@@ -101,7 +102,12 @@ def test_each_classifier_is_right_where_pairs_put_together_by_hand_are(trainer: 
     method, key = learned(trainer, text)
     judged = trainer.scenario.judge(method, key, "test")
     rows, labels = trainer.world.rows(trainer.world.class_ids(TASKS[0] + TASKS[1]), "test")
-    found = by_hand(trainer, method, rows, mismatched(labels, trainer.world.seed))
+    found = by_hand(
+        trainer,
+        method,
+        rows,
+        mismatched(labels, seeded_numpy("mismatched", trainer.world.seed, key.seed, key.replicate, 2)),
+    )
     assert tuple(c.name for c in judged.classifiers) == NAMES
     assert judged.counts == ((8,) * 4, (8,) * 3)
     told = set()
@@ -166,19 +172,28 @@ counts_of_classes = st.lists(st.integers(1, 12), min_size=2, max_size=8).filter(
 @given(counts_of_classes, st.integers(0, 10**6))
 def test_each_pair_gets_a_text_of_another_class_and_each_text_is_used(counts: list[int], seed: int) -> None:
     labels = np.repeat(np.arange(len(counts)), counts)
-    partner = mismatched(labels, seed)
+    partner = mismatched(labels, np.random.default_rng(seed))
     assert sorted(partner.tolist()) == list(range(len(labels)))
     assert bool((labels[partner] != labels).all())
-    assert partner.tolist() == mismatched(labels, seed).tolist()
+    assert partner.tolist() == mismatched(labels, np.random.default_rng(seed)).tolist()
 
 
 def test_another_seed_mixes_otherwise() -> None:
     labels = np.repeat(np.arange(5), 6)
-    assert mismatched(labels, 0).tolist() != mismatched(labels, 1).tolist()
+    one, two = (mismatched(labels, np.random.default_rng(seed)).tolist() for seed in (0, 1))
+    assert one != two
+
+
+def test_texts_of_a_class_go_to_images_of_all_others() -> None:
+    labels = np.repeat(np.arange(5), 60)
+    given_to = labels[mismatched(labels, np.random.default_rng(0))]
+    counts = np.array([np.bincount(given_to[labels == c], minlength=5) for c in range(5)])
+    assert (np.diag(counts) == 0).all()
+    assert counts[~np.eye(5, dtype=bool)].min() >= 5
 
 
 @pytest.mark.parametrize("counts", [(5,), (5, 4), (2, 9, 3)])
 def test_a_class_with_more_than_half_of_the_pairs_is_refused(counts: tuple[int, ...]) -> None:
     labels = np.repeat(np.arange(len(counts)), counts)
     with pytest.raises(UserError, match=f"a class has {max(counts)} of {sum(counts)} judged pairs"):
-        mismatched(labels, 0)
+        mismatched(labels, np.random.default_rng(0))
