@@ -20,7 +20,11 @@ FEWEST = 3
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Sequences, training seeds, and complete rollouts of a method on them ``[sequences][seeds]``."""
+    """Sequences, training seeds, and complete rollouts of a method on them ``[sequences][seeds]``.
+
+    Where sequences have seeds of their own, ``seeds`` is empty, and there may be more rollouts of one than of another:
+    `by_sequence` and `weights` weigh every sequence alike.
+    """
 
     sequences: tuple[TaskSequence, ...] = ()
     seeds: tuple[int, ...] = ()
@@ -28,8 +32,19 @@ class Judged:
 
     @property
     def final(self) -> Matrix:
-        """Final Acc ``[sequences, seeds]``."""
+        """Final Acc ``[sequences, seeds]``; as many seeds of each."""
         return np.array([[acc(s.accuracy) for s in row] for row in self.rollouts])
+
+    @property
+    def by_sequence(self) -> Matrix:
+        """Final Acc ``[sequences]``, the mean over the seeds of each."""
+        return np.array([np.mean([acc(s.accuracy) for s in row]) for row in self.rollouts])
+
+    @property
+    def weights(self) -> Matrix | None:
+        """Of ``flat``, such that every sequence weighs alike; None where all have as many rollouts."""
+        sizes = [len(row) for row in self.rollouts]
+        return np.repeat([1 / n for n in sizes], sizes) if len(set(sizes)) > 1 else None
 
     @property
     def flat(self) -> list[Scored]:

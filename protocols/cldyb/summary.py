@@ -24,13 +24,14 @@ from protocols.running.provenance import REWARDED_ON_TEST, Provenance, provenanc
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.held_out import FEWEST, HeldOut
 from seqsearch.metrics import accuracy as metrics
-from seqsearch.results.run import FOUND, Matrix, RunResults, Scored
+from seqsearch.results.run import FOUND, Matrix, RunResults
 
 
 @dataclass(frozen=True)
 class Side:
-    """A method on its found, or on the random, sequences: means over ``sequences`` and ``seeds``, as fractions.
+    """A method on its found, or on the random, sequences: means over ``sequences`` and the ``seeds`` of each, as fractions.
 
+    ``seeds``: of the sequence that has the fewest.
     ``acc_by_step`` and ``masked_by_step`` ``[T]`` are Acc_t with scores over all classes seen, and with scores restricted to the
     classes of the image's own task (empty if that is not known); ``low`` and ``high`` ``[T]`` bound Acc_t over sequences and
     seeds. ``worst`` is the lowest final Acc of a sequence, mean over seeds. ``gap``: accuracy of joint training on all
@@ -199,16 +200,16 @@ def side_of(side: Judged, gap: float | None = None) -> Side | None:
         return None
     flat = side.flat
     acc_RT = np.array([_by_step(s.accuracy) for s in flat])
-    acc = acc_RT.mean(axis=0).tolist()
+    acc = np.average(acc_RT, axis=0, weights=side.weights).tolist()
     return Side(
         sequences=len(side.sequences),
-        seeds=len(side.seeds),
+        seeds=min(len(row) for row in side.rollouts),
         acc=acc[-1],
-        ar=float(np.mean([metrics.ar(s.accuracy) for s in flat])),
-        ala=float(np.mean([metrics.ala(s.accuracy) for s in flat])),
-        worst=float(side.final.mean(axis=1).min()),
+        ar=float(np.average([metrics.ar(s.accuracy) for s in flat], weights=side.weights)),
+        ala=float(np.average([metrics.ala(s.accuracy) for s in flat], weights=side.weights)),
+        worst=float(side.by_sequence.min()),
         acc_by_step=tuple(acc),
-        masked_by_step=_masked_by_step(flat),
+        masked_by_step=_masked_by_step(side),
         low=tuple(acc_RT.min(axis=0).tolist()),
         high=tuple(acc_RT.max(axis=0).tolist()),
         gap=gap,
@@ -247,9 +248,9 @@ def _mean_side(sides: Sequence[Side | None]) -> Side | None:
     )
 
 
-def _masked_by_step(rollouts: Sequence[Scored]) -> tuple[float, ...]:
-    """Mean over rollouts ``[T]``; empty where one has none: commands do not say it."""
-    found = np.mean([_by_step(s.masked) for s in rollouts], axis=0)
+def _masked_by_step(side: Judged) -> tuple[float, ...]:
+    """Mean over sequences and seeds ``[T]``; empty where a rollout has none: commands do not say it."""
+    found = np.average([_by_step(s.masked) for s in side.flat], axis=0, weights=side.weights)
     return tuple(found.tolist()) if np.isfinite(found).all() else ()
 
 

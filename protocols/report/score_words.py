@@ -101,7 +101,8 @@ def methods(s: ScoreSummary) -> Cells:
         add(f"bound, {heading}", [_share(m.bound, kind) for m in s.methods])
         add(f"over NCM, {heading}", [_share(m.over_mean, kind) for m in s.methods])
     rows = tuple(zip(*(cells for _, cells in columns), strict=True))
-    lead = "Final Acc in percent: means over sequences and training seeds, test images; relative drop [95 %]."
+    drops = "; relative drop [95 %]" if any(m.searched_drop or m.unseen_drop for m in s.methods) else ""
+    lead = f"Final Acc in percent: means over sequences and the training seeds of each, test images{drops}."
     return Cells("Methods", lead, tuple(h for h, _ in columns), rows)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from protocols.cldyb.compared import Judged, Pair, drop_of, judged, pair
+from protocols.cldyb.compared import Judged, Pair, drop_of, pair
 from seqsearch.distribution.drop import Drop
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import FOUND, RunResults
@@ -49,10 +49,12 @@ def complete(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -
 
 
 def judged_on(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> Judged:
-    """A method on those sequences that it was judged on to the end, with the seeds that they share, or else one of their own."""
+    """A method on those sequences that it was judged on to the end, with all seeds of each, which others need not have."""
     whole = complete(data, method, sequences)
-    if seeds := data.complete(method, whole):
-        return judged(data, method, whole, seeds)
-    own = [(s, min(data.complete(method, [s]))) for s in whole]
-    rows = tuple((data.rollouts[s.sequence_id, method, r],) for s, r in own)
-    return Judged(tuple(s for s, _ in own), (0,), rows)
+    own = [data.complete(method, [s]) for s in whole]
+    shared = own[0] if own and all(seeds == own[0] for seeds in own) else set()
+    rows = tuple(
+        tuple(data.rollouts[s.sequence_id, method, r] for r in sorted(seeds))
+        for s, seeds in zip(whole, own, strict=True)
+    )
+    return Judged(tuple(whole), tuple(sorted(shared)), rows)

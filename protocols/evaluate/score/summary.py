@@ -229,7 +229,7 @@ def _agreements(data: RunResults, labels: Sequence[str]) -> tuple[Agreement, ...
     final: dict[str, list[float]] = {}
     for name, some in of_kind.items():
         shared = [s for s in some if all(complete(data, m, [s]) for m in methods)]
-        final[name] = [float(judged_on(data, m, shared).final.mean()) for m in methods] if shared else []
+        final[name] = [float(judged_on(data, m, shared).by_sequence.mean()) for m in methods] if shared else []
     if len(methods) < FEWEST_RANKED or not all(final.values()):
         return ()
     return tuple(

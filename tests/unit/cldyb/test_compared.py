@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from protocols.cldyb.compared import Judged, Pair, gap_to_joint, image_shares
+from protocols.cldyb.summary import side_of
 from seqsearch.core.types import ClassId, Task
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults, Scored, TaskImages
@@ -63,3 +64,17 @@ def test_what_images_add_sums_to_the_accuracies() -> None:
 def test_without_images_of_every_rollout_nothing_is_shared() -> None:
     bare = Scored("ok", *(scored(ONE).accuracy,) * 2, {}, ())
     assert image_shares([Pair(SIDE, Judged((sequence("r", *ONE),), (7,), ((bare,),)), (7,))]) is None
+
+
+def test_sequences_with_more_seeds_than_others_weigh_no_more() -> None:
+    """Right images 1 and 1 / 2: by sequence 3 / 4 on average, by rollout 5 / 6."""
+    all_right = scored((task(3), task(3)))
+    half = scored((task(1), task(1)))
+    side = Judged((sequence("a", *OTHER), sequence("b", *ONE)), (), ((all_right, all_right), (half,)))
+    found = side_of(side)
+    assert found is not None
+    assert (found.sequences, found.seeds) == (2, 1)
+    assert found.acc == pytest.approx(0.75)
+    assert found.acc_by_step == found.masked_by_step == pytest.approx((0.5, 0.75))
+    assert found.worst == pytest.approx(0.5)
+    assert found.ala == pytest.approx((0.75 + 0.5) / 2)

@@ -104,6 +104,28 @@ def test_what_is_said_is_said_again_and_what_failed_is_compared_with_none(run: P
         assert f"<h2>{title}</h2>" in page
 
 
+def test_a_score_is_the_mean_over_all_seeds_of_each_order(run: Path, tmp_path: Path) -> None:
+    """Each class order has training seeds of its own; a method that is new is trained with the same."""
+    score = ["score", run, "--methods", "ranpac,ranpac:M=16", "--workers", 0, "--out", tmp_path / "scored", "--json"]
+    ended = CliRunner().invoke(main, list(map(str, score)))
+    assert ended.exit_code == 0, ended.output
+    said = {m["method"]: m["sides"]["random"] for m in json.loads(ended.stdout)["methods"]}
+    results = pd.read_parquet(tmp_path / "scored" / "results.parquet")
+    for method in ("ranpac", "ranpac:M=16"):
+        own = results[results.method_id == method]
+        by_step = own.groupby(["trained_step", "sequence_id", "seed"]).accuracy.mean()
+        assert len(by_step[4]) == 6
+        last = by_step[4].groupby("sequence_id").mean()
+        assert (said[method]["sequences"], said[method]["seeds"]) == (3, 2)
+        assert said[method]["acc"] == pytest.approx(last.mean(), abs=1e-12)
+        assert said[method]["worst"] == pytest.approx(last.min(), abs=1e-12)
+        assert said[method]["acc_by_step"] == pytest.approx([by_step[t].mean() for t in range(1, 5)])
+        assert (said[method]["low"][3], said[method]["high"][3]) == pytest.approx((by_step[4].min(), by_step[4].max()))
+    seeds = results.groupby("method_id").seed.unique().map(set)
+    assert seeds["ranpac:M=16"] == seeds["ranpac"]
+    assert "relative drop" not in CliRunner().invoke(main, ["show", str(tmp_path / "scored")]).stdout
+
+
 def test_shown_scored_and_exported_although_experiences_differ_in_size(run: Path, tmp_path: Path) -> None:
     shown = CliRunner().invoke(main, ["show", str(run)])
     assert shown.exit_code == 0, shown.output
