@@ -13,7 +13,7 @@ from protocols.report.captions import caption_lines, captions_of, shown_captions
 from seqsearch.building.aliases import SAME_NAME, Alias
 from seqsearch.building.pool import Report
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import copyable, shown
+from seqsearch.core.text import copyable, counted, shown
 from seqsearch.pools.base import PARTS, Pool
 from seqsearch.pools.union import Union, UnionSplit
 
@@ -31,7 +31,7 @@ def build_lines(report: Report, record: dict[str, Any], out: Path, details: Path
         f"{out}: {report.images} images of {len(report.classes)} class(es) in {len(groups)} group(s), "
         f"{record['bytes'] / 1e6:.1f} MB, digest {record['digest']}",
         *_listed("skipped", f"image(s): {reasons}", [f"{where}: {why}" for where, why in report.skipped], more),
-        *_listed("dropped (--min-images)", "class(es)", [f"{g}/{n}, {k} images" for g, n, k in report.dropped], more),
+        *_listed("dropped (--min-images)", "class(es)", _dropped(report), more),
         *_listed("merged", "pair(s) of classes", [_pair(a) for a in report.merged], more),
         *_listed("maybe the same thing twice", "pair(s) of classes", [_pair(a) for a in report.aliases], more),
     ]
@@ -46,7 +46,17 @@ def build_lines(report: Report, record: dict[str, Any], out: Path, details: Path
         said.append(f"{report.ignored_count} file(s) are no images by their names, e.g. {report.ignored[0]}")
     if details:
         said.append(f"all of it is in {details}")
-    return [shown(line) for line in [*said, f"use it: seqsearch cldyb --pool {copyable(out)} --methods ranpac,er"]]
+    use = "cldyb --pool {} --methods ranpac,er"
+    if report.captions:
+        use = "mcil --pool {} --methods mm_dp,mm_dpcf"
+    return [shown(line) for line in [*said, f"use it: seqsearch {use.format(copyable(out))}"]]
+
+
+def _dropped(report: Report) -> list[str]:
+    """Classes with too few images, and whether their captions are why."""
+    lost = {(g, n): k for g, n, k in report.emptied}
+    why = {key: f" (all captions of {counted(k, 'other')} hold its name: --leaks keep)" for key, k in lost.items()}
+    return [f"{g}/{n}, {k} images{why.get((g, n), '')}" for g, n, k in report.dropped]
 
 
 def _kind(why: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from seqsearch.building.caption_folders import read_folder
 from seqsearch.building.tables import Table, open_table
-from seqsearch.building.told import Told, cleaned
+from seqsearch.building.told import Told, cleaned, empty
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import nearest, printable
 from seqsearch.core.typed import brief
@@ -61,7 +61,7 @@ def _jsonl(path: Path, bound: str | None) -> Told:
         if not line.strip():
             continue
         try:
-            record = parsed(line.decode())
+            record = parsed(line.decode(), unique=True)
         except ValueError as error:
             said = (
                 "no UTF-8"
@@ -71,12 +71,11 @@ def _jsonl(path: Path, bound: str | None) -> Told:
             raise UserError(f"{where} is {said}: mend it, or leave it out") from None
         if not isinstance(record, dict):
             raise UserError(f"{where} is {brief(record)}, must be an object like {{'image': ..., 'texts': [...]}}")
-        lower = {str(k).lower(): v for k, v in record.items()}
+        lower = {k.lower(): v for k, v in record.items()}
+        if len(lower) < len(record):
+            raise UserError(f"{where} has a field twice (capitals do not matter): {brief(', '.join(record))}: keep one")
         told.keys.append(_key(lower, where))
-        name = next((n for n in TEXTS if n in lower), None)
-        if name is None:
-            raise UserError(f"{where} has none of {', '.join(TEXTS)}; it has {brief(', '.join(record))}")
-        told.texts.append(cleaned(lower[name], where))
+        told.texts.append(cleaned(lower[_text_name(list(record), where)], where))
         told.places.append(number)
         splits.append(_plain(lower.get("split"), where, "split"))
         if told.bound is not None:
@@ -87,6 +86,20 @@ def _jsonl(path: Path, bound: str | None) -> Told:
         raise UserError(f"{path}: no record has a field {bound!r} (--bound)")
     told.splits = splits if any(splits) else None
     return told
+
+
+def _text_name(names: list[str], where: str) -> str:
+    """The one of ``names`` that holds captions, in small letters.
+
+    Raises:
+        UserError: none does, or several do.
+    """
+    found = [n for n in names if n.lower() in TEXTS]
+    if not found:
+        raise UserError(f"{where} has none of {', '.join(TEXTS)}; it has {brief(', '.join(names))}")
+    if len(found) > 1:
+        raise UserError(f"{where} has captions twice, {' and '.join(map(brief, found))}: put all of them into one")
+    return found[0].lower()
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -133,6 +146,8 @@ def _table(path: Path, bound: str | None, as_table: bool) -> Told:
             f"{path} has no column {', '.join(TEXTS)}; it has {brief(', '.join(table.names))}: make text of its columns with "
             "--caption-columns"
         )
+    if not as_table and sum(c.lower() in TEXTS for c in texts) > 1:
+        _text_name(texts, str(path))
     told = Told(str(path), unit="row", table=table)
     keys = table.values(image)
     if (blank := next((i for i, k in enumerate(keys) if not isinstance(k, str) or not k.strip()), None)) is not None:
@@ -158,6 +173,6 @@ def _texts_of_columns(path: Path, table: Table, columns: list[str]) -> list[list
     for row, values in enumerate(zip(*(table.values(c) for c in columns), strict=True), start=1):
         said = [t for v in values if v is not None for t in (v if isinstance(v, list) else [v])]
         if len(columns) > 1:  # images need not have equally many
-            said = [t for t in said if not isinstance(t, str) or t.strip()]
+            said = [t for t in said if not isinstance(t, str) or not empty(t)]
         found.append(cleaned(said, f"{path}: row {row}"))
     return found

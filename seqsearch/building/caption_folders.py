@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from seqsearch.building.told import Told, cleaned
+from seqsearch.building.told import Told, cleaned, empty
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.storage.inside import Inside
@@ -40,7 +40,7 @@ def read_folder(root: Path) -> Told:
             except OSError as error:
                 raise UserError(f"{where} cannot be read ({error.strerror}): mend it, or leave it out") from None
             told.keys.append(prefix + name.removesuffix(".txt"))
-            told.texts.append(cleaned([line for line in lines if line.strip()], where))
+            told.texts.append(cleaned([line for line in lines if not empty(line)], where))
     told.places = [0] * len(told.keys)
     if not told.keys:
         raise UserError(f"--captions {root} has no .txt files: one for each image, a caption in each line")

@@ -15,7 +15,7 @@ from seqsearch.building.caption_files import read_captions
 from seqsearch.building.clauses import columns_of, read_coded, sentences
 from seqsearch.building.leaks import Leaks, without_leaks
 from seqsearch.building.matching import matched, paths_of
-from seqsearch.building.told import Told
+from seqsearch.building.told import NUL, Told
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
 from seqsearch.pools.base import Pool, Rows, row_offsets
@@ -56,13 +56,20 @@ class Found:
 
 
 class Captioned:
-    """The pool ``base`` with other captions: the same rows, of which those without a caption are not ``kept``."""
+    """The pool ``base`` with other captions: the same rows, of which those without a caption are not ``kept``; those that had
+    some ``before`` leaks were taken out are ``emptied``."""
 
     def __init__(
-        self, base: Pool, texts: list[list[str]], given: NDArray[np.uint8] | None, values: list[str | None]
+        self,
+        base: Pool,
+        before: list[list[str]],
+        texts: list[list[str]],
+        given: NDArray[np.uint8] | None,
+        values: list[str | None],
     ) -> None:
         self.base, self.given, self.bound_values = base, given, values
         self.kept = np.array([bool(t) for t in texts], dtype=bool)
+        self.emptied = np.array([bool(t) for t in before], dtype=bool) & ~self.kept
         self._texts = texts
 
     def captions(self, rows: Rows) -> list[list[str]]:
@@ -92,7 +99,7 @@ def captioned(pool: Pool, options: CaptionOptions) -> tuple[Captioned, Found]:
         texts = own.captions(np.arange(total)) if getattr(pool, "captioned", False) else [[]] * total
         kept, leaks = without_leaks(pool.classes, texts, options.leaks)
         values = _sets_of(pool, total)
-        return Captioned(pool, kept, pool.given, values), Found(leaks)
+        return Captioned(pool, texts, kept, pool.given, values), Found(leaks)
     told = read_captions(options.source, options.bound, options.columns is not None)
     names, where = paths_of(pool), str(getattr(pool, "root", pool.name))
     record = matched(told, names, where, options.captioned_only)
@@ -105,7 +112,7 @@ def captioned(pool: Pool, options: CaptionOptions) -> tuple[Captioned, Found]:
     values = [] if told.bound is None else [told.bound[r] if r >= 0 else None for r in record.tolist()]
     given = pool.given if told.splits is None else _given(told, record)
     found.torn = _torn(pool, values, given)
-    return Captioned(pool, kept, given, values), found
+    return Captioned(pool, texts, kept, given, values), found
 
 
 def _sets_of(pool: Any, total: int) -> list[str | None]:
@@ -133,6 +140,8 @@ def _tell(told: Told, record: NDArray[np.int64], pool: Pool, options: CaptionOpt
     found.audit = audited(of_rows, labels[rows], alone, pool.classes)
     check_audit(found.audit, told.source, named)
     said = sentences(columns)
+    if (nul := next((r for r in record[rows].tolist() if "\0" in said[r]), None)) is not None:
+        raise UserError(f"{told.source}: {told.where(nul)}: {NUL}")
     if (blank := next((r for r in record[rows].tolist() if not said[r]), None)) is not None:
         raise UserError(
             f"{told.source}: {told.where(blank)} has no value in any of the columns {', '.join(names)}: leave its image out"

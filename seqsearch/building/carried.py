@@ -68,3 +68,8 @@ def _is_bound(pool: Any) -> bool:
 def kept(pool: Pool, rows: Rows) -> Rows:
     """Those of ``rows`` whose images are taken at all."""
     return rows[pool.kept[rows]] if isinstance(pool, Captioned) else np.asarray(rows)
+
+
+def emptied(pool: Pool, rows: Rows) -> int:
+    """How many of ``rows`` are not, since all their captions held the name of their class."""
+    return int(pool.emptied[rows].sum()) if isinstance(pool, Captioned) else 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from seqsearch.building.aliases import Alias, by_name
-from seqsearch.building.carried import kept
+from seqsearch.building.carried import emptied, kept
 from seqsearch.building.checking import Piece
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.text import printable
@@ -17,11 +18,12 @@ from seqsearch.pools.base import Pool, Rows, row_offsets
 
 @dataclass(frozen=True)
 class Planned:
-    """A class to be, and where all its images are."""
+    """A class to be, and where all its images are; ``emptied`` others are left out, whose captions all hold its name."""
 
     group: str
     name: str
     everything: tuple[Piece, ...]
+    emptied: int = 0
 
     def pieces(self, max_images: int, seed: int) -> list[Piece]:
         """What is taken of it: all (``max_images`` 0), or so many, drawn by ``seed`` over all pieces, in the order they lie."""
@@ -53,13 +55,16 @@ def plan(sources: Sequence[tuple[str, Pool]], merge_aliases: bool) -> tuple[list
         merge_aliases: classes of different groups with the same name become one.
     """
     pieces: dict[tuple[str, str], list[Piece]] = {}
+    lost: Counter[tuple[str, str]] = Counter()
     for number, (source, pool) in enumerate(sources):
         offsets, groups = row_offsets(pool.classes), {c.group for c in pool.classes}
         for index, c in enumerate(pool.classes):
             group = c.group if len(sources) == 1 else source if len(groups) == 1 else f"{source}/{c.group}"
-            rows = kept(pool, np.arange(offsets[index], offsets[index + 1]))
-            pieces.setdefault((printable(group), printable(c.name)), []).append((number, rows))
+            rows, key = np.arange(offsets[index], offsets[index + 1]), (printable(group), printable(c.name))
+            pieces.setdefault(key, []).append((number, kept(pool, rows)))
+            lost[key] += emptied(pool, rows)
     merged = by_name(sorted(pieces)) if merge_aliases else []
     for alias in merged:
         pieces[alias.first] += pieces.pop(alias.second)
-    return [Planned(g, n, tuple(pieces[g, n])) for g, n in sorted(pieces)], merged
+        lost[alias.first] += lost.pop(alias.second)
+    return [Planned(g, n, tuple(pieces[g, n]), lost[g, n]) for g, n in sorted(pieces)], merged

@@ -26,7 +26,7 @@ from seqsearch.building.planned import Planned, plan
 from seqsearch.building.writing import Image as _Image
 from seqsearch.building.writing import Writer as _Writer
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import printable
+from seqsearch.core.text import counted, printable
 from seqsearch.pools.base import Pool
 from seqsearch.storage.files import atomic_path
 
@@ -68,6 +68,8 @@ class Report:
     """Different images that are in several classes."""
     dropped: list[tuple[str, str, int]] = field(default_factory=list)
     """Group, name and usable images of classes that had too few."""
+    emptied: list[tuple[str, str, int]] = field(default_factory=list)
+    """Group and name of those of them that lost images since all their captions held the class's name, and how many."""
     aliases: list[Alias] = field(default_factory=list)
     merged: list[Alias] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
@@ -112,10 +114,7 @@ def build_parquet(
         checker = stack.enter_context(Checker(opened, options.min_side, workers))
         prints = _write(planned, checker, writer, texts, options, report, observe)
         if not report.classes:
-            raise UserError(
-                f"no class is left: none has {options.min_images} usable images (--min-images); {len(report.skipped)} images "
-                "were unusable" + (f", e.g. {': '.join(report.skipped[0])}" if report.skipped else "")
-            )
+            raise UserError(_none_left(report, options))
         report.content = writer.close(report.classes)
     kept = [(g, n) for g, n, _ in report.classes]
     named = by_name(kept)
@@ -123,6 +122,21 @@ def build_parquet(
     report.aliases = named + [a for a in by_images(kept, prints) if (a.first, a.second) not in known]
     report.shared = in_several(prints)
     return report
+
+
+def _none_left(report: Report, options: Options) -> str:
+    """Why no class is left."""
+    why = []
+    if lost := sum(n for _, _, n in report.emptied):
+        group, name, _ = report.emptied[0]
+        why.append(
+            f"all captions of {counted(lost, 'image')} hold the name of their class, e.g. {f'{group}/{name}'!r}: --leaks keep, "
+            "or other captions or columns"
+        )
+    if report.skipped or not why:
+        example = f", e.g. {': '.join(report.skipped[0])}" if report.skipped else ""
+        why.append(f"{len(report.skipped)} images were unusable{example}")
+    return f"no class is left: none has {options.min_images} usable images (--min-images); {'; '.join(why)}"
 
 
 def _write(
@@ -212,6 +226,8 @@ class _Class:
         kept = self.count >= max(1, self._min)
         entry = self._planned.group, self._planned.name, self.count
         (self._report.classes if kept else self._report.dropped).append(entry)
+        if not kept and self._planned.emptied:
+            self._report.emptied.append((self._planned.group, self._planned.name, self._planned.emptied))
         return kept
 
     def prints(self) -> NDArray[np.uint64]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass, field
 
 from seqsearch.building.tables import Table
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import printable
+from seqsearch.core.text import shows
 from seqsearch.core.typed import brief
 
+NUL = "a caption holds a NUL, which no text does: mend it, or leave it out"
 MOST_TEXT, MOST_TEXTS = 10_000, 1000
 """Characters of a caption, captions of an image."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass
@@ -41,6 +45,24 @@ class Told:
         return f"{self.unit} {self.places[number]}" if self.unit else self.keys[number]
 
 
+def empty(text: str) -> bool:
+    """Whether there is nothing to be read: blanks, control and format characters alone. A NUL is something, to be refused.
+
+    >>> empty(" \\u200b\\ufeff"), empty("a"), empty("\\0")
+    (True, False, False)
+    """
+    return all(c != "\0" and _shows_nothing(c) for c in text)
+
+
+def _shows_nothing(character: str) -> bool:
+    return character.isspace() or unicodedata.category(character) in ("Cc", "Cf") or _is_blank(character)
+
+
+def _is_blank(character: str) -> bool:
+    """Printable by its category, and nothing to look at all the same, as a filler."""
+    return character.isprintable() and not shows(character)
+
+
 def cleaned(said: object, where: str) -> list[str]:
     """The texts of an image, with single blanks.
 
@@ -48,13 +70,17 @@ def cleaned(said: object, where: str) -> list[str]:
         said: a text, or a list of them.
 
     Raises:
-        UserError: it is something else, one is empty or too long, or there are too many.
+        UserError: it is something else, one is empty, too long or no text, or there are too many.
     """
     texts = [said] if isinstance(said, str) else said
     if not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
         raise UserError(f"{where}: captions must be a text or a list of texts, not {brief(said)}")
-    found = [printable(" ".join(t.split())) for t in texts]
-    if not found or not all(found):
+    if any("\0" in t for t in texts):
+        raise UserError(f"{where}: {NUL}")
+    if any(_SURROGATE.search(t) for t in texts):
+        raise UserError(f"{where}: a caption holds half of a character (\\ud800 to \\udfff), which is no text: mend it")
+    found = [" ".join(t.split()) for t in texts]
+    if not found or any(map(empty, found)):
         raise UserError(f"{where}: a caption is empty: write it, or leave it out")
     if len(found) > MOST_TEXTS or max(map(len, found)) > MOST_TEXT:
         raise UserError(

@@ -59,6 +59,25 @@ def test_the_same_captions_in_every_kind_of_file(tmp_path: Path) -> None:
         ({"image": "x", "label": 1}, "line 2 has none of texts, captions, text, caption; it has 'image, label'"),
         ({"image": "x", "texts": []}, "line 2: a caption is empty"),
         ({"image": "x", "texts": ["a", " \t"]}, "line 2: a caption is empty: write it, or leave it out"),
+        ({"image": "x", "texts": ["a", "\u200b\u2060\u00ad \ufeff"]}, "line 2: a caption is empty: write it"),
+        ({"image": "x", "text": "\x1b\x07"}, "line 2: a caption is empty"),
+        ({"image": "x", "text": "a\0b"}, "line 2: a caption holds a NUL, which no text does: mend it"),
+        ({"image": "x", "text": "\0"}, "line 2: a caption holds a NUL"),
+        (
+            '{"image": "x", "text": "a \\ud83d bird"}',
+            r"line 2: a caption holds half of a character \(\\ud800 to \\udfff\), which is no text",
+        ),
+        ('{"image": "x", "text": "\\udcff"}', "line 2: a caption holds half of a character"),
+        (
+            {"image": "x", "texts": ["a"], "captions": ["b"]},
+            "line 2 has captions twice, 'texts' and 'captions': put all of them into one",
+        ),
+        (
+            {"image": "x", "text": "a", "Text": "b"},
+            r"line 2 has a field twice \(capitals do not matter\): 'image, text, Text'",
+        ),
+        ('{"image": "x", "text": "a", "text": "b"}', r"line 2 is no JSON \(a key stands twice in an object\): mend it"),
+        ('{"image": "x", "text": "a", "more": {"b": 1, "b": 2}}', "a key stands twice in an object"),
         ({"image": "x", "text": None}, "line 2: captions must be a text or a list of texts, not None"),
         ({"image": "x", "texts": ["a", 1]}, "line 2: captions must be a text or a list of texts"),
         (
@@ -115,6 +134,25 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     refused(jsonl(tmp_path / "u.jsonl", {"image": "a", "text": "x"}), r"no record has a field 'ad' \(--bound\)", "ad")
     refused(tmp_path / "u.jsonl", r"columns are those of a .csv or .parquet file", None, True)
     refused(tmp_path, r"is a folder of texts: it has no columns \(--bound, --caption-columns\)", "ad")
+
+
+def test_captions_that_show_nothing_are_none(tmp_path: Path) -> None:
+    """In a folder, and where a table has several columns of them, they are left out as empty ones are."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "1.txt").write_text("\u200b\none\n\u2060 \u00ad\n\x1b\nfamily \U0001f468\u200d\U0001f469\n")
+    assert read_captions(tmp_path, None, False).texts == [["one", "family \U0001f468\u200d\U0001f469"]]
+    (tmp_path / "a" / "1.txt").write_text("one\n\0\n")
+    with pytest.raises(UserError, match=r"1.txt: a caption holds a NUL"):
+        read_captions(tmp_path, None, False)
+    (tmp_path / "t.csv").write_text("path,caption_0,caption_1\na.jpg,\u200b,one\n")
+    assert read_captions(tmp_path / "t.csv", None, False).texts == [["one"]]
+
+
+def test_two_columns_that_may_both_be_the_captions(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("path,Text,caption\na.jpg,x,y\n")
+    with pytest.raises(UserError, match=r"t.csv has captions twice, 'Text' and 'caption': put all of them into one"):
+        read_captions(tmp_path / "t.csv", None, False)
+    assert read_captions(tmp_path / "t.csv", None, True).texts == []  # columns are named then
 
 
 def test_texts_of_a_parquet_file_that_are_no_utf8(tmp_path: Path) -> None:

@@ -221,6 +221,45 @@ def test_leaks_of_a_pool_that_has_captions_already(tmp_path: Path) -> None:
     assert build(str(tmp_path / "kept.parquet")).captions(np.array([6])) == [["a dog"]]  # nothing was asked for
 
 
+def test_a_filter_that_leaves_nothing_is_named(tmp_path: Path) -> None:
+    names = [f"{c}/{i}.png" for c in ("cat", "dog") for i in range(6)]
+    root, out = images(tmp_path / "set", *names), tmp_path / "out.parquet"
+    source = jsonl(tmp_path / "t.jsonl", [{"image": n, "texts": [f"a {n[:3]}", f"{n[:3]}s"]} for n in names])
+    build_it = ["build", str(root), str(out), "--captions", str(source), "--workers", "1", "--min-images", "4"]
+    result = run(*build_it)
+    assert result.exit_code == 2
+    assert (
+        "no class is left: none has 4 usable images (--min-images); all captions of 12 images hold the name of their class, e.g. "
+        "'set/cat': --leaks keep, or other captions or columns" in result.stderr
+    )
+    assert "unusable" not in result.stderr
+    assert not out.exists()
+    assert run(*build_it, "--leaks", "keep").exit_code == 0
+
+
+def test_a_class_that_the_filter_leaves_too_few_images_is_named(tmp_path: Path) -> None:
+    names = [f"{c}/{i}.png" for c in ("cat", "dog", "emu") for i in range(6 if c != "emu" else 2)]
+    root, out = images(tmp_path / "set", *names), tmp_path / "out.parquet"
+    source = jsonl(
+        tmp_path / "t.jsonl", [{"image": n, "text": "a cat" if "1" <= n[4:5] <= "3" else "grey"} for n in names]
+    )
+    result = run("build", str(root), str(out), "--captions", str(source), "--workers", "1", "--min-images", "4")
+    assert result.exit_code == 0, result.output
+    assert "dropped (--min-images): 2 class(es)\n" in result.output
+    assert "  set/cat, 3 images (all captions of 3 others hold its name: --leaks keep)\n" in result.output
+    assert "  set/emu, 2 images\n" in result.output
+    assert f"use it: seqsearch mcil --pool {out} --methods mm_dp,mm_dpcf\n" in result.output
+    assert json.loads(Path(f"{out}.report.json").read_text())["emptied"] == [["set", "cat", 3]]
+
+
+def test_a_value_of_a_column_with_nul_is_refused(tmp_path: Path) -> None:
+    root = images(tmp_path / "set", *(f"cat/{i}.png" for i in range(4)))
+    table = pa.table({"path": [f"cat/{i}.png" for i in range(4)], "sound": ["x", "x", "y\0", "z"]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(UserError, match=r"t.parquet: row 3: a caption holds a NUL"):
+        told(root, tmp_path / "t.parquet", columns="sound")
+
+
 def test_flags_that_make_no_sense(tmp_path: Path) -> None:
     root = str(images(tmp_path / "set", *(f"cat/{i}.png" for i in range(5))))
     out, source = str(tmp_path / "out.parquet"), str(by_key(tmp_path, "cat/1.png"))
