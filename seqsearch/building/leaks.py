@@ -105,7 +105,7 @@ def _drop(
 
 
 def leaking(captions: Sequence[str], name: str, level: str = "full") -> NDArray[np.bool_]:
-    """Whether each caption ``[n]`` holds the name of the class (``full``), or its last word (``head``)."""
+    """Whether each caption ``[n]`` holds the name of the class (``full``), or that or its last word (``head``)."""
     return holding(normalised(captions), forms_of([name])[0], level)
 
 
@@ -115,7 +115,8 @@ def holding(normal: Any, forms: Sequence[str], level: str = "full") -> NDArray[n
 
     if level == "keep" or not forms or not len(normal):
         return np.zeros(len(normal), dtype=bool)
-    wanted = "|".join(_with_plurals(form.rpartition(" ")[2] if level == "head" else form) for form in forms)
+    all_forms = [*forms, *(_words(form)[-1] for form in forms)] if level == "head" else forms
+    wanted = "|".join(map(_with_plurals, dict.fromkeys(all_forms)))
     return np.array(pc.match_substring_regex(normal, pattern=f"(^| )({wanted})( |$)").to_pylist(), dtype=bool)
 
 
@@ -149,9 +150,14 @@ def _forms(words: list[str]) -> list[str]:
     return [form for form in dict.fromkeys((whole, glued)) if form]
 
 
+def _words(form: str) -> list[str]:
+    """Without the ``s`` that the apostrophe of a possessive leaves."""
+    return [w for w in form.split() if w != "s"] or form.split()
+
+
 def _with_plurals(form: str) -> str:
     """A pattern of a name's words: each may be in the possessive, two may be written as one, the last may be in the plural."""
-    words = [w for w in form.split() if w != "s"] or form.split()  # what the apostrophe of a possessive leaves
+    words = _words(form)
     last, before = words[-1], "".join(f"{w}{BETWEEN}" for w in words[:-1])
     ies = f"|{last[:-1]}ies" if last.endswith("y") else ""
     return f"{before}(?:{last}(?: ?s|es)?{ies})"

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
+from seqsearch.building.caption_files import read_captions
 from seqsearch.pools.base import PARTS, Split
 from seqsearch.pools.parquet import ParquetPool, build
 from tests.unit.building.captioned_sets import BIRDS, write_birds, write_cars, write_flowers
@@ -36,6 +37,13 @@ def run_section(title: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> st
         printed.append(result.output)
     assert printed
     return "\n".join(printed)
+
+
+def test_the_csv_file(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(DOCS.read_text().partition("```csv\n")[2].partition("```")[0])
+    told = read_captions(tmp_path / "t.csv", None, False)
+    assert (told.keys, told.splits) == (["owl/1.jpg", "owl/2.jpg"], ["train", "test"])
+    assert told.texts == [["a brown bird", "it sits"], ["an owl, asleep"]]
 
 
 def test_cub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
