@@ -47,6 +47,8 @@ bench: $(READY)
 	$(VENV)/bin/python -m benchmarks.states
 	$(VENV)/bin/python -m benchmarks.pools
 	$(VENV)/bin/python -m benchmarks.features
+	$(VENV)/bin/python -m benchmarks.captions
+	$(VENV)/bin/python -m benchmarks.pair_speed
 	$(VENV)/bin/python -m benchmarks.memory
 	$(VENV)/bin/python -m benchmarks.resident
 	$(VENV)/bin/python -m benchmarks.guard
