@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.backbones.parts.hub import snapshot
-from seqsearch.backbones.parts.pair_text import Tokeniser, WordPieces
+from seqsearch.backbones.parts.pair_text import Tokeniser, WordPieces, check_cut
 from seqsearch.backbones.parts.state_dict import tensors
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
@@ -59,8 +59,6 @@ class Flava:
     def __init__(self, name: str, network: FlavaNetwork, words: WordPieces, cut: int, source: str) -> None:
         self.name, self._network = name, network
         positions = int(network.text_embeddings.position_embeddings.weight.shape[0])
-        if cut > positions:
-            raise UserError(f"backbone {name!r}: cut={cut} is more than the {positions} tokens that it takes: lower it")
         self.tokeniser = Tokeniser(words, positions, cut, name)
         side = int(network.image_embeddings.config.image_size)
         self.view = View(side, crop_mode="squash")
@@ -97,8 +95,7 @@ def build(cut: int = 0, attention: str = "sdpa", weights: str = "") -> Flava:
     Raises:
         UserError: an option out of range, weights that are not there or do not fit, transformers missing or too old.
     """
-    if isinstance(cut, bool) or not isinstance(cut, int) or (cut and not 4 <= cut <= 1 << 16):
-        raise UserError(f"backbone 'flava': cut={brief(cut)} must be 0, or a whole number of tokens from 4")
+    check_cut(cut, "flava")
     if attention not in ATTENTIONS:
         raise UserError(f"backbone 'flava': attention={brief(attention)} must be one of {', '.join(ATTENTIONS)}")
     options = (f"cut={cut}" if cut else "", f"attention={attention}" if attention != "sdpa" else "")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqsearch.backbones.parts.embedded import Embedded
-from seqsearch.backbones.parts.pair_text import HashedWords, Tokeniser
+from seqsearch.backbones.parts.pair_text import HashedWords, Tokeniser, check_cut
 from seqsearch.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -44,13 +44,14 @@ MEAN, STD = 0.5, 0.25
 class GlyphFlava(Embedded):
     """See ``seqsearch.backbones.base.Backbone``."""
 
-    name = "glyph_flava"
     dim: int = ARCHITECTURE["multimodal_config"]["hidden_size"]
     vit = False
+    presets = ("embedded", "tiny")
 
-    def __init__(self, weights: bytes) -> None:
+    def __init__(self, weights: bytes, cut: int = 0) -> None:
         text = ARCHITECTURE["text_config"]
-        self.tokeniser = Tokeniser(HashedWords(text["vocab_size"]), text["max_position_embeddings"], 0, self.name)
+        self.name = f"glyph_flava:cut={cut}" if cut else "glyph_flava"  # a part of the digest
+        self.tokeniser = Tokeniser(HashedWords(text["vocab_size"]), text["max_position_embeddings"], cut, self.name)
         super().__init__(weights, (ARCHITECTURE, self.tokeniser.words.digest), MEAN, STD)
 
     def assembled(self) -> FlavaNetwork:
@@ -61,17 +62,21 @@ class GlyphFlava(Embedded):
         return self.tokeniser(texts)
 
 
-def build() -> GlyphFlava:
+def build(cut: int = 0) -> GlyphFlava:
     """The pre-trained backbone.
 
+    Args:
+        cut: texts lose their end behind so many tokens; 0: those that are longer than the network takes are refused.
+
     Raises:
-        UserError: the weights, or transformers, are missing.
+        UserError: the weights, or transformers, are missing; ``cut`` is out of range.
     """
+    check_cut(cut, "glyph_flava")
     if not WEIGHTS.exists():
         raise UserError(
             f"backbone 'glyph_flava': {WEIGHTS.name} is missing: make it with python -m seqsearch.building.pretrain_flava"
         )
-    return GlyphFlava(WEIGHTS.read_bytes())
+    return GlyphFlava(WEIGHTS.read_bytes(), cut)
 
 
 def assemble() -> FlavaNetwork:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from seqsearch.backbones.base import ReadsTexts
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import is_captioned, row_offsets
+from seqsearch.pools.parts.captions import image_at
 
 if TYPE_CHECKING:
     from seqsearch.backbones.base import Backbone
@@ -35,22 +35,39 @@ def check_texts(backbones: Iterable[Backbone], pools: Iterable[Pool]) -> None:
             )
         images = int(row_offsets(pool.classes)[-1])
         for first in range(0, images, CHUNK):
-            texts = _used(cast("Captioned", pool), np.arange(first, min(first + CHUNK, images)))
+            used = _used(cast("Captioned", pool), np.arange(first, min(first + CHUNK, images)))
             for backbone in reading:
-                _check_lengths(backbone, texts)
+                _check_lengths(backbone, pool, used)
 
 
-def _used(pool: Captioned, rows: Rows) -> list[str]:
-    """All texts of some images that may be learned from or judged."""
-    return [
-        *pool.texts(rows),
-        *(chain.from_iterable(pool.captions(rows)) if getattr(pool, "policy", "first") == "random" else ()),
-    ]
+def _used(pool: Captioned, rows: Rows) -> list[tuple[int, str]]:
+    """All texts of some images that may be learned from or judged, each with its row."""
+    found = list(zip(rows.tolist(), pool.texts(rows), strict=True))
+    if getattr(pool, "policy", "first") == "random":
+        found += [(row, text) for row, said in zip(rows.tolist(), pool.captions(rows), strict=True) for text in said]
+    return found
 
 
-def _check_lengths(backbone: Any, texts: list[str]) -> None:
-    """A token has a byte at least, also where letters are taken apart: what has few bytes need not be turned into tokens."""
+def _check_lengths(backbone: Any, pool: Pool, used: list[tuple[int, str]]) -> None:
+    """A token has a byte at least, also where letters are taken apart: what has few bytes need not be turned into tokens.
+
+    Raises:
+        UserError: names the first image whose text is too long.
+    """
     longest = getattr(getattr(backbone, "tokeniser", None), "longest", 0)
-    long = [text for text in texts if len(text.encode()) + 2 > longest]
-    if long:
-        backbone.tokenise(long)
+    long = [(row, text) for row, text in used if len(text.encode()) + 2 > longest]
+    try:
+        if long:
+            backbone.tokenise([text for _, text in long])
+    except UserError:
+        for row, text in long:
+            _check_one(backbone, pool, row, text)
+        raise
+
+
+def _check_one(backbone: Any, pool: Pool, row: int, text: str) -> None:
+    """Raises UserError: the text of this image is too long."""
+    try:
+        backbone.tokenise([text])
+    except UserError as error:
+        raise UserError(f"pool {pool.name!r}: {image_at(pool, row)}: {error}") from None

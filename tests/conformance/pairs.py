@@ -36,7 +36,7 @@ class SmallFlava(Embedded):
 
     def __init__(self) -> None:
         super().__init__(b"", (SIZES,), 0.5, 0.25)
-        self.tokeniser = Tokeniser(HashedWords(128), 64, 0, self.name)
+        self.tokeniser = Tokeniser(HashedWords(128), 64, None, self.name)
 
     def assembled(self) -> FlavaNetwork:
         with torch.random.fork_rng(devices=[]):

@@ -12,6 +12,7 @@ import numpy as np
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
+from seqsearch.core.typed import brief
 
 if TYPE_CHECKING:
     import torch
@@ -80,11 +81,16 @@ class Tokeniser:
     Args:
         words: what turns a text into numbers.
         longest: tokens that the network has positions for, beginning and end among them.
-        cut: longer texts lose their end behind so many tokens; 0: they are refused.
+        cut: longer texts lose their end behind so many tokens; 0: they are refused; None: the backbone has no such option.
         name: of the backbone, for error messages.
+
+    Raises:
+        UserError: ``cut`` is more than ``longest``.
     """
 
-    def __init__(self, words: Words, longest: int, cut: int, name: str) -> None:
+    def __init__(self, words: Words, longest: int, cut: int | None, name: str) -> None:
+        if cut and cut > longest:
+            raise UserError(f"backbone {name!r}: cut={cut} is more than the {longest} tokens that it takes: lower it")
         self.words, self.longest, self.cut, self.name = words, longest, cut, name
 
     def __call__(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
@@ -109,8 +115,15 @@ class Tokeniser:
         if self.cut and len(numbers) > self.cut:
             return [*numbers[: self.cut - 1], numbers[-1]]
         if len(numbers) > self.longest:
+            hint = "" if self.cut is None else f", or cut texts ({self.name.partition(':')[0]}:cut={self.longest})"
             raise UserError(
                 f"backbone {self.name!r} takes texts of at most {self.longest} tokens, and one has {len(numbers)} "
-                f"({printable(text)[:SHOWN]!r}): shorten it, or cut texts ({self.name.partition(':')[0]}:cut={self.longest})"
+                f"({printable(text)[:SHOWN]!r}): shorten it{hint}"
             )
         return numbers
+
+
+def check_cut(cut: object, name: str) -> None:
+    """Raises UserError: what was given for the option ``cut`` of a backbone is no number of tokens."""
+    if isinstance(cut, bool) or not isinstance(cut, int) or (cut and not 4 <= cut <= 1 << 16):
+        raise UserError(f"backbone {name!r}: cut={brief(cut)} must be 0, or a whole number of tokens from 4")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, get_args
 import numpy as np
 
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import printable
 from seqsearch.core.typed import brief
 from seqsearch.pools.base import Policy, Rows
 from seqsearch.pools.parts.parquet_columns import all_null, readable
@@ -68,14 +69,15 @@ def _said(pool: Told, rows: Rows) -> list[list[str]]:
     for row, said in zip(rows, found, strict=True):
         if not said:
             raise UserError(
-                f"pool {pool.name!r}: {_where(pool, int(row))} has no caption: give it one, or leave it out"
+                f"pool {pool.name!r}: {image_at(pool, int(row))} has no caption: give it one, or leave it out"
             )
     return found
 
 
-def _where(pool: Any, row: int) -> str:
+def image_at(pool: Any, row: int) -> str:
+    """An image, for a message: its file, or its row where the pool knows no files."""
     where = getattr(pool, "where", None)
-    return str(where(row)) if where else f"image {row}"
+    return printable(str(where(row))) if where else f"image {row}"
 
 
 class TextColumn:

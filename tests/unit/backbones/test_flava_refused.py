@@ -160,7 +160,9 @@ def test_transformers_that_is_missing_or_too_old(folder: Path, monkeypatch: pyte
 def test_texts_beyond_the_model_are_refused_before_compute(folder: Path) -> None:
     """They are named; ``cut`` takes them."""
     pool = CaptionedGlyphs()
-    with pytest.raises(UserError, match=r"takes texts of at most 16 tokens, and one has \d+ \('\w+ .*flava:cut=16\)"):
+    with pytest.raises(
+        UserError, match=r"pool 'captioned': image \d+: .* at most 16 tokens, and one has \d+ \('\w+ .*flava:cut=16\)"
+    ):
         check_texts([opened(folder)], [pool])
     check_texts([opened(folder, "flava:cut=16")], [pool])
     check_texts([build_backbone("glyph_vit")], [pool])
