@@ -7,12 +7,13 @@ package, and, from a user's own file or package, those of files beside it.
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import platform
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +53,23 @@ def source_files(made: Any) -> list[Path]:
     return [Path(file)] if file else []
 
 
-def versions() -> dict[str, str]:
-    """Versions of the libraries whose arithmetic decides the numbers."""
+READ_TEXTS = ("transformers", "tokenizers")
+"""Libraries by which backbones read texts; they are optional."""
+
+
+def versions(texts: bool = False) -> dict[str, str]:
+    """Versions of the libraries whose arithmetic decides the numbers; none is imported.
+
+    Args:
+        texts: those of `READ_TEXTS` that are installed as well.
+    """
     faiss = "faiss-gpu" if sys.platform == "linux" and platform.machine() == "x86_64" else "faiss-cpu"
     others = ("torch", "torchvision", "timm", "numpy", "scipy", "scikit-learn", faiss)
-    return {name: version(name) for name in ("seqsearch", *others)}
+    found = {name: version(name) for name in ("seqsearch", *others)}
+    for name in READ_TEXTS if texts else ():
+        with contextlib.suppress(PackageNotFoundError):  # an own backbone may do without
+            found[name] = version(name)
+    return found
 
 
 @cache

@@ -79,6 +79,7 @@ class MethodSpec:
     ``first`` is the digest with which its first experience is learned: parameters that do not act in it are left out, so that
     settings that differ in nothing else share its training. Empty: all parameters act.
     ``command`` are the words of a method that is a command: it learns all experiences of a prefix in one go, and leaves no state.
+    ``texts``: its backbone reads texts beside images.
     """
 
     label: str
@@ -89,6 +90,7 @@ class MethodSpec:
     anchor: int | None = None
     first: str = ""
     command: tuple[str, ...] = ()
+    texts: bool = False
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
+from seqsearch.backbones.base import ReadsTexts
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.identity import versions
@@ -194,7 +195,8 @@ class UnionFeatures:
 
 def feature_space(backbone: Backbone, device: torch.device) -> str:
     """Identity of the space that the features lie in, whatever the pool."""
-    return digest_of("space", backbone.digest, device.type, BATCH[device.type], versions())
+    libraries = versions(texts=isinstance(backbone, ReadsTexts))
+    return digest_of("space", backbone.digest, device.type, BATCH[device.type], libraries)
 
 
 def _slab_starts(longest: int) -> NDArray[np.int64]:

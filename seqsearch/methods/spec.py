@@ -58,11 +58,12 @@ def method_spec(
     own = (
         (item.target.rpartition(":")[2],) if ":" in item.target else ()
     )  # one file may hold several, with like parameters
-    rest = (code, backbone.digest, device, 1, versions(), *more, *own)
+    texts = isinstance(backbone, ReadsTexts)
+    rest = (code, backbone.digest, device, 1, versions(texts), *more, *own)
     acting = acts_in_first(config)
     return MethodSpec(
         item.text, item.target, backbone_name, tuple(item.params), digest_of("method", config, *rest), _anchor(build, config),
-        first=digest_of("first", type(config).__name__, acting, *rest) if len(acting) < len(vars(config)) else "",
+        first=digest_of("first", type(config).__name__, acting, *rest) if len(acting) < len(vars(config)) else "", texts=texts,
     )  # fmt: skip
 
 

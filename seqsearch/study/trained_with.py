@@ -22,7 +22,7 @@ def trained_with(world: World, methods: Sequence[MethodSpec], weights: Mapping[s
         "augment": world.augment,
         "threads": 1,
         "python": sys.version.split()[0],
-        "versions": versions(),
+        "versions": versions(texts=any(m.texts for m in methods)),
     }
 
 
