@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from seqsearch.backbones.open import build_backbone
@@ -30,6 +29,7 @@ from seqsearch.study.check_command import command_findings
 from seqsearch.study.check_interrupted import learned_twice
 from seqsearch.study.check_learner import LONGER, accuracies, learner_findings
 from seqsearch.study.check_made_for import is_learner, pool_for
+from seqsearch.study.check_reported import reported
 from seqsearch.study.findings import Finding, differing, disturbed
 from seqsearch.training.device import pin_threads
 from seqsearch.training.failures import line_of
@@ -100,6 +100,7 @@ class _Subject:
             ("C4", "a restored method goes on as if never interrupted", self._restored),
             ("C4", "a training that is killed goes on as if never interrupted", self._interrupted),
             ("C9", "finite scores for seen classes only", self._scores),
+            ("C9", "what it says of its state can be counted", self._reported),
             ("C10", "what is lent is left as it was", self._lent),  # the last: what any test found is told with it
         ]
         found = [self._found(*test) for test in tests]
@@ -199,10 +200,10 @@ class _Subject:
         checked_scores(method.predict(self.batch), len(self.batch), 7)
         for scores in scores_of(method, self.batch).values():
             checked_scores(scores, len(self.batch), 7)
-        for name, value in method.counters().items():
-            if not np.isfinite(float(value)):
-                return f"counters()[{name!r}] is {value}"
         return ""
+
+    def _reported(self) -> str:
+        return reported(self._learn(*self.tasks), self.batch)
 
     def _lent(self) -> str:
         method = self._learn(*self.tasks)

@@ -92,7 +92,9 @@ class Scenario(ABC):
             raise TypeError("fit_task must return a FitReport")
         if report.status == "diverged":
             raise Diverged("training diverged (non-finite loss)")
-        if strange := set(method.exemplars().tolist()) - data.readable:
+        if not hasattr(kept := method.exemplars(), "tolist"):
+            raise TypeError(f"exemplars() returned {type(kept).__name__}, must be an array of rows")
+        if strange := set(kept.tolist()) - data.readable:
             raise AccessError(f"exemplars() holds image {min(strange)}, which it never was given")
         method.n_seen, method.n_tasks = data.columns.stop, len(key.prefix)
         last = {"loss": report.losses[-1]} if report.losses else {}

@@ -21,7 +21,8 @@ from seqsearch.pools.base import Part, Rows
 from seqsearch.training.context import PoolSource, WorkerContext, task_data
 from seqsearch.training.world import World
 
-EXAMPLE = str(Path(__file__).parents[2] / "docs" / "example_method.py") + ":ShrunkenMeans"
+DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLE, EXAMPLE_PAIRS = f"{DOCS / 'example_method.py'}:ShrunkenMeans", f"{DOCS / 'example_pairs.py'}:TokenHead"
 
 TASKS: tuple[tuple[int, ...], ...] = ((0, 5, 10, 14), (2, 7, 12), (4, 9, 11, 15))
 """Class indices of three tasks, of unequal sizes."""
@@ -121,6 +122,7 @@ def cases_of_pairs() -> list[Case]:
         Case("mm_dp, copied", "mm_dp", {"copy_prompt": True, "mask": "seen"}),
         Case("frozen_head, seen classes", "frozen_head", {"mask": "seen"}),
         Case("ranpac, frozen", "ranpac", {"adapt": "none"}),
+        Case("example", EXAMPLE_PAIRS),
     ]
     own = [c for c in every if c.caps.backbones == "pairs"]
     others = [

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from protocols.cli.main import main
 from seqsearch.study.check_interrupted import middles
 from seqsearch.study.check_made_for import embedded_backbone
-from tests.conformance.lab import EXAMPLE, PAIRS
+from tests.conformance.lab import EXAMPLE, EXAMPLE_PAIRS, PAIRS
 
 METHOD = """
 import torch
@@ -43,19 +43,66 @@ def test_a_broken_contract_is_named(tmp_path: Path, contract: str) -> None:
     assert f"breaks {', '.join(broken)}" in result.stderr
 
 
-def test_the_example_keeps_them_all() -> None:
-    example = Path(__file__).parents[3] / "docs" / "example_method.py"
-    result = CliRunner().invoke(main, ["check", f"{example}:ShrunkenMeans:shrinkage=0.2"])
+@pytest.mark.parametrize("method", [f"{EXAMPLE}:shrinkage=0.2", f"{EXAMPLE_PAIRS}:epochs=2"], ids=["images", "pairs"])
+def test_the_examples_keep_them_all(method: str) -> None:
+    backbone = ["--backbone", PAIRS] if method.startswith(EXAMPLE_PAIRS) else []
+    result = CliRunner().invoke(main, ["check", method, *backbone])
     assert result.exit_code == 0, result.output
-    assert result.stdout.count(": ok\n") == 8
+    assert result.stdout.count(": ok\n") == 9
 
 
-def test_a_counter_that_is_no_number_is_named(tmp_path: Path) -> None:
-    body = "    def counters(self):\n        return {'drift': float('nan')}"
+SAYS = {
+    "counters": (
+        ("{'drift': float('nan')}", "['drift'] is nan"),
+        ("{'drift': 'far'}", "['drift'] is 'far'"),
+        ("[1]", " returned list"),
+    ),
+    "memory_footprint": (
+        ("4 * self.prototypes.numel()", " returned int, must be a Footprint"),
+        ("base.Footprint(params=4.0)", ".params is 4.0"),
+        ("base.Footprint(statistics=-4)", ".statistics is -4"),
+    ),
+    "exemplars": (
+        ("[]", " returned list, must be an array of rows"),
+        ("torch.zeros(0, 2)", " returned float32 of shape (0, 2)"),
+    ),
+}
+"""What functions of a method may return that is none of what they must, and what is said of it."""
+
+
+@pytest.mark.parametrize(("name", "value", "wrong"), [(n, *case) for n, cases in SAYS.items() for case in cases])
+def test_what_it_says_of_its_state_must_be_what_a_run_writes_down(
+    tmp_path: Path, name: str, value: str, wrong: str
+) -> None:
+    body = f"    def {name}(self):\n        return {value}"
+    (tmp_path / "mine.py").write_text("from seqsearch.methods import base\n" + METHOD.format(body=body))
+    result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
+    assert result.exit_code == 2
+    (line,) = [line for line in result.stdout.splitlines() if "can be counted" in line]
+    assert f"{name}(){wrong}" in line
+    assert line.endswith("(mine.py:7)") or value == "[]", "where it is made; a list ends the training before"
+
+
+def test_names_of_classifiers_are_words(tmp_path: Path) -> None:
+    body = "    def classifiers(self, batch):\n        return {'head': self.predict(batch), 2: self.predict(batch)}"
     (tmp_path / "mine.py").write_text(METHOD.format(body=body))
     result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
     assert result.exit_code == 2
-    assert "counters()['drift'] is nan" in result.stdout
+    (line,) = [line for line in result.stdout.splitlines() if not line.endswith(": ok")]
+    assert "classifiers() has the name 2, must be a str (mine.py:6)" in line
+
+
+def test_a_footprint_that_cannot_be_had_is_named_with_its_line(tmp_path: Path) -> None:
+    body = "    def memory_footprint(self):\n        return base.Footprint(parameters=4)"
+    (tmp_path / "mine.py").write_text("from seqsearch.methods import base\n" + METHOD.format(body=body))
+    result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
+    assert result.exit_code == 2
+    (line,) = [line for line in result.stdout.splitlines() if "can be counted" in line]
+    assert line.startswith("C9 ")
+    assert "TypeError: " in line
+    assert "unexpected keyword argument 'parameters'" in line
+    assert line.endswith("(mine.py:8)")
+    assert "breaks C9 (docs" in result.stderr
 
 
 def test_what_a_change_of_what_is_lent_ended_is_not_said_to_be_kept(tmp_path: Path) -> None:
@@ -76,6 +123,7 @@ def test_what_a_change_of_what_is_lent_ended_is_not_said_to_be_kept(tmp_path: Pa
         "C3",
         "C4",
         "C4",
+        "C9",
         "C9",
     ]
     assert "torch.set_default_dtype" in lines[-1]
@@ -170,6 +218,7 @@ def test_trainings_are_interrupted_within_each_phase() -> None:
     [
         ("mm_dp:pull=0.5", "glyph_flava"),
         ("mm_er", "glyph_flava"),
+        (EXAMPLE_PAIRS, "glyph_flava"),
         ("l2p", "glyph_vit"),
         ("frozen_head", "glyph_vit"),
         ("acm", "glyph_vit"),
@@ -183,7 +232,7 @@ def test_methods_of_pairs_are_checked_on_a_backbone_of_pairs(method: str, backbo
 def test_what_reads_texts_is_checked_on_glyphs_that_have_some() -> None:
     result = CliRunner().invoke(main, ["check", "simplecil", "--backbone", PAIRS])
     assert result.exit_code == 0, result.output
-    assert result.stdout.count(": ok\n") == 8
+    assert result.stdout.count(": ok\n") == 9
     result = CliRunner().invoke(main, ["check", "mm_dpcf", "--backbone", "glyph_vit"])
     assert "learns from images with texts, and backbone 'glyph_vit' reads images alone" in result.stderr
 
@@ -192,7 +241,7 @@ def test_what_reads_texts_is_checked_on_glyphs_that_have_some() -> None:
 def test_a_method_of_pairs_keeps_them_all_on_what_comes_with_us() -> None:
     result = CliRunner().invoke(main, ["check", "mm_dp:epochs=1"])
     assert result.exit_code == 0, result.output
-    assert result.stdout.count(": ok\n") == 8
+    assert result.stdout.count(": ok\n") == 9
 
 
 @pytest.mark.long
@@ -202,4 +251,4 @@ def test_a_method_of_pairs_keeps_them_all_on_what_comes_with_us() -> None:
 def test_replay_of_pairs_goes_on_as_if_never_interrupted(method: str) -> None:
     result = CliRunner().invoke(main, ["check", method, "--backbone", PAIRS])
     assert result.exit_code == 0, result.output
-    assert result.stdout.count(": ok\n") == 8
+    assert result.stdout.count(": ok\n") == 9
