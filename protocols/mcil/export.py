@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from protocols.mcil.counted import experience_rows, figure_rows
 from protocols.mcil.reading import McilResults
 from protocols.mcil.study import McilStudy
@@ -10,7 +12,7 @@ from protocols.running.export import classes_of, rescored, run_info, write_costs
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.results.experience_schema import EXPERIENCES, RUN_FIGURES
-from seqsearch.results.rows import SequenceKind, TaskSequence
+from seqsearch.results.rows import JudgedRollout, SequenceKind, TaskSequence
 from seqsearch.results.schema import RESULTS, SEQUENCES
 from seqsearch.results.tables import write_results, write_rows, write_sequences
 
@@ -37,6 +39,15 @@ def export(session: Session, study: McilStudy, reached: str | None) -> Exported:
     experiences = write_rows(folder.file(EXPERIENCES.file), EXPERIENCES, info, experience_rows(judged))
     found = write_rows(folder.file(RUN_FIGURES.file), RUN_FIGURES, info, figure_rows(experiences, judged, length))
     search = session.search(study.world)
-    stats = write_costs(folder, info, journal, search, session.busy_share, reached)
+    stats = write_costs(folder, info, journal, search, session.busy_share, reached, _failures(judged))
     results = McilResults(folder.saved(), stats, tuple(experiences), tuple(found))
     return Exported(results, summarise(results))
+
+
+def _failures(judged: Iterable[JudgedRollout]) -> dict[str, str]:
+    """Why the first run of each method that did not end well did not."""
+    found: dict[str, str] = {}
+    for j in judged:
+        if j.outcome.status != "ok":
+            found.setdefault(j.method_id, f"{j.outcome.status} on {j.sequence_id}: {j.outcome.message}")
+    return found

@@ -51,6 +51,11 @@ class McilResults:
         return _mapping(self.config.get("identity"))
 
     @property
+    def failures(self) -> dict[str, str]:
+        """Why the first run of a method that did not end well did not, by label; older runs do not say it."""
+        return {str(m): str(why) for m, why in _mapping((self.stats or {}).get("failures")).items()}
+
+    @property
     def methods(self) -> tuple[str, ...]:
         """Labels, as they were named; those that have results at least."""
         named = tuple(map(str, _mapping(self.identity.get("methods"))))

@@ -13,6 +13,8 @@ from seqsearch.distribution.contrast import FEWEST_DRAWN
 
 NAMED = 3
 """Pairs that a sentence names."""
+LONGEST = 400
+"""Characters of why a method failed."""
 FEW = 10
 """Runs below which a note says how wide their intervals must be."""
 
@@ -59,9 +61,9 @@ def _failed(s: Summary) -> list[str]:
     gone = [*cut, *(f"{m} (no experience judged)" for m in s.absent)]
     if not gone or not s.run.finished:
         return []
-    return [
-        f"Not all runs came to their end, so that these are compared with none: {enumerated(gone)}. seqsearch status says why."
-    ]
+    labels = [*(h.label for h in s.heads if h.status != "ok"), *s.absent]
+    why = [f"{shown(m)}: {shown(s.run.failures[m])[:LONGEST]}" for m in labels if m in s.run.failures]
+    return [f"Not all runs came to their end, so that these are compared with none: {enumerated(gone)}.", *why]
 
 
 def _modalities(s: Summary) -> list[str]:

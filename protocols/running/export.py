@@ -157,9 +157,11 @@ def write_costs(
     search: Searched | None,
     busy_share: float | None,
     reached: str | None,
+    failures: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """``trainings.parquet`` and ``stats.json``, which is returned; ``reached`` says how far it came if it is not finished.
 
+    ``failures``: why the first training of a method that did not end well did not, by its label, where a protocol says it.
     ``search`` is None where nothing had to be trained.
     """
     rows = trainings(journal, search.edges if search else {})
@@ -177,6 +179,7 @@ def write_costs(
         "busy_share": busy_share if sessions == 1 else None,
         "sessions": sessions,
         "moved": _moved(rows),
+        **({"failures": dict(failures)} if failures else {}),
     }
     write_json(folder.file(STATS), stats)
     return stats

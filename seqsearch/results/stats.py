@@ -29,4 +29,7 @@ def read_stats(path: Path) -> dict[str, Any]:
     moved = said.get("moved", {})
     if not (isinstance(moved, dict) and all(fits(m, tuple[float, int]) and sensible(m) for m in moved.values())):
         raise UserError(f"{path}: moved is {json.dumps(moved)[:40]}: restore the file")
+    failures = said.get("failures", {})
+    if not (isinstance(failures, dict) and all(isinstance(why, str) for why in failures.values())):
+        raise UserError(f"{path}: failures is {json.dumps(failures)[:40]}: restore the file")
     return said

@@ -104,6 +104,26 @@ def test_what_is_said_is_said_again_and_what_failed_is_compared_with_none(run: P
         assert f"<h2>{title}</h2>" in page
 
 
+def test_where_no_method_came_to_its_end_the_first_reason_of_each_is_told(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    out = ["--methods", f"{tmp_path}/own.py:Fails,{tmp_path}/own.py:Never", "--seeds", "2", "--out", tmp_path / "run"]
+    with (tmp_path / "own.py").open("a") as file:
+        file.write(
+            "\nclass Never(SimpleCIL):\n    def fit_task(self, task):\n        raise ValueError('not at\\nall')\n"
+        )
+    ended = mcil(*SMALL, *out)
+    assert ended.exit_code == 0, ended.output
+    shown = CliRunner().invoke(main, ["show", str(tmp_path / "run"), "--json"])
+    for said in (" ".join(ended.output.split()), " ".join(json.loads(shown.stdout)["findings"])):
+        assert said.count("own.py:Fails: failed on order-0: RuntimeError: out of ideas (own.py:14)") == 1
+        assert said.count("own.py:Never: failed on order-0: ValueError: not at all (own.py:19)") == 1
+    assert "No method came to the end of all its runs" in ended.output
+    stats = json.loads((tmp_path / "run" / "stats.json").read_text())
+    (tmp_path / "run" / "stats.json").write_text(json.dumps({**stats, "failures": {"a": 3}}))
+    refused = CliRunner().invoke(main, ["show", str(tmp_path / "run")])
+    assert "stats.json: failures is" in refused.stderr
+
+
 def test_a_score_is_the_mean_over_all_seeds_of_each_order(run: Path, tmp_path: Path) -> None:
     """Each class order has training seeds of its own; a method that is new is trained with the same."""
     score = ["score", run, "--methods", "ranpac,ranpac:M=16", "--workers", 0, "--out", tmp_path / "scored", "--json"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 
@@ -9,10 +10,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from protocols.mcil.summary import summarise
 from protocols.report import mcil
 from protocols.report import mcil_words as words
 from protocols.report.mcil_cells import noise, overview, pairs, tables, worth
-from tests.unit.report.mcil_rows import summary
+from tests.unit.report.mcil_rows import results, summary
 
 
 def runs(mean: float, n: int = 6, sd: float = 0.01, draw: int = 0) -> list[list[float]]:
@@ -59,6 +61,16 @@ def test_a_method_that_failed_is_compared_with_none_and_named():
     assert not pairs(s).rows
     none = summary({"b": runs(0.9)}, status={"b": "failed"})
     assert words.headline(none) == "No method came to the end of all its runs: nothing is claimed."
+
+
+def test_why_a_method_failed_is_told_in_a_line_whoever_wrote_it():
+    of = results({"a": runs(0.5), "b": runs(0.9)}, status={"b": "failed"})
+    told = {"b": "failed on order-0: \x1b[31mno\nway" + 1000 * "!", "a": "nobody asked", "c": "who is that"}
+    findings = words.findings(summarise(dataclasses.replace(of, stats={**of.stats, "failures": told})))
+    (why,) = [f for f in findings if "on order-0" in f]
+    assert why.startswith("b: failed on order-0: \\x1b[31mno\\nway!")
+    assert len(why) < 500
+    assert not any("nobody" in f or "who is" in f for f in findings)
 
 
 def test_of_an_unfinished_run_nothing_is_claimed():
