@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import torch
 from PIL import Image
 from rich.console import Console
 from safetensors.torch import save_file
 
+from benchmarks.fuzz_captions import captioned_pool, read_texts, texts_in
 from benchmarks.fuzz_damage import Damage, bytes_changed, journal_changed, json_changed
 from benchmarks.fuzz_given import (
     named,
@@ -49,15 +48,9 @@ from protocols.running.event_log import EventLog
 from protocols.running.folder import RunFolder
 from protocols.running.status import status
 from seqsearch.backbones.parts.state_dict import tensors
-from seqsearch.building.caption_files import read_captions
-from seqsearch.building.clauses import columns_of, read_coded, sentences
-from seqsearch.building.leaks import without_leaks
-from seqsearch.building.matching import matched
-from seqsearch.building.writing import Image as Written
-from seqsearch.building.writing import Writer
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.journal_lines import written
-from seqsearch.pools.base import ClassInfo, Split, View
+from seqsearch.pools.base import Split, View
 from seqsearch.pools.open import build_pool
 from seqsearch.states.folder import StateFolder
 from tests.unit.engine.test_journal import edge, probe
@@ -97,44 +90,6 @@ def _read_pool(folder: Path) -> None:
     if getattr(pool, "bound", None) is not None:
         pool.sets(np.arange(1))
         Split(pool, 0).check(range(len(pool.classes)))
-
-
-def _captioned(folder: Path) -> list[Path]:
-    writer = Writer(folder / "x.parquet", captioned=True, bound=True)
-    for i in range(8):
-        writer.add(0, "g", "class", Written(png(i), f"{i}.png", None, (f"image {i}", "no\u00e9l"), f"advert {i // 2}"))
-    writer.close([("g", "class", 8)])
-    return [folder / "x.parquet"]
-
-
-def _texts(name: str) -> Callable[[Path], list[Path]]:
-    """Captions in a file, or a folder, of this name."""
-
-    def make(folder: Path) -> list[Path]:
-        records = [{"image": f"a/{i}.png", "text": f"image {i}", "ad": i, "size": i / 2} for i in range(4)]
-        if name.endswith(".csv"):
-            lines = ["image,text,ad,size", *(",".join(map(str, r.values())) for r in records)]
-            (folder / name).write_text("\n".join(lines))
-        elif name.endswith(".jsonl"):
-            (folder / name).write_text("\n".join(map(json.dumps, records)))
-        elif name.endswith(".parquet"):
-            pq.write_table(pa.Table.from_pylist(records), folder / name)
-        else:
-            (folder / name / "a").mkdir(parents=True)
-            (folder / name / "a" / "0.txt").write_text("one\ntwo")
-        return [folder / name / "a" / "0.txt"] if "." not in name else [folder / name]
-
-    return make
-
-
-def _read_texts(folder: Path) -> None:
-    path = next(folder.iterdir())
-    told = read_captions(path, None if path.is_dir() else "ad", as_table=False)
-    if told.table is not None:
-        names, _ = columns_of(told.table, "size,text", [])
-        sentences({name: read_coded(told.table, name) for name in names})
-    matched(told, [f"a/{i}.png" for i in range(4)], "root", captioned_only=True)
-    without_leaks([ClassInfo("image", "g", len(told.texts))], told.texts, "full")
 
 
 def _hub(folder: Path) -> list[Path]:
@@ -313,11 +268,11 @@ def _of_run(*names: str) -> Callable[[Path], list[Path]]:
 
 KINDS = {
     "parquet-pool": Kind(_own, _read_pool, bytes_changed),
-    "parquet-captions": Kind(_captioned, _read_pool, bytes_changed),
-    "captions-jsonl": Kind(_texts("t.jsonl"), _read_texts, bytes_changed),
-    "captions-csv": Kind(_texts("t.csv"), _read_texts, bytes_changed),
-    "captions-parquet": Kind(_texts("t.parquet"), _read_texts, bytes_changed),
-    "captions-folder": Kind(_texts("texts"), _read_texts, bytes_changed),
+    "parquet-captions": Kind(captioned_pool, _read_pool, bytes_changed),
+    "captions-jsonl": Kind(texts_in("t.jsonl"), read_texts, bytes_changed),
+    "captions-csv": Kind(texts_in("t.csv"), read_texts, bytes_changed),
+    "captions-parquet": Kind(texts_in("t.parquet"), read_texts, bytes_changed),
+    "captions-folder": Kind(texts_in("texts"), read_texts, bytes_changed),
     "parquet-hub": Kind(_hub, _read_pool, bytes_changed),
     "stream-features": Kind(of_features_file, read_stream, bytes_changed),
     "stream-images": Kind(of_photos(embed=True), read_stream, bytes_changed),
