@@ -118,7 +118,7 @@ def _few(s: Summary) -> list[str]:
         return []
     return [
         f"Of {n} runs nobody sees whether they are skewed: intervals are as wide as skewed runs need. Measured (docs/mcil.md), "
-        "they hold in 94 % of cases or more for normal, exponential and tied runs, in 88 % for lognormal ones; those of "
+        "they hold in 94 % of cases or more for normal, exponential and tied runs, in 89 % for lognormal ones; those of "
         "differences of two methods in 98 %."
     ]
 
