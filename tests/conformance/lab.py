@@ -236,6 +236,14 @@ class Lab:
         return float((scores.argmax(1).numpy() == positions + first).mean())
 
 
+def method_of(lab: Lab, name: str, *tasks: tuple[int, ...], **params: Any) -> Any:
+    """A method of the lab's backbone, with these parameters, after tasks."""
+    found = lab.fresh(Case(name, name, backbone=lab.backbone_name), **params)
+    if tasks:
+        lab.fit(found, *tasks)
+    return found
+
+
 def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
     """Whether two states agree in every bit."""
     return a.keys() == b.keys() and all(_bits(a[k]) == _bits(b[k]) for k in a)

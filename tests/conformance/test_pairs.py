@@ -14,7 +14,9 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.registry import load, names
 from seqsearch.methods.data import Batch
+from seqsearch.methods.parts.pairs import pairs_of
 from seqsearch.methods.spec import method_spec
+from seqsearch.training.scenarios.modalities import AlteredPairs
 from tests.conformance.lab import HERE, PAIRS, TASKS, Case, Lab, cases_of_pairs, same
 
 SEEN = TASKS[0] + TASKS[1]
@@ -48,7 +50,7 @@ def parts(count: int) -> list[list[np.ndarray]]:
 def test_scores_do_not_depend_on_what_a_batch_is_made_of(lab: Lab, case: Case) -> None:
     """Neither on its size nor on its order nor, by its longest text, on the padding of the others."""
     method, batch = lab.trained(case, TASKS[0], TASKS[1]), lab.batch(SEEN)
-    lengths = batch.inputs["attention_mask"].sum(1)  # type: ignore[index]  # of pairs
+    lengths = pairs_of(batch)["attention_mask"].sum(1)
     assert len({-(-int(n) // 8) for n in lengths}) > 2, "all texts are padded alike"
     together = method.predict(batch)
     for cut in parts(len(batch)):
@@ -64,17 +66,7 @@ def test_texts_are_learned_from(lab: Lab, case: Case) -> None:
     """What is said of an image plays a role in what is predicted."""
     method, batch = lab.trained(case, TASKS[0]), lab.batch(TASKS[0])
 
-    class Silent:
-        def __getattr__(self, name: str) -> object:
-            return getattr(lab.source.inner, name)
-
-        def tokens(self, rows: np.ndarray, generator: object = None) -> dict[str, torch.Tensor]:
-            return lab.source.inner.tokens_of([""] * len(rows))
-
-        def frozen(self, rows: np.ndarray) -> torch.Tensor:
-            return lab.store.network.of(Batch(rows, self).inputs)  # type: ignore[arg-type]  # all that a batch asks for
-
-    silent = Batch(batch.indices, Silent())  # type: ignore[arg-type]
+    silent = Batch(batch.indices, AlteredPairs(lab.source.inner, lambda rows: rows, None))
     assert not torch.allclose(method.predict(silent), method.predict(batch), atol=1e-3)
 
 

@@ -14,7 +14,7 @@ import pytest
 from seqsearch.building.captioned import Captioned, CaptionOptions, Found, captioned
 from seqsearch.building.pool import Options, build_parquet
 from seqsearch.core.errors import UserError
-from seqsearch.pools.base import PARTS, Split
+from seqsearch.pools.base import PARTS, Pool, Split
 from seqsearch.pools.open import build_pool
 from seqsearch.pools.parquet import ParquetPool, build
 from tests.unit.building.captioned_sets import picture
@@ -160,6 +160,7 @@ def made(tmp_path: Path, name: str, texts: list[list[str]], layout: str = "folde
     names = [f"{c}/{i}.png" for c in ("cat", "dog") for i in range(6)]
     if not root.is_dir():
         images(root, *names)
+    pool: Pool
     if layout == "folder":
         pool, _ = told(
             root, jsonl(tmp_path / "t.jsonl", [{"image": n, "texts": t} for n, t in zip(names, texts, strict=True)])
@@ -168,7 +169,7 @@ def made(tmp_path: Path, name: str, texts: list[list[str]], layout: str = "folde
         data = [(root / n).read_bytes() for n in names]
         table: dict[str, Any] = {"image": data, "label": [n[:3] for n in names], "group": ["set"] * 12, "texts": texts}
         pq.write_table(pa.table(table), tmp_path / "source.parquet")
-        pool = build_pool(str(tmp_path / "source.parquet"))  # type: ignore[assignment]  # a pool as well
+        pool = build_pool(str(tmp_path / "source.parquet"))
     report = build_parquet([("set", pool)], out, Options(min_images=4), 1)
     return report.content, build(str(out))
 

@@ -18,7 +18,7 @@ from seqsearch.methods.data import Batch
 from seqsearch.methods.mm_er import _within
 from seqsearch.methods.parts.pairs_prefixes import prefix_bytes
 from seqsearch.methods.parts.pairs_stored import StoredPairs
-from tests.conformance.lab import PAIRS, TASKS, Case, Lab, same
+from tests.conformance.lab import PAIRS, TASKS, Lab, method_of, same
 
 ONE, TWO, THREE = TASKS
 STEP: dict[str, Any] = {
@@ -35,13 +35,6 @@ STEP: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     return Lab(tmp_path_factory.mktemp("lab"), PAIRS)
-
-
-def method_of(lab: Lab, name: str, *tasks: tuple[int, ...], **params: Any) -> Any:
-    found = lab.fresh(Case(name, name, backbone=PAIRS), **params)
-    if tasks:
-        lab.fit(found, *tasks)
-    return found
 
 
 @pytest.mark.parametrize("name", ["mm_lb", "mm_l2p", "mm_dp"])

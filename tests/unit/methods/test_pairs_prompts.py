@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 from torch import Tensor
@@ -11,7 +9,7 @@ from torch.nn import functional
 
 from seqsearch.backbones.parts.flava_network import ENCODERS
 from seqsearch.methods.parts.query_sum import query_sum
-from tests.conformance.lab import PAIRS, TASKS, Case, Lab
+from tests.conformance.lab import PAIRS, TASKS, Lab, method_of
 
 ONE, TWO, THREE = TASKS
 
@@ -19,13 +17,6 @@ ONE, TWO, THREE = TASKS
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     return Lab(tmp_path_factory.mktemp("lab"), PAIRS)
-
-
-def method_of(lab: Lab, name: str, *tasks: tuple[int, ...], **params: Any) -> Any:
-    found = lab.fresh(Case(name, name, backbone=PAIRS), **params)
-    if tasks:
-        lab.fit(found, *tasks)
-    return found
 
 
 def cosines(queries: Tensor, keys: Tensor) -> Tensor:
