@@ -21,31 +21,48 @@ class CldybSettings(SearchSettings, StudySettings):
 
     protocol: ClassVar[str] = "cldyb"
 
-    grow: tuple[str, ...] = setting((), "STEP:POOL: further classes, there from that task on; repeatable.")
+    grow: tuple[str, ...] = setting(
+        (), "STEP:POOL: further classes, there from that task on; repeatable.", names="grown", group="what"
+    )
 
     tune_tasks: int = setting(
-        0, "Tune each method's hyperparameters on so many tasks first (the paper: 3).", minimum=0, maximum=1000
+        0,
+        "Tune each method's hyperparameters on so many tasks first (the paper: 3).",
+        minimum=0,
+        maximum=1000,
+        group="search",
     )
-    tune_trials: int = setting(8, "Settings tried per method, its own defaults first.", minimum=2, maximum=10_000)
+    tune_trials: int = setting(
+        8, "Settings tried per method, its own defaults first.", minimum=2, maximum=10_000, group="search"
+    )
     tune_on: Literal["outside", "first"] = setting(
         "outside",
         "Classes to tune on: drawn and kept out of the run, or the first tasks of a search (the paper; circular).",
+        group="search",
     )
 
     surrogate: str = setting(
         "",
         "Methods to search with instead, e.g. cheaper ones; --methods are scored on what is found. Written as --methods.",
+        names="methods",
+        group="search",
     )
-    separate: bool = setting(False, "Search for each method alone instead of for all jointly.")
+    separate: bool = setting(False, "Search for each method alone instead of for all jointly.", group="search")
     leave_one_out: bool = setting(
-        False, "Search for all methods but one, leaving out each in turn; each is judged on what was found without it."
+        False,
+        "Search for all methods but one, leaving out each in turn; each is judged on what was found without it.",
+        group="search",
     )
-    searches: int = setting(1, "Independent searches.", minimum=1, maximum=1000)
+    searches: int = setting(1, "Independent searches.", minimum=1, maximum=1000, group="search")
     score_seeds: int = setting(
-        3, "Fresh training seeds that each final sequence is scored with.", minimum=1, maximum=1000
+        3, "Fresh training seeds that each final sequence is scored with.", minimum=1, maximum=1000, group="scoring"
     )
     random_sequences: int = setting(
-        5, "Random sequences to compare with, same first task: 5 or more, or 0.", minimum=0, maximum=100_000
+        5,
+        "Random sequences to compare with, same first task: 5 or more, or 0.",
+        minimum=0,
+        maximum=100_000,
+        group="scoring",
     )
 
     def check(self) -> None:

@@ -13,6 +13,7 @@ import click
 from protocols.cldyb.protocol import Cldyb
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.command import as_before, run_options, start, workers_at_a_time
+from protocols.cli.grouped import RunCommand, grouped_option
 from protocols.cli.options import given
 from protocols.cli.runtime_options import runtime_options
 from protocols.cli.types import Whole
@@ -24,10 +25,13 @@ from seqsearch.core.settings import MOST_TASKS
 PROTOCOL = Cldyb()
 
 
-@click.command()
+@click.command(cls=RunCommand)
 @run_options(PROTOCOL)
-@click.option(
-    "--difficulty", type=click.Choice(["hard", "medium", "easy"]), help="Name for a --temperature: 0, 1, inf."
+@grouped_option(
+    "--difficulty",
+    group="first",
+    type=click.Choice(["hard", "medium", "easy"]),
+    help="Name for a --temperature: 0, 1, inf.",
 )
 @click.pass_context
 def cldyb(
@@ -48,9 +52,11 @@ def cldyb(
     )  # fmt: skip
 
 
-@click.command()
+@click.command(cls=RunCommand)
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--tasks", type=Whole(1, MOST_TASKS), required=True, help="Tasks that a sequence is to have then.")
+@grouped_option(
+    "--tasks", group="first", type=Whole(1, MOST_TASKS), required=True, help="Tasks that a sequence is to have then."
+)
 @runtime_options
 @stop.deferred()
 def extend(run: Path, tasks: int, runtime: Runtime) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from protocols.cli.grouped import grouped_option
 from protocols.cli.options import given, read_yaml, settings_options
 from protocols.cli.runtime_options import runtime_options
 from seqsearch.core import command_line, stop
@@ -34,19 +35,22 @@ def run_options(protocol: Protocol[Any, Any]) -> Callable[[Command], Command]:
     """Decorate a command with ``--config``, the settings of a protocol, ``--out``, ``--resume``, ``--dry-run`` and the flags of
     the runtime."""
     options = (
-        click.option(
-            "--config", type=click.Path(path_type=Path, dir_okay=False), is_eager=True, expose_value=False,
+        grouped_option(
+            "--config", group="what", type=click.Path(path_type=Path, dir_okay=False), is_eager=True, expose_value=False,
             callback=read_yaml, help="YAML file that sets the same keys; flags win.",
         ),
         settings_options(protocol.settings),
-        click.option(
-            "--out", type=click.Path(path_type=Path),
+        grouped_option(
+            "--out", group="first", type=click.Path(path_type=Path),
             help=f"Run folder to make.  [default: runs/{protocol.name}-DATE-TIME]",
         ),
-        click.option(
-            "--resume", type=click.Path(path_type=Path), metavar="RUN", help="Continue this run with its own settings."
+        grouped_option(
+            "--resume", group="first", type=click.Path(path_type=Path), metavar="RUN",
+            help="Continue this run with its own settings.",
         ),
-        click.option("--dry-run", is_flag=True, help="Print trainings and hours (timed on two tasks), and stop."),
+        grouped_option(
+            "--dry-run", group="first", is_flag=True, help="Print trainings and hours (timed on two tasks), and stop."
+        ),
         runtime_options,
     )  # fmt: skip
 
@@ -90,6 +94,7 @@ def start(
         runtime = as_before(runtime, resume)
     else:
         settings = protocol.settings(**{n: v for n, v in values.items() if n in fields})
+        refuse_unknown(protocol, vars(settings))
     if dry_run:
         if folder is not None:
             folder.close()
@@ -97,6 +102,18 @@ def start(
             print_costs(settings, runtime)
         return
     launch(folder or RunFolder.create(out, settings), protocol, settings, runtime)
+
+
+def refuse_unknown(protocol: Protocol[Any, Any], values: Mapping[str, Any]) -> None:
+    """Look at what values of settings name before anything heavy is imported.
+
+    Raises:
+        UserError: there is no such thing.
+    """
+    with stop.expendable():
+        from seqsearch.study.named import check_named
+
+    check_named(protocol.settings, values)
 
 
 def as_before(runtime: Runtime, run: Path) -> Runtime:

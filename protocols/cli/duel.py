@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from protocols.cli.command import run_options, start
+from protocols.cli.command import refuse_unknown, run_options, start
 from protocols.cli.given import print_costs
+from protocols.cli.grouped import RunCommand
 from protocols.cli.options import given
 from protocols.evaluate.duel.protocol import Duel
 from protocols.evaluate.duel.settings import DuelSettings
@@ -32,7 +33,7 @@ NOT_ON = {"tasks", "classes_per_task", "sequences", "fixed_first", "until", "max
 """Settings that say which sequences there are."""
 
 
-@click.command()
+@click.command(cls=RunCommand)
 @click.argument("a", required=False)
 @click.argument("b", required=False)
 @run_options(PROTOCOL)
@@ -79,6 +80,7 @@ def _new(context: click.Context, a: str | None, b: str | None, values: dict[str,
     named = given(context, FIELDS)
     _check_effect(values, named)
     values = {**values, "methods": f"{a},{b}"}
+    refuse_unknown(PROTOCOL, {n: values[n] for n in named | {"methods"}})
     if not values["on"]:
         return values
     from protocols.evaluate.parts.source import filled

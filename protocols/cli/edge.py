@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from protocols.cli.command import run_options, start, workers_at_a_time
+from protocols.cli.grouped import RunCommand, grouped_option
 from protocols.cli.options import given
 from protocols.edge.plan_only import EdgePlan
 from protocols.edge.protocol import Edge
@@ -26,10 +27,11 @@ PROTOCOL, PLANS = Edge(), EdgePlan()
 FIELDS = {f.name for f in dataclasses.fields(EdgeSettings)}
 
 
-@click.command()
+@click.command(cls=RunCommand)
 @run_options(PROTOCOL)
-@click.option(
+@grouped_option(
     "--plan-only",
+    group="first",
     is_flag=True,
     help="Find and write the sequences, train nothing; with a --similarity FILE no pool is needed.",
 )

@@ -10,6 +10,7 @@ import click
 
 from protocols.cli.command import run_options, start
 from protocols.cli.given import of_source, print_costs
+from protocols.cli.grouped import RunCommand
 from protocols.evaluate.explain.protocol import Explain
 from protocols.evaluate.explain.settings import ExplainSettings
 from protocols.running.runtime import Runtime
@@ -17,7 +18,7 @@ from protocols.running.runtime import Runtime
 PROTOCOL = Explain()
 
 
-@click.command()
+@click.command(cls=RunCommand)
 @click.argument("source", required=False, metavar="RUN")
 @run_options(PROTOCOL)
 @click.pass_context

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from protocols.cli.command import workers_at_a_time
+from protocols.cli.command import refuse_unknown, workers_at_a_time
 from protocols.cli.options import given
 from seqsearch.core.errors import UserError
 
@@ -40,10 +40,11 @@ def of_source(
         return values
     if source is None:
         raise UserError("name a RUN, or a file of sequences (.parquet, .json, .csv)")
-    from protocols.evaluate.parts.source import filled
-
     fields = {f.name for f in dataclasses.fields(protocol.settings)}
     named = given(context, fields)
+    refuse_unknown(protocol, {n: values[n] for n in named & values.keys()})
+    from protocols.evaluate.parts.source import filled
+
     return filled(protocol.settings, {**values, "source": source}, named, methods=methods)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from protocols.cli.command import run_options, start, workers_at_a_time
+from protocols.cli.grouped import RunCommand
 from protocols.gtep.protocol import Gtep
 from protocols.gtep.settings import GtepSettings
 from protocols.running.runtime import Runtime
@@ -18,7 +19,7 @@ from protocols.running.runtime import Runtime
 PROTOCOL = Gtep()
 
 
-@click.command()
+@click.command(cls=RunCommand)
 @run_options(PROTOCOL)
 @click.pass_context
 def gtep(

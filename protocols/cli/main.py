@@ -15,6 +15,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from protocols.cli.ending import end, leave
+from protocols.cli.grouped import Commands
 from seqsearch.core import stop
 from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.core.text import cut, shown
@@ -23,7 +24,7 @@ from seqsearch.core.typed import brief
 _BRINGS = re.compile(r"^def commands\(", re.MULTILINE)
 
 
-class Main(click.Group):
+class Main(Commands):
     """A group that finds its commands, and whose user errors are one line on stderr and exit code 2.
 
     A command is left at once when a signal asks it to stop, unless it says otherwise.

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from protocols.cli.command import run_options, start, workers_at_a_time
+from protocols.cli.grouped import RunCommand
 from protocols.mcil.protocol import Mcil
 from protocols.mcil.settings import McilSettings
 from protocols.running.runtime import Runtime
@@ -18,7 +19,7 @@ from protocols.running.runtime import Runtime
 PROTOCOL = Mcil()
 
 
-@click.command()
+@click.command(cls=RunCommand)
 @run_options(PROTOCOL)
 @click.pass_context
 def mcil(

@@ -37,6 +37,7 @@ def check(method: str, backbone: str | None, weights: str | None, learner: bool)
     """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and tell whether its results can be trusted.
 
     A learner of streams (a class derived from Learner) is given a small stream."""
+    _refuse_unknown(method, learner, backbone)
     from seqsearch.study.check import check as findings_of
     from seqsearch.study.check import compared_accuracies
     from seqsearch.study.check_made_for import embedded_backbone
@@ -51,6 +52,23 @@ def check(method: str, backbone: str | None, weights: str | None, learner: bool)
         raise UserError(f"{method} breaks {', '.join(broken)} (docs/{page}.md): its results would not repeat")
     for line in compared_accuracies(method, backbone, {backbone: weights} if weights else None, learner):
         click.echo(shown(line))
+
+
+def _refuse_unknown(text: str, learner: bool, backbone: str | None) -> None:
+    """Look at what is to be checked before anything heavy is imported.
+
+    Raises:
+        UserError: there is no such method, learner, parameter, value or backbone.
+    """
+    from seqsearch.core.grammar import parse_item
+    from seqsearch.core.registry import names
+    from seqsearch.study.named import check_backbone, check_item
+
+    item = parse_item(text, "method")
+    if backbone:
+        check_backbone(backbone)
+    learns_streams = learner or (item.target in names("learner") and item.target not in names("method"))
+    check_item("learner" if learns_streams else "method", item, backbone or "glyph_vit")
 
 
 def commands() -> Sequence[click.Command]:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from protocols.cli.command import run_options, start, workers_at_a_time
+from protocols.cli.grouped import RunCommand
 from protocols.cli.options import given
 from protocols.online.protocol import Online
 from protocols.online.settings import PRESETS, OnlineSettings
@@ -19,7 +20,7 @@ from protocols.running.runtime import Runtime
 PROTOCOL = Online()
 
 
-@click.command()
+@click.command(cls=RunCommand)
 @run_options(PROTOCOL)
 @click.pass_context
 def online(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from protocols.cli.types import Measured, Number, Whole, WholeOrText
+from protocols.cli.grouped import grouped_option
+from protocols.cli.types import Choice, Measured, Number, Whole, WholeOrText
 from seqsearch.core.bounds import wrong_text
 from seqsearch.core.settings import flag
 from seqsearch.core.typed import brief, fits
@@ -37,18 +39,17 @@ def settings_options(record: type) -> Callable[[Command], Command]:
 
 
 def _option(f: dataclasses.Field[Any], kind: Any) -> Callable[[Command], Command]:
-    text, shown = f.metadata["help"], f.default not in ("", False, ())
+    shown = f.default not in ("", False, ())
+    option = partial(grouped_option, group=f.metadata["group"], help=f.metadata["help"])
     if typing.get_origin(kind) is tuple:
-        return click.option(flag(f.name), multiple=True, help=text)
+        return option(flag(f.name), multiple=True)
     if typing.get_origin(kind) is typing.Literal:
-        return click.option(
-            flag(f.name), type=click.Choice(typing.get_args(kind)), default=f.default, show_default=shown, help=text
-        )
+        return option(flag(f.name), type=Choice(typing.get_args(kind)), default=f.default, show_default=shown)
     if kind is bool and f.default:
-        return click.option(f"{flag(f.name)}/--no-{f.name}", default=True, show_default=True, help=text)
+        return option(f"{flag(f.name)}/--no-{f.name}", default=True, show_default=True)
     if kind is bool:
-        return click.option(flag(f.name), is_flag=True, default=False, help=text)
-    return click.option(flag(f.name), type=type_of(f, kind), default=f.default, show_default=shown, help=text)
+        return option(flag(f.name), is_flag=True, default=False)
+    return option(flag(f.name), type=type_of(f, kind), default=f.default, show_default=shown)
 
 
 def type_of(f: dataclasses.Field[Any], kind: Any) -> Any:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from protocols.cli.ending import last_words
+from protocols.cli.grouped import Commands
 from protocols.cli.pool_bar import Bar
 from protocols.cli.pool_captions import asked_captions, caption_flags, captioned_sources
 from protocols.cli.types import Whole
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import copyable
 
 if TYPE_CHECKING:
     from seqsearch.building.pool import Report
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from seqsearch.pools.base import Pool
 
 
-@click.group()
+@click.group(cls=Commands)
 def pool() -> None:
     """Make a pool of your own images (build), or look at one (show)."""
 
@@ -62,6 +64,9 @@ def build(
     seqsearch pool build birds/ birds.parquet --captions text_c10/
     seqsearch pool build --recipe cldyb --from downloads/ cldyb.parquet
     """
+    last_words("stopped; nothing half-made is left")
+    _check_given(sources, out, recipe is not None or folder is not None)
+    check_out(out, force, details)
     from protocols.cli.recipe import recipe_lines, recipe_of, recipe_record
     from protocols.report.pools import build_lines
     from seqsearch.backbones.open import build_backbone
@@ -69,8 +74,6 @@ def build(
     from seqsearch.building.pool import Options, build_parquet
     from seqsearch.pools import parquet
 
-    last_words("stopped; nothing half-made is left")
-    check_out(out, force, details)
     looks = build_backbone(backbone) if backbone else None
     asked = recipe_of(recipe) if recipe else None
     told = asked_captions(**captions)
@@ -126,6 +129,16 @@ def _cpus() -> int:
     import os
 
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _check_given(sources: tuple[str, ...], out: Path, of_recipe: bool) -> None:
+    """Raises UserError: one path stands alone, and it is a source: then it is OUT.parquet that is missing."""
+    if not sources and not of_recipe and (out.suffix != ".parquet" or out.exists()):
+        file = out.with_name(f"{out.stem or 'pool'}{'2' * (out.suffix == '.parquet')}.parquet")
+        raise UserError(
+            f"OUT.parquet is missing: {out} is a source, name the file to be made behind it, as in "
+            f"seqsearch pool build {copyable(out)} {copyable(file)}"
+        )
 
 
 def check_out(out: Path, force: bool, details: Path | None) -> None:

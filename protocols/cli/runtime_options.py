@@ -7,9 +7,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import click
-
 from actors.options import EngineOptions
+from protocols.cli.grouped import grouped_option
 from protocols.cli.options import type_of
 from protocols.cli.types import Measured
 from protocols.running.runtime import Runtime
@@ -29,46 +28,46 @@ def _bounds(name: str, kind: type) -> Any:
 
 
 OPTIONS = (
-    click.option(
-        "--workers", type=_bounds("workers", int),
+    grouped_option(
+        "--workers", group="first", type=_bounds("workers", int),
         help="Ray workers; 0: in this process.  [default: one per CPU or GPU share, also of nodes that join; of a run that is "
         "resumed as many as last]",
     ),
-    click.option(
-        "--gpus-per-worker", type=_bounds("gpus_per_worker", float), default=0.0, show_default=True,
+    grouped_option(
+        "--gpus-per-worker", group="where", type=_bounds("gpus_per_worker", float), default=0.0, show_default=True,
         help="GPUs of a worker, e.g. 0.5; its share of the memory, too.",
     ),
-    click.option(
-        "--address", help="Ray cluster to join: auto, HOST:PORT or ray://HOST:PORT.  [default: start Ray here]"
+    grouped_option(
+        "--address", group="where", help="Ray cluster to join: auto, HOST:PORT or ray://HOST:PORT.  [default: start Ray here]"
     ),
-    click.option(
-        "--allow-unauthenticated", is_flag=True,
+    grouped_option(
+        "--allow-unauthenticated", group="where", is_flag=True,
         help="Join a cluster on other machines even if it asks for no token. Whoever reaches its ports can then run code "
         "there as you do, read your data and change what this run finds.",
     ),
-    click.option(
-        "--rollout-timeout", type=Measured(duration), metavar="DURATION",
+    grouped_option(
+        "--rollout-timeout", group="where", type=Measured(duration), metavar="DURATION",
         help="Give up a training, or an evaluation, that takes longer, e.g. 30m; at most 520w.  [default: never]",
     ),
-    click.option(
-        "--worker-memory", type=Measured(size), metavar="SIZE",
+    grouped_option(
+        "--worker-memory", group="where", type=Measured(size), metavar="SIZE",
         help="Memory of a worker on a CPU, e.g. 8GB: a training that needs more is given up, a worker that leaks replaced.",
     ),
-    click.option(
-        "--state-store", default="", metavar="PATH|URL",
+    grouped_option(
+        "--state-store", group="where", default="", metavar="PATH|URL",
         help="Model states on storage that nodes, and other runs, share: a folder, s3://..., gs://...  [default: RUN/states]",
     ),
-    click.option(
-        "--state-cache", type=Measured(size), default="8GB", show_default=True, metavar="SIZE",
+    grouped_option(
+        "--state-cache", group="where", type=Measured(size), default="8GB", show_default=True, metavar="SIZE",
         help="Bytes kept there: of more, those used least recently go, but none that the search still needs. At most 1048576TB.",
     ),
-    click.option("--export", default="", metavar="PATH|URL", help="Copy the finished run's files there."),
-    click.option(
-        "--time-budget", type=Measured(duration), metavar="DURATION",
+    grouped_option("--export", group="output", default="", metavar="PATH|URL", help="Copy the finished run's files there."),
+    grouped_option(
+        "--time-budget", group="where", type=Measured(duration), metavar="DURATION",
         help="Stop after e.g. 90m, 2h, 1d12h with the best so far; resumable. At most 520w.",
     ),
-    click.option("--quiet", is_flag=True, help="No progress."),
-    click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, and no progress."),
+    grouped_option("--quiet", group="output", is_flag=True, help="No progress."),
+    grouped_option("--json", "as_json", group="output", is_flag=True, help="Print the summary as JSON, and no progress."),
 )  # fmt: skip
 ENGINE = tuple(f.name for f in dataclasses.fields(EngineOptions) if f.name != "start_timeout")
 """Flags that become an `EngineOptions`."""

@@ -11,6 +11,7 @@ import click
 
 from protocols.cli.command import run_options, start
 from protocols.cli.given import of_source
+from protocols.cli.grouped import RunCommand
 from protocols.evaluate.score.protocol import Score
 from protocols.evaluate.score.settings import ScoreSettings
 from protocols.running.runtime import Runtime
@@ -19,7 +20,7 @@ PROTOCOL = Score()
 FIELDS = {f.name for f in dataclasses.fields(ScoreSettings)}
 
 
-@click.command()
+@click.command(cls=RunCommand)
 @click.argument("source", required=False, metavar="RUN|SEQUENCES")
 @run_options(PROTOCOL)
 @click.pass_context

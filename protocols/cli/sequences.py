@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import click
 
+from protocols.cli.grouped import Commands
 from seqsearch.core.text import shown_lines
 
 
-@click.group()
+@click.group(cls=Commands)
 def sequences() -> None:
     """Frozen class orders of usual data sets, hard, easy and random by names: list them, or show one."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from protocols.cli.ending import last_words
+from protocols.cli.grouped import Commands
 from seqsearch.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _FILE = click.Path(path_type=Path)
 
 
-@click.group()
+@click.group(cls=Commands)
 def stream() -> None:
     """Make a stream of your own samples (build), or look at one (show)."""
 

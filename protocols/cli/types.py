@@ -9,7 +9,23 @@ import click
 
 from seqsearch.core.bounds import out_of_bounds
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import as_sentence, did_you_mean
 from seqsearch.core.typed import brief
+
+
+class Choice(click.Choice):  # type: ignore[type-arg]  # as `Measured`
+    """One of some words; of another it says which may have been meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """
+        Raises:
+            click.BadParameter: it is none of them.
+        """
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            meant = did_you_mean(str(value), map(str, self.choices))
+            self.fail(f"{error.message} {as_sentence(meant)}".strip(), param, ctx)
 
 
 class Whole(click.IntRange):

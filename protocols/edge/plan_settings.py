@@ -33,64 +33,89 @@ class ExtremesSettings(TaskSettings, PoolSettings):
     """Which class sequences are extreme: shares of classes, their similarity, the objective, the search for its extremes."""
 
     tasks: int = setting(
-        5, "Tasks in a sequence (K); the classes in play are shared out among them.", minimum=1, maximum=MOST_TASKS
+        5,
+        "Tasks in a sequence (K); the classes in play are shared out among them.",
+        minimum=1,
+        maximum=MOST_TASKS,
+        group="first",
     )
     classes: int | str = setting(
         0, "Classes in play, drawn from the pool by the seed, or first:N, its first ones (the paper's tables); 0: all of it.",
-        minimum=0, maximum=MOST_CLASSES,
+        minimum=0, maximum=MOST_CLASSES, group="what",
     )  # fmt: skip
     initial_classes: int = setting(
         0, "Classes in the first task, the others share the rest; 0: as many as others.", minimum=0,
-        maximum=MOST_CLASSES,
+        maximum=MOST_CLASSES, group="what",
     )  # fmt: skip
     similarity: str = setting(
-        "names", "Where class similarity is from: names, prototypes, confusion, or a FILE (.npy, .csv, .parquet)."
+        "names",
+        "Where class similarity is from: names, prototypes, confusion, or a FILE (.npy, .csv, .parquet).",
+        group="first",
     )
     encoder: str = setting(
-        "", "Text encoder of class names: a sentence-transformers or CLIP model, or its folder; none: n-grams."
+        "",
+        "Text encoder of class names: a sentence-transformers or CLIP model, or its folder; none: n-grams.",
+        group="search",
     )
-    template: str = setting("{}", "What is encoded for a class, e.g. 'a photo of a {}'.")
+    template: str = setting("{}", "What is encoded for a class, e.g. 'a photo of a {}'.", group="search")
     objective: Literal["adjacent", "lags", "within", "typicality"] = setting(
         "adjacent",
         "What is extreme: similarity of neighbouring tasks (Eq. 5), also at lags, within tasks, typicality's slope.",
+        group="search",
     )
-    lags: str = setting("1,0.5,0.25", "Weights of task pairs at distance 1, 2, ... for --objective lags.")
+    lags: str = setting(
+        "1,0.5,0.25", "Weights of task pairs at distance 1, 2, ... for --objective lags.", group="search"
+    )
     hard_end: Literal["auto", "low", "high"] = setting(
-        "auto", "The end of the objective that is called hard; auto: low (the paper), but high for within."
+        "auto",
+        "The end of the objective that is called hard; auto: low (the paper), but high for within.",
+        group="search",
     )
     planner: Literal["anneal", "paper", "exact"] = setting(
-        "anneal", "Search for extremes: annealing, the paper's algorithms, or all sequences (small cases)."
+        "anneal",
+        "Search for extremes: annealing, the paper's algorithms, or all sequences (small cases).",
+        group="search",
     )
     moves: int = setting(
         0, "Moves of the annealing per direction; 0: as many as suit the size. Reproducible.", minimum=0,
-        maximum=100_000_000,
+        maximum=100_000_000, group="search",
     )  # fmt: skip
     budget: float = setting(
-        0.0, "Seconds per direction instead of --moves. Not reproducible.", minimum=0.0, maximum=LONGEST_BUDGET
+        0.0,
+        "Seconds per direction instead of --moves. Not reproducible.",
+        minimum=0.0,
+        maximum=LONGEST_BUDGET,
+        group="search",
     )
     restarts: int = setting(
-        2, "Independent annealings per direction, on the workers; the best is taken.", minimum=1, maximum=10_000
+        2,
+        "Independent annealings per direction, on the workers; the best is taken.",
+        minimum=1,
+        maximum=10_000,
+        group="search",
     )
-    extremes: int = setting(1, "Diverse hard, and easy, sequences.", minimum=1, maximum=1000)
+    extremes: int = setting(1, "Diverse hard, and easy, sequences.", minimum=1, maximum=1000, group="search")
     diversity: float = setting(
         1.0, "How much less extreme what earlier ones are made of counts, in sd of similarity.", minimum=0.0,
-        maximum=1e6,
+        maximum=1e6, group="search",
     )  # fmt: skip
-    bound: bool = setting(True, "Bounds that no sequence goes beyond, beside the extremes.")
-    paper_linkage: Literal["complete", "average", "single"] = setting("complete", "Linkage of --planner paper.")
+    bound: bool = setting(True, "Bounds that no sequence goes beyond, beside the extremes.", group="search")
+    paper_linkage: Literal["complete", "average", "single"] = setting(
+        "complete", "Linkage of --planner paper.", group="search"
+    )
     paper_greedy: Literal["all", "latest"] = setting(
-        "all", "Its next task: by all tasks chosen (Algorithms 1, 2) or by the latest (section 4.2)."
+        "all", "Its next task: by all tasks chosen (Algorithms 1, 2) or by the latest (section 4.2).", group="search"
     )
     paper_easy: Literal["similarity", "printed"] = setting(
-        "similarity", "Its Algorithm 2: with similarity, as is meant, or with I - D, as printed."
+        "similarity", "Its Algorithm 2: with similarity, as is meant, or with I - D, as printed.", group="search"
     )
     paper_split: Literal["large", "small"] = setting(
-        "large", "Clusters that it splits: large ones (appendix C.2) or small ones (section 4.2)."
+        "large", "Clusters that it splits: large ones (appendix C.2) or small ones (section 4.2).", group="search"
     )
-    paper_granularities: str = setting("", "Its numbers of clusters, e.g. 5,10,20; none: a range.")
+    paper_granularities: str = setting("", "Its numbers of clusters, e.g. 5,10,20; none: a range.", group="search")
     random_sequences: int = setting(
         30, "Random sequences (L); the mean's interval takes 30, a verdict on hard and easy at 5 % takes 19.",
-        minimum=3, maximum=100_000,
+        minimum=3, maximum=100_000, group="scoring",
     )  # fmt: skip
 
     def check(self) -> None:

@@ -31,50 +31,78 @@ class EdgeSettings(ExtremesSettings, StudySettings):
     similarity: str = setting(
         "prototypes",
         "Where class similarity is from: prototypes, confusion, names (so --plan-only), or a FILE (.npy, .csv, .parquet).",
+        group="first",
     )
     similarity_method: str = setting(
-        "", "METHOD whose prototypes or confusion, on all classes at once; none: simplecil."
+        "",
+        "METHOD whose prototypes or confusion, on all classes at once; none: simplecil.",
+        names="methods",
+        group="search",
     )
     similarity_images: int = setting(
-        20, "Training images per class behind a prototype, at most; 0: all.", minimum=0, maximum=MOST_IMAGES
+        20,
+        "Training images per class behind a prototype, at most; 0: all.",
+        minimum=0,
+        maximum=MOST_IMAGES,
+        group="search",
     )
     score_seeds: int = setting(
         3,
         "Training seeds of hard and easy sequences; random ones have one each, of their own. 2 or more, or --enumerate.",
-        minimum=1, maximum=1000,
+        minimum=1, maximum=1000, group="scoring",
     )  # fmt: skip
     crossed_orders: int = setting(
         4, "Random sequences trained with the --score-seeds, too: they part training noise from order.", minimum=0,
-        maximum=100_000,
+        maximum=100_000, group="scoring",
     )  # fmt: skip
-    rs_seeds: str = setting("0,42,1993", "Seeds of the orders of the RS protocol, one training each; empty: none.")
+    rs_seeds: str = setting(
+        "0,42,1993", "Seeds of the orders of the RS protocol, one training each; empty: none.", group="scoring"
+    )
     rs_draw: Literal["release", "toolbox"] = setting(
-        "release", "How: default_rng, as the code released with EDGE; or np.random.seed, as toolboxes."
+        "release", "How: default_rng, as the code released with EDGE; or np.random.seed, as toolboxes.", group="scoring"
     )
     orders: str = setting(
-        "", "FILE of own class orders, or frozen:NAME: how lucky were they? (.txt, .csv, .json, sequences.parquet)"
+        "",
+        "FILE of own class orders, or frozen:NAME: how lucky were they? (.txt, .csv, .json, sequences.parquet)",
+        group="scoring",
     )
     estimator: Literal["random", "paper"] = setting(
-        "random", "Mean and sd from random sequences, extremes as bounds; or from hard, one random, easy (the paper)."
+        "random",
+        "Mean and sd from random sequences, extremes as bounds; or from hard, one random, easy (the paper).",
+        group="scoring",
     )
     until: str = setting(
-        "", "Add random sequences until e.g. mean:0.01 is known to that half-width, or q05 can be told (59)."
+        "",
+        "Add random sequences until e.g. mean:0.01 is known to that half-width, or q05 can be told (59).",
+        group="scoring",
     )
-    max_sequences: int = setting(100, "Random sequences with --until, at most.", minimum=3, maximum=100_000)
-    enumerate: bool = setting(False, "Run every sequence: the truth, which estimates are then compared with.")
-    enumerate_limit: int = setting(2520, "Sequences that --enumerate runs, at most.", minimum=1, maximum=1_000_000)
+    max_sequences: int = setting(
+        100, "Random sequences with --until, at most.", minimum=3, maximum=100_000, group="scoring"
+    )
+    enumerate: bool = setting(
+        False, "Run every sequence: the truth, which estimates are then compared with.", group="scoring"
+    )
+    enumerate_limit: int = setting(
+        2520, "Sequences that --enumerate runs, at most.", minimum=1, maximum=1_000_000, group="scoring"
+    )
     encoders: str = setting(
-        "", "With --enumerate: further similarities to compare (Table A4): encoders, prototypes, files; commas."
+        "",
+        "With --enumerate: further similarities to compare (Table A4): encoders, prototypes, files; commas.",
+        group="scoring",
     )
     fit: bool = setting(
-        False, "Fit accuracy on the random sequences by their similarities; if that predicts, train the fit's extremes."
+        False,
+        "Fit accuracy on the random sequences by their similarities; if that predicts, train the fit's extremes.",
+        group="scoring",
     )
     fit_extremes: int = setting(
         3, "With --fit: hard, and easy, ones, and as many of the worst and best random ones trained again.",
-        minimum=1, maximum=1000,
+        minimum=1, maximum=1000, group="scoring",
     )  # fmt: skip
-    fit_seeds: int = setting(6, "With --fit: fresh training seeds of these.", minimum=FEWEST_SEEDS, maximum=1000)
-    bins: int = setting(10, "Bins of the Jensen-Shannon divergence.", minimum=2, maximum=10_000)
+    fit_seeds: int = setting(
+        6, "With --fit: fresh training seeds of these.", minimum=FEWEST_SEEDS, maximum=1000, group="scoring"
+    )
+    bins: int = setting(10, "Bins of the Jensen-Shannon divergence.", minimum=2, maximum=10_000, group="scoring")
 
     def check(self) -> None:
         super().check()

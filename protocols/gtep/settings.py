@@ -32,58 +32,73 @@ class GtepSettings(MethodSettings):
     protocol: ClassVar[str] = "gtep"
 
     tune_pool: str = setting(
-        "", "POOL to choose hyperparameters on (D^HT), e.g. photos/:half=1; several as one: commas."
+        "",
+        "POOL to choose hyperparameters on (D^HT), e.g. photos/:half=1; several as one: commas.",
+        names="pools",
+        group="first",
     )
-    pool: tuple[str, ...] = setting((), "POOL to judge on (D^E), of other classes; repeatable; several as one: commas.")
-    tasks: int = setting(10, "Tasks in a sequence.", minimum=2, maximum=MOST_TASKS)
+    pool: tuple[str, ...] = setting(
+        (),
+        "POOL to judge on (D^E), of other classes; repeatable; several as one: commas.",
+        names="pools",
+        group="first",
+    )
+    tasks: int = setting(10, "Tasks in a sequence.", minimum=2, maximum=MOST_TASKS, group="first")
     classes_per_task: int = setting(
-        0, "Classes of a task; 0: all classes of a pool, shared equally.", minimum=0, maximum=1_000_000
+        0, "Classes of a task; 0: all classes of a pool, shared equally.", minimum=0, maximum=1_000_000, group="what"
     )
     first_task: int = setting(
         0, "Classes of the first task; 0: as many as in the others. 50 of 100 with --tasks 6: the paper's '6 tasks'.",
-        minimum=0, maximum=1_000_000,
+        minimum=0, maximum=1_000_000, group="what",
     )  # fmt: skip
     trials: str = setting(
-        TRIALS, "Settings of each method that are tried (R); auto: until more are not worth their while."
+        TRIALS, "Settings of each method that are tried (R); auto: until more are not worth their while.", group="first"
     )
     max_trials: int = setting(
-        MOST_AUTO, "With --trials auto: at most so many.", minimum=FEWEST_AUTO, maximum=MOST_TRIALS
+        MOST_AUTO, "With --trials auto: at most so many.", minimum=FEWEST_AUTO, maximum=MOST_TRIALS, group="search"
     )
-    orders: int = setting(5, "Class orders that a setting is tried on (S).", minimum=1, maximum=10_000)
+    orders: int = setting(5, "Class orders that a setting is tried on (S).", minimum=1, maximum=10_000, group="search")
     eval_orders: int = setting(
         0, "Class orders that what was chosen is judged on; 0: as --orders. 6 or more can differ at 5 %.",
-        minimum=0, maximum=10_000,
+        minimum=0, maximum=10_000, group="scoring",
     )  # fmt: skip
     params: str = setting(
         TUNED,
         "tuned; or none are tried, and all is judged with: original (the defaults here), paper:NAME (its lists: original, "
         "imagenet100-10, ...), or a FILE.",
+        group="search",
     )
     searcher: Literal["random", "optuna"] = setting(
         "random",
         "Where settings come from: independent draws (the paper); or Optuna's TPE, ten draws and then five at a time.",
+        group="search",
     )
     scheduler: Literal["fifo", "asha"] = setting(
         "fifo",
         "All settings learn all tasks (the paper); or ASHA, synchronous: the best third goes on at tasks 2, 6, 18, ...",
+        group="search",
     )
     select: Literal["best", "one-se"] = setting(
-        "best", "Best harmonic mean (the paper); or the least training within one standard error of it."
+        "best", "Best harmonic mean (the paper); or the least training within one standard error of it.", group="search"
     )
     conventional: bool = setting(
         False,
         "Also the conventional protocol: all settings tried, and chosen, on each --pool, and the original ones judged.",
+        group="scoring",
     )
     allow_overlap: tuple[str, ...] = setting(
         (),
         "Class NAME that both phases may have, or all; repeatable. Else pools that share classes or images are refused.",
+        group="what",
     )
     look_alikes: str = setting(
         "",
         "BACKBONE by whose frozen features images of both phases are compared: names the closest pairs, refuses nothing.",
+        names="backbone",
+        group="what",
     )
     seed: int = setting(
-        0, "Study seed: splits, classes, orders, settings, training noise.", minimum=0, maximum=2**63 - 1
+        0, "Study seed: splits, classes, orders, settings, training noise.", minimum=0, maximum=2**63 - 1, group="what"
     )
 
     def check(self) -> None:

@@ -28,27 +28,41 @@ class McilSettings(StudySettings):
     backbone: str = setting(
         "glyph_flava",
         "Backbone of methods that name none: glyph_flava (embedded), flava, or one that reads images alone.",
+        names="backbone",
+        group="first",
     )
     pool: str = setting(
         "glyphs:captions=first",
         "Pool of classes: glyphs (with captions), a .parquet file of pairs, a folder of images, then [:key=value,...].",
+        names="pools",
+        group="first",
     )
     experiences: int = setting(
-        10, "Experiences (T) that the classes are cut into, larger ones first.", minimum=2, maximum=10_000
+        10,
+        "Experiences (T) that the classes are cut into, larger ones first.",
+        minimum=2,
+        maximum=10_000,
+        group="first",
     )
     classes: int = setting(
-        0, "Classes in play, drawn from the pool by the seed; 0: all of it.", minimum=0, maximum=MOST_CLASSES
+        0,
+        "Classes in play, drawn from the pool by the seed; 0: all of it.",
+        minimum=0,
+        maximum=MOST_CLASSES,
+        group="what",
     )
     seeds: int = setting(
         3, "Runs of each method, each with a class order and a training seed of its own; with --orders: of each order.",
-        minimum=1, maximum=1000,
+        minimum=1, maximum=1000, group="first",
     )  # fmt: skip
     orders: int = setting(
         0, "Class orders, each with --seeds trainings: tells noise of orders from noise of seeds; 0: one a run.",
-        minimum=0, maximum=1000,
+        minimum=0, maximum=1000, group="first",
     )  # fmt: skip
     modalities: bool = setting(
-        False, "Judge each state on images alone, texts alone and mismatched pairs, too: what each modality is worth."
+        False,
+        "Judge each state on images alone, texts alone and mismatched pairs, too: what each modality is worth.",
+        group="scoring",
     )
 
     def check(self) -> None:

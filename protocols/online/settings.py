@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 from seqsearch.core import command_line
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MethodSettings, setting
+from seqsearch.core.text import did_you_mean
 
 AUTO = "auto"
 PRESETS = {"cglm": (64, 256), "cloc": (128, 16384)}
@@ -26,43 +27,73 @@ class OnlineSettings(MethodSettings):
 
     protocol: ClassVar[str] = "online"
 
-    stream: str = setting("glyphs", "STREAM: glyphs, a file of seqsearch stream build, pool:POOL, or FILE.py:OBJECT.")
-    batch: int = setting(64, "Samples revealed at a step (B).", minimum=1, maximum=1_000_000)
+    methods: str = setting(
+        "",
+        "Learners, comma-separated: NAME or FILE.py:CLASS, then [@BACKBONE] and [:key=value,...].",
+        names="learners",
+        group="first",
+    )
+    stream: str = setting(
+        "glyphs",
+        "STREAM: glyphs, a file of seqsearch stream build, pool:POOL, or FILE.py:OBJECT.",
+        names="stream",
+        group="first",
+    )
+    batch: int = setting(64, "Samples revealed at a step (B).", minimum=1, maximum=1_000_000, group="what")
     shift: str = setting(
         AUTO,
         "Samples ahead at which near-future accuracy is measured (S), first the one that decides; multiples of --batch. auto: "
         "the smallest at which labels are not correlated; cglm, cloc: the paper's.",
+        group="first",
     )
     budget: str = setting(
-        "1", "Updates that a step grants: 1 is the paper's fast stream, 10 and 5 its slow ones; several: commas."
+        "1",
+        "Updates that a step grants: 1 is the paper's fast stream, 10 and 5 its slow ones; several: commas.",
+        group="first",
     )
     samplers: str = setting(
         "",
         "What gradient learners train on: uniform, fifo, mixed, several with commas.  [default: what each learner names]",
+        group="what",
     )
-    seeds: int = setting(3, "Training seeds of learners that draw something.", minimum=1, maximum=1_000)
+    seeds: int = setting(3, "Training seeds of learners that draw something.", minimum=1, maximum=1_000, group="first")
     windows: str = setting(
-        "", "Lengths [samples] of windows within which the stream is shuffled, for a check that needs no shift; commas."
+        "",
+        "Lengths [samples] of windows within which the stream is shuffled, for a check that needs no shift; commas.",
+        group="scoring",
     )
     search: float = setting(
-        0.1, "Share of the stream, at its beginning, on which k and S are chosen.", minimum=0.0, maximum=0.99
+        0.1,
+        "Share of the stream, at its beginning, on which k and S are chosen.",
+        minimum=0.0,
+        maximum=0.99,
+        group="what",
     )
     holdout: float = setting(
-        0.05, "Share of the rest, in whole bursts, on which retention is measured.", minimum=0.0, maximum=0.9
+        0.05,
+        "Share of the rest, in whole bursts, on which retention is measured.",
+        minimum=0.0,
+        maximum=0.9,
+        group="what",
     )
-    trace: bool = setting(False, "Measure retention at every checkpoint, too.")
+    trace: bool = setting(False, "Measure retention at every checkpoint, too.", group="scoring")
     tolerance: float = setting(
-        0.01, "Agreement beyond chance that is taken for none when S is chosen (kappa).", minimum=1e-6, maximum=0.5
+        0.01,
+        "Agreement beyond chance that is taken for none when S is chosen (kappa).",
+        minimum=1e-6,
+        maximum=0.5,
+        group="scoring",
     )
     null: Literal["independence", "uniform", "majority"] = setting(
         "independence",
         "What a blind classifier is compared with: labels drawn independently; or the paper's readings of random.",
+        group="scoring",
     )
     checkpoint_every: int = setting(
         0, "Steps between checkpoints; at most so many are repeated after a crash. 0: a fiftieth of the stream.",
-        minimum=0, maximum=MOST,
+        minimum=0, maximum=MOST, group="scoring",
     )  # fmt: skip
-    seed: int = setting(0, "Study seed: holdout, shuffles, training noise.", minimum=0, maximum=2**63 - 1)
+    seed: int = setting(0, "Study seed: holdout, shuffles, training noise.", minimum=0, maximum=2**63 - 1, group="what")
 
     def check(self) -> None:
         if not self.methods.strip():
@@ -132,7 +163,9 @@ class OnlineSettings(MethodSettings):
         """Samplers that were named; none: each learner's own."""
         found = tuple(filter(None, (text.strip() for text in self.samplers.split(","))))
         if wrong := next((s for s in found if s not in SAMPLERS), None):
-            raise UserError(f"--samplers {wrong[:40]!r}: there are {', '.join(SAMPLERS)}")
+            raise UserError(
+                f"--samplers {wrong[:40]!r}: {did_you_mean(wrong, SAMPLERS)}there are {', '.join(SAMPLERS)}"
+            )
         if len(set(found)) < len(found):
             raise UserError(f"--samplers {self.samplers[:40]!r}: one is named twice")
         return found

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from seqsearch.core.bounds import plain, range_text
-from seqsearch.core.registry import ItemKind, load, names
+from seqsearch.core.registry import ItemKind, declared, names
 from seqsearch.methods.config import EMBEDDED, SCRATCH, TINY, LogUniform, default_of, space_of
 
 PAIRED = "glyph_flava"
@@ -29,7 +29,7 @@ def methods_json() -> list[dict[str, Any]]:
 def describe(name: str, kind: ItemKind = "method") -> dict[str, Any]:
     """What a method (or a learner of streams) is: name, variant, about, documentation, capabilities, parameters (name, help,
     bounds, choices; default and search space, also those on embedded backbones and on networks from scratch)."""
-    method = load(kind, name)
+    method = declared(kind, name)
     parameters = [
         {
             "name": f.name, **{k: f.metadata.get(k) for k in ("help", "minimum", "maximum", "choices")},

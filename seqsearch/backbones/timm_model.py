@@ -18,6 +18,8 @@ from seqsearch.backbones.parts.hub import reachable
 from seqsearch.backbones.parts.state_dict import tensors
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
+from seqsearch.core.registry import names
+from seqsearch.core.text import did_you_mean
 from seqsearch.pools.base import View
 
 if TYPE_CHECKING:
@@ -158,8 +160,9 @@ def _check_name(name: str) -> None:
         )
     close = difflib.get_close_matches(architecture, timm.list_models(), n=3, cutoff=0.5)
     like = f"; close to it: {', '.join(close)}" if close else ""
+    meant = did_you_mean(name, [n for n in names("backbone") if n != "given"])
     raise UserError(
-        f"unknown backbone {name!r}: it is none of glyph_vit and plain_vit, nor a timm model (timm.list_models()){like}"
+        f"unknown backbone {name!r}: {meant}it is none of glyph_vit and plain_vit, nor a timm model (timm.list_models()){like}"
     )
 
 

@@ -19,9 +19,11 @@ from typing import Any, Literal
 
 from seqsearch.core import command_line
 from seqsearch.core.deadline import ends_session
+from seqsearch.core.declared import module as declared_module
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item
 from seqsearch.core.paths import at_home
+from seqsearch.core.text import did_you_mean
 
 ItemKind = Literal["method", "learner", "pool", "stream", "backbone", "scenario", "format"]
 _PACKAGES: dict[ItemKind, str] = {
@@ -59,11 +61,33 @@ def load(kind: ItemKind, target: str) -> Any:
         if kind == "backbone" and module_name in names(kind):
             return partial(load(kind, module_name), attribute)
         return _attribute(_user_module(kind, module_name), attribute, target, kind)
+    check_name(kind, target)
+    return importlib.import_module(f"{_PACKAGES[kind]}.{target}").build
+
+
+def check_name(kind: ItemKind, target: str) -> None:
+    """Raises UserError: ``target`` is none of the names of a kind; those that look most like it are told first."""
     if target.endswith(".py"):
         raise UserError(f"{kind} {target!r}: name the class in it too, {target}:CLASS")
-    if target not in names(kind):
-        raise UserError(f"unknown {kind} {target!r}: there are {', '.join(names(kind))}; an own one is FILE.py:OBJECT")
-    return importlib.import_module(f"{_PACKAGES[kind]}.{target}").build
+    if target not in (known := names(kind)):
+        meant = did_you_mean(target, known)
+        raise UserError(f"unknown {kind} {target!r}: {meant}there are {', '.join(known)}; an own one is FILE.py:OBJECT")
+
+
+def declared(kind: ItemKind, name: str) -> Any:
+    """The ``build`` of one of ours with what it declares (class, `Config`, capabilities, signature), without the libraries
+    that it computes with, unless they are imported already: to look at, not to be run.
+
+    Raises:
+        UserError: there is no such thing.
+    """
+    if "torch" in sys.modules:
+        return load(kind, name)
+    check_name(kind, name)
+    try:
+        return declared_module(f"{_PACKAGES[kind]}.{name}").build
+    except Exception:  # whatever it does at its top: a stand-in cannot
+        return load(kind, name)
 
 
 def _user_module(kind: ItemKind, name: str) -> ModuleType:
@@ -127,12 +151,19 @@ def made(kind: ItemKind, item: Item, members: Iterable[str]) -> Any:
             found = build(**dict(item.params))
         except TypeError as error:
             known = list(inspect.signature(build).parameters)
-            unknown = [n for n, _ in item.params if n not in known]
-            wrong = f"no option {unknown[0]!r}; it has {', '.join(known) or 'none'}" if unknown else str(error)
-            raise UserError(f"{kind} {item.text!r}: {wrong}") from None
+            check_options(kind, item, known)
+            raise UserError(f"{kind} {item.text!r}: {error}") from None
         if lacking := [n for n in members if not hasattr(found, n)]:
             raise UserError(f"{kind} {item.text!r} has no {', '.join(lacking)}: see seqsearch/{kind}s/base.py")
     return found
+
+
+def check_options(kind: ItemKind, item: Item, known: Iterable[str]) -> None:
+    """Raises UserError: an item gives an option that is not ``known``."""
+    known = list(known)
+    if unknown := next((n for n, _ in item.params if n not in known), None):
+        meant = did_you_mean(unknown, known)
+        raise UserError(f"{kind} {item.text!r}: no option {unknown!r}; {meant}it has {', '.join(known) or 'none'}")
 
 
 def located(item: Item, directory: Path) -> Item:

@@ -24,15 +24,28 @@ MOST_TRAININGS = 10_000_000
 """Of a study: ten days at ten a second."""
 
 
-def setting(default: Any, help: str, *, minimum: float | None = None, maximum: float | None = None) -> Any:
-    """A flag: its default, its help (unit; the paper's symbol) and its bounds, both inclusive.
+Names = Literal["", "methods", "learners", "backbone", "pools", "grown", "stream", "run"]
+"""What a text may name, so that it is checked before anything heavy is imported, and completed by the shell: methods and pools
+with commas, ``grown`` as STEP:POOL, a ``run`` by its folder."""
+Group = Literal["first", "what", "search", "scoring", "where", "output"]
+"""Under which heading the help lists a flag: of those to begin with, of what is studied, how sequences (or hyperparameters) are
+searched for, how they are scored, where it runs, what is written and shown."""
+
+
+def setting(
+    default: Any, help: str, *, group: Group, minimum: float | None = None, maximum: float | None = None,
+    names: Names = "",
+) -> Any:  # fmt: skip
+    """A flag: its default, its help (unit; the paper's symbol), its heading there, its bounds, both inclusive, and what it names.
 
     Raises:
         TypeError: a number without bounds.
     """
     if isinstance(default, int | float) and not isinstance(default, bool) and None in (minimum, maximum):
         raise TypeError(f"a setting that is a number needs a minimum and a maximum: {help}")
-    return field(default=default, metadata={"help": help, "minimum": minimum, "maximum": maximum})
+    return field(
+        default=default, metadata={"help": help, "minimum": minimum, "maximum": maximum, "names": names, "group": group}
+    )
 
 
 @dataclass(frozen=True)
@@ -102,24 +115,36 @@ class MethodSettings(Settings):
     methods: str = setting(
         "",
         "Methods, comma-separated: NAME or FILE.py:CLASS, then [@BACKBONE] and [:key=value,...]; or 'cmd:WORD ...'.",
+        names="methods",
+        group="first",
     )
     backbone: str = setting(
         "glyph_vit",
         "Backbone of methods that name none: glyph_vit, plain_vit, a timm model, or scratch:NAME (resnet32, resnet18, tiny).",
+        names="backbone",
+        group="first",
     )
-    weights: tuple[str, ...] = setting((), "BACKBONE=FILE: its weights (safetensors or state dict); repeatable.")
+    weights: tuple[str, ...] = setting(
+        (), "BACKBONE=FILE: its weights (safetensors or state dict); repeatable.", group="what"
+    )
     precision: Literal["float32", "bf16"] = setting(
-        "float32", "Arithmetic of the backbones; bf16: bfloat16 autocast, faster on recent GPUs."
+        "float32", "Arithmetic of the backbones; bf16: bfloat16 autocast, faster on recent GPUs.", group="what"
     )
     augment: Literal["none", "published", "autoaugment"] = setting(
-        "none", "Augmentation in training: as each method's source does; autoaugment: that of CIFAR-10 behind it."
+        "none",
+        "Augmentation in training: as each method's source does; autoaugment: that of CIFAR-10 behind it.",
+        group="what",
     )
 
     command_hours: float = setting(
-        24.0, "Hours that a method by command (cmd:...) may take for one sequence.", minimum=1e-5, maximum=10_000
+        24.0,
+        "Hours that a method by command (cmd:...) may take for one sequence.",
+        minimum=1e-5,
+        maximum=10_000,
+        group="what",
     )
     command_writes: tuple[str, ...] = setting(
-        (), "DIR that commands may write to beside their own folders, e.g. a cache; repeatable."
+        (), "DIR that commands may write to beside their own folders, e.g. a cache; repeatable.", group="what"
     )
 
     def check(self) -> None:
@@ -154,9 +179,13 @@ class PoolSettings(Settings):
     pool: str = setting(
         "glyphs",
         "Pool of classes: glyphs, a folder of images, a .parquet file, then [:key=value,...]; several: commas.",
+        names="pools",
+        group="first",
     )
-    exclude_groups: str = setting("", "Groups of classes to leave out, comma-separated.")
-    seed: int = setting(0, "Study seed: split, drawn classes and tasks, training noise.", minimum=0, maximum=2**63 - 1)
+    exclude_groups: str = setting("", "Groups of classes to leave out, comma-separated.", group="what")
+    seed: int = setting(
+        0, "Study seed: split, drawn classes and tasks, training noise.", minimum=0, maximum=2**63 - 1, group="what"
+    )
 
     def growth(self) -> list[tuple[int, str]]:
         """Step and pool item of classes that come later; none unless the protocol has such a thing."""
@@ -181,7 +210,7 @@ class StudySettings(PoolSettings, MethodSettings):
 class TaskSettings(Settings):
     """A sequence of tasks; protocols that learn a stream have none."""
 
-    tasks: int = setting(5, "Tasks in a sequence.", minimum=1, maximum=MOST_TASKS)
+    tasks: int = setting(5, "Tasks in a sequence.", minimum=1, maximum=MOST_TASKS, group="first")
 
 
 def growth_of(texts: Iterable[str], tasks: int) -> list[tuple[int, str]]:

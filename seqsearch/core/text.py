@@ -147,5 +147,42 @@ def nearest(name: str, names: Iterable[str]) -> str:
     >>> nearest("zebar", ["horse", "zebra"]), nearest("zebar", ["horse"])
     ("; the nearest: 'zebra'", '')
     """
-    found = difflib.get_close_matches(name[:200], [n for n in names if len(n) <= 200], n=3)
+    found = near(name, names)
     return f"; the nearest: {', '.join(map(repr, found))}" if found else ""
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """The same as a question, to be put into a message before all the ``names`` there are; empty if none looks like it.
+
+    >>> did_you_mean("ranpca", ["er", "ranpac"]), did_you_mean("m", ["M", "lr"]), did_you_mean("zebar", ["horse"])
+    ('did you mean ranpac? ', 'did you mean M? ', '')
+    """
+    found = near(name, names)
+    return f"did you mean {' or '.join(found)}? " if found else ""
+
+
+def as_sentence(text: str) -> str:
+    """The same as a sentence of its own.
+
+    >>> as_sentence("did you mean M? ")
+    'Did you mean M?'
+    """
+    return (text[:1].upper() + text[1:]).strip()
+
+
+def near(name: str, names: Iterable[str]) -> list[str]:
+    """At most three of ``names`` that look most like ``name``, whatever letters are capital, the likest first.
+
+    >>> near("Ranpca", ["er", "ranpac"])
+    ['ranpac']
+    """
+    low = {n: n.lower() for n in names if len(n) <= 200}
+    wanted = name[:200].lower()
+    found = difflib.get_close_matches(wanted, set(low.values()), n=3)
+    alike = sorted((n for n in low if low[n] in found), key=lambda n: (found.index(low[n]), _differing(n, name)))
+    return alike[:3]
+
+
+def _differing(one: str, other: str) -> int:
+    """Letters at the same place that are not the same."""
+    return sum(a != b for a, b in zip(one, other, strict=False))

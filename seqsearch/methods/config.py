@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
-
-from seqsearch.backbones.open import own_presets
 from seqsearch.core.bounds import out_of_bounds
 from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import Item
+from seqsearch.core.registry import own_code
+from seqsearch.core.text import did_you_mean
 from seqsearch.core.typed import LARGEST, brief
 
 
@@ -70,7 +71,7 @@ class Config:
     def __post_init__(self) -> None:
         for f in dataclasses.fields(self):
             value, choices = getattr(self, f.name), f.metadata.get("choices")
-            if isinstance(value, float) and not np.isfinite(value):
+            if isinstance(value, float) and not math.isfinite(value):
                 raise UserError(f"{f.name}={value}: must be finite")
             if wrong := out_of_bounds(value, *bounds_of(f)):
                 raise UserError(f"{f.name}={brief(value)}: {wrong}")
@@ -124,7 +125,11 @@ def _presets(backbone: str) -> tuple[str, ...]:
         return "embedded", "tiny"
     if backbone.startswith(SCRATCH):
         return ("tiny", "scratch") if backbone.startswith(TINY) else ("scratch",)
-    return own_presets(backbone) if ":" in backbone else ()
+    if ":" not in backbone:
+        return ()
+    from seqsearch.backbones.open import own_presets
+
+    return own_presets(backbone)
 
 
 def build_config(
@@ -144,12 +149,36 @@ def build_config(
     values: dict[str, Any] = {name: default_of(f, backbone) for name, f in fields.items()}
     for name, raw in params.items():
         if name not in fields:
-            known = ", ".join(fields) or "none"
+            known, meant = ", ".join(fields) or "none", did_you_mean(name, fields)
             raise UserError(
-                f"{getattr(kind, 'kind', 'method')} {kind.__name__} has no parameter {name!r}; it has: {known}"
+                f"{getattr(kind, 'kind', 'method')} {kind.__name__} has no parameter {name!r}; {meant}it has: {known}"
             )
         values[name] = _convert(name, raw, fields[name].default)
     return kind.Config(**values)
+
+
+def config_of(build: type[Configurable], item: Item, backbone: str) -> Config:
+    """The config that a method's item asks for.
+
+    Raises:
+        UserError: as `build_config`, with the item named.
+    """
+    try:
+        with own_code("its parameters cannot be checked"):
+            return build_config(build, dict(item.params), backbone)
+    except UserError as error:
+        kind = getattr(build, "kind", "method")
+        raise UserError(f"{kind} {item.text!r}: {error}{_misplaced(item)}") from None
+
+
+def _misplaced(item: Item) -> str:
+    """What to say of a backbone that was taken for a part of a parameter: ``wa:lr=1@scratch:tiny``; empty if there is none."""
+    for name, value in item.params:
+        own, at, backbone = str(value).partition("@")
+        if at and backbone:
+            params = ",".join(f"{n}={own if n == name else v}" for n, v in item.params)
+            return f"; a backbone stands before the parameters: {item.target}@{backbone}:{params}"
+    return ""
 
 
 def _convert(name: str, raw: Any, default: Any) -> Any:

@@ -16,7 +16,7 @@ from seqsearch.core.registry import ItemKind, load, own_code
 from seqsearch.core.types import MethodSpec
 from seqsearch.methods.base import Additive, Caps, Method
 from seqsearch.methods.command import command_spec
-from seqsearch.methods.config import Config, acts_in_first, build_config
+from seqsearch.methods.config import Config, acts_in_first, build_config, config_of
 
 
 def method_spec(
@@ -46,11 +46,7 @@ def method_spec(
     for hook in base.required:
         if getattr(build, hook, None) is getattr(base, hook):
             raise UserError(f"{kind} {item.text!r} does not define {hook} (docs/{kind}s.md says what it is for)")
-    try:
-        with own_code("its parameters cannot be checked"):
-            config = build_config(build, dict(item.params), backbone_name)
-    except UserError as error:
-        raise UserError(f"{kind} {item.text!r}: {error}{_misplaced(item)}") from None
+    config = config_of(build, item, backbone_name)
     caps = capabilities(build, config, item.text)
     _check_backbone(item, caps, backbone_name, backbone)
     more = (augment,) if augments(caps, augment) else ()
@@ -65,16 +61,6 @@ def method_spec(
         item.text, item.target, backbone_name, tuple(item.params), digest_of("method", config, *rest), _anchor(build, config),
         first=digest_of("first", type(config).__name__, acting, *rest) if len(acting) < len(vars(config)) else "", texts=texts,
     )  # fmt: skip
-
-
-def _misplaced(item: Item) -> str:
-    """What to say of a backbone that was taken for a part of a parameter: ``wa:lr=1@scratch:tiny``; empty if there is none."""
-    for name, value in item.params:
-        own, at, backbone = str(value).partition("@")
-        if at and backbone:
-            params = ",".join(f"{n}={own if n == name else v}" for n, v in item.params)
-            return f"; a backbone stands before the parameters: {item.target}@{backbone}:{params}"
-    return ""
 
 
 def capabilities(build: Any, config: Config, label: str) -> Caps:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item, parse_items
 from seqsearch.core.paths import at_home
-from seqsearch.core.registry import located_text, made, names
+from seqsearch.core.registry import check_options, declared, located_text, made, names
+from seqsearch.core.text import did_you_mean
 from seqsearch.pools.base import Pool
 from seqsearch.pools.parts.half import BEFORE_OPTIONS, OPTIONS, halved
 
@@ -26,27 +29,54 @@ def build_pool(text: str) -> Pool:
     Raises:
         UserError: unknown pool or option.
     """
-    item = pool_item(text)
-    asked = {n: v for n, v in item.params if n in OPTIONS}
-    if "half_seed" in asked and "half" not in asked:
-        raise UserError(f"pool {item.text!r}: half_seed belongs to half=1 or half=2: give that too, or leave it out")
-    pool = _whole(replace(item, params=tuple(p for p in item.params if p[0] not in OPTIONS)))
+    whole, asked = _parts(pool_item(text))
+    pool: Pool = made("pool", _kind(whole), MEMBERS)
     return halved(pool, asked["half"], asked.get("half_seed", 0)) if asked else pool
 
 
-def _whole(item: Item) -> Pool:
+def check_pool(text: str) -> None:
+    """What can be told of a pool's text at once; no image is looked for, and nothing heavy imported.
+
+    Raises:
+        UserError: unknown pool or option.
+    """
+    whole, _ = _parts(pool_item(text))
+    item = _kind(whole)
+    if item.target in names("pool"):
+        check_options("pool", item, inspect.signature(declared("pool", item.target)).parameters)
+    elif item.target.partition(":")[0].endswith(".py") and not os.path.isfile(at_home(item.target.rpartition(":")[0])):
+        raise UserError(f"pool file {item.target.rpartition(':')[0]!r} does not exist")
+
+
+def _parts(item: Item) -> tuple[Item, dict[str, Any]]:
+    """A pool's item without what any pool takes, and that.
+
+    Raises:
+        UserError: a part of what says which half it is.
+    """
+    asked = {n: v for n, v in item.params if n in OPTIONS}
+    if "half_seed" in asked and "half" not in asked:
+        raise UserError(f"pool {item.text!r}: half_seed belongs to half=1 or half=2: give that too, or leave it out")
+    return replace(item, params=tuple(p for p in item.params if p[0] not in OPTIONS)), asked
+
+
+def _kind(item: Item) -> Item:
+    """The item that `made` builds: of a path with the kind that it is of.
+
+    Raises:
+        UserError: there is neither such a pool nor such a path.
+    """
     path = at_home(item.target)
     if item.target in names("pool") or (":" in item.target and not os.path.exists(path)):
-        pool: Pool = made("pool", item, MEMBERS)
-        return pool
+        return item
     if not os.path.exists(path):
+        named = [n for n in names("pool") if n not in PATH_KINDS]
         raise UserError(
-            f"pool {item.target!r} does not exist: name a folder of images, a .parquet file, or one of "
-            f"{', '.join(n for n in names('pool') if n not in PATH_KINDS)}"
+            f"pool {item.target!r} does not exist: {did_you_mean(path.name, named)}name a folder of images, a .parquet file, or "
+            f"one of {', '.join(named)}"
         )
     kind = "parquet" if path.suffix == ".parquet" or (path.is_dir() and any(path.glob("*.parquet"))) else "folder"
-    opened: Pool = made("pool", replace(item, target=kind, params=(("path", str(path)), *item.params)), MEMBERS)
-    return opened
+    return replace(item, target=kind, params=(("path", str(path)), *item.params))
 
 
 def pool_item(text: str, directory: Path | None = None) -> Item:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item
 from seqsearch.core.paths import at_home
-from seqsearch.core.registry import located_text, made, names
-from seqsearch.pools.open import located_pool, pool_item
+from seqsearch.core.registry import check_options, declared, located_text, made, names
+from seqsearch.core.text import did_you_mean
+from seqsearch.pools.open import check_pool, located_pool, pool_item
 from seqsearch.streams.base import Stream, checked
 from seqsearch.streams.pool import OPTIONS
 
@@ -30,6 +32,19 @@ def build_stream(text: str) -> Stream:
     return checked(found)
 
 
+def check_stream(text: str) -> None:
+    """What can be told of a stream's text at once; no sample is looked for, and nothing heavy imported.
+
+    Raises:
+        UserError: unknown stream, pool or option.
+    """
+    item = _item(text)
+    if item.target in names("stream"):
+        check_options("stream", item, inspect.signature(declared("stream", item.target)).parameters)
+    if item.target == "pool":
+        check_pool(str(dict(item.params)["pool"]))
+
+
 def _item(text: str) -> Item:
     """What `made` builds.
 
@@ -45,9 +60,10 @@ def _item(text: str) -> Item:
         raise UserError(f"stream {item.text!r}: write the file's path itself, or pool:POOL")
     if item.target in names("stream") or ":" in item.target:
         return item
+    meant = did_you_mean(item.target, [n for n in names("stream") if n not in ("parquet", "pool")])
     raise UserError(
-        f"stream {item.text!r} does not exist: name a .parquet file (seqsearch stream build), pool:POOL or glyphs; an own one is "
-        "FILE.py:OBJECT"
+        f"stream {item.text!r} does not exist: {meant}name a .parquet file (seqsearch stream build), pool:POOL or glyphs; "
+        "an own one is FILE.py:OBJECT"
     )
 
 

@@ -28,37 +28,47 @@ class DuelSettings(SearchSettings, StudySettings):
 
     protocol: ClassVar[str] = "duel"
 
-    methods: str = field(default="", metadata=_HIDDEN)
+    methods: str = field(default="", metadata={**_HIDDEN, "names": "methods"})
     """A and B, comma-separated: the two arguments of the command."""
     grow: tuple[str, ...] = field(default=(), metadata=_HIDDEN)
     """Of the run behind ``--on``."""
     on: str = setting(
-        "", "RUN or file (.parquet, .json, .csv) whose sequences to pair the methods on, instead of new random ones."
+        "",
+        "RUN or file (.parquet, .json, .csv) whose sequences to pair the methods on, instead of new random ones.",
+        names="run",
+        group="what",
     )
     sequences: int = setting(
         50, "Random sequences, one training seed each; 6 are the fewest, a mean's interval takes 30.", minimum=1,
-        maximum=100_000,
+        maximum=100_000, group="first",
     )  # fmt: skip
-    fixed_first: bool = setting(False, "All random sequences begin with the same random task.")
+    fixed_first: bool = setting(False, "All random sequences begin with the same random task.", group="scoring")
     score_seeds: int = setting(
         5,
         "Fresh training seeds of the worst, the found and given sequences; an interval takes 5.",
         minimum=1,
         maximum=1000,
+        group="scoring",
     )
     crossed_orders: int = setting(
         4, "Random sequences trained with the --score-seeds, too: they part training noise from order.", minimum=0,
-        maximum=100_000,
+        maximum=100_000, group="scoring",
     )  # fmt: skip
     until: Literal["none", "verdict"] = setting(
-        "none", "verdict: add random sequences until one method is shown to be above the other on most of them."
+        "none",
+        "verdict: add random sequences until one method is shown to be above the other on most of them.",
+        group="scoring",
     )
-    max_sequences: int = setting(200, "Random sequences with --until, at most.", minimum=1, maximum=100_000)
+    max_sequences: int = setting(
+        200, "Random sequences with --until, at most.", minimum=1, maximum=100_000, group="scoring"
+    )
     find: Literal["none", "a", "b", "both"] = setting(
-        "none", "Search for the sequence that is worst for A beside B (a), for B beside A (b), or for one of each."
+        "none",
+        "Search for the sequence that is worst for A beside B (a), for B beside A (b), or for one of each.",
+        group="first",
     )
     sampler: Literal["greedy", "group-uniform", "uniform"] = setting(
-        "uniform", "Where candidates of --find come from; greedy ones are hard for both methods."
+        "uniform", "Where candidates of --find come from; greedy ones are hard for both methods.", group="search"
     )
 
     def check(self) -> None:

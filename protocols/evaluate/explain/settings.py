@@ -16,6 +16,12 @@ class ExplainSettings(EvaluateSettings):
     protocol: ClassVar[str] = "explain"
 
     draws: int = setting(
-        8, "Random regroupings, and as many random orders, of each found sequence.", minimum=3, maximum=1000
+        8,
+        "Random regroupings, and as many random orders, of each found sequence.",
+        minimum=3,
+        maximum=1000,
+        group="first",
     )
-    bound: bool = setting(True, "Train joint models on the classes of each found and random sequence: upper bounds.")
+    bound: bool = setting(
+        True, "Train joint models on the classes of each found and random sequence: upper bounds.", group="scoring"
+    )

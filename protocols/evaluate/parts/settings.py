@@ -23,13 +23,13 @@ class EvaluateSettings(StudySettings):
     grow: tuple[str, ...] = field(default=(), metadata=_HIDDEN)
     """Of the run."""
     which: Literal["all", "found", "random"] = setting(
-        "all", "Sequences of the RUN: all, the found or the random ones."
+        "all", "Sequences of the RUN: all, the found or the random ones.", group="what"
     )
     score_seeds: int = setting(
-        0, "Training seeds of each sequence; 0: those that the RUN has, or 3.", minimum=0, maximum=1000
+        0, "Training seeds of each sequence; 0: those that the RUN has, or 3.", minimum=0, maximum=1000, group="first"
     )
     by_name: bool = setting(
-        False, "Take classes by their names: the pool's images may be others than those of the RUN."
+        False, "Take classes by their names: the pool's images may be others than those of the RUN.", group="what"
     )
 
     def check(self) -> None:

@@ -16,11 +16,18 @@ class ScoreSettings(EvaluateSettings):
     protocol: ClassVar[str] = "score"
 
     heldout_pool: str = setting(
-        "", "POOL that no search saw: all methods are scored on random sequences of it, too, and ranks compared."
+        "",
+        "POOL that no search saw: all methods are scored on random sequences of it, too, and ranks compared.",
+        names="pools",
+        group="first",
     )
-    heldout_sequences: int = setting(5, "Random sequences of --heldout-pool.", minimum=2, maximum=10_000)
+    heldout_sequences: int = setting(
+        5, "Random sequences of --heldout-pool.", minimum=2, maximum=10_000, group="scoring"
+    )
     references: bool = setting(
-        False, "Train references: joint training (upper bound) and the nearest class mean of frozen features."
+        False,
+        "Train references: joint training (upper bound) and the nearest class mean of frozen features.",
+        group="first",
     )
 
     def further_pools(self) -> str:

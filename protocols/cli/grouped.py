@@ -1,0 +1,74 @@
+"""Commands whose help lists their flags under headings, and groups of commands that say which name may have been meant."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import click
+
+from seqsearch.core.settings import Group
+from seqsearch.core.text import as_sentence, did_you_mean
+from seqsearch.core.typed import brief
+
+HEADINGS: dict[Group, str] = {
+    "first": "To begin with",
+    "what": "What is studied",
+    "search": "Search",
+    "scoring": "Scoring",
+    "where": "Where it runs",
+    "output": "Output",
+}
+"""In the order of the help."""
+assert tuple(HEADINGS) == typing.get_args(Group)
+
+
+class GroupedOption(click.Option):
+    """An option that knows its heading."""
+
+    def __init__(self, *args: Any, group: Group, **known: Any) -> None:
+        super().__init__(*args, **known)
+        self.group = group
+
+
+def grouped_option(*names: str, group: Group, **known: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """As `click.option`, under a heading."""
+    return click.option(*names, cls=partial(GroupedOption, group=group), **known)
+
+
+class RunCommand(click.Command):
+    """A command that runs something: its help has a part for each heading that it has flags of."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for group, heading in HEADINGS.items():
+            found = [p.get_help_record(ctx) for p in self.get_params(ctx) if group_of(p) == group]
+            if rows := [row for row in found if row is not None]:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
+
+def group_of(parameter: click.Parameter) -> Group | None:
+    """The heading of an option; none of an argument. What click adds, ``--help``, is listed last."""
+    if not isinstance(parameter, click.Option):
+        return None
+    return parameter.group if isinstance(parameter, GroupedOption) else "output"
+
+
+class Commands(click.Group):
+    """A group of commands: of a name that is none of theirs it says what may have been meant, or what there is."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if (
+            args
+            and not args[0].startswith("-")
+            and not ctx.resilient_parsing
+            and self.get_command(ctx, args[0]) is None
+        ):
+            known = self.list_commands(ctx)
+            meant = did_you_mean(args[0], known) or f"there are {', '.join(known)}."
+            ctx.fail(f"No such command {brief(args[0])}. {as_sentence(meant)}")
+        return super().resolve_command(ctx, args)

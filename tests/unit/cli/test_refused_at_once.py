@@ -1,0 +1,135 @@
+"""What is refused, and listed, before torch, Ray and Arrow are imported; names that may have been meant."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from protocols.cli.main import main
+from protocols.report.methods import describe, method_table
+from seqsearch.core.registry import names
+
+HEAVY = "torch", "ray", "pyarrow", "scipy", "matplotlib"
+COMMAND = f"""
+import sys
+from protocols.cli.main import main
+try:
+    main(sys.argv[1:], standalone_mode=True)
+except SystemExit as ended:
+    code = ended.code
+print("heavy:", [m for m in {HEAVY!r} if m in sys.modules], "exit:", code or 0, file=sys.stderr)
+"""
+LIGHT = "heavy: [] exit: "
+
+
+def alone(*arguments: str) -> tuple[str, str]:
+    """What a command prints, and says, in a process of its own, with what is left imported as the last line."""
+    done = subprocess.run([sys.executable, "-c", COMMAND, *arguments], capture_output=True, text=True, timeout=300)
+    return done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("cldyb --methods ranpca", "unknown method 'ranpca': did you mean ranpac? there are afec, aper_adapter"),
+        ("cldyb --methods ranpac:m=10", "no parameter 'm'; did you mean M? it has: epochs"),
+        ("cldyb --methods er,ranpac:M=0", "method 'ranpac:M=0': M=0: must be at least 1"),
+        ("cldyb --methods l2p:top_k=9,size=5", "method 'l2p:top_k=9,size=5': top_k=9: must be at most size=5"),
+        ("cldyb --methods er --backbone glyph_vit:cut=1", "backbone 'glyph_vit:cut=1': no option 'cut'; it has none"),
+        ("cldyb --methods er --surrogate simplecli", "unknown method 'simplecli': did you mean simplecil?"),
+        ("cldyb --methods er --grow 3:glyfs", "pool 'glyfs' does not exist: did you mean glyphs?"),
+        ("edge --methods er --pool glyphs:clases=3", "no option 'clases'; did you mean classes? it has train"),
+        ("gtep --methods er --pool glyphs --tune-pool glyps", "pool 'glyps' does not exist: did you mean glyphs?"),
+        ("mcil --methods mm_ep", "unknown method 'mm_ep': did you mean mm_er or "),
+        ("online --methods ern", "unknown learner 'ern': did you mean er?"),
+        ("online --methods er --stream glyfs", "stream 'glyfs' does not exist: did you mean glyphs?"),
+        ("duel er ranpca", "unknown method 'ranpca': did you mean ranpac?"),
+        ("score nowhere --methods ranpca", "unknown method 'ranpca': did you mean ranpac?"),
+        ("check ranpca", "unknown method 'ranpca': did you mean ranpac?"),
+        ("check acn --learner", "unknown learner 'acn': did you mean "),
+        ("check ranpac:M=0", "M=0: must be at least 1"),
+        ("methods ranpca", "unknown method 'ranpca': did you mean ranpac?"),
+        ("cldyb --methods nowhere.py:Mine", "nowhere.py' does not exist"),
+        ("pool build photos/", "OUT.parquet is missing: photos is a source, name the file to be made behind it, as in"),
+    ],
+)
+def test_refused_without_what_takes_seconds_to_import(command: str, says: str) -> None:
+    _, said = alone(*command.split())
+    assert says in said
+    assert said.splitlines()[-1] == f"{LIGHT}2"
+
+
+def test_methods_are_listed_without_it_as_with_it() -> None:
+    """In this process torch is there, and the modules themselves are asked."""
+    import torch  # noqa: F401  # so that they are
+
+    listed, said = alone("methods")
+    assert said.splitlines()[-1] == f"{LIGHT}0"
+    assert listed == f"{method_table()}\n"
+    listed, said = alone("methods", "--json")
+    assert said.splitlines()[-1] == f"{LIGHT}0"
+    assert json.loads(listed) == json.loads(json.dumps([describe(name) for name in names("method")]))
+
+
+READ = """
+import json, sys
+from protocols.report.methods import describe
+from seqsearch.core.declared import module
+from seqsearch.core.registry import names
+found = {}
+for kind, package in (("method", "methods"), ("learner", "learners")):
+    for name in names(kind):
+        module(f"seqsearch.{package}.{name}")  # raises where it would have to be imported
+        found[f"{kind} {name}"] = describe(name, kind)
+assert "torch" not in sys.modules
+print(json.dumps(found))
+"""
+
+
+def test_what_is_read_of_every_method_and_learner_is_what_importing_it_gives() -> None:
+    import torch  # noqa: F401  # as above
+
+    done = subprocess.run([sys.executable, "-c", READ], capture_output=True, text=True, check=True, timeout=300)
+    read: dict[str, Any] = json.loads(done.stdout)
+    assert len(read) == len(names("method")) + len(names("learner"))
+    for method, record in read.items():
+        kind, _, name = method.partition(" ")
+        assert record == json.loads(json.dumps(describe(name, "learner" if kind == "learner" else "method"))), method
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("onlin", "No such command 'onlin'. Did you mean online?"),
+        ("serach", "No such command 'serach'. There are check, cldyb, "),
+        ("pool biuld", "No such command 'biuld'. Did you mean build?"),
+        ("stream shwo", "No such command 'shwo'. Did you mean show?"),
+        ("cldyb --methds er", "Did you mean '--methods'?"),
+        (
+            "cldyb --methods er --reward papr",
+            "'papr' is not one of 'paper', 'forgetting', 'gap-to-joint'. Did you mean paper?",
+        ),
+        ("online --methods er --samplers unifrom", "--samplers 'unifrom': did you mean uniform? there are uniform"),
+        ("cldyb --methods er --backbone glyph_vitt", "unknown backbone 'glyph_vitt': did you mean glyph_vit"),
+        ("pool build a.parquet b.txt", "b.txt must end in .parquet: it is the last argument"),
+        ("pool build photos.parquet", "name sources before OUT.parquet"),
+    ],
+)
+def test_names_that_may_have_been_meant(command: str, says: str) -> None:
+    result = CliRunner().invoke(main, command.split())
+    assert result.exit_code == 2
+    assert says in result.output
+
+
+def test_a_file_that_is_there_is_a_source(tmp_path: Path) -> None:
+    (tmp_path / "photos.parquet").write_bytes(b"")
+    result = CliRunner().invoke(main, ["pool", "build", str(tmp_path / "photos.parquet")])
+    assert result.exit_code == 2
+    assert "OUT.parquet is missing" in result.output
+    assert "photos2.parquet" in result.output
