@@ -18,7 +18,9 @@ from seqsearch.core import command_line, stop
 from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.settings import flag
-from seqsearch.core.text import shown
+from seqsearch.core.text import copyable, shown
+from seqsearch.results.schema import SEQUENCES
+from seqsearch.storage.inside import Inside
 
 if TYPE_CHECKING:
     from protocols.running.folder import RunFolder
@@ -71,10 +73,18 @@ def launch(
         folder.close()
     exported = ended.exported or protocol.read(folder.path)
     print_exported(report, exported.summary, runtime.json)
+    if not runtime.silent:
+        _tell_where(folder.path, ended.finished and hasattr(report, "write_report"))
     if not ended.finished:
         click.echo(shown(f"time is up; nothing is lost. Continue with: {go_on}"), err=True)
-    elif not runtime.silent and hasattr(report, "write_report"):
-        click.echo(shown(f"report: {folder.path / 'report.html'}"), err=True)
+
+
+def _tell_where(run: Path, report: bool) -> None:
+    """How to see more of a run: its sequences, its report if it has one."""
+    if Inside(run).has(SEQUENCES.file):
+        click.echo(f"tasks by names: seqsearch show {copyable(run)} --sequence", err=True)
+    if report:
+        click.echo(shown(f"report: {run / 'report.html'}"), err=True)
 
 
 def _naming_commands(settings: Any) -> Iterator[str]:
@@ -116,6 +126,40 @@ def print_summary(run: Path, as_json: bool) -> None:
     Raises:
         UserError: no run, or nothing of it was exported yet.
     """
+    protocol = _protocol_of(run)
+    print_exported(presentation(protocol), protocol.read(run).summary, as_json)
+
+
+def print_sequences(run: Path, as_json: bool) -> None:
+    """The task sequences of a run on stdout, with names and groups of their classes.
+
+    Raises:
+        UserError: no run, one whose protocol has none, or nothing of it was exported yet.
+    """
+    from protocols.report.sequences import render, to_json
+    from seqsearch.results.in_names import read_in_names
+
+    protocol = _protocol_of(run)
+    if SEQUENCES.file not in protocol.exports:
+        raise UserError(
+            f"run {run} is of seqsearch {protocol.command}, which has no task sequences: leave --sequence out"
+        )
+    if not Inside(run).has(SEQUENCES.file):
+        again = protocol.resume_command(run)
+        raise UserError(f"run {run} is not finished (no {SEQUENCES.file} yet): finish it with {again}")
+    found = read_in_names(run / SEQUENCES.file)
+    if as_json:
+        click.echo(json.dumps({"run": run.name, "sequences": to_json(found)}))
+    else:
+        _print(render(f"run {run.name}", found, f": seqsearch show {copyable(run)} --sequence --json has all"), 100)
+
+
+def _protocol_of(run: Path) -> Protocol[Any, Any]:
+    """What ``config.json`` says that a run is of.
+
+    Raises:
+        UserError: no run, or none of the protocols there are.
+    """
     from protocols.running.protocol import protocols
     from seqsearch.results.run import read_config
 
@@ -125,7 +169,7 @@ def print_summary(run: Path, as_json: bool) -> None:
         raise UserError(
             f"{run}/config.json: protocol is {shown(json.dumps(name)[:60])}, none of {', '.join(protocols())}"
         )
-    print_exported(presentation(protocol), protocol.read(run).summary, as_json)
+    return protocol
 
 
 def print_exported(report: Any, summary: Any, as_json: bool) -> None:
@@ -133,6 +177,11 @@ def print_exported(report: Any, summary: Any, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(report.to_json(summary)))
     else:
-        from rich.console import Console
+        _print(report.render(summary), 120)
 
-        Console(width=None if sys.stdout.isatty() else 120).print(report.render(summary))
+
+def _print(said: Any, width: int) -> None:
+    """On stdout, ``width`` columns wide where that is no terminal."""
+    from rich.console import Console
+
+    Console(width=None if sys.stdout.isatty() else width).print(said)

@@ -10,12 +10,18 @@ import click
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
+@click.option("--sequence", is_flag=True, help="Print its task sequences, with names and groups of their classes.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def show(run: Path, as_json: bool) -> None:
-    """Print the summary of a RUN again, or how far it came if it was stopped."""
-    from protocols.cli.launch import print_summary
+def show(run: Path, sequence: bool, as_json: bool) -> None:
+    """Print the summary of a RUN again, or how far it came if it was stopped; or its task sequences.
 
-    print_summary(run, as_json)
+    \b
+    seqsearch show runs/mine
+    seqsearch show runs/mine --sequence
+    """
+    from protocols.cli.launch import print_sequences, print_summary
+
+    (print_sequences if sequence else print_summary)(run, as_json)
 
 
 @click.command()

@@ -13,6 +13,7 @@ from protocols.edge.plan_settings import ExtremesSettings
 from protocols.running.folder import write_json
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import printable
 from seqsearch.core.typed import fits
 from seqsearch.extremes.find import Extreme, find
 from seqsearch.extremes.objective import Objective, Problem, labels_of, random_labels, tasks_of
@@ -21,6 +22,7 @@ from seqsearch.results.schema import PLANS
 from seqsearch.similarity.matrix import Similarity
 from seqsearch.storage.reading import json_object
 
+SIDES = ("hard", "easy")
 LARGEST = 1 << 28
 """Bytes of ``plan.json``."""
 Classes = tuple[tuple[int, ...], ...]
@@ -123,10 +125,20 @@ def random_tasks(sizes: Sequence[int], seed: int, number: int) -> Classes:
 # ------------------------------------------------------------------------------------------------ file
 
 
-def write_plans(path: Path, plans: Sequence[ExtremesPlan]) -> None:
-    """Into ``plan.json``."""
+def write_plans(path: Path, plans: Sequence[ExtremesPlan], names: Sequence[str] = ()) -> None:
+    """Into ``plan.json``, with the ``names`` ``[N]`` of the classes where they are known: for people, nothing reads them."""
     said = [asdict(p) for p in plans]
-    write_json(path, {"plans": [{**p, "checksum": _checksum(p)} for p in said]})
+    write_json(path, {"plans": [{**p, **_with_names(p, names), "checksum": _checksum(p)} for p in said]})
+
+
+def _with_names(said: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The extremes of a plan, each with the names of the classes of its tasks."""
+    if not names:
+        return {}
+    return {
+        side: [{**e, "names": [[printable(names[c]) for c in task] for task in e["tasks"]]} for e in said[side]]
+        for side in SIDES
+    }
 
 
 def read_plans(folder: Path) -> list[ExtremesPlan]:
@@ -150,10 +162,10 @@ def _checksum(said: dict[str, Any]) -> str:
 
 
 def _plan(said: dict[str, Any]) -> ExtremesPlan:
-    said = dict(said)
+    said = {**said, **{side: [{k: v for k, v in e.items() if k != "names"} for e in said[side]] for side in SIDES}}
     if said.pop("checksum", None) != _checksum(said):
         raise ValueError("its checksum says that it was changed")
-    extremes = {side: tuple(_extreme(e) for e in said[side]) for side in ("hard", "easy")}
+    extremes = {side: tuple(_extreme(e) for e in said[side]) for side in SIDES}
     made = ExtremesPlan(**{**said, "sizes": tuple(said["sizes"]), **extremes})
     n = sum(made.sizes)
     for e in (*made.hard, *made.easy):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from protocols.running.snapshot import Expected
     from seqsearch.core.types import ClassId
     from seqsearch.pools.base import Pool
+    from seqsearch.results.in_names import InNames
     from seqsearch.similarity.matrix import Similarity
 
 
@@ -45,11 +46,15 @@ class PlanStudy:
 
 @dataclass(frozen=True)
 class PlanSummary:
-    """A plan, the scores of random sequences beside it, and what it took; None if that is not known any more."""
+    """A plan, the scores of random sequences beside it, and what it took; None if that is not known any more.
+
+    ``sequences`` are all of them, with the names of their classes.
+    """
 
     plan: ExtremesPlan
     random: tuple[float | None, ...]
     seconds: float | None = None
+    sequences: tuple[InNames, ...] = ()
 
 
 class EdgePlanRun(ProtocolRun):
@@ -73,6 +78,7 @@ class EdgePlanRun(ProtocolRun):
     def export(self, reached: str | None) -> Exported:
         from protocols.edge.plan import random_tasks, score, write_plans
         from protocols.running.export import run_info
+        from seqsearch.results.in_names import in_names
         from seqsearch.results.tables import write_sequences
 
         if self.plan is None:
@@ -81,13 +87,14 @@ class EdgePlanRun(ProtocolRun):
         drawn = [random_tasks(t.sizes, t.settings.seed, i) for i in range(t.settings.random_sequences)]
         of = score(t.similarity, t.sizes, t.settings)
         values = tuple(of(tasks) for tasks in drawn)
-        write_plans(folder.file(PLANS), [self.plan])
+        write_plans(folder.file(PLANS), [self.plan], [name for name, _ in t.classes.values()])
         named: list[tuple[str, str, Classes, float | None]] = []
         named += [(f"hard-{i}", "hard", e.tasks, e.value) for i, e in enumerate(self.plan.hard)]
         named += [(f"easy-{i}", "easy", e.tasks, e.value) for i, e in enumerate(self.plan.easy)]
         named += [(f"random-{i}", "random", d, v) for i, (d, v) in enumerate(zip(drawn, values, strict=True))]
-        write_sequences(folder.file(SEQUENCES.file), run_info(folder, t.classes), map(self._sequence, named))
-        return Exported((self.plan,), PlanSummary(self.plan, values, self.seconds))
+        path = folder.file(SEQUENCES.file)
+        written = in_names(path, write_sequences(path, run_info(folder, t.classes), map(self._sequence, named)))
+        return Exported((self.plan,), PlanSummary(self.plan, values, self.seconds, tuple(written)))
 
     def _sequence(self, named: tuple[str, Any, Classes, float | None]) -> Any:
         from seqsearch.core.types import Task
@@ -127,14 +134,14 @@ class EdgePlan(Protocol[EdgePlanSettings, PlanStudy]):
     def read(self, run: Path) -> Exported:
         from protocols.edge.plan import read_plans
         from seqsearch.core.errors import UserError
-        from seqsearch.results.tables import read_rows
+        from seqsearch.results.in_names import read_in_names
 
         plans = read_plans(run)
         if not plans:
             raise UserError(f"{run} holds no {PLANS}: plan again into another --out")
-        of = {row["sequence_id"]: row["value"] for row in read_rows(run / SEQUENCES.file, SEQUENCES)}
-        random = tuple(value for name, value in of.items() if name.startswith("random-"))
-        return Exported(tuple(plans), PlanSummary(plans[0], random))
+        found = read_in_names(run / SEQUENCES.file)
+        random = tuple(s.sequence.values[0] for s in found if s.sequence.sequence_id.startswith("random-"))
+        return Exported(tuple(plans), PlanSummary(plans[0], random, sequences=tuple(found)))
 
     def finished(self, run: Path) -> bool:
         return all(map(Inside(run).has, self.exports))

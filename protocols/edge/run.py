@@ -127,7 +127,7 @@ class EdgeRun(ProtocolRun):
                         lambda starts: s.evaluator(study.world).map(anneal_start, starts),
                     )
             plans.append(found)
-        write_plans(s.folder.file(PLANS), plans)
+        write_plans(s.folder.file(PLANS), plans, study.names)
         return plans
 
     # -------------------------------------------------------------------------------------------- training

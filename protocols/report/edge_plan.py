@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from protocols.edge.plan import ExtremesPlan
+from protocols.report.sequences import FOUND
+from protocols.report.sequences import render as render_sequences
+from protocols.report.sequences import to_json as sequences_to_json
 from protocols.report.text import line
 from seqsearch.extremes.find import Extreme
 
@@ -17,19 +20,29 @@ if TYPE_CHECKING:
 
 
 def render(s: PlanSummary) -> RenderableType:
-    """What was found, and a random sequence beside it."""
+    """What was found, and a random sequence beside it, with the classes of each task."""
     from rich.console import Group
 
-    found = table(s.plan, s.random[:1])
+    found = Group(table(s.plan, s.random[:1]), *_sequences(s))
     if s.seconds is None:
         return found
     holds = f"sequences.parquet holds hard, easy and {len(s.random)} random sequences"
     return Group(found, line(f"{s.seconds:.2f} s in all; {holds}"))
 
 
+def _sequences(s: PlanSummary) -> Iterator[RenderableType]:
+    """Those of the table by the names of their classes, if there are any."""
+    random = [x for x in s.sequences if x.sequence.kind not in FOUND]
+    shown = [x for x in s.sequences if x.sequence.kind in FOUND] + random[:1]
+    if shown:
+        yield line("")
+        yield render_sequences("sequences", shown)
+        yield line("")
+
+
 def to_json(s: PlanSummary) -> dict[str, Any]:
-    """The plan, and the scores of the random sequences."""
-    return {**asdict(s.plan), "random": list(s.random)}
+    """The plan, the scores of the random sequences, and all sequences by names."""
+    return {**asdict(s.plan), "random": list(s.random), "sequences": sequences_to_json(s.sequences)}
 
 
 def table(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:

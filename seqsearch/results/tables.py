@@ -184,10 +184,15 @@ def read_sequences(path: Path) -> list[TaskSequence]:
     Raises:
         UserError: the file cannot be read, or a sequence has steps or positions missing, or a class twice.
     """
+    return sequences_of(path, read_rows(path, SEQUENCES))
+
+
+def sequences_of(path: Path, rows: Iterable[Row]) -> list[TaskSequence]:
+    """The same of rows that were read already; ``path`` is named in messages."""
     by_id: dict[str, list[Row]] = {}
-    for row in read_rows(path, SEQUENCES):
+    for row in rows:
         by_id.setdefault(row["sequence_id"], []).append(row)
-    return [_sequence(path, rows) for rows in by_id.values()]
+    return [_sequence(path, own) for own in by_id.values()]
 
 
 def _sequence(path: Path, rows: list[Row]) -> TaskSequence:

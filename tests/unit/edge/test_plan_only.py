@@ -98,6 +98,39 @@ def test_s_bound_and_time_are_printed(planned: tuple[Path, str]) -> None:
     assert "s in all" in text
 
 
+def test_the_planned_sequences_are_printed_by_names_and_lie_in_the_plan(planned: tuple[Path, str]) -> None:
+    out, text = planned
+    [said] = json.loads((out / PLANS).read_text())["plans"]
+    words = " ".join(text.split())
+    for name, side in (("hard-0", "hard"), ("easy-0", "easy")):
+        by_step = sequences(out)[name]["tasks"]
+        tasks = [[f"class {c}" for c in by_step[t]] for t in sorted(by_step)]
+        assert f"{name}: planned {side}; 4 tasks; S" in text
+        assert " ".join(f"{t} {', '.join(task)}" for t, task in enumerate(tasks, 1)) in words
+        assert said[side][0]["names"] == tasks
+    asked = json.loads(seqsearch("show", out, "--json").stdout)["sequences"]
+    assert {"hard-0", "easy-0", "random-0"} <= {s["sequence_id"] for s in asked}
+    assert asked[0]["tasks"][0]["classes"][0]["name"] in words
+
+
+def test_a_plan_without_names_is_read_as_well(planned: tuple[Path, str], tmp_path: Path) -> None:
+    run = Path(shutil.copytree(planned[0], tmp_path / "run"))
+    said = json.loads((run / PLANS).read_text())
+    for side in ("hard", "easy"):
+        for extreme in said["plans"][0][side]:
+            del extreme["names"]
+    (run / PLANS).write_text(json.dumps(said))
+    assert read_plans(run) == read_plans(planned[0])
+    assert seqsearch("show", run).stdout == seqsearch("show", planned[0]).stdout
+
+
+def test_a_plan_on_a_pool_is_printed_with_groups(tmp_path: Path) -> None:
+    flags = ("--pool", "glyphs:classes=6", "--tasks", 3, "--plan-only", "--planner", "exact", "--out", tmp_path / "run")
+    said = seqsearch("edge", *flags)
+    assert said.exit_code == 0, said.stderr
+    assert "Basic Latin: exclamation mark" in " ".join(said.stdout.split())
+
+
 def test_show_prints_the_plan_again(planned: tuple[Path, str]) -> None:
     shown = seqsearch("show", planned[0])
     assert shown.exit_code == 0
