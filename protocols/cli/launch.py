@@ -76,7 +76,8 @@ def launch(
     if not runtime.silent:
         _tell_where(folder.path, ended.finished and hasattr(report, "write_report"))
     if not ended.finished:
-        click.echo(shown(f"time is up; nothing is lost. Continue with: {go_on}"), err=True)
+        what = "; nothing is lost" if ended.added else " before the first result: give it a longer --time-budget"
+        click.echo(shown(f"time is up{what}. Continue with: {go_on}"), err=True)
 
 
 def _tell_where(run: Path, report: bool) -> None:

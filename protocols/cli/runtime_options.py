@@ -64,7 +64,7 @@ OPTIONS = (
     grouped_option("--export", group="output", default="", metavar="PATH|URL", help="Copy the finished run's files there."),
     grouped_option(
         "--time-budget", group="where", type=Measured(duration), metavar="DURATION",
-        help="Stop after e.g. 90m, 2h, 1d12h with the best so far; resumable. At most 520w.",
+        help="Stop after e.g. 90m, 2h, 1d12h with the best so far; resumable. Starting does not count. At most 520w.",
     ),
     grouped_option("--quiet", group="output", is_flag=True, help="No progress."),
     grouped_option("--json", "as_json", group="output", is_flag=True, help="Print the summary as JSON, and no progress."),
@@ -74,7 +74,8 @@ ENGINE = tuple(f.name for f in dataclasses.fields(EngineOptions) if f.name != "s
 
 
 def runtime_options(command: Command) -> Command:
-    """Decorate a command with the flags of a `Runtime`, which it gets as ``runtime``; its time begins when it is called.
+    """Decorate a command with the flags of a `Runtime`, which it gets as ``runtime``; its time begins when it computes
+    something: until then Ray starts, images are read, the journal is replayed.
 
     Raises:
         UserError: flags contradict each other.
@@ -85,7 +86,7 @@ def runtime_options(command: Command) -> Command:
         engine = EngineOptions(**{name: values.pop(name) for name in ENGINE})
         if engine.address:  # nodes of a cluster may have to be started first
             engine = dataclasses.replace(engine, start_timeout=CLUSTER_START_SECONDS)
-        deadline = Deadline() if time_budget is None else Deadline(time_budget)
+        deadline = Deadline() if time_budget is None else Deadline(time_budget, waits=True)
         return command(*args, runtime=Runtime(engine, quiet, as_json, deadline), **values)
 
     decorated: Command = with_runtime

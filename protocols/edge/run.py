@@ -37,7 +37,7 @@ from seqsearch.core.types import Tasks
 from seqsearch.distribution.adaptive import parse_target, wanted
 from seqsearch.extremes.exact import enumerate_sequences
 from seqsearch.extremes.objective import release_labels, tasks_of, toolbox_labels
-from seqsearch.extremes.restarts import anneal_start
+from seqsearch.extremes.restarts import Run, anneal_start
 from seqsearch.planners.all_classes import AllClassesPlanner
 from seqsearch.planners.given import GivenPlanner, GivenSequence, GrowingPlanner
 from seqsearch.planners.replicates import of_given, of_order, scoring
@@ -118,17 +118,19 @@ class EdgeRun(ProtocolRun):
             found = known.get((source.label, plan_digest(similarity, study.sizes, study.settings)))
             if found is None:
                 s.monitor.planning()
+                restarts = self._restarts()
                 with s.deadline.interrupting():
-                    found = plan(
-                        source.label,
-                        similarity,
-                        study.sizes,
-                        study.settings,
-                        lambda starts: s.evaluator(study.world).map(anneal_start, starts),
-                    )
+                    found = plan(source.label, similarity, study.sizes, study.settings, restarts)
             plans.append(found)
         write_plans(s.folder.file(PLANS), plans, study.names)
         return plans
+
+    def _restarts(self) -> Run | None:
+        """How restarts of the annealing are run: by the workers, which are there before the run's time begins."""
+        if self.study.settings.planner != "anneal":
+            return None
+        evaluator = self.session.evaluator(self.study.world)
+        return lambda starts: evaluator.map(anneal_start, starts)
 
     # -------------------------------------------------------------------------------------------- training
 

@@ -56,19 +56,18 @@ class GtepRun(ProtocolRun):
 
     def _look(self) -> None:
         """Compare images of both phases, if that was asked for; what is found is told, and changes nothing."""
-        study, world = self.study, self.study.world
+        s, study, world = self.session, self.study, self.study.world
         if not study.look:
             return
         features = UnionFeatures(
             Path(world.cache), world.images, world.backbone(study.look), torch.device(world.device)
         )
-        with self.session.deadline.interrupting():
+        s.trials(world)  # started before its time begins
+        with s.deadline.interrupting():
             for number, side in enumerate(study.judged_on):
                 found = look_alikes(world.images, features.rows, study.tuned_on.classes, side.classes, world.device)
                 self.plans.alike[number] = found
-                self.session.monitor.say(
-                    "look-alikes", alike_line(found, study.tuned_on.text, side.text), near=found.near
-                )
+                s.monitor.say("look-alikes", alike_line(found, study.tuned_on.text, side.text), near=found.near)
 
     def _tune(self, number: int | None) -> None:
         """The first phase of all methods side by side, on one pool."""

@@ -204,8 +204,9 @@ class Monitor:
 
     def _describe(self) -> dict[str, Any]:
         """For ``status.json``; called by the heart's thread."""
-        left = self._runtime.deadline.left()
-        stop = None if math.isinf(left) else (datetime.now(UTC) + timedelta(seconds=left)).isoformat(timespec="seconds")
+        deadline, stop = self._runtime.deadline, None
+        if deadline.counts and not math.isinf(left := deadline.left()):
+            stop = (datetime.now(UTC) + timedelta(seconds=left)).isoformat(timespec="seconds")
         return {
             "state": self._state, "reason": self._reason, "run": self.run, "pid": os.getpid(), "host": socket.gethostname(),
             "started": self._started, "stops_at": stop, **asdict(self.snapshot),

@@ -29,10 +29,12 @@ WriteReport = Callable[[Path, Exported, Any], object]
 
 @dataclass(frozen=True)
 class Ended:
-    """How a session ended: whether the run is ``finished``, and what was exported; None if it had been finished before."""
+    """How a session ended: whether the run is ``finished``; what was exported, None if it had been finished before; and how many
+    results this session ``added``."""
 
     finished: bool
     exported: Exported | None
+    added: int = 0
 
 
 def run(
@@ -81,7 +83,7 @@ def run(
         copy_files(protocol, folder.path, runtime.engine.export)
         monitor.log.write("exported", complete=finished, reached=reached, trained=monitor.snapshot.trained)
         monitor.end(*(("finished", "", "finished") if finished else ("stopped", "time is up", reached)))
-    return Ended(finished, exported)
+    return Ended(finished, exported, session.added)
 
 
 def _check_storage(runtime: Runtime) -> None:

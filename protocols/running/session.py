@@ -44,7 +44,7 @@ class Session:
         folder: of the run.
         runtime: where and how it runs.
         monitor: shows how it goes.
-        deadline: when its time is up.
+        deadline: when its time is up; that begins with the first features, plans or trainings, when the workers are there.
     """
 
     def __init__(
@@ -128,6 +128,11 @@ class Session:
     def busy_share(self) -> float | None:
         """Fraction of their time that the workers were busy, once they are released; None if that was not measured."""
         return self._busy_share
+
+    @property
+    def added(self) -> int:
+        """Results that this session has come to."""
+        return self.journal.added if "journal" in self.__dict__ else 0
 
     def release(self) -> None:
         """Stop the workers, if there are any."""

@@ -47,15 +47,22 @@ def ends_session(error: BaseException) -> bool:
 
 
 class Deadline:
-    """``seconds`` from now on by ``clock`` (s); infinite: never."""
+    """``seconds`` by ``clock`` (s), from now on, or if it ``waits`` from the first block that it interrupts; infinite: never."""
 
-    def __init__(self, seconds: float = math.inf, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._at = clock() + seconds
+    def __init__(
+        self, seconds: float = math.inf, clock: Callable[[], float] = time.monotonic, *, waits: bool = False
+    ) -> None:
+        self._seconds, self._clock = seconds, clock
+        self._at = None if waits else clock() + seconds
+
+    @property
+    def counts(self) -> bool:
+        """Whether its time has begun."""
+        return self._at is not None
 
     def left(self) -> float:
-        """Seconds until then; negative when it has passed."""
-        return self._at - self._clock()
+        """Seconds until then, all of them before its time has begun; negative when it has passed."""
+        return self._seconds if self._at is None else self._at - self._clock()
 
     @contextmanager
     def interrupting(self) -> Iterator[None]:
@@ -71,6 +78,8 @@ class Deadline:
         """
         global _struck
         stop.check()
+        if self._at is None:
+            self._at = self._clock() + self._seconds
         if self.left() <= 0:
             raise TimeIsUp
         if threading.current_thread() is not threading.main_thread():

@@ -63,6 +63,8 @@ class Journal:
             raise
         self.replayed = len(self._edges)
         """Edges known from earlier sessions."""
+        self.added = 0
+        """Results that came since."""
 
     @property
     def trained(self) -> int:
@@ -96,6 +98,7 @@ class Journal:
                 known = {name: value for name, value in vars(result).items() if name != "values"}
                 entries.append({"probe": {**known, "sha": self._store(result.values)}})
         self._append(*entries)
+        self.added += len(entries)
         for result, entry in zip(results, entries, strict=True):
             if isinstance(result, EdgeResult):
                 self._edges[result.digest] = result

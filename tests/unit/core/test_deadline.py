@@ -45,6 +45,22 @@ def test_its_time_is_up_whatever_the_block_makes_of_that(block: Callable[[], Non
     deadline.check()
 
 
+def test_one_that_waits_counts_from_the_first_block_on() -> None:
+    now = [0.0]
+    waiting = Deadline(10, lambda: now[0], waits=True)
+    now[0] = 1000.0
+    assert (waiting.counts, waiting.left()) == (False, 10)
+    with waiting.interrupting():
+        assert (waiting.counts, waiting.left()) == (True, 10)
+        now[0] = 1004.0
+    with waiting.interrupting():
+        assert waiting.left() == 6, "it begins once"
+    now[0] = 1010.0
+    with pytest.raises(TimeIsUp), waiting.interrupting():
+        raise AssertionError("it has passed")
+    assert Deadline().counts
+
+
 def test_meanwhile_all_that_is_raised_ends_the_session() -> None:
     def block() -> None:
         assert not ends_session(ValueError())

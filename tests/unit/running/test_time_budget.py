@@ -7,6 +7,7 @@ import math
 import signal
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from actors.options import EngineOptions
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
 from protocols.running.folder import RunFolder
+from protocols.running.monitor import Monitor
 from protocols.running.runtime import Runtime
+from protocols.running.snapshot import Expected, NoDisplay
 from seqsearch.core.deadline import Deadline, TimeIsUp
 from seqsearch.core.errors import UserError
 from seqsearch.core.units import duration
@@ -138,12 +141,48 @@ def call(*arguments: Any) -> Result:
 def test_the_command_ends_well_and_says_how_to_go_on(tmp_path: Path) -> None:
     result = call(*SMALLEST, "--out", tmp_path / "run", "--time-budget", "0.001", "--json")
     assert result.exit_code == 0, result.stderr
-    assert f"time is up; nothing is lost. Continue with: seqsearch cldyb --resume {tmp_path / 'run'}" in result.stderr
+    too_short = (
+        "time is up before the first result: give it a longer --time-budget. Continue with: seqsearch cldyb --resume"
+    )
+    assert f"{too_short} {tmp_path / 'run'}\n" in result.stderr
     assert json.loads(result.stdout)["stats"]["complete"] is False
     again = call("cldyb", "--resume", tmp_path / "run", "--workers", 0, "--time-budget", "1h", "--quiet")
     assert again.exit_code == 0, again.stderr
     assert "time is up" not in again.stderr
     assert (tmp_path / "run" / "report.html").exists()
+
+
+def test_starting_does_not_count(tmp_path: Path) -> None:
+    """What takes longer to start than its budget is computed all the same."""
+    (tmp_path / "slow.py").write_text(
+        "import time\nfrom seqsearch.methods.simplecil import build as SimpleCIL\ntime.sleep(2.2)\nclass Slow(SimpleCIL):\n"
+        "    def fit_task(self, task):\n        time.sleep(2 * (task.depth > 0))\n        return super().fit_task(task)\n"
+    )
+    run = tmp_path / "run"
+    words = ["cldyb", *SMALLEST[1:], "--methods", f"{tmp_path}/slow.py:Slow", "--out", run, "--quiet"]
+    result = call(*words, "--time-budget", "2s", "--json")
+    assert result.exit_code == 0, result.stderr
+    stats = json.loads(result.stdout)["stats"]
+    assert (stats["complete"], stats["reached"]) == (False, "step 2/2")
+    assert stats["trained"] >= 1
+    assert f"time is up; nothing is lost. Continue with: seqsearch cldyb --resume {run}\n" in result.stderr
+    said = json.loads((run / "status.json").read_text())
+    assert said["stops_at"] > said["started"]
+
+
+def test_the_end_is_told_once_it_is_known(tmp_path: Path) -> None:
+    deadline = Deadline(60, waits=True)
+    runtime = Runtime(EngineOptions(workers=0), quiet=True, deadline=deadline)
+
+    def stops_at() -> Any:
+        return json.loads((tmp_path / "status.json").read_text())["stops_at"]
+
+    with Monitor(tmp_path, "mine", runtime, Expected(), NoDisplay()):
+        assert stops_at() is None
+        with deadline.interrupting():
+            pass
+    ends = datetime.fromisoformat(stops_at()) - datetime.now(UTC)
+    assert 0 < ends.total_seconds() <= 61
 
 
 def test_a_budget_can_stand_in_the_yaml_file(tmp_path: Path) -> None:
