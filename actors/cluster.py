@@ -18,6 +18,9 @@ from actors.token import keep_private
 from seqsearch.core import stop
 from seqsearch.core.errors import UserError
 
+LOOK = "try again when this machine is less busy (uptime, free -h, and df -h of its temporary files tell)"
+"""What to look at where something is slow to start, or dies at its start."""
+
 
 def connect(address: str | None, workers: int, allow_unauthenticated: bool = False) -> None:
     """Start Ray locally, or join the cluster at ``address`` (``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``).
@@ -50,10 +53,12 @@ def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> 
         except UserError:
             raise
         except OSError as error:  # a token is written into the home folder
-            raise UserError(f"Ray cannot start on this machine: {_line(error)}") from None
+            raise UserError(
+                f"Ray cannot start on this machine: {_line(error)}; or run without Ray: --workers 0"
+            ) from None
         except Exception as error:  # it raises all kinds when a part of it dies, or is slow
             raise UserError(
-                f"Ray could not start on this machine ({_line(error)}): try again when it is less busy, or with --workers 0"
+                f"Ray could not start on this machine ({_line(error)}): {LOOK}, or run without Ray: --workers 0"
             ) from None
         return
     try:
@@ -65,7 +70,8 @@ def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> 
         ray.init(address=address, **quiet)
     except (ConnectionError, ValueError, RuntimeError, RayError) as error:
         raise UserError(
-            f"cannot join the Ray cluster at {door.where}: {_line(error)}; run on one of its nodes (docs/cluster.md)"
+            f"cannot join the Ray cluster at {door.where}: {_line(error)}; run on one of its nodes (docs/cluster.md), or without "
+            "Ray: --workers 0 without --address"
         ) from None
     try:
         _check_joined(door, allow_unauthenticated)

@@ -10,7 +10,7 @@ from typing import Any
 import ray
 from ray.exceptions import RayError, RayTaskError
 
-from actors.cluster import fitting_workers
+from actors.cluster import LOOK, fitting_workers
 from actors.options import EngineOptions
 from actors.worker import Setup, WorkerActor
 from actors.worker_handle import WorkerHandle
@@ -64,7 +64,8 @@ class WorkerSet:
             except RayError as error:
                 self._failed_starts += 1
                 if self._failed_starts > FAILED_STARTS * (self.workers + 1):
-                    raise UserError(f"workers die while they start: {' '.join(str(error).split())[:300]}") from None
+                    why = " ".join(str(error).split())[:300].rstrip(".")
+                    raise UserError(f"workers die while they start: {why}{self._without()}") from None
                 self.replace(worker, "died while it started")
         if any(m.hello for m in self.handles):
             self._alive_at = time.monotonic()
@@ -73,6 +74,7 @@ class WorkerSet:
             raise UserError(
                 f"no worker could start within {self._engine.start_timeout:.0f} s: each needs 1 CPU and "
                 f"{self._engine.gpus_per_worker:g} GPU, the cluster has {have}; lower --workers or --gpus-per-worker"
+                f"{self._without()}"
             )
         return came
 
@@ -106,6 +108,10 @@ class WorkerSet:
         for worker in self.handles:
             ray.kill(worker.handle)
         self.handles = []
+
+    def _without(self) -> str:
+        """What else can be done where Ray was started here."""
+        return "" if self._engine.address else f"; {LOOK}, or run without Ray: --workers 0"
 
     def _hire(self, count: int) -> None:
         for _ in range(count):

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from protocols.running.found import ID, id_of, journalled_config, refuse_links, sweep_run
+from protocols.running.found import ID, has_results, id_of, journalled_config, refuse_links, sweep_run
 from protocols.running.owner import NAME as LOCK
 from protocols.running.owner import Owner
 from protocols.running.unchanged import begun_with, check_identity, check_settings
@@ -32,7 +32,7 @@ from seqsearch.storage.unfinished import UNFINISHED
 S = TypeVar("S", bound=Settings)
 CONFIG = "config.json"
 BEFORE_ANYTHING = {"config.json", "lock", "journal.jsonl", "status.json", "log.jsonl"}
-"""Files of a run that has computed nothing."""
+"""Files of a run that has computed nothing; its journal may say that a session began."""
 KEPT = {"run_id": str, "directory": str | None, "protocol": str}
 """What ``config.json`` says beside settings and identity, as far as it is used."""
 
@@ -189,10 +189,14 @@ class RunFolder:
         return self.path / name
 
     def discard_if_empty(self) -> None:
-        """Remove a run that was refused before it did anything."""
+        """Remove a run that was refused before it came to any result, unless another process has taken it over."""
+        try:
+            self.check()
+        except UserError:
+            return
+        sweep_run(self.path)
         here, names = Inside(self.path), {p.name for p in self.path.iterdir()}
-        journal = here.stat("journal.jsonl")
-        if all(n in BEFORE_ANYTHING and here.has(n) for n in names) and (journal is None or journal.st_size == 0):
+        if all(n in BEFORE_ANYTHING and here.has(n) for n in names) and not has_results(self.path):
             for name in names:
                 here.remove(name)
             self.path.rmdir()

@@ -60,6 +60,21 @@ def journalled_workers(run: Path) -> int | None:
     return workers if isinstance(workers, int) and not isinstance(workers, bool) else None
 
 
+def has_results(run: Path) -> bool:
+    """Whether its journal holds more than what it says of sessions; one that cannot be read may."""
+    from seqsearch.engine.journal import NAME
+    from seqsearch.engine.journal_lines import LONGEST
+
+    here = Inside(run)
+    try:
+        if here.stat(NAME) is None:
+            return False
+        with here.reader(NAME) as file:
+            return any(not line.startswith(NOTE) for line in iter(lambda: file.readline(LONGEST + 1), b""))
+    except OSError:
+        return True
+
+
 def _last_session(run: Path) -> dict[str, Any]:
     """What the journal says of the last session that began with it; nothing if that is not there, or damaged.
 

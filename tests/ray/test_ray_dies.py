@@ -12,17 +12,24 @@ from pathlib import Path
 
 import pytest
 
+from actors.options import EngineOptions
 from actors.processes import family
+from protocols.cldyb.protocol import Cldyb
+from protocols.cli.launch import launch
+from protocols.running.folder import RunFolder
+from protocols.running.runtime import Runtime
+from seqsearch.core.errors import UserError
 from tests.ray.test_runs import ARGUMENTS, seqsearch, sequences
+from tests.studies import small_settings
 
 pytestmark = pytest.mark.long
 SMALL = [*ARGUMENTS, "--methods", "simplecil", "--tasks", "2", "--random-sequences", "0", "--quiet"]
 
 
-def start(*arguments: object) -> subprocess.Popen[str]:
+def start(*arguments: object, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "protocols.cli", "cldyb", *map(str, arguments)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment},
     )  # fmt: skip
 
 
@@ -92,7 +99,46 @@ def test_a_ray_that_dies_at_its_start_is_one_line(tmp_path: Path, name: str) -> 
     kill(part(driver.pid, name))
     said = last_line(driver, processes, 2)
     assert said.startswith("seqsearch: Ray could not start on this machine (")
-    assert said.endswith("): try again when it is less busy, or with --workers 0")
+    assert said.endswith(", or run without Ray: --workers 0")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_ray_that_is_too_slow_to_start_is_one_line(tmp_path: Path) -> None:
+    """Ray waits for its control service no longer than it is told to."""
+    driver = start(*SMALL, "--workers", 1, "--out", tmp_path / "run", RAY_gcs_server_port_wait_time_s="0")
+    wait(lambda: part(driver.pid, "gcs_server") or driver.poll() is not None)
+    said = last_line(driver, family(driver.pid), 2)
+    assert said.startswith("seqsearch: Ray could not start on this machine (Timed out waiting for file")
+    assert said.endswith(", or run without Ray: --workers 0")
+    assert "uptime, free -h" in said
+    assert not (tmp_path / "run").exists()
+
+
+SLOW = """
+import importlib.abc, sys, time
+
+class Sleeps(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name == "actors.worker":
+            time.sleep(600)
+        return None
+
+sys.meta_path.insert(0, Sleeps())
+"""
+
+
+def test_workers_that_do_not_come_up_are_one_line_and_leave_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray is up, its workers are not: each hangs where it imports what it is."""
+    (tmp_path / "sitecustomize.py").write_text(SLOW)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    settings = small_settings()
+    folder = RunFolder.create(tmp_path / "run", settings)
+    with pytest.raises(UserError) as refused:
+        launch(folder, Cldyb(), settings, Runtime(EngineOptions(workers=1, start_timeout=3.0), quiet=True))
+    assert str(refused.value).startswith("no worker could start within 3 s: each needs 1 CPU")
+    assert str(refused.value).endswith(", or run without Ray: --workers 0")
     assert not (tmp_path / "run").exists()
 
 
