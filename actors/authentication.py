@@ -171,7 +171,7 @@ def _lets_in(where: str, credentials: dict[str, str]) -> bool:
 
 def _nobody(address: str, reason: str) -> UserError:
     return UserError(
-        f"no Ray cluster at {address!r}: {reason}; leave --address out to start Ray on this machine, or to run without it: --workers 0"
+        f"no Ray cluster at {address!r}: {reason}; leave --address out to start Ray here, or run without: --workers 0"
     )
 
 
