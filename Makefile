@@ -60,11 +60,12 @@ bench: $(READY)
 	$(VENV)/bin/python -m benchmarks.startup
 
 $(READY): pyproject.toml constraints.txt
-	if command -v uv >/dev/null; then \
-	  uv venv -q --allow-existing --python $(PYTHON) $(VENV) && \
-	  VIRTUAL_ENV=$(VENV) uv pip install -q --compile-bytecode -c constraints.txt -e '.[dev]'; \
+	@echo "setting up $(VENV): some 6 GB of packages, torch with CUDA the largest; with uv about a minute, with pip several"
+	@if command -v uv >/dev/null; then \
+	  uv venv --allow-existing --python $(PYTHON) $(VENV) && \
+	  VIRTUAL_ENV=$(VENV) uv pip install --compile-bytecode -c constraints.txt -e '.[dev]'; \
 	else \
-	  $(PYTHON) -m venv $(VENV) && $(VENV)/bin/pip install -q -c constraints.txt -e '.[dev]'; \
+	  $(PYTHON) -m venv $(VENV) && $(VENV)/bin/pip install -c constraints.txt -e '.[dev]'; \
 	fi
 	touch $(READY)
 

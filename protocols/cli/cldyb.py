@@ -103,6 +103,7 @@ def _merge_difficulty(context: click.Context, values: dict[str, Any], difficulty
 def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
     from protocols.cldyb.costs import calibrate, estimate
     from protocols.cli.launch import device_of
+    from protocols.report.text import duration
     from seqsearch.core.grammar import parse_items
 
     unit, instead = calibrate(settings, device_of(runtime.engine.gpus_per_worker, here=True))
@@ -119,6 +120,6 @@ def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
         f"{cost.trainings} trainings at most ({cost.search} search{by}, {cost.scoring} scoring, {cost.random} random baseline"
         f"{f', {cost.tuning} tuning' if cost.tuning else ''}; "
         f"naive retraining: {cost.naive})\n"
-        f"{cost.hours:.2g} hours with {cost.workers} worker(s), at {unit.seconds:.2g} s a training on this machine\n"
+        f"{duration(3600 * cost.hours)} with {cost.workers} worker(s), at {unit.seconds:.2g} s a training on this machine\n"
         f"{cost.disk_bytes / 1e6:.0f} MB of disk at most\nnothing was run"
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import click
@@ -35,7 +34,7 @@ class GroupedOption(click.Option):
 
 def grouped_option(*names: str, group: Group, **known: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """As `click.option`, under a heading."""
-    return click.option(*names, cls=partial(GroupedOption, group=group), **known)
+    return click.option(*names, cls=GroupedOption, group=group, **known)
 
 
 class RunCommand(click.Command):

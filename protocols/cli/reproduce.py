@@ -93,6 +93,7 @@ def _one(ledger: Any, name: str, data: Path | None, out: Path | None, dry_run: b
 
 def _costs(entry: Any, places: Any, as_json: bool) -> None:
     from protocols.evaluate.published.running import costs
+    from protocols.report.text import duration
 
     found = costs(entry, places)
     if as_json:
@@ -103,7 +104,7 @@ def _costs(entry: Any, places: Any, as_json: bool) -> None:
             click.echo(shown(f"not costed (trains nothing, or reads what an earlier one makes): {typed}"))
         else:
             trainings = answer["trainings"] if "trainings" in answer else answer["runs"]
-            said = f"{trainings:,} trainings, {answer['hours']:.2g} hours on this machine"
+            said = f"{trainings:,} trainings, {duration(3600 * answer['hours'])} on this machine"
             click.echo(shown(f"{said}: {typed}"))
     click.echo("nothing was run")
 

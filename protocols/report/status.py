@@ -71,13 +71,15 @@ def _figures(said: dict[str, Any], running: bool) -> list[str]:
     judged = f", {count(n('judged'), 'candidate')} judged" if n("judged") else ""
     found = [
         f"  {said.get('phase')}: {n('done'):,} of about {n('total'):,} {said.get('unit')}{judged}",
-        f"  {count(n('trained'), 'training')} done, {n('saved'):,} saved; {count(n('cache_hits'), 'result')} from the journal",
+        f"  {count(n('trained'), 'training')} done, {n('saved'):,} saved; {count(n('cache_hits'), 'result')} known already",
     ]
     if running:
-        workers = f"{n('busy')} of {count(n('workers'), 'worker')} busy" if n("workers") else "in the driver's process"
+        here = "in the driver's process, one at a time"
+        workers = f"{n('busy')} of {count(n('workers'), 'worker')} busy" if n("workers") else here
         if n("workers") and isinstance(share := said.get("busy_share"), float):
             workers += f" ({percent(share)} % of the time so far)"
-        found.append(f"  {workers}, {count(n('in_flight'), 'job')} under way, {n('queued'):,} queued")
+        jobs = max(0, n("in_flight") - (0 if n("workers") else n("queued")))  # in this process the others only wait
+        found.append(f"  {workers}, {count(jobs, 'job')} under way, {n('queued'):,} queued")
     if times := _times(said, running):
         found.append(f"  {', '.join(times)}")
     troubles = said.get("troubles")

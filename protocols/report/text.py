@@ -64,8 +64,9 @@ def cost(stats: dict[str, Any] | None) -> list[str]:
     if stats is None:
         return ["No stats.json in the run folder: what the run cost is not known."]
     trained, naive = int(stats.get("trained") or 0), int(stats.get("naive") or 0)
-    text = f"{count(trained, 'training')} done; retraining every rollout from scratch takes {naive:,}"
-    text += f" ({naive / trained:.1f} times as many)" if trained else ""
+    text = f"{count(trained, 'training')} done"
+    if trained and naive > trained:  # fewer where the time was up before rollouts had come to their end
+        text += f"; retraining every rollout from scratch takes {naive:,} ({naive / trained:.1f} times as many)"
     if stats.get("replayed"):
         text += f"; {count(int(stats['replayed']), 'result')} replayed from the journal"
     if (seconds := stats.get("wall_seconds")) is not None:

@@ -217,7 +217,10 @@ class CldybPlanner(CoroutinePlanner):
         judged_at = Counter(j.step for j in self.trace if not j.spared)
         chosen = [j for j in self.trace if j.chosen]
         decisions = tuple(Decision(j.step, j.task, j.value, j.visits, judged_at[j.step]) for j in chosen)
-        return PlannerProgress(len(self.sequence) + (not self.done), self.judged, decisions)
+        step = (
+            len(self.sequence) + (not self.done) if self.outcomes else 1
+        )  # the first task is drawn, and learned first
+        return PlannerProgress(step, self.judged, decisions)
 
     def _judge(self, rollouts: list[Rollout]) -> Steps:
         yield Ask(tuple(rollouts))

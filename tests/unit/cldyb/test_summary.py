@@ -84,6 +84,8 @@ def test_the_words_say_condition_cost_and_what_is_hard(joint):
         "images, these test images and this one found sequence: another search may find less (--searches)." in text
     )
     assert "40 trainings done; retraining every rollout from scratch takes 100 (2.5 times as many)" in text
+    for naive in (0, 40):  # nothing came to its end, or nothing was saved
+        assert wording.cost({"trained": 40, "naive": naive}) == ["40 trainings done."]
     assert "3 results replayed from the journal; 2 min 5 s in 2 sessions, workers busy 90.0 % of it." in text
     assert "random minus found: 27.5 points; of these 4.0 are the tasks by themselves" in text
     assert "(masked accuracy), 23.5 confusion with other tasks." in text

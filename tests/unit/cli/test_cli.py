@@ -337,7 +337,9 @@ def test_dry_run_counts_before_anything_is_spent(tmp_path: Path) -> None:
     assert cost["hours"] > 0
     assert cost["disk_bytes"] > 0
     assert not (tmp_path / "run").exists()
-    assert "10 trainings at most (3 search, 2 scoring, 5 random baseline" in small("--dry-run").stdout
+    told = small("--dry-run").stdout
+    assert "10 trainings at most (3 search, 2 scoring, 5 random baseline" in told
+    assert re.search(r"^\d+ s with 1 worker\(s\), at ", told, re.M), "seconds are no fraction of an hour"
 
 
 def test_the_estimate_bounds_what_is_trained(finished: Path) -> None:
