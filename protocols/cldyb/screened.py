@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from protocols.cldyb.steps import EQUAL
+from seqsearch.metrics.ranks import without_rounding
 from seqsearch.results.rows import Row
 
 
@@ -54,4 +55,4 @@ def _correlation(rows: Sequence[Row]) -> float | None:
     predicted, values = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
     if len(pairs) < 3 or not np.isfinite(pairs).all() or min(np.ptp(predicted), np.ptp(values)) <= EQUAL:
         return None
-    return float(stats.spearmanr(predicted, values).statistic)
+    return float(stats.spearmanr(without_rounding(predicted), without_rounding(values)).statistic)

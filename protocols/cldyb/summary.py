@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from protocols.cldyb.cannot_differ import measured
 from protocols.cldyb.compared import Judged, Pair, drop_of, gap_to_joint, judged, pair
 from protocols.cldyb.images import Images, images_of
 from protocols.cldyb.left_out import Searched, left_out
@@ -92,6 +93,7 @@ class Summary:
     methods, None if there is one only. ``stats`` are the counts of ``stats.json``. ``troubles`` say what is missing, or biased.
     Nothing is claimed of a run that is not finished, so that its methods have no figures: ``unfinished`` says how far it came.
     ``steps``: how searches told candidates apart. ``held_out``: what being searched for costs a method (``--leave-one-out``).
+    ``same``: why nothing differs, if it does not and that is known.
     """
 
     run: str
@@ -108,6 +110,7 @@ class Summary:
     screened: Screened | None = None
     surrogates: Surrogates | None = None
     held_out: HeldOut | None = None
+    same: str = ""
 
     @property
     def overall(self) -> MethodSummary:
@@ -142,7 +145,7 @@ def summarise(run: Path, data: RunResults) -> Summary:
         name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin,
         steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),
         screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
-        held_out=costs.held_out if costs else None,
+        held_out=costs.held_out if costs else None, same=measured(data),
     )  # fmt: skip
 
 

@@ -53,9 +53,9 @@ class Side:
     def found(self) -> Found:
         """By the interval of ``minus_random``."""
         i = self.minus_random
-        if i is None or not (i.high < 0 or i.low > 0):
+        if i is None or not i.sign:
             return "open"
-        return "more" if (i.high < 0) == (self.side == "hard") else "less"
+        return "more" if (i.sign < 0) == (self.side == "hard") else "less"
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from protocols.gtep.reading import GtepResults
 from protocols.gtep.unshared import Marks, Unshared, marks, unshared
-from seqsearch.distribution.interval import Interval
+from seqsearch.distribution.interval import AGREE, Interval
 from seqsearch.results.rows import Row, finite
 from seqsearch.selection.harmonic import shares_of_orders
 from seqsearch.selection.regret import Difference, mean_over_orders
@@ -154,7 +154,7 @@ def table_rows(found: Sequence[Cell]) -> list[Row]:
                 "orders": len(c.curve), "diverged": c.diverged,
                 **{name: finite(v) for name, v in _means(c).items()},
                 "harmonic_mean": finite(own.value), "low": finite(own.low), "high": finite(own.high),
-                "rank": 1 + sum(p > own.value for p in peers) if c.valid else None,
+                "rank": 1 + sum(p > own.value + AGREE for p in peers) if c.valid else None,
                 "params_bytes": c.params_bytes, "train_seconds": c.seconds, **_unshared(c, found),
             }
         )  # fmt: skip
@@ -172,7 +172,7 @@ def _unshared(c: Cell, found: Sequence[Cell]) -> Row:
     figures = {**means, "low": value.low, "high": value.high}
     return {
         "shared_classes": u.shared, **{f"unshared_{name}": finite(float(v)) for name, v in figures.items()},
-        "unshared_rank": 1 + sum(p > value.value for p in peers) if u.known else None,
+        "unshared_rank": 1 + sum(p > value.value + AGREE for p in peers) if u.known else None,
     }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protocols.gtep.cells import Matrix, mapping, pooled
 from protocols.gtep.reading import GtepResults
+from seqsearch.distribution.interval import AGREE
 from seqsearch.distribution.paired import FEWEST_SEEDS as FEWEST
 from seqsearch.results.rows import Row
 from seqsearch.selection.best_of import BestOf, best_of
@@ -55,11 +56,11 @@ class Search:
 
     @property
     def by_acc(self) -> int | None:
-        return _best(self.acc, self.scores)
+        return _best(self.acc, self.scores, self.chosen)
 
     @property
     def by_avg(self) -> int | None:
-        return _best(self.avg, self.scores)
+        return _best(self.avg, self.scores, self.chosen)
 
 
 def searches(found: GtepResults) -> Iterator[Search]:
@@ -99,9 +100,13 @@ def _column(rows: Sequence[Row], name: str) -> NDArray[np.float64]:
     return np.where((found >= 0) & (found <= 1), found, np.nan)
 
 
-def _best(values: NDArray[np.float64], scores: NDArray[np.float64]) -> int | None:
+def _best(values: NDArray[np.float64], scores: NDArray[np.float64], chosen: int | None) -> int | None:
+    """The setting with the highest of ``values`` among those that have a score; of as high ones the one that was ``chosen``."""
     there = np.where(np.isfinite(scores), values, np.nan)
-    return int(np.nanargmax(there)) if np.isfinite(there).any() else None
+    if not np.isfinite(there).any():
+        return None
+    highest = there >= np.nanmax(there) - AGREE
+    return chosen if chosen is not None and highest[chosen] else int(np.argmax(highest))
 
 
 def _shares(found: GtepResults, pool: str, method: str, rows: Sequence[Row]) -> Matrix:

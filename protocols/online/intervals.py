@@ -64,9 +64,8 @@ class Told:
 
     @property
     def sign(self) -> int:
-        """1 or -1 where the interval says it, else 0."""
-        i = self.interval
-        return 1 if i.low > 0 else -1 if i.high < 0 else 0  # NaN says nothing
+        """1 or -1 where the interval says it, else 0 (`Interval.sign`)."""
+        return self.interval.sign
 
 
 def blocks_of(rows: Sequence[Row]) -> Blocks:

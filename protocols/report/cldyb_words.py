@@ -11,7 +11,7 @@ from protocols.report.provenance import caveats
 from protocols.report.text import cost, count, enumerated, megabytes, percent
 from seqsearch.core.text import shown
 from seqsearch.distribution.drop import Drop
-from seqsearch.distribution.interval import AGREE
+from seqsearch.distribution.interval import AGREE, shows
 
 CAPTION = "Percent. Re-scored sequences, test images, means over sequences and training seeds."
 
@@ -24,14 +24,15 @@ def headline(summary: Summary) -> str:
     if drop is None:
         return f"{verdict(drop)}; the notes say why."
     if drop.nothing_differs:
-        return f"{verdict(drop)}: final test accuracy is {percent(drop.random)} % on each."
+        why = f"; {summary.same}" if summary.same else ""
+        return f"{verdict(drop)}: final test accuracy is {percent(drop.random)} % on each{why}."
     figures = f"final test accuracy {percent(drop.found)} % against {percent(drop.random)} %"
     said = f"{verdict(drop)}{how_found(summary)}: {figures}, {change(drop)}."
     return " ".join(filter(None, (said, nothing_to_choose_by(summary))))
 
 
 def verdict(drop: Drop | None) -> str:
-    """Whether the interval of the drop says anything."""
+    """Whether the interval of the drop says anything, of figures whose difference shows."""
     if drop is None:
         return "Found and random sequences cannot be compared in this run"
     if drop.nothing_differs:
@@ -39,17 +40,20 @@ def verdict(drop: Drop | None) -> str:
     if drop.lacking:
         return "Whether found sequences are harder than random ones cannot be told yet"
     found = "The found sequence is" if drop.one_search else "Found sequences are"
-    if drop.relative.low > 0:
-        return f"{found} harder than random ones"
-    if drop.relative.high < 0:
-        return f"{found} easier than random ones"
+    if way := drop.relative.sign if percent(drop.found) != percent(drop.random) else 0:
+        return f"{found} {'harder' if way > 0 else 'easier'} than random ones"
     return "Found and random sequences cannot be told apart"
 
 
 def change(drop: Drop) -> str:
-    """The relative drop, or rise, with its interval or what that lacks: ``a relative drop of 29.8 % (95 % interval ...)``."""
+    """The relative drop, or rise, with its interval or what that lacks: ``a relative drop of 29.8 % (95 % interval ...)``.
+
+    One that does not show is neither: ``a relative change of 0.0 %``, of which the bounds are those of a drop.
+    """
     r = drop.relative
     name, low, high = ("rise", -r.high, -r.low) if r.value < 0 else ("drop", r.low, r.high)
+    if not shows(r.value):
+        name, low, high = "change", r.low, r.high
     bounds = f"95 % interval {percent(low)} to {percent(high)}" if math.isfinite(low) else drop.lacking or "no interval"
     return f"a relative {name} of {percent(abs(r.value))} % ({bounds})"
 
@@ -171,8 +175,8 @@ def robustness(summary: Summary) -> list[str]:
     ]
     for m in summary.methods:
         own, low = dict(m.elsewhere).get(m.method), m.robustness
-        harder = [name for name, acc in m.elsewhere if acc == low]
-        if own is not None and low is not None and low < own - AGREE:
+        harder = [name for name, acc in m.elsewhere if low is not None and acc <= low + AGREE]
+        if own is not None and low is not None and shows(own - low) and percent(own) != percent(low):
             said.append(
                 f"{m.method}: {percent(own)} % on its own found sequences, {percent(low)} % on those of {enumerated(harder)} (as "
                 "measured, without an interval): its own search did not find the hardest."

@@ -9,7 +9,7 @@ from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN, Side
 from protocols.report.rank_words import accuracy, correlations, pairs, printed
 from protocols.report.tables import Cells
-from protocols.report.text import count, percent
+from protocols.report.text import count, percent, points
 from seqsearch.core.text import cut, shown
 from seqsearch.distribution.mean_difference import Estimate
 
@@ -68,8 +68,8 @@ def groups(c: Comparison) -> Cells | None:
     rows = []
     for run, rewards in c.groups.items():
         for g in rewards.groups[:GROUPS_SHOWN]:
-            of_steps = f"{100 * g.lowest:+.1f} to {100 * g.highest:+.1f} ({g.steps})"
-            rows.append((run, g.group, str(g.candidates), f"{100 * g.reward:.1f}", f"{100 * g.above:+.1f}", of_steps))
+            of_steps = f"{points(g.lowest)} to {points(g.highest)} ({g.steps})"
+            rows.append((run, g.group, str(g.candidates), f"{100 * g.reward:.1f}", points(g.above), of_steps))
     lead = (
         f"Mean reward of the judged candidates, in points, each counting with its share of classes of the group; the "
         f"{GROUPS_SHOWN} most rewarding of a run. Above: the mean of all candidates of the same step. Descriptive: candidates of "
@@ -147,8 +147,8 @@ def _figure(s: Side, name: str) -> str:
 
 def _change(e: Estimate) -> str:
     i = e.value
-    bounds = f" [{100 * i.low:+.1f}, {100 * i.high:+.1f}]" if math.isfinite(i.low) else ""
-    return f"{100 * i.value:+.1f}{bounds}"
+    bounds = f" [{points(i.low)}, {points(i.high)}]" if math.isfinite(i.low) else ""
+    return f"{points(i.value)}{bounds}"
 
 
 def _conditional(estimates: list[Estimate]) -> str:

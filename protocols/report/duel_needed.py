@@ -6,6 +6,7 @@ import math
 
 from protocols.evaluate.duel.summary import DuelSummary
 from protocols.report.text import percent
+from seqsearch.distribution.interval import AGREE
 from seqsearch.distribution.paired import Side
 from seqsearch.distribution.sample_size import MOST, POWERS, Needed
 
@@ -35,7 +36,7 @@ def most_needed(s: DuelSummary) -> str:
 def average_needed(s: DuelSummary) -> str:
     """Random sequences for the claim on average."""
     p, n = s.sample, s.needed_average
-    if p is None or n is None or not p.sd:
+    if p is None or n is None or not p.sd > AGREE:
         return ""
     sign = 1 if s.leader == "a" else -1
     low = sign * (p.mean.low if sign > 0 else p.mean.high)

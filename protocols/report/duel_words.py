@@ -10,9 +10,9 @@ from protocols.report.duel_needed import average_needed, most_needed, of, other
 from protocols.report.edge_cells import interval, signed
 from protocols.report.edge_truth import p_text
 from protocols.report.provenance import caveats
-from protocols.report.text import cost, count, percent
+from protocols.report.text import cost, count, percent, points
 from seqsearch.core.text import shown
-from seqsearch.distribution.interval import Interval
+from seqsearch.distribution.interval import Interval, shows
 from seqsearch.distribution.mean import needed_for_mean
 from seqsearch.distribution.paired import FEWEST_SEEDS, Paired, Side
 
@@ -33,11 +33,17 @@ def headline(s: DuelSummary) -> str:
     if p.ties.value == 1 and not (s.running and s.running.pairs > p.L):
         return f"{a} and {b} score the same on all of {count(p.L, 'random sequence')}."
     if s.on_most:
-        return f"{of(s, s.on_most)} is more accurate than {other(s, s.on_most)} on most class sequences: on {_on(s, s.on_most)}."
+        above = f"{of(s, s.on_most)} is more accurate than {other(s, s.on_most)} on most class sequences"
+        return f"{above}: on {_on(s, s.on_most)}{slightly(p)}."
     if p.L < FEWEST:
         return f"Too few random sequences for any claim: {FEWEST - p.L} more needed for {a} against {b}."
     shares = f"{a} is on {_on(s, 'a')}, {b} on {_on(s, 'b')}"
     return f"Neither method is shown to be more accurate on most class sequences: {shares}."
+
+
+def slightly(p: Paired) -> str:
+    """That the gap does not show, where it does not: how often one is above the other says nothing of by how much."""
+    return "" if shows(p.median.value) else ", by less than 0.1 points in the median"
 
 
 def _on(s: DuelSummary, side: Side) -> str:
@@ -122,7 +128,7 @@ def quantiles(s: DuelSummary, p: Paired) -> str:
 
 def beyond(p: Paired) -> str:
     return (
-        f"Gaps seen go from {100 * p.worst_a.value:+.1f} to {100 * p.worst_b.value:+.1f} points; with 95 % confidence at most "
+        f"Gaps seen go from {points(p.worst_a.value)} to {points(p.worst_b.value)} points; with 95 % confidence at most "
         f"{percent(p.beyond)} % of sequences lie below, and at most as many above (each statement by itself)."
     )
 
@@ -141,7 +147,7 @@ def spread(s: DuelSummary) -> str:
 def worst(s: DuelSummary, w: Again) -> str:
     """The widest gap among random sequences, as seen and on fresh seeds."""
     return (
-        f"Worst for {of(s, w.side)} beside {other(s, w.side)} among the random ones is {w.sequence}: {100 * (w.seen or 0):+.1f} "
+        f"Worst for {of(s, w.side)} beside {other(s, w.side)} among the random ones is {w.sequence}: {points(w.seen or 0.0)} "
         f"points ({s.methods[0]} minus {s.methods[1]}) when it was picked, which is biased; {fresh(w)}."
     )
 

@@ -7,7 +7,7 @@ import math
 from protocols.edge.summary import EdgeSummary
 from protocols.report.edge_plan import beyond, number, way
 from protocols.report.tables import Cells
-from protocols.report.text import count, percent
+from protocols.report.text import count, percent, points
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.mean import FEWEST
 
@@ -157,5 +157,5 @@ def interval(i: Interval) -> str:
 
 def signed(i: Interval) -> str:
     """A difference in points with its interval."""
-    value = f"{100 * i.value:+.1f}"
-    return value if math.isnan(i.low) else f"{value} [{100 * i.low:+.1f}, {100 * i.high:+.1f}]"
+    value = points(i.value)
+    return value if math.isnan(i.low) else f"{value} [{points(i.low)}, {points(i.high)}]"

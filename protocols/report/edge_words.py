@@ -10,7 +10,7 @@ from protocols.report import edge_fit
 from protocols.report.edge_cells import interval, signed
 from protocols.report.edge_truth import coefficient, p_text
 from protocols.report.provenance import caveats
-from protocols.report.text import cost, count
+from protocols.report.text import cost, count, percent
 from seqsearch.core.text import shown
 from seqsearch.distribution.correlation import FEWEST
 from seqsearch.distribution.mean import needed_for_mean
@@ -41,6 +41,9 @@ def verdict(m: MethodEdge, of_edge: bool) -> tuple[str, str]:
     if m.test is None:
         return "hard and easy sequences were not judged among random ones for METHODS", ""
     p = f" (p = {p_text(m.test.p_hard)} and {p_text(m.test.p_easy)})"
+    seen = [side for side in claimed(m.test) if apart(m, side)]
+    if len(seen) < len(claimed(m.test)):
+        return f"{' and '.join(ends(m.test, of_edge, seen)) or SAME_DIGITS}, for METHODS", ""
     if m.claim == "both":
         expects = ", as EDGE expects" * of_edge
         return f"the hard sequence is harder and the easy one easier than random ones{expects}, for METHODS", p
@@ -51,16 +54,31 @@ def verdict(m: MethodEdge, of_edge: bool) -> tuple[str, str]:
     return f"{' and '.join(ends(m.test, of_edge))}, for METHODS", ""
 
 
-def ends(t: ExtremesTest, of_edge: bool) -> list[str]:
-    """A clause for each end with a verdict."""
+SAME_DIGITS = "hard and easy sequences score as random ones do to 0.1 points, so that none is called harder or easier"
+
+
+def claimed(t: ExtremesTest) -> list[str]:
+    """The ends with a verdict, either way."""
+    told = {"hard": t.verdict_hard or t.opposite_hard, "easy": t.verdict_easy or t.opposite_easy}
+    return [side for side, holds in told.items() if holds]
+
+
+def apart(m: MethodEdge, side: str) -> bool:
+    """Whether the accuracy of an end shows other digits than the mean of random sequences, one training each."""
+    own, random = m.groups[side], m.groups["random"]
+    return not (len(own) and len(random)) or percent(float(own.first[0])) != percent(float(random.first.mean()))
+
+
+def ends(t: ExtremesTest, of_edge: bool, sides: Sequence[str] = ("hard", "easy")) -> list[str]:
+    """A clause for each end with a verdict, of these ``sides``."""
     against = ", against what EDGE expects" * of_edge
     said = (
-        (t.verdict_hard, "the hard sequence is harder than random ones", t.p_hard, ""),
-        (t.verdict_easy, "the easy sequence is easier than random ones", t.p_easy, ""),
-        (t.opposite_hard, "the hard sequence is easier than random ones", t.p_hard_above, against),
-        (t.opposite_easy, "the easy sequence is harder than random ones", t.p_easy_below, against),
+        ("hard", t.verdict_hard, "the hard sequence is harder than random ones", t.p_hard, ""),
+        ("easy", t.verdict_easy, "the easy sequence is easier than random ones", t.p_easy, ""),
+        ("hard", t.opposite_hard, "the hard sequence is easier than random ones", t.p_hard_above, against),
+        ("easy", t.opposite_easy, "the easy sequence is harder than random ones", t.p_easy_below, against),
     )
-    return [f"{text}{by} (p = {p_text(p)})" for holds, text, p, by in said if holds]
+    return [f"{text}{by} (p = {p_text(p)})" for side, holds, text, p, by in said if holds and side in sides]
 
 
 # ------------------------------------------------------------------------------------------------ findings

@@ -11,7 +11,7 @@ from protocols.report.text import cost, count, percent
 from seqsearch.core.text import shown
 from seqsearch.distribution.contrast import Contrast
 from seqsearch.distribution.effects import Effects
-from seqsearch.distribution.interval import Interval
+from seqsearch.distribution.interval import Interval, shows
 
 MEASURED: dict[Measure, str] = {
     "accuracy": "accuracy", "masked": "tasks by themselves", "confusion": "confusion", "gap": "gap to joint",
@@ -29,8 +29,7 @@ def headline(s: Summary) -> str:
     parts = ", ".join(f"{name} {bracketed(c)}" for name, c in e.effects.items())
     whole = ""
     if "random" in e.means:
-        points = percent(e.means["random"].interval.value - e.means["found"].interval.value)
-        whole = f"random sequences score {points} points above {found(e)}: "
+        whole = beside(e.means["random"].interval.value - e.means["found"].interval.value, found(e))
     return f"{verdict(e)}; {whole}{parts}."
 
 
@@ -38,11 +37,18 @@ def found(e: Effects) -> str:
     return "the found one" if e.found_sequences == 1 else "the found ones"
 
 
+def beside(gap: float, whom: str) -> str:
+    """Random sequences beside the found ones, as measured; ``gap``: random minus found, as a fraction."""
+    if not shows(gap):
+        return f"random sequences score as {whom} to 0.1 points: "
+    return f"random sequences score {percent(abs(gap))} points {'above' if gap > 0 else 'below'} {whom}: "
+
+
 def verdict(e: Effects) -> str:
     """Which effects can be told from 0, taken together."""
     subject = "The found sequence is" if e.found_sequences == 1 else "The found sequences are"
-    harder = [WHICH[name] for name, c in e.effects.items() if c.together.low > 0]
-    easier = [WHICH[name] for name, c in e.effects.items() if c.together.high < 0]
+    harder = [WHICH[name] for name, c in e.effects.items() if c.together.sign > 0]
+    easier = [WHICH[name] for name, c in e.effects.items() if c.together.sign < 0]
     if not harder and not easier:
         return "Which of classes, grouping and order makes the found sequences hard cannot be told yet"
     said = [f"harder by {_and(harder)}" if harder else "", f"easier by {_and(easier)}" if easier else ""]
@@ -56,7 +62,7 @@ WHICH = {
 
 def bracketed(c: Contrast) -> str:
     """Points of accuracy with the interval: ``3.1 [1.2 to 5.0]``; ``*`` where it is told from 0 together with the others."""
-    star = "*" if c.together.low > 0 or c.together.high < 0 else ""
+    star = "*" if c.together.sign else ""
     return bounds(c.interval) + star
 
 

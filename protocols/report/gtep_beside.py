@@ -11,7 +11,7 @@ from protocols.gtep.summary import Summary
 from protocols.report.edge_cells import interval
 from protocols.report.gtep_cells import cell, names, seconds_text, tuning
 from protocols.report.tables import Cells
-from protocols.report.text import count, percent
+from protocols.report.text import count, percent, points
 
 FREE = "no steps"
 """Of a method that takes no gradient steps: any number of its settings fits."""
@@ -152,7 +152,7 @@ def unshared_verdict(s: Summary, pool: str) -> str:
         return f"On {name} all classes in play are shared: nothing is left to judge without them."
     shared = _share(found[0].shared, found[0].classes)
     gaps = [
-        f"{c.method} {100 * (u.harmonic.value.value - c.harmonic.value.value):+.1f}"
+        f"{c.method} {points(u.harmonic.value.value - c.harmonic.value.value)}"
         for c, u in zip(cells, found, strict=True)
     ]
     text = (

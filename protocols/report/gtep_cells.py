@@ -19,7 +19,10 @@ CONDITIONS = (
     "Over all class orders of these classes and their training seeds, with these images and these settings: what other "
     "classes, images or draws of settings would show is in no interval"
 )
-MARKED = "* cannot be told from the first (multiple comparisons with the best, 95 % over all methods; unmarked: told below it)."
+MARKED = (
+    "* cannot be told from the first (multiple comparisons with the best, 95 % over all methods), or shows the same H; unmarked: "
+    "told below it."
+)
 TUNING = "the tuning pool"
 """What the pool is called that settings are chosen on, if its name is long."""
 POOLED = "Acc: test images of all classes that are classified right after the last task, pooled (no mean over tasks)"
@@ -28,6 +31,8 @@ POOLED = "Acc: test images of all classes that are classified right after the la
 @dataclass(frozen=True)
 class Standing:
     """The methods of a pool and use: which is first, which others cannot be told from it, which are told to be below.
+
+    A method whose H shows the same digits as that of the first is not said to be below it, whatever the comparison holds.
 
     ``lacking``: why none is told, empty where they could be.
     """
@@ -46,6 +51,8 @@ def standing(s: Summary, pool: str, use: str = "tuned") -> Standing | None:
     if found is None or found.best is None or not good:
         return None
     first, alike = there[found.best], [there[i] for i in found.candidates if i != found.best]
+    shown = {c.method: percent(c.harmonic.value.value) for c in s.cells if (c.pool, c.use) == (pool, use) and c.valid}
+    alike += [m for m in good if m != first and m not in alike and shown[m] == shown.get(first)]
     if found.lacking and len(good) > 1:
         return Standing(first, (), (), found.lacking)
     below = [m for m in good if m != first and m not in alike]

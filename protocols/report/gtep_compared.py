@@ -23,6 +23,8 @@ RANKINGS = {
     "tuned, original": "on {pool} by settings chosen on {tuning}, and by the original ones",
 }
 """What two rankings are of."""
+ALIKE = 1e-9
+"""Costs and spreads that differ by a smaller share than this are the same."""
 GIVEN = "Points, each with 95 % by itself over class orders of these classes, of these very settings"
 
 
@@ -136,7 +138,7 @@ def _told(d: Difference) -> str:
     """What the interval holds, or why there is none."""
     if math.isnan(d.value.low):
         return f"no interval: {d.lacking}" if d.lacking else "no interval"
-    return "told from 0" if d.value.low > 0 or d.value.high < 0 else "not told from 0"
+    return "told from 0" if d.value.sign else "not told from 0"
 
 
 def agreement(s: Summary, pool: str, which: str, a: Agreement) -> str:
@@ -202,7 +204,7 @@ def _place(first: Cell, cells: list[Cell], of: Callable[[Cell], float]) -> str:
     own = of(first)
     if not math.isfinite(own) or len(known) < 2:
         return "not known of others"
-    less = sum(v < own for v in known)
-    if max(known) - min(known) < 1e-12:
+    less = sum(v < own - ALIKE * max(1.0, abs(own)) for v in known)
+    if max(known) - min(known) <= ALIKE * max(1.0, abs(own)):
         return f"alike for all {len(known)}"
     return f"{less} of {len(known)} have less" if less else f"least of {len(known)}"

@@ -9,7 +9,7 @@ from protocols.report import gtep_compared as compared
 from protocols.report import gtep_tried as tried
 from protocols.report.gtep_cells import CONDITIONS, cell, first_phase, judged, names, overview, standing, tuning
 from protocols.report.tables import Cells
-from protocols.report.text import cost, count, enumerated, percent
+from protocols.report.text import cost, count, enumerated, highest, percent
 from seqsearch.core.text import shown
 
 
@@ -48,16 +48,21 @@ def _first(s: Summary, pool: str) -> str:
         return ""
     first = cell(s, pool, found.first)
     score = percent(first.harmonic.value.value) if first else "-"
+    first_ones = highest(leaders(s, pool, found.first), "H", f" on {name}")
     if found.lacking:
-        return f"{found.first} has the highest H on {name} ({score} %), and {found.lacking}"
+        return f"{first_ones}, and {found.lacking}"
     if not found.alike and not found.below:
         return f"{found.first} alone has figures on {name} (H = {score} %)"
     if not found.alike:
         others = "all others" if len(found.below) == len(s.results.methods) - 1 else "all others that have figures"
         return f"{found.first} is above {others} on {name} (H = {score} %)"
-    return (
-        f"{found.first} has the highest H on {name} ({score} %), and {enumerated(found.alike)} cannot be told from it"
-    )
+    return f"{first_ones}, and {enumerated(found.alike)} cannot be told from {found.first}"
+
+
+def leaders(s: Summary, pool: str, first: str) -> list[tuple[str, float]]:
+    """Methods with their H on a pool, the ``first`` one before all others."""
+    found = [(c.method, c.harmonic.value.value) for c in s.cells if (c.pool, c.use) == (pool, "tuned") and c.valid]
+    return sorted(found, key=lambda pair: pair[0] != first)
 
 
 # ------------------------------------------------------------------------------------------------ findings

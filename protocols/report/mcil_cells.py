@@ -154,7 +154,7 @@ def worth(s: Summary) -> Cells:
 def _lost(over: OverRuns, p: float) -> str:
     if over.lacking:
         return "no interval"
-    return ("worse" if over.interval.value > 0 else "better") if p <= 0.05 else "not told"
+    return {1: "worse", -1: "better"}.get(over.interval.sign if p <= 0.05 else 0, "not told")
 
 
 def noise(s: Summary) -> Cells:

@@ -7,7 +7,7 @@ import math
 from protocols.mcil.compared import Difference
 from protocols.mcil.summary import Summary
 from protocols.report.mcil_cells import told_first
-from protocols.report.text import cost, count, enumerated, percent
+from protocols.report.text import cost, count, enumerated, highest, percent
 from seqsearch.core.text import shown
 from seqsearch.distribution.contrast import FEWEST_DRAWN
 
@@ -26,9 +26,10 @@ def headline(s: Summary) -> str:
     there = s.whole
     if not there:
         return "No method came to the end of all its runs: nothing is claimed."
-    first = f"{there[0].label} has the highest Avg ({percent(there[0].over['average'].interval.value)} %)"
+    averages = [(h.label, h.over["average"].interval.value) for h in there]
     if len(there) == 1:
-        return f"{there[0].label}: Avg {percent(there[0].over['average'].interval.value)} %; no other method is compared with it."
+        return f"{there[0].label}: Avg {percent(averages[0][1])} %; no other method is compared with it."
+    first = highest(averages, "Avg")
     differ = [d for d in told_first(s) if d.pair.told]
     if not differ:
         return f"{first}; {_why_none(s)}"
@@ -72,7 +73,7 @@ def _modalities(s: Summary) -> list[str]:
         own = [w for w in s.worth if w.label == label]
         lost = [
             f"{100 * w.over.interval.value:.1f} points judged as {w.classifier!r}"
-            for w in own if w.p <= 0.05 and w.over.interval.value > 0
+            for w in own if w.p <= 0.05 and w.over.interval.sign > 0
         ]  # fmt: skip
         if lost:
             said.append(f"{label} loses {enumerated(lost)}, beyond noise.")

@@ -16,6 +16,7 @@ from protocols.report.online_plots import charts
 from protocols.report.page import plain, write_summary
 from protocols.report.tables import told
 from protocols.running.protocol import Exported
+from seqsearch.distribution.interval import AGREE
 from seqsearch.pools.base import Pool
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _ranks(s: Summary, x: Learned) -> dict[str, int | None]:
 
 
 def _rank(own: Figure | None, among: Sequence[Figure | None]) -> int | None:
-    return None if own is None else 1 + sum(f is not None and f.accuracy > own.accuracy for f in among)
+    return None if own is None else 1 + sum(f is not None and f.accuracy > own.accuracy + AGREE for f in among)
 
 
 def _figure(f: Figure | None) -> dict[str, Any] | None:

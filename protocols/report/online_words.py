@@ -12,6 +12,7 @@ from protocols.report.online_cells import absent, ahead, baseline, checked, lear
 from protocols.report.online_shift import how_chosen
 from protocols.report.text import cost, count, enumerated
 from seqsearch.core.text import shown
+from seqsearch.distribution.interval import shows
 
 NAMED = 3
 """Pairs that a sentence names, and half as many as learners."""
@@ -114,7 +115,8 @@ def findings(s: Summary) -> list[str]:
 
 def turned(s: Summary) -> str:
     """Pairs whose means change their order, and whose intervals do not say so."""
-    n = sum(p.flips == "not told" and p.online.interval.value * p.future.interval.value < 0 for p in s.pairs)
+    means = [(p.online.interval.value, p.future.interval.value) for p in s.pairs if p.flips == "not told"]
+    n = sum(shows(now) and shows(later) and (now > 0) != (later > 0) for now, later in means)
     if not n or not s.shift:
         return ""
     of = "the one pair" if len(s.pairs) == 1 else f"{n} of {len(s.pairs)} pairs"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from seqsearch.core.text import counted, shown
+from seqsearch.distribution.interval import shows
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -24,6 +25,11 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:.1f}".replace("-0.0", "0.0") if math.isfinite(fraction) else "-"
 
 
+def points(difference: float) -> str:
+    """A difference of fractions in points, with its sign where it shows: ``+1.2``, ``0.0``; ``-`` if it is no number."""
+    return f"{100 * difference:+.1f}" if shows(difference) else percent(abs(difference))
+
+
 def megabytes(mb: float) -> str:
     return f"{mb:.2f}" if mb < 100 else f"{mb:,.0f}"
 
@@ -36,6 +42,14 @@ def count(n: int, noun: str) -> str:
 def enumerated(parts: Sequence[str]) -> str:
     """E.g. ``one``, ``one and two``, ``one, two and three``."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def highest(figures: Sequence[tuple[str, float]], what: str, where: str = "") -> str:
+    """Who has the highest of ``figures`` (highest first), all that show it: ``er and ncm have the highest Avg (97.2 % each)``."""
+    first = percent(figures[0][1])
+    names = [name for name, value in figures if percent(value) == first]
+    verb, each = ("have", " each") if len(names) > 1 else ("has", "")
+    return f"{enumerated(names)} {verb} the highest {what}{where} ({first} %{each})"
 
 
 def duration(seconds: float) -> str:

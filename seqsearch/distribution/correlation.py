@@ -15,6 +15,7 @@ from scipy import stats
 
 from seqsearch.distribution.interval import UNKNOWN, Float64, Interval, finite
 from seqsearch.distribution.pivot import Pivot
+from seqsearch.metrics.ranks import without_rounding
 
 FEWEST = 8
 """Sequences, or clusters of them, below which a correlation has neither interval nor p-value."""
@@ -61,6 +62,7 @@ def similarity_correlation(
     s, a = finite(similarity, "similarities"), finite(accuracy, "accuracies")
     if len(s) != len(a) or len(s) < 2:
         raise ValueError(f"correlations need two or more pairs, not {len(s)} similarities and {len(a)} accuracies")
+    s, a = without_rounding(s), without_rounding(a)
     labels = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
     if labels is not None and labels.shape != s.shape:
         raise ValueError(f"{len(s)} sequences need as many cluster labels, not shape {labels.shape}")

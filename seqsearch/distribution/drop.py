@@ -67,7 +67,7 @@ class Drop:
         variances: of the absolute drop, by `PARTS`; those that it leaves out are missing.
         shares: of the squared width of the relative interval, by `PARTS`.
         found_sequences, random_sequences, seeds: how many.
-        nothing_differs: all sequences have the same accuracy with all seeds, but for rounding. There is no interval then.
+        nothing_differs: with each seed all sequences have the same accuracy, but for rounding. There is no interval then.
     """
 
     found: float
@@ -108,10 +108,12 @@ def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None,
         raise ValueError(f"found {f.shape} and random {r.shape} must share training seeds")
     shared = None if images is None else _covariances(f, r, images)
     mean_f, mean_r = np.float64(f.mean()), np.float64(r.mean())
-    parts = _parts(f, r, shared, 1.0, 1.0)
+    same = all(alike(by_seed) for by_seed in np.concatenate([f, r]).T)
+    parts = {} if same else _parts(f, r, shared, 1.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):  # nothing can be said relative to an accuracy of zero: NaN
-        relative = _parts(f, r, shared, mean_f / mean_r**2, 1 / mean_r)  # the derivatives of 1 - found / random
-        drops = float(mean_r - mean_f), float(1 - mean_f / mean_r)
+        derivatives = mean_f / mean_r**2, 1 / mean_r  # of 1 - found / random
+        relative = {} if same else _parts(f, r, shared, *derivatives)
+        drops = tuple(0.0 if abs(d) <= AGREE else float(d) for d in (mean_r - mean_f, 1 - mean_f / mean_r))
     squares = {name: variance * quantile(level, degrees) ** 2 for name, (variance, degrees) in relative.items()}
     known = math.isfinite(sum(squares.values())) and sum(squares.values()) > 0
     return Drop(
@@ -119,13 +121,13 @@ def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None,
         relative=banerjee(drops[1], relative.values(), level), level=level, found_sequences=len(f), random_sequences=len(r),
         seeds=f.shape[1], variances={name: variance for name, (variance, _) in parts.items()},
         shares={name: s / sum(squares.values()) for name, s in squares.items()} if known else {},
-        lacking=_lacking(f, r, shared, parts), nothing_differs=alike(np.concatenate([f, r])),
+        lacking="" if same else _lacking(f, r, shared, parts), nothing_differs=same,
     )  # fmt: skip
 
 
 def _lacking(f: Float64, r: Float64, shared: _Covariances | None, parts: dict[str, Part]) -> str:
     """What there is too little of for any interval."""
-    if parts or alike(np.concatenate([f, r])):
+    if parts:
         return ""
     if len(r) < 2:
         return "too few random sequences, 1 more needed"

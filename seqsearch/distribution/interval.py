@@ -23,12 +23,27 @@ class Interval:
     high: float = math.nan
 
     @property
+    def sign(self) -> int:
+        """Which way a difference of accuracies may be said to go: 1 up, -1 down, else 0.
+
+        A direction takes an interval that 0 is outside of by more than rounding, and a value that does not show as 0.0 points.
+        """
+        if not shows(self.value):
+            return 0
+        return 1 if self.low > AGREE else -1 if self.high < -AGREE else 0  # NaN says nothing
+
+    @property
     def half_width(self) -> float:
         """Half the distance of the bounds; NaN without bounds."""
         return (self.high - self.low) / 2
 
 
 UNKNOWN = Interval(math.nan)
+
+
+def shows(difference: float) -> bool:
+    """Whether a difference of accuracies is more than 0.0 in points with the one digit that tables have, so beyond rounding."""
+    return math.isfinite(difference) and round(100 * abs(difference), 1) > 0
 
 
 def accuracies(values: ArrayLike, what: str = "accuracies", dimensions: tuple[int, ...] = (1,)) -> Float64:

@@ -86,8 +86,8 @@ class Paired:
 
     @property
     def on_average(self) -> Side:
-        """The method with the higher mean, where 0 is outside the mean's interval."""
-        return "a" if self.mean.low > 0 else "b" if self.mean.high < 0 else ""
+        """The method with the higher mean, where 0 is outside the mean's interval and the difference shows."""
+        return {1: "a", -1: "b"}.get(self.mean.sign, "")
 
 
 def paired(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Paired:

@@ -57,7 +57,7 @@ class Pair:
     @property
     def told(self) -> bool:
         """They differ, at 5 % over all pairs."""
-        return self.p <= 0.05
+        return self.p <= 0.05 and self.over.interval.sign != 0
 
 
 def over_runs(values: ArrayLike, bounds: tuple[float, float] = (-1.0, 1.0), level: float = 0.95) -> OverRuns:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from seqsearch.distribution.interval import Interval, tail
+from seqsearch.distribution.interval import AGREE, Interval, tail
 from seqsearch.distribution.mean import FEWEST
 from seqsearch.distribution.paired import Paired
 
@@ -49,10 +49,10 @@ def needed_on_most(share: Interval) -> Needed:
 
 def needed_on_average(gap: Interval, sd: float) -> Needed:
     """For the claim that a method's mean is higher: ``gap``, in its favour if positive, and the sd of one sequence's."""
-    known = math.isfinite(sd) and sd > 0
+    known = math.isfinite(sd) and sd > AGREE
     return Needed(
-        tuple(sequences_for_mean(gap.value / sd, power) for power in POWERS) if known and gap.value > 0 else (),
-        tuple(sequences_for_mean(gap.low / sd, power) for power in POWERS) if known and gap.low > 0 else (),
+        tuple(sequences_for_mean(gap.value / sd, power) for power in POWERS) if known and gap.value > AGREE else (),
+        tuple(sequences_for_mean(gap.low / sd, power) for power in POWERS) if known and gap.low > AGREE else (),
     )
 
 

@@ -1,0 +1,118 @@
+"""No sentence says which of two figures is above the other where rounding alone parts them, or both show the same digits."""
+
+import re
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocols.cldyb.cannot_differ import ONE_TASK
+from protocols.cldyb.summary import MethodSummary, Summary
+from protocols.report import cldyb_words, duel_words, edge_words, explain_words, mcil_words, score_words
+from protocols.report.edge_cells import signed
+from protocols.report.text import highest, points
+from seqsearch.distribution.correlation import similarity_correlation
+from seqsearch.distribution.drop import ImageShares, drop
+from seqsearch.distribution.interval import Interval
+from seqsearch.distribution.runs import pairs
+from seqsearch.metrics.ranks import rank_correlations, without_rounding
+from tests.unit.report.edge_summaries import summary as edge
+from tests.unit.report.mcil_rows import summary as mcil
+from tests.unit.report.online_rows import pair, told
+from tests.unit.report.test_duel_words import summary as duel
+
+DIRECTION = re.compile(r"harder|easier|\babove\b|\bbelow\b|better|worse|a relative (rise|drop)|[+-]0\.0\b")
+ROUNDING = st.lists(st.floats(-1e-12, 1e-12), min_size=18, max_size=18)
+SEEDS = st.lists(st.floats(0.05, 0.95), min_size=3, max_size=3)
+
+
+def cldyb(of, same=""):
+    row = MethodSummary("er", None, None, of, None)
+    return replace(Summary("r", False, (row,), None, None, 5, (), SimpleNamespace()), same=same)
+
+
+@given(ROUNDING, SEEDS)
+def test_figures_that_are_equal_but_for_rounding_have_no_direction(noise, seeds):
+    table = np.array(seeds) + np.reshape(noise, (6, 3))
+    of = drop(table[:1], table[1:])
+    assert of.nothing_differs
+    said = [cldyb_words.headline(cldyb(of)), score_words._claim(of), cldyb_words.change(of)]
+    a, b = (np.array(seeds)[0] + np.array(noise[i::2]) for i in (0, 1))
+    s = duel(a.tolist(), b.tolist())
+    said += [duel_words.headline(s), duel_words.mean(s, s.sample)]
+    said += [signed(Interval(noise[0], min(noise), max(noise))), explain_words.beside(noise[0], "the found one")]
+    assert not [text for text in said if DIRECTION.search(text)]
+    assert not [p for p in pairs(table) if p.told and not p.over.interval.sign]
+    flat = np.reshape(noise, (3, 6)) + 0.5
+    assert not [p for p in pairs(flat) if p.told]
+    assert Interval(noise[0], 1e-13, 1e-12).sign == told(noise[0], 0.0).sign == 0
+    assert len(set(without_rounding(flat.ravel()))) == 1
+    assert np.isnan(rank_correlations(flat[0], [1, 2, 3, 4, 5, 6]).srcc)
+    assert np.isnan(similarity_correlation([1, 2, 3, 4, 5, 6], flat[0]).spearman.value.value)
+
+
+def test_one_seed_that_differs_from_another_is_no_difference_of_sequences():
+    by_seed = np.array([0.967, 0.944, 0.922])
+    of = drop(np.tile(by_seed, (1, 1)), np.tile(by_seed, (5, 1)) - 4.4e-16)
+    assert cldyb_words.headline(cldyb(of, ONE_TASK)) == (
+        "Found and random sequences do not differ at all: final test accuracy is 94.4 % on each; there is one task, the first, "
+        "which all sequences share: nothing is searched (--tasks 2 or more)."
+    )
+    assert (of.absolute.value, of.relative.value, of.variances) == (0.0, 0.0, {})
+
+
+def test_what_shows_the_same_digits_is_not_called_harder():
+    rng = np.random.default_rng(0)
+    below = drop(0.97210 + rng.normal(0, 1e-6, (1, 3)), 0.97220 + rng.normal(0, 1e-6, (5, 3)))
+    assert below.relative.low > 0
+    assert cldyb_words.verdict(below) == "Found and random sequences cannot be told apart"
+    assert cldyb_words.change(below).startswith("a relative change of 0.0 %")
+    shown = drop(0.96 + rng.normal(0, 1e-4, (1, 3)), 0.9722 + rng.normal(0, 1e-4, (5, 3)))
+    assert cldyb_words.verdict(shown) == "The found sequence is harder than random ones"
+
+
+def test_images_that_are_all_answered_alike_leave_no_interval():
+    right = np.tile(np.repeat([1.0, 1.0, 0.0, 1.0], 5) / 20, (6, 2, 1)).astype(np.float32)
+    of = drop(right[:1].sum(2), right[1:].sum(2), ImageShares(right[:1], right[1:], np.repeat(np.arange(4), 5)))
+    assert of.nothing_differs
+    assert np.isnan(of.relative.low)
+
+
+@pytest.mark.parametrize(
+    ("gap", "text"), [(4e-16, "0.0"), (-4e-4, "0.0"), (0.0, "0.0"), (0.012, "+1.2"), (-0.001, "-0.1")]
+)
+def test_a_sign_stands_where_it_shows(gap, text):
+    assert points(gap) == text
+
+
+def test_ties_share_the_first_place():
+    assert highest([("er", 0.972), ("ncm", 0.972 - 4e-16), ("ewc", 0.9)], "Avg") == (
+        "er and ncm have the highest Avg (97.2 % each)"
+    )
+    runs = [[0.8], [0.81], [0.79], [0.8], [0.82]]
+    said = mcil_words.headline(mcil({"er": runs, "ncm": runs}))
+    assert said == "er and ncm have the highest Avg (80.4 % each); all methods agree in every run."
+
+
+def test_random_sequences_beside_found_ones_are_above_below_or_neither():
+    said = [explain_words.beside(gap, "the found one") for gap in (0.02, -0.02, -4e-16)]
+    assert said == [
+        "random sequences score 2.0 points above the found one: ", "random sequences score 2.0 points below the found one: ",
+        "random sequences score as the found one to 0.1 points: ",
+    ]  # fmt: skip
+
+
+def test_a_ranking_does_not_flip_by_what_does_not_show():
+    assert pair("er", "slda", 0.02, -0.02).flips == "flips"
+    assert pair("er", "slda", 0.02, -0.0003, half=0.0001).flips == "not told"
+
+
+def test_ranks_alone_make_no_sequence_harder(tmp_path):
+    """All random ones are above the hard one, by so little that the same is shown of all."""
+    random = [0.72200 + 1e-6 * i for i in range(40)]
+    s = edge(tmp_path, [0.7219, 0.7219], [0.7221, 0.7221], random)
+    assert s.methods[0].claim in ("both", "hard", "easy")
+    assert edge_words.SAME_DIGITS in edge_words.headline(s)
