@@ -87,7 +87,7 @@ class Paired:
     @property
     def on_average(self) -> Side:
         """The method with the higher mean, where 0 is outside the mean's interval and the difference shows."""
-        return {1: "a", -1: "b"}.get(self.mean.sign, "")
+        return "a" if self.mean.sign > 0 else "b" if self.mean.sign < 0 else ""
 
 
 def paired(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Paired:
