@@ -70,11 +70,11 @@ class Step(Protocol):
         ...
 
     def generator(self, phase: str) -> torch.Generator:
-        """A CPU generator for one phase of this step, e.g. ``augment``."""
+        """The CPU generator of one phase of this step, e.g. ``augment``: it goes on however often it is asked for."""
         ...
 
     def draws(self, phase: str) -> np.random.Generator:
-        """A numpy generator for one phase of this step, e.g. ``sample``."""
+        """The numpy generator of one phase of this step, e.g. ``sample``: it goes on as well."""
         ...
 
 

@@ -167,6 +167,8 @@ class _Stage:
         self.method, self.task, self.config = method, task, method.config
         self.train = learned(task.train, method.context, "pilot", task.generator("augment"))
         self.shuffle = task.generator("shuffle of the empty network")
+        self.start = task.generator("head")
+        """What both networks' head rows are drawn from; it is cloned, not drawn from."""
         self.block = self.new_block()
         self.target: Parameters = named(method.empty, "")
         self.stiff: dict[str, Tensor] = {}
@@ -178,7 +180,7 @@ class _Stage:
     def new_block(self) -> Head:
         """Head rows for the task's classes: the same for both networks."""
         context = self.method.context
-        return new_head(len(self.task.columns), context.dim, self.task.generator("head"), context.device)
+        return new_head(len(self.task.columns), context.dim, self.start.clone_state(), context.device)
 
     def loss(self, network: nn.Module, block: Head, part: Batch) -> Tensor:
         """Cross-entropy among the new classes."""

@@ -122,7 +122,7 @@ class Context(Protocol):
         ...
 
     def generator(self, phase: str) -> torch.Generator:
-        """A CPU generator seeded by (study seed, replicate, phase): for what does not depend on order."""
+        """A new CPU generator seeded by (study seed, replicate, phase) each time it is asked: not for the rounds of a loop."""
         ...
 
 

@@ -194,12 +194,17 @@ class TaskData:
     replicate: int
     readable: frozenset[int] = field(repr=False)
     progress: Progress = field(default_factory=NoProgress, repr=False)
+    _generators: dict[str, torch.Generator] = field(init=False, default_factory=dict, repr=False)
 
     def generator(self, phase: str) -> torch.Generator:
-        """A CPU generator for one phase of this training, e.g. ``shuffle``."""
+        """The CPU generator of one phase of this training, e.g. ``shuffle``: the same one however often it is asked for, so that
+        each round of a loop draws other numbers. ``clone_state()`` of it is one that draws again what it draws next."""
         import torch
 
-        return torch.Generator().manual_seed(depth_seed(self.seed, self.replicate, self.depth, phase))
+        if phase not in self._generators:
+            seed = depth_seed(self.seed, self.replicate, self.depth, phase)
+            self._generators[phase] = torch.Generator().manual_seed(seed)
+        return self._generators[phase]
 
     def replay(self, rows: Rows, labels: torch.Tensor) -> Batch:
         """Stored exemplars ``rows`` ``[n]`` with their columns.

@@ -135,7 +135,7 @@ class _Subject:
     def _pure(self) -> str:
         names = differing(learned(self._learn(*self.tasks, disturb=1)), learned(self._learn(*self.tasks, disturb=2)))
         return (
-            f"{names} differ: draw from task.generator(...), never from torch's or numpy's global generator"
+            f"{names} differ: draw from task.generator(...), which goes on from round to round, never from a global one"
             if names
             else ""
         )

@@ -76,6 +76,8 @@ class StreamStep:
         self.afford = credit.afford
         self.unlabelled = data.batch(np.arange(self.first, self.revealed))
         """What it is judged on before the batch is revealed: what was read of it then is not read again."""
+        self._generators: dict[str, torch.Generator] = {}
+        self._draws: dict[str, np.random.Generator] = {}
 
     @cached_property
     def batch(self) -> Batch:
@@ -96,12 +98,16 @@ class StreamStep:
         return self._data.labels(positions)
 
     def generator(self, phase: str) -> torch.Generator:
-        return torch.Generator().manual_seed(depth_seed(self._data.seed, self._data.replicate, self.number, phase))
+        if phase not in self._generators:
+            seed = depth_seed(self._data.seed, self._data.replicate, self.number, phase)
+            self._generators[phase] = torch.Generator().manual_seed(seed)
+        return self._generators[phase]
 
     def draws(self, phase: str) -> np.random.Generator:
-        return np.random.Generator(
-            np.random.Philox(seed_of("step", self._data.seed, self._data.replicate, self.number, phase))
-        )
+        if phase not in self._draws:
+            seed = seed_of("step", self._data.seed, self._data.replicate, self.number, phase)
+            self._draws[phase] = np.random.Generator(np.random.Philox(seed))
+        return self._draws[phase]
 
     def _check(self, positions: NDArray[np.int64]) -> None:
         if len(positions) and not (positions.min() >= 0 and positions.max() < self.revealed):

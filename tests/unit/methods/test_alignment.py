@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,7 @@ def test_align_is_momentum_sgd_on_fresh_draws_with_a_cosine_rate(lab: Lab, kind:
         [ours],
         lambda drawn, labels: functional.cross_entropy(drawn @ ours.T, labels),
         Alignment(epochs, draws, lr, decay),
-        task,
+        replace(task),  # with generators of its own
         CPU,
         scale,
         "some ",

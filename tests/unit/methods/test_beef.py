@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -136,7 +137,7 @@ def test_loss_of_expansion(lab: Lab) -> None:
     z = scores.double().numpy()
     z[:, :2] /= 2.0
     y = np.array([0, 0, 0, 0, 1, 1, 1, 2, 3, 4, 5])[together.targets.numpy()]
-    report = still.fit_task(data)
+    report = still.fit_task(replace(data))
     assert report.losses[0] == pytest.approx(-np.log(softmax(z)[np.arange(len(y)), y]).mean(), rel=1e-5)
 
 
