@@ -46,10 +46,20 @@ def build_lines(report: Report, record: dict[str, Any], out: Path, details: Path
         said.append(f"{report.ignored_count} file(s) are no images by their names, e.g. {report.ignored[0]}")
     if details:
         said.append(f"all of it is in {details}")
-    use = "cldyb --pool {} --methods ranpac,er"
-    if report.captions:
-        use = "mcil --pool {} --methods mm_dp,mm_dpcf"
-    return [shown(line) for line in [*said, f"use it: seqsearch {use.format(copyable(out))}"]]
+    return [shown(line) for line in [*said, recommended(copyable(out), len(report.classes), bool(report.captions))]]
+
+
+def recommended(pool: str, classes: int, captioned: bool) -> str:
+    """A command that runs on a pool of so many classes, with sizes where the usual ones do not fit; of a search they leave
+    classes to choose from."""
+    if classes < 4:
+        return f"{pool}: {classes} class(es) are too few for two tasks of two: build it of more"
+    if captioned:
+        sizes = "" if classes >= 20 else f" --experiences {classes // 2}"  # 10 experiences of two classes at least
+        return f"use it: seqsearch mcil --pool {pool} --methods mm_dp,mm_dpcf{sizes}"
+    size = max(2, min(10, classes // 10))
+    sizes = "" if classes >= 50 else f" --tasks {min(5, classes // size)} --classes-per-task {size}"
+    return f"use it: seqsearch cldyb --pool {pool} --methods ranpac,er{sizes}"
 
 
 def _dropped(report: Report) -> list[str]:

@@ -249,7 +249,7 @@ def test_a_class_that_the_filter_leaves_too_few_images_is_named(tmp_path: Path) 
     assert "dropped (--min-images): 2 class(es)\n" in result.output
     assert "  set/cat, 3 images (all captions of 3 others hold its name: --leaks keep)\n" in result.output
     assert "  set/emu, 2 images\n" in result.output
-    assert f"use it: seqsearch mcil --pool {out} --methods mm_dp,mm_dpcf\n" in result.output
+    assert f"{out}: 1 class(es) are too few for two tasks of two" in result.output
     assert json.loads(Path(f"{out}.report.json").read_text())["emptied"] == [["set", "cat", 3]]
 
 

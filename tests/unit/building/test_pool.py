@@ -181,7 +181,7 @@ def test_the_command_says_what_it_did(tmp_path: Path) -> None:
         f"{out}: 12 images of 1 class(es) in 1 group(s)", "skipped: 1 image(s): 1 not an image of a known format",
         "  a/bad.png: not an image",
         "dropped (--min-images): 1 class(es)", "  data/bb, 3 images", "1 file(s) are no images by their names, e.g. a/notes.txt",
-        f"all of it is in {out}.report.json", f"use it: seqsearch cldyb --pool {out}",
+        f"all of it is in {out}.report.json", f"{out}: 1 class(es) are too few for two tasks of two",
     ):  # fmt: skip
         assert line in result.output
     assert json.loads(Path(f"{out}.report.json").read_text())["dropped"] == [["data", "bb", 3]]
