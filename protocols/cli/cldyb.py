@@ -13,6 +13,7 @@ import click
 from protocols.cldyb.protocol import Cldyb
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.command import as_before, run_options, start, workers_at_a_time
+from protocols.cli.completion import offered, runs
 from protocols.cli.grouped import RunCommand, grouped_option
 from protocols.cli.options import given
 from protocols.cli.runtime_options import runtime_options
@@ -53,7 +54,7 @@ def cldyb(
 
 
 @click.command(cls=RunCommand)
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=offered(runs))
 @grouped_option(
     "--tasks", group="first", type=Whole(1, MOST_TASKS), required=True, help="Tasks that a sequence is to have then."
 )

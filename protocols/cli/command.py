@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from protocols.cli.completion import offered, runs
 from protocols.cli.grouped import grouped_option
 from protocols.cli.options import given, read_yaml, settings_options
 from protocols.cli.runtime_options import runtime_options
@@ -46,7 +47,7 @@ def run_options(protocol: Protocol[Any, Any]) -> Callable[[Command], Command]:
         ),
         grouped_option(
             "--resume", group="first", type=click.Path(path_type=Path), metavar="RUN",
-            help="Continue this run with its own settings.",
+            shell_complete=offered(runs), help="Continue this run with its own settings.",
         ),
         grouped_option(
             "--dry-run", group="first", is_flag=True, help="Print trainings and hours (timed on two tasks), and stop."

@@ -10,13 +10,15 @@ from typing import Any
 
 import click
 
+from protocols.cli.completion import offered
+from protocols.cli.completion import runs as finished
 from protocols.cli.ending import last_words
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
 
 
 @click.command()
-@click.argument("runs", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("runs", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path), shell_complete=offered(finished))
 @click.option(
     "--table", type=click.Path(path_type=Path), metavar="FILE.csv",
     help="Compare columns of a table of accuracies, methods in rows, instead of runs.",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from protocols.cli.command import refuse_unknown, run_options, start
+from protocols.cli.completion import methods, offered
 from protocols.cli.given import print_costs
 from protocols.cli.grouped import RunCommand
 from protocols.cli.options import given
@@ -34,8 +35,8 @@ NOT_ON = {"tasks", "classes_per_task", "sequences", "fixed_first", "until", "max
 
 
 @click.command(cls=RunCommand)
-@click.argument("a", required=False)
-@click.argument("b", required=False)
+@click.argument("a", required=False, shell_complete=offered(methods))
+@click.argument("b", required=False, shell_complete=offered(methods))
 @run_options(PROTOCOL)
 @click.pass_context
 def duel(

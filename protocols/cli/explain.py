@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from protocols.cli.command import run_options, start
+from protocols.cli.completion import offered, runs
 from protocols.cli.given import of_source, print_costs
 from protocols.cli.grouped import RunCommand
 from protocols.evaluate.explain.protocol import Explain
@@ -19,7 +20,7 @@ PROTOCOL = Explain()
 
 
 @click.command(cls=RunCommand)
-@click.argument("source", required=False, metavar="RUN")
+@click.argument("source", required=False, metavar="RUN", shell_complete=offered(runs))
 @run_options(PROTOCOL)
 @click.pass_context
 def explain(

@@ -16,6 +16,7 @@ from click.exceptions import NoArgsIsHelpError
 
 from protocols.cli.ending import end, leave
 from protocols.cli.grouped import Commands
+from protocols.cli.shells import register
 from seqsearch.core import stop
 from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.core.text import cut, shown
@@ -67,6 +68,9 @@ class Main(Commands):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return self._found.get(cmd_name)
+
+
+register()
 
 
 @click.group(cls=Main, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})

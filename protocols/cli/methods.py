@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 import click
 
+from protocols.cli.completion import backbones, named, offered, to_check
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=offered(named("method")))
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def methods(name: str | None, as_json: bool) -> None:
     """List the methods with their parameters, or tell all about the one NAMEd; from the code."""
@@ -25,9 +26,11 @@ def methods(name: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("method")
+@click.argument("method", shell_complete=to_check)
 @click.option(
-    "--backbone", help="Backbone to check it on.  [default: glyph_vit, or glyph_flava for methods of image-text pairs]"
+    "--backbone",
+    shell_complete=offered(backbones),
+    help="Backbone to check it on.  [default: glyph_vit, or glyph_flava for methods of image-text pairs]",
 )
 @click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model or flava.")
 @click.option(

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from protocols.cli.completion import for_setting
 from protocols.cli.grouped import grouped_option
 from protocols.cli.types import Choice, Measured, Number, Whole, WholeOrText
 from seqsearch.core.bounds import wrong_text
@@ -40,7 +41,12 @@ def settings_options(record: type) -> Callable[[Command], Command]:
 
 def _option(f: dataclasses.Field[Any], kind: Any) -> Callable[[Command], Command]:
     shown = f.default not in ("", False, ())
-    option = partial(grouped_option, group=f.metadata["group"], help=f.metadata["help"])
+    option = partial(
+        grouped_option,
+        group=f.metadata["group"],
+        help=f.metadata["help"],
+        shell_complete=for_setting(f.metadata["names"]),
+    )
     if typing.get_origin(kind) is tuple:
         return option(flag(f.name), multiple=True)
     if typing.get_origin(kind) is typing.Literal:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from protocols.cli.completion import offered, pools
 from protocols.cli.ending import last_words
 from protocols.cli.grouped import Commands
 from protocols.cli.pool_bar import Bar
@@ -211,7 +212,7 @@ def _written(record: dict[str, Any], out: Path, details: Path | None) -> Path | 
 
 
 @pool.command()
-@click.argument("name", metavar="POOL")
+@click.argument("name", metavar="POOL", shell_complete=offered(pools))
 @click.option("--sheet", type=click.Path(path_type=Path), metavar="FILE.png", help="Write a contact sheet.")
 @click.option("--groups", "all_groups", is_flag=True, help="List all groups, not the first 50.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")

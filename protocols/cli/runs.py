@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
+from protocols.cli.completion import offered, runs
+
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=offered(runs))
 @click.option("--sequence", is_flag=True, help="Print its task sequences, with names and groups of their classes.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def show(run: Path, sequence: bool, as_json: bool) -> None:
@@ -25,7 +27,7 @@ def show(run: Path, sequence: bool, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=offered(runs))
 @click.option("--watch", is_flag=True, help="Look again every two seconds until it ends.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON, one line a look.")
 def status(run: Path, watch: bool, as_json: bool) -> None:

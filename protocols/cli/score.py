@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from protocols.cli.command import run_options, start
+from protocols.cli.completion import offered, sequences
 from protocols.cli.given import of_source
 from protocols.cli.grouped import RunCommand
 from protocols.evaluate.score.protocol import Score
@@ -21,7 +22,7 @@ FIELDS = {f.name for f in dataclasses.fields(ScoreSettings)}
 
 
 @click.command(cls=RunCommand)
-@click.argument("source", required=False, metavar="RUN|SEQUENCES")
+@click.argument("source", required=False, metavar="RUN|SEQUENCES", shell_complete=offered(sequences))
 @run_options(PROTOCOL)
 @click.pass_context
 def score(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from protocols.cli.completion import backbones, methods, offered, pools
 from protocols.cli.types import Whole
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_IMAGES
@@ -27,15 +28,30 @@ MOST_NAMES = 8 << 20
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE",
               help="Where to write it: .parquet or .csv with names, .npy without.")  # fmt: skip
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Clustered heat map: .png, .svg or .pdf.")
-@click.option("--pool", help="Pool with the classes.  [default: glyphs, or none if --names or a FILE has them]")
+@click.option(
+    "--pool",
+    shell_complete=offered(pools),
+    help="Pool with the classes.  [default: glyphs, or none if --names or a FILE has them]",
+)
 @click.option("--names", "names_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Class names, one a line: all that `names` compares, else the classes to keep.")  # fmt: skip
 @click.option("--encoder", default="", metavar="MODEL",
               help="For `names`: sentence-transformers or CLIP model, a folder or hub name.  [default: n-grams]")  # fmt: skip
 @click.option("--template", default="{}", metavar="TEXT", help="For --encoder, e.g. 'a photo of a {}'.  [default: {}]")
-@click.option("--backbone", default="glyph_vit", show_default=True, help="For `prototypes` and `confusion`.")
+@click.option(
+    "--backbone",
+    default="glyph_vit",
+    show_default=True,
+    shell_complete=offered(backbones),
+    help="For `prototypes` and `confusion`.",
+)
 @click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model.")
-@click.option("--method", default="", help="A method trained on all classes at once, not the frozen backbone.")
+@click.option(
+    "--method",
+    default="",
+    shell_complete=offered(methods),
+    help="A method trained on all classes at once, not the frozen backbone.",
+)
 @click.option(
     "--images",
     type=Whole(0, MOST_IMAGES),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from protocols.cli.completion import offered, streams
 from protocols.cli.ending import last_words
 from protocols.cli.grouped import Commands
 from seqsearch.core.errors import UserError
@@ -101,7 +102,7 @@ def _source(path: Path, images: Path | None, labels: Path | None, times: Path | 
 
 
 @stream.command()
-@click.argument("name", metavar="STREAM")
+@click.argument("name", metavar="STREAM", shell_complete=offered(streams))
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def show(name: str, as_json: bool) -> None:
     """Print what STREAM holds: samples, classes, times, parts, how labels depend on those before, bursts, drift of the prior.
