@@ -1,4 +1,5 @@
-"""``log.jsonl``: what happened in a run, one JSON object a line. For people and their tools; nothing is ever resumed from it."""
+"""``log.jsonl``: what happened in a run, one JSON object a line. For people and their tools; nothing that is found
+depends on it. (A session that stopped before it had a journal says there how many workers it was given.)"""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ from seqsearch.core.text import json_line, shown
 from seqsearch.storage.inside import Inside
 
 NAME = "log.jsonl"
+BEGINS = "session-begin"
+"""The event with which a session begins."""
 
 
 def now() -> str:

@@ -8,8 +8,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from protocols.running.event_log import BEGINS
+from protocols.running.event_log import NAME as LOG
 from seqsearch.core.errors import UserError
 from seqsearch.storage.inside import Inside
+from seqsearch.storage.reading import parsed
 from seqsearch.storage.unfinished import sweep
 
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
@@ -20,6 +23,8 @@ FILES = re.compile(r".*\.(jsonl?|parquet|html)|lock")
 """The names of its files, about."""
 NOTE = b'{"note":'
 """How a line of the journal begins that is no result."""
+LOOKED_AT = 1 << 20
+"""Bytes of the log in which a session without a journal is looked for."""
 
 
 def id_of(path: Path) -> str:
@@ -55,8 +60,9 @@ def journalled_config(run: Path) -> dict[str, Any] | None:
 
 
 def journalled_workers(run: Path) -> int | None:
-    """How many workers the last session was given, by the journal; None if it was given no number, or that does not say."""
-    workers = _last_session(run).get("workers")
+    """How many workers the last session was given, by the journal, or by the log where no session came as far as that; None if it
+    was given no number, or neither says."""
+    workers = (_last_session(run) or _last_begun(run)).get("workers")
     return workers if isinstance(workers, int) and not isinstance(workers, bool) else None
 
 
@@ -73,6 +79,17 @@ def has_results(run: Path) -> bool:
             return any(not line.startswith(NOTE) for line in iter(lambda: file.readline(LONGEST + 1), b""))
     except OSError:
         return True
+
+
+def _last_begun(run: Path) -> dict[str, Any]:
+    """What the beginning of the log says of the last session that began there; nothing if it cannot be read."""
+    found: dict[str, Any] = {}
+    with contextlib.suppress(OSError), Inside(run).reader(LOG) as file:
+        for line in file.read(LOOKED_AT).splitlines():
+            with contextlib.suppress(ValueError):
+                said = parsed(line)
+                found = said if isinstance(said, dict) and said.get("event") == BEGINS else found
+    return found
 
 
 def _last_session(run: Path) -> dict[str, Any]:

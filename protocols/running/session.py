@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from actors.open import connected, open_evaluator, open_trials
+from protocols.running.event_log import BEGINS
 from protocols.running.folder import RunFolder
 from protocols.running.monitor import Monitor
 from protocols.running.runtime import Runtime
@@ -61,7 +62,7 @@ class Session:
         """What trials were asked for, by the state that it trains."""
         config = folder.config
         monitor.log.write(
-            "session-begin", run=config["run_id"], pid=os.getpid(), host=socket.gethostname(), workers=runtime.engine.workers,
+            BEGINS, run=config["run_id"], pid=os.getpid(), host=socket.gethostname(), workers=runtime.engine.workers,
             changed=changed, settings_digest=digest_of(config["settings"]),
         )  # fmt: skip
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 import actors.cluster
 from actors.options import EngineOptions
 from protocols.cli.command import as_before
+from protocols.running.event_log import EventLog
 from protocols.running.found import journalled_workers
 from protocols.running.runtime import Runtime
 from seqsearch.engine.journal import Journal
@@ -74,3 +78,76 @@ def test_a_run_in_process_goes_on_there(tmp_path: Path, monkeypatch: pytest.Monk
     assert said.exit_code == 0, said.stderr
     assert journalled_workers(run) == 0
     assert (run / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("logged", "expected"),
+    [
+        ([{"workers": 0}], 0),
+        ([{"workers": 3}, {"workers": 0}], 0),
+        ([{"workers": 0}, {"workers": None}], None),
+        ([{"workers": 10**9}], None),
+        ([{"workers": -1}], None),
+        ([{"workers": True}], None),
+        ([{"workers": "0"}], None),
+        ([{}], None),
+    ],
+)
+def test_a_session_that_stopped_before_its_journal_says_it_in_the_log(
+    tmp_path: Path, logged: list[dict[str, Any]], expected: int | None
+) -> None:
+    for said in logged:
+        EventLog(tmp_path).write("session-begin", **said)
+        EventLog(tmp_path).write("other", workers=1)
+    with open(tmp_path / "log.jsonl", "a") as log:
+        log.write("[" * 100_000 + '\n[]\n{"event": "session-be')
+    assert as_before(Runtime(EngineOptions(), quiet=True), tmp_path).engine.workers == expected
+
+
+def test_the_journal_is_asked_before_the_log_and_no_link_is_followed(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run", 3)
+    EventLog(run).write("session-begin", workers=0)
+    assert journalled_workers(run) == 3
+    (run / "journal.jsonl").unlink()
+    assert journalled_workers(run) == 0
+    (run / "log.jsonl").rename(tmp_path / "elsewhere.jsonl")
+    (run / "log.jsonl").symlink_to(tmp_path / "elsewhere.jsonl")
+    assert journalled_workers(run) is None
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = tmp_path_factory.mktemp("workers") / "run"
+    assert session(run, math.inf)
+    return run
+
+
+@pytest.mark.parametrize("command", ["extend", "score", "duel"])
+def test_whatever_made_it_it_goes_on_in_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finished: Path, command: str
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise AssertionError("Ray was started")
+
+    monkeypatch.setattr(actors.cluster, "connect", refuse)
+    run = tmp_path / "run"
+    if command == "extend":
+        shutil.copytree(finished, run)
+        again: tuple[Any, ...] = ("extend", run, "--tasks", 3)
+    else:
+        asked = (
+            ("score", finished, "--methods", "simplecil")
+            if command == "score"
+            else ("duel", "simplecil", "ranpac:M=50", "--on", finished)
+        )
+        said = call(*asked, "--score-seeds", 1, "--workers", 0, "--out", run, "--quiet")
+        assert said.exit_code == 0, said.stderr
+        (run / "report.html").unlink()
+        again = (command, "--resume", run)
+    said = call(*again, "--quiet")
+    assert said.exit_code == 0, said.stderr
+    assert (run / "report.html").exists()
+    sessions = [
+        note for line in (run / "journal.jsonl").open() if "workers" in (note := json.loads(line).get("note", {}))
+    ]
+    assert [note["workers"] for note in sessions] == [0, 0]
