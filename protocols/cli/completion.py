@@ -206,7 +206,9 @@ def _known(kind: ItemKind, target: str) -> Mapping[str, tuple[Any, ...]]:
     path = at_home(target)
     if not ours and not path.exists():
         return {}
-    of_path = "parquet" if path.suffix == ".parquet" or any(path.glob("*.parquet")) else "folder"
+    of_path = (
+        "parquet" if path.suffix == ".parquet" or any(e.name.endswith(DATA) for e in _entries(target)) else "folder"
+    )
     return {**_arguments("pool", target if ours else of_path), "half": (1, 2), "half_seed": ()}
 
 

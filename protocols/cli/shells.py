@@ -6,7 +6,6 @@ Bash cuts such words in parts, of which it completes the last one alone; fish's 
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from click.shell_completion import BashComplete, FishComplete, add_completion_class, split_arg_string
 
@@ -73,7 +72,7 @@ def _replaced_from(line: str, begun: str) -> int:
     last = (line.split() or [""])[-1]
     if "'" in last or '"' in last:
         return 0
-    breaks: Any = os.environ.get("COMP_WORDBREAKS", BREAKS)
+    breaks = os.environ.get("COMP_WORDBREAKS", BREAKS)
     return max((begun.rfind(b) + 1 for b in breaks), default=0)
 
 

@@ -70,12 +70,10 @@ def offered(line: str, folder: Path | None = None, shell: str = "bash", **more: 
 @pytest.mark.parametrize(
     ("line", "offers"),
     [
-        ("seqsearch cldyb --methods ranp", {"ranpac"}),
         ("seqsearch cldyb --methods ranpac:M=5,rid", {"ranpac:M=5,ridge="}),
         ("seqsearch online --methods er,fc", {"er,fc_only"}),
         ("seqsearch cldyb --pool glyphs:half=", {"glyphs:half=1", "glyphs:half=2"}),
         ("seqsearch online --stream pool:glyphs:bur", {"pool:glyphs:burst="}),
-        ("seqsearch cldyb --backbone scratch:r", {"scratch:resnet18", "scratch:resnet32"}),
         ("seqsearch show ", {"runs/mine"}),
         ("seqsearch export runs/mine --to p", {"pilot", "pycil"}),
         ("seqsearch check mine.py:", {"mine.py:Mine"}),
@@ -101,6 +99,7 @@ def test_torch_is_not_imported_for_it(tmp_path: Path, line: str, offers: set[str
         ("cldyb --methods ranpac:", {"ranpac:M=", "ranpac:ridge="}, set()),
         ("cldyb --methods ranpac:M=5,", {"ranpac:M=5,ridge=", "ranpac:M=5,er"}, {"ranpac:M=5,M="}),
         ("cldyb --methods er@glyph_vit:lr=.1,", {"er@glyph_vit:lr=.1,epochs="}, {"er@glyph_vit:lr=.1,lr="}),
+        ("cldyb --backbone scratch:r", {"scratch:resnet18", "scratch:resnet32"}, {"er"}),
         ("cldyb --methods er@", {"er@glyph_vit", "er@scratch:tiny"}, {"er@scratch"}),
         ("cldyb --methods=er,ran", {"er,ranpac"}, set()),
         ("cldyb --surrogate simp", {"simplecil"}, set()),
@@ -109,6 +108,7 @@ def test_torch_is_not_imported_for_it(tmp_path: Path, line: str, offers: set[str
         ("cldyb --methods mine.py:Mine:", set(), {"mine.py:Mine:"}),
         ("cldyb --pool ", {"glyphs", "photos/", "pool.parquet"}, {"folder", "parquet"}),
         ("cldyb --pool photos/:", {"photos/:half=", "photos/:min_images="}, {"photos/:path=", "photos/:captions="}),
+        ("cldyb --pool shards/:cap", {"shards/:captions="}, set()),
         ("cldyb --pool pool.parquet:cap", {"pool.parquet:captions="}, set()),
         ("cldyb --pool glyphs:classes=5,", {"glyphs:classes=5,half="}, {"glyphs:classes=5,classes="}),
         ("gtep --tune-pool gl", {"glyphs"}, set()),
@@ -138,9 +138,9 @@ def test_torch_is_not_imported_for_it(tmp_path: Path, line: str, offers: set[str
     ],
 )  # fmt: skip
 def test_what_is_offered(tmp_path: Path, line: str, some: set[str], none: set[str]) -> None:
-    for folder in ("runs/mine", "runs/none", "here", "photos", ".hidden"):
+    for folder in ("runs/mine", "runs/none", "here", "photos", ".hidden", "shards"):
         (tmp_path / folder).mkdir(parents=True)
-    for file in ("runs/mine/config.json", "here/config.json", "pool.parquet", "orders.json"):
+    for file in ("runs/mine/config.json", "here/config.json", "pool.parquet", "shards/0.parquet", "orders.json"):
         (tmp_path / file).write_text("{}")
     (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
     (tmp_path / "runs/link").symlink_to(tmp_path / "here")
