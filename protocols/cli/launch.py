@@ -15,7 +15,7 @@ import click
 
 from protocols.cli.ending import last_words
 from seqsearch.core import command_line, stop
-from seqsearch.core.errors import EngineDied, UserError
+from seqsearch.core.errors import CannotWrite, EngineDied, UserError
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.settings import flag
 from seqsearch.core.text import copyable, shown
@@ -66,7 +66,7 @@ def launch(
             write_report=getattr(report, "write_report", None),
         )  # fmt: skip
     except UserError as error:
-        if folder.created and not stop.requested() and not isinstance(error, EngineDied):
+        if folder.created and not stop.requested() and not isinstance(error, EngineDied | CannotWrite):
             folder.discard_if_empty()
         raise
     finally:

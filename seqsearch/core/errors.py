@@ -17,6 +17,10 @@ class EngineDied(UserError):
     """What computes for this process has died, and with it what a process that exits in order would wait for."""
 
 
+class CannotWrite(UserError):
+    """A file could not be written: once there is room, or a right to, the same run goes on."""
+
+
 class AccessError(RuntimeError):
     """Data was asked for that class-incremental learning does not let a method see, or be judged on."""
 

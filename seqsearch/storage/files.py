@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from seqsearch.core.errors import UserError
+from seqsearch.core.errors import CannotWrite, UserError
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.unfinished import replacing
 
@@ -64,11 +64,11 @@ def cannot_write(error: OSError, path: Path) -> UserError:
     """One line that says what could not be written and how to mend it."""
     named = error.filename if isinstance(error.filename, str) and "/" in error.filename else path
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return UserError(f"the disk is full: could not write {path}; free some space there, then resume")
+        return CannotWrite(f"the disk is full: could not write {path}; free some space there, then resume")
     if error.errno in (errno.ELOOP, errno.EMLINK):
         kind = "a link" if error.errno == errno.ELOOP else "a hard link to another file"
         return UserError(f"{named} is {kind}: remove it")
-    return UserError(f"could not write {path} ({error.strerror}): make it writable, then resume")
+    return CannotWrite(f"could not write {path} ({error.strerror}): make it writable, then resume")
 
 
 def sync_folder(path: Path) -> None:

@@ -38,7 +38,7 @@ def test_doctests() -> None:
 
 def test_a_number_without_bounds_is_no_setting() -> None:
     with pytest.raises(TypeError, match="needs a minimum and a maximum: Tasks"):
-        setting(5, "Tasks.", minimum=1)
+        setting(5, "Tasks.", minimum=1, group="what")
 
 
 RECORDS = [*(p.settings for p in protocols().values()), EngineOptions]

@@ -37,6 +37,7 @@ def searched(folder: Path, weights: tuple[float, float] | None) -> list[int]:
         candidates=world.arms, condensed=world.arms, simulations=world.arms, lookahead=0,
     )  # fmt: skip
     planner = CldybPlanner("search", (A, B), world.view, world.task(0), settings, 0, 0, weights)
+    assert planner.progress().step == 1, "the first task is drawn, and not yet learned"
     with contextlib.closing(Journal(folder)) as journal:
         Search(Two(WORLDS["a"]), journal).run([planner])
     return world.groups(planner.sequence)

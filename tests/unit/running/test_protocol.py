@@ -41,7 +41,7 @@ class PairsSettings(StudySettings):
     """No tasks, no search: classes of one pool two by two, and the same of another pool in the end."""
 
     protocol: ClassVar[str] = "pairs"
-    pairs: int = setting(2, "Tasks of two classes.", minimum=1, maximum=9)
+    pairs: int = setting(2, "Tasks of two classes.", minimum=1, maximum=9, group="what")
 
 
 @dataclass(frozen=True)

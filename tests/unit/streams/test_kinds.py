@@ -113,7 +113,7 @@ def test_an_own_stream(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("nothing", "stream 'nothing' does not exist: name a .parquet file"),
-        ("glyphs:bursts=3", "no option 'bursts'; it has samples, classes, burst"),
+        ("glyphs:bursts=3", "no option 'bursts'; did you mean burst? it has samples, classes, burst"),
         ("glyphs:burst=0.5", "burst=0.5 must be a number from 1 to"),
         ("glyphs:burst=nan", "burst=nan must be a number"),
         ("glyphs:samples=0", "samples=0 must be a whole number from 1"),
