@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,6 @@ from seqsearch.results.run import read_config
 from seqsearch.results.schema import SEQUENCES
 from seqsearch.results.tables import read_sequences
 from seqsearch.storage.files import cache_root
-from seqsearch.storage.inside import Inside
 from seqsearch.study.run_settings import names_code, run_settings
 from seqsearch.study.study import check_images, kept_classes
 from seqsearch.training.world import World
@@ -128,8 +128,8 @@ def _can_be_split(world: World, index: int) -> bool:
 
 
 def _sequences(run: Path, world: World) -> tuple[TaskSequence, ...] | None:
-    """Raises UserError: a damaged file, or classes that are not in this world."""
-    if not Inside(run).has(SEQUENCES.file):
+    """Raises UserError: a link or a damaged file, or classes that are not in this world."""
+    if not os.path.lexists(run / SEQUENCES.file):
         return None
     found = tuple(read_sequences(run / SEQUENCES.file))
     _check_classes(run / SEQUENCES.file, world, (c for s in found for t in s.tasks for c in t.classes))
