@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def pools(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 RUNS = {
-    "edge": ["--tasks", "2", "--classes", "4", "--restarts", "2", "--random-sequences", "5", "--score-seeds", "1"],
+    "edge": ["--tasks", "2", "--classes", "4", "--restarts", "2", "--random-sequences", "5", "--score-seeds", "2"],
     "mcil": ["--experiences", "2", "--classes", "4", "--orders", "2", "--seeds", "2"],
     "cldyb": ["--tasks", "2", "--classes-per-task", "2", "--candidates", "3", "--simulations", "2", "--lookahead", "0",
               "--random-sequences", "5", "--score-seeds", "1"],
@@ -56,7 +57,7 @@ RUNS = {
 """By protocol."""
 
 
-@pytest.fixture(scope="module", params=["edge", "mcil", "cldyb", "gtep"])
+@pytest.fixture(scope="module", params=[pytest.param("edge", marks=pytest.mark.long), "mcil", "cldyb", "gtep"])
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run of a protocol on two pools, for cldyb one that comes later."""
     root = tmp_path_factory.mktemp("runs")
@@ -129,7 +130,7 @@ def test_the_images_of_a_run_come_by_arrival(tmp_path: Path, run: Path) -> None:
     assert set(listed["split_digest"]) >= {
         t.split for s in sequences for t in s.tasks if len({c.pool for c in t.classes}) == 1
     }
-    assert len(PoolPart.of_run(run, *PARTS)) == len(listed)
+    assert len(PoolPart.of_run(run, *PARTS, view=32)) == len(listed)
     one = sequences[0]
     whole = PoolPart.of_run(run, "test", sequence=one.sequence_id, view=32)
     second = PoolPart.of_run(run, "test", sequence=one.sequence_id, task=2, view=32)
@@ -171,6 +172,23 @@ def test_a_run_of_other_images_or_code_is_refused_in_a_line(tmp_path: Path, run:
     (linked / "sequences.parquet").unlink()
     (linked / "sequences.parquet").symlink_to(run / "sequences.parquet")
     assert split(linked, "--out", tmp_path / "split.parquet").exit_code == 2
+
+
+def test_images_that_lie_elsewhere_now_are_named(tmp_path: Path, run: Path) -> None:
+    folder = run.parent / "photos"
+    shutil.copytree(folder, tmp_path / "moved/photos")
+    config = json.loads((run / "config.json").read_text())
+    own = [pool["pool"] for pool in config["identity"]["pools"]]
+    moved = ",".join(str(tmp_path / "moved/photos") if Path(text).is_dir() else text for text in own)
+    copy = edited(run, tmp_path / "run", settings={"pool": str(tmp_path / "gone")})
+    assert split(copy, "--out", tmp_path / "split.parquet").exit_code == 2
+    said = split(copy, "--pool", moved, "--out", tmp_path / "split.parquet")
+    assert said.exit_code == 0, said.output
+    assert split(run, "--out", tmp_path / "before.parquet").exit_code == 0
+    lists = [read_rows(tmp_path / f"{name}.parquet", SPLIT) for name in ("split", "before")]
+    for row in (r for rows in lists for r in rows):
+        del row["pool"]
+    assert lists[0] == lists[1]
 
 
 def test_what_was_asked_for_is_checked(tmp_path: Path, pools: dict[str, str], run: Path) -> None:
