@@ -75,7 +75,7 @@ def images_of_run(run: Path, pool: str | None = None) -> SplitImages:
     digests = [identity.get(n) if isinstance(identity, dict) else None for n in ("pool_digest", "split_digest")]
     if "pool" not in said or not all(isinstance(d, str) for d in digests):
         raise UserError(
-            f"{run}/config.json does not say which images of a pool it used (runs of streams and of names alone use none): "
+            f"{run}/config.json does not say which images of a pool it used (runs of streams and of edge --plan-only do not): "
             "name a run that does, or a pool and a seed (--pool, --seed)"
         )
     world, settings = _world_of_run(run, said, pool)
