@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from protocols.evaluate.exchange.named_record import OWN, class_list, record_of_names
-from protocols.evaluate.parts.source import Source, names_code, read_source, run_settings
+from protocols.evaluate.parts.source import Source, read_source
 from protocols.evaluate.parts.study import placed, unique_names, view_of_sequences
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
@@ -19,6 +19,7 @@ from seqsearch.core.types import Tasks
 from seqsearch.pools.open import located_pools
 from seqsearch.results.run import FOUND
 from seqsearch.storage.files import cache_root
+from seqsearch.study.run_settings import names_code, run_settings
 from seqsearch.training.sequence_folder import record_of
 from seqsearch.training.world import World
 

@@ -18,6 +18,7 @@ from seqsearch.core.types import ClassId, Task
 from seqsearch.results.experience_schema import EXPERIENCE_LAYOUTS
 from seqsearch.results.rows import RunInfo, TaskSequence
 from seqsearch.results.schema import LAYOUTS, RESULTS, SEQUENCES, TRACE, VERSION, Column
+from seqsearch.results.split_schema import SPLIT
 from seqsearch.results.stream_schema import STREAM_LAYOUTS
 from seqsearch.results.tables import read_rows, read_sequences, write_results, write_sequences, write_trace
 from tests.unit.run_folders import glyphs, outcome, rescored, run_info, sequence, traced, write_run
@@ -230,7 +231,7 @@ def test_importing_costs_no_parquet_library():
 def test_the_documentation_lists_exactly_what_is_written():
     sections = re.split(r"^## ", DOCS.read_text(), flags=re.M)
     by_title = {s.splitlines()[0]: s for s in sections[1:]}
-    for layout in (*LAYOUTS, *STREAM_LAYOUTS, *EXPERIENCE_LAYOUTS):
+    for layout in (*LAYOUTS, *STREAM_LAYOUTS, *EXPERIENCE_LAYOUTS, SPLIT):
         text = by_title[layout.file]
         lines = [line for line in text.splitlines() if line.startswith("| `")]
         listed = [tuple(cell.strip(" `") for cell in line[1:-1].split("|")) for line in lines]
