@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,10 @@ from click.testing import CliRunner, Result
 from protocols.cli.main import main
 from protocols.edge.plan import finder, plan, plan_digest
 from protocols.edge.plan_settings import EdgePlanSettings, ExtremesSettings
+from protocols.edge.run import EdgeRun
 from protocols.report.edge_cells import distribution, extremes
 from protocols.report.edge_plan import way
+from seqsearch.core.errors import UserError
 from seqsearch.extremes.exact import AT_ONCE, exact_extremes, is_small
 from seqsearch.extremes.objective import Problem
 from seqsearch.pools.open import build_pool
@@ -123,17 +123,27 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     return folder / "run", said
 
 
-def test_that_similarity_says_nothing_is_said_before_anything_is_trained_and_with_the_figures(
-    every: tuple[Path, Result],
-) -> None:
-    run, said = every
-    assert "does not discriminate" in " ".join(said.stderr.split())
-    assert "does not discriminate" in " ".join(said.stdout.split())
-    events = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
-    [told] = [e["time"] for e in events if e["event"] == "flat similarity"]
-    trained = [p.stat().st_mtime for p in (run / "states").rglob("*.safetensors")]
-    assert trained
-    assert datetime.fromisoformat(told).timestamp() <= min(trained) + 0.001
+def test_that_similarity_says_nothing_is_said_with_the_figures_and_on_the_way(every: tuple[Path, Result]) -> None:
+    assert "does not discriminate" in " ".join(every[1].stderr.split())
+    assert "does not discriminate" in " ".join(every[1].stdout.split())
+    assert '"flat similarity"' in (every[0] / "log.jsonl").read_text()
+
+
+def test_it_is_said_before_anything_is_trained(every: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that ends where it would begin to train has said it."""
+
+    def stop(self: EdgeRun) -> None:
+        raise UserError("here training begins")
+
+    monkeypatch.setattr(EdgeRun, "_planners", stop)
+    out = every[0].with_name("stopped")
+    said = edge(
+        "--methods", "simplecil", "--pool", POOL, "--tasks", 2, "--similarity", every[0].with_name("flat.csv"),
+        "--random-sequences", 3, "--workers", 0, "--out", out,
+    )  # fmt: skip
+    assert said.exit_code == 2
+    assert "here training begins" in said.stderr
+    assert '"flat similarity"' in (out / "log.jsonl").read_text()
 
 
 def test_with_every_sequence_trained_nothing_is_beyond(every: tuple[Path, Result]) -> None:
