@@ -80,7 +80,8 @@ def _check_effect(values: dict[str, Any], named: set[str], plan_only: bool) -> N
     """Raises UserError: a flag was given that would have no effect."""
     if plan_only and named & {"enumerate", "until", "orders", "fit"}:
         raise UserError("--plan-only trains nothing: leave --enumerate, --until, --orders and --fit out")
-    anneals, from_file = values["planner"] == "anneal", values["similarity"] not in ("names", "prototypes", "confusion")
+    anneals = values["planner"] in ("auto", "anneal")
+    from_file = values["similarity"] not in ("names", "prototypes", "confusion")
     idle = {
         "lags": (values["objective"] != "lags", "is for --objective lags"),
         "moves": (not anneals, "is for --planner anneal"),

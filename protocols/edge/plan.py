@@ -15,14 +15,18 @@ from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.core.typed import fits
+from seqsearch.extremes.exact import is_small
 from seqsearch.extremes.find import Extreme, find
 from seqsearch.extremes.objective import Objective, Problem, labels_of, random_labels, tasks_of
 from seqsearch.extremes.paper import PaperOptions
+from seqsearch.extremes.restarts import FinderName
 from seqsearch.results.schema import PLANS
 from seqsearch.similarity.matrix import Similarity
 from seqsearch.storage.reading import json_object
 
 SIDES = ("hard", "easy")
+ROUNDING = 1e-12
+"""Scores that differ by less, relative to the larger one, are the same."""
 LARGEST = 1 << 28
 """Bytes of ``plan.json``."""
 Classes = tuple[tuple[int, ...], ...]
@@ -52,6 +56,17 @@ class ExtremesPlan:
     hard: tuple[Extreme, ...]
     easy: tuple[Extreme, ...]
 
+    @property
+    def says_nothing(self) -> str:
+        """That hard and easy score the same, but for rounding, so that they mean nothing; empty where they do not."""
+        hard, easy = self.hard[0].value, self.easy[0].value
+        if hard is None or easy is None or abs(hard - easy) > ROUNDING * max(abs(hard), abs(easy)):
+            return ""
+        return (
+            f"The similarity ({self.source}) does not discriminate: its hard and its easy sequence have the same S "
+            f"({hard + 0.0:.5g}), so that they are no more than random ones. Give another --similarity."
+        )
+
 
 def plan(
     label: str, similarity: Similarity, sizes: Sequence[int], s: ExtremesSettings, run: Run | None = None
@@ -78,12 +93,19 @@ def plan(
 def _both_ways(problem: Problem, s: ExtremesSettings, run: Run | None) -> dict[str, list[Extreme]]:
     return {
         direction: find(
-            problem.similarity, problem.sizes, direction, planner=s.planner, objective=problem.objective,
+            problem.similarity, problem.sizes, direction, planner=finder(problem.sizes, s), objective=problem.objective,
             paper=paper_options(s), seed=s.seed, moves=s.moves or None, budget=s.budget or None, restarts=s.restarts,
             count=s.extremes, diversity=s.diversity, bound=s.bound, run=run,
         )
         for direction in ("hard", "easy")
     }  # fmt: skip
+
+
+def finder(sizes: Sequence[int], s: ExtremesSettings) -> FinderName:
+    """What looks for the extremes; ``--planner auto``: all sequences if these are few and no annealing was asked for."""
+    if s.planner != "auto":
+        return s.planner
+    return "exact" if not (s.moves or s.budget) and is_small(sizes, s.extremes) else "anneal"
 
 
 def objective_of(s: ExtremesSettings) -> Objective:
@@ -105,7 +127,7 @@ def paper_options(s: ExtremesSettings) -> PaperOptions:
 def plan_digest(similarity: Similarity, sizes: Sequence[int], s: ExtremesSettings) -> str:
     """Identity of a plan: of what it was made from."""
     decides = (
-        s.objective, s.lags, s.hard_is(), s.planner, s.moves, s.budget, s.restarts, s.extremes, s.diversity, s.bound,
+        s.objective, s.lags, s.hard_is(), finder(sizes, s), s.moves, s.budget, s.restarts, s.extremes, s.diversity, s.bound,
         s.paper_linkage, s.paper_greedy, s.paper_easy, s.paper_split, s.paper_granularities, s.seed,
     )  # fmt: skip
     return digest_of("plan", similarity.digest, list(sizes), decides)

@@ -66,11 +66,12 @@ class EdgePlanRun(ProtocolRun):
         self.seconds = 0.0
 
     def run(self) -> None:
-        from protocols.edge.plan import plan
+        from protocols.edge.plan import finder, plan
 
         t, s = self.study, self.session
         s.monitor.planning()
-        with _restarts(s.runtime) as run, s.deadline.interrupting():
+        anneals = finder(t.sizes, t.settings) == "anneal"
+        with _restarts(s.runtime if anneals else None) as run, s.deadline.interrupting():
             start = time.perf_counter()
             self.plan = plan(t.settings.similarity, t.similarity, t.sizes, t.settings, run)
             self.seconds = time.perf_counter() - start
@@ -152,9 +153,9 @@ def build() -> EdgePlan:
 
 
 @contextmanager
-def _restarts(runtime: Runtime) -> Iterator[Callable[..., Any] | None]:
-    """How restarts of the annealing are run: one after the other, or, with ``--workers``, on Ray."""
-    if not (runtime.engine.workers or runtime.engine.address):
+def _restarts(runtime: Runtime | None) -> Iterator[Callable[..., Any] | None]:
+    """How restarts of the annealing are run: one after the other, or, with ``--workers``, on Ray; None: there are none."""
+    if not runtime or not (runtime.engine.workers or runtime.engine.address):
         yield None
         return
     from actors.calls import on_ray

@@ -71,9 +71,9 @@ class ExtremesSettings(TaskSettings, PoolSettings):
         "The end of the objective that is called hard; auto: low (the paper), but high for within.",
         group="search",
     )
-    planner: Literal["anneal", "paper", "exact"] = setting(
-        "anneal",
-        "Search for extremes: annealing, the paper's algorithms, or all sequences (small cases).",
+    planner: Literal["auto", "anneal", "paper", "exact"] = setting(
+        "auto",
+        "Search for extremes: annealing, the paper's algorithms, or all sequences; auto: all in small cases, else annealing.",
         group="search",
     )
     moves: int = setting(

@@ -21,6 +21,7 @@ from protocols.edge.fit_stage import FitStage, accuracy
 from protocols.edge.plan import (
     Classes,
     ExtremesPlan,
+    finder,
     plan,
     plan_digest,
     random_tasks,
@@ -122,12 +123,14 @@ class EdgeRun(ProtocolRun):
                 with s.deadline.interrupting():
                     found = plan(source.label, similarity, study.sizes, study.settings, restarts)
             plans.append(found)
+            if found.says_nothing:
+                s.monitor.say("flat similarity", found.says_nothing)
         write_plans(s.folder.file(PLANS), plans, study.names)
         return plans
 
     def _restarts(self) -> Run | None:
         """How restarts of the annealing are run: by the workers, which are there before the run's time begins."""
-        if self.study.settings.planner != "anneal":
+        if finder(self.study.sizes, self.study.settings) != "anneal":
             return None
         evaluator = self.session.evaluator(self.study.world)
         return lambda starts: evaluator.map(anneal_start, starts)

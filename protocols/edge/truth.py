@@ -75,7 +75,7 @@ def truth_of(groups: dict[str, Group], bins: int) -> Truth:
     if extremes := _triple(groups, ""):
         against.append(_against("EDGE, as published (hard, random, easy)", truth, extremes, 0, bins))
     if len(random) >= 2:
-        against.append(_against(f"EDGE, {len(random)} random sequences", truth, random.means, 1, bins))
+        against.append(_against(f"seqsearch, {len(random)} random sequences", truth, random.means, 1, bins))
         against.append(_on_average(truth, len(random), 1, bins))
     labels = dict.fromkeys(name.partition("@")[2] for name in groups if "@" in name)
     encoders = [

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 PAPER = "The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?"
 DOTS = (("every", "truth"), ("random", "random"), ("rs", "given"), ("own", "given"), ("hard", "hard"), ("easy", "easy"))
 """Groups of sequences and their colours, the last on top."""
+NAMES = {"truth": "every sequence", "random": "random", "given": "RS and own", "hard": "hard", "easy": "easy"}
+"""What a colour stands for."""
 CHARTS = 4
 """Sequences whose tasks are shown as a matrix, at most, of each kind."""
 
@@ -126,7 +128,9 @@ def _densities(s: EdgeSummary) -> str:
         charts.append(_chart(m, densities(curves, truth, marks, f"{m.method}: densities of final accuracy")))
     keys = _key("random sequences", "random") + _key("paper's estimate", "paper") + _key("RS", "given")
     keys += _key("hard", "hard") + _key("easy", "easy")
-    bars = " Bars: every sequence, the truth." if any(m.truth for m in s.methods) else " Short lines: single sequences."
+    known = any(m.truth for m in s.methods)
+    keys += _key("every sequence", "truth") * known
+    bars = " Bars: every sequence, the truth." if known else " Short lines: single sequences."
     return _charts("Estimated distribution", f"{keys}<br>Normals fitted to a few sequences.{bars}", charts)
 
 
@@ -146,7 +150,8 @@ def _ranges(s: EdgeSummary) -> str:
             rows.append(Range(f"{m.method}, RS", "given", float(rs.min()), float(rs.max())))
     if not rows:
         return ""
-    keys = _key("random sequences", "random") + _key("RS", "given") + _key("hard", "hard") + _key("easy", "easy")
+    drawn = {r.bar for r in rows} | {side for r in rows for side, _ in r.marks}
+    keys = "".join(_key(name, css) for css, name in (NAMES | {"given": "RS"}).items() if css in drawn)
     return (
         f'<h2>Bounds</h2>\n<p class="legend">{keys}<br>From the lowest to the highest final accuracy, percent.</p>\n'
         f'<div class="scroll">{ranges(rows, "bounds of final accuracy by method")}</div>'
@@ -162,7 +167,8 @@ def _scatter(s: EdgeSummary) -> str:
         ]  # fmt: skip
         if any(g.points for g in groups):
             charts.append(_chart(m, scatter([g for g in groups if g.points], f"{m.method}: S against final accuracy")))
-    keys = _key("random", "random") + _key("given", "given") + _key("hard", "hard") + _key("easy", "easy")
+    drawn = {css for m in s.methods for n, css in DOTS if any(x is not None for x in m.groups[n].S)}
+    keys = "".join(_key(name, css) for css, name in NAMES.items() if css in drawn)
     return _charts("Similarity against accuracy", f"{keys}<br>Each dot a sequence; accuracy in percent.", charts)
 
 

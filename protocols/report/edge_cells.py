@@ -48,6 +48,11 @@ def distribution(s: EdgeSummary) -> Cells:
         "of these trainings of random sequences. Beyond: with 95 % confidence at most this share of sequences is below the "
         f"lowest; above the highest likewise{_fixed(s)}."
     )
+    if any(m.truth for m in s.methods):
+        lead += (
+            " Here every sequence was trained, so that nothing is beyond what was seen: mean, sd, lowest and highest of all of "
+            "them are in the table of the truth, and these are what the random ones alone would have said."
+        )
     return Cells("Distribution over class sequences", lead, headings, tuple(rows))
 
 
@@ -139,8 +144,9 @@ def extremes(s: EdgeSummary) -> list[Cells]:
             for i, e in enumerate(found)
         ]
         random = "not defined" if p.mean is None else f"mean {number(p.mean)}, sd {number(p.sd)}"
+        flat = f" {p.says_nothing}" if p.says_nothing else ""
         bounded = " No sequence is beyond its bound." if any(e.bound is not None for e in (*p.hard, *p.easy)) else ""
-        lead = f"Similarity: {p.source}. S ({p.objective}) of random sequences: {random}.{bounded}"
+        lead = f"Similarity: {p.source}. S ({p.objective}) of random sequences: {random}.{bounded}{flat}"
         headings = ("sequence", "S", "from random", "bound", "of the way", "overlap")
         tables.append(Cells("Extremes of the similarity", lead, headings, tuple(rows)))
     return tables

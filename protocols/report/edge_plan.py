@@ -68,7 +68,8 @@ def table(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
         if p.mean is None
         else f"mean {number(p.mean)}, sd {number(p.sd)}"
     )
-    return Group(line(about), line(""), grid)
+    flat = [line(p.says_nothing)] if p.says_nothing else []
+    return Group(line(about), *flat, line(""), grid)
 
 
 def number(value: float | None) -> str:
@@ -77,11 +78,14 @@ def number(value: float | None) -> str:
 
 
 def way(p: ExtremesPlan, e: Extreme) -> str:
-    """How far from the random mean to the bound an extreme comes, in percent; ``-`` where no bound was asked for."""
+    """How far from the random mean to the bound an extreme comes, in percent; ``-`` where no bound was asked for.
+
+    The first of all sequences is the optimum itself, whatever its bound.
+    """
     if p.mean is None or e.value is None or p.mean == e.bound:
         return "-"
-    if e.planner == "exact":
-        return "optimal"
+    if e.planner == "exact" and e in (p.hard[0], p.easy[0]):
+        return "proven optimum"
     if e.bound is None:
         return "-"
     return f"{100 * (e.value - p.mean) / (e.bound - p.mean):.0f} %"

@@ -15,6 +15,12 @@ from seqsearch.extremes.objective import Floats, Labels, Problem, in_order
 LIMIT = 200_000_000
 """Most sequences that `exact_extremes` looks at: some ten seconds."""
 
+AT_ONCE = 1_000_000
+"""Most sequences for which looking at all of them is the natural way: a fraction of a second."""
+
+FEW = 64
+"""Most classes for which the number of sequences is asked at all: it is a quotient of factorials."""
+
 ROWS = 2_000_000
 """Most sequences that `enumerate_sequences` writes down."""
 
@@ -57,6 +63,11 @@ def exact_extremes(problem: Problem) -> tuple[Labels, Labels]:
         1e-13 * scale,
     )
     return found[0], found[1]
+
+
+def is_small(sizes: Sequence[int], times: int = 1) -> bool:
+    """Whether all sequences of tasks of these sizes can be looked at, ``times`` over, at once (`AT_ONCE`)."""
+    return sum(sizes) <= FEW and number_of_sequences(sizes) * times <= AT_ONCE
 
 
 def mirrored(problem: Problem) -> bool:

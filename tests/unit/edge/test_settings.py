@@ -45,7 +45,7 @@ from seqsearch.study.study import world_of
         ({"classes": "first:0"}, "--classes 'first:0': write a number of classes to draw, or first:N"),
         ({"classes": "last:3"}, "--classes 'last:3': write a number"),
         ({"classes": -1}, "--classes -1: must be at least 0"),
-        ({"planner": "magic"}, "--planner 'magic': must be anneal or paper or exact"),
+        ({"planner": "magic"}, "--planner 'magic': must be auto or anneal or paper or exact"),
     ],
 )
 def test_what_cannot_be_is_refused(wrong: dict[str, Any], said: str) -> None:
