@@ -231,12 +231,6 @@ def counted(subject: Subject) -> str:
     return bytes_of(subject.both()).wrong()
 
 
-def lent(subject: Subject) -> str:
-    """C10: its trainings were compared in every test, here all that it does beside."""
-    looking(subject)
-    return ""
-
-
 TESTS = (
     Test("C1", "the same seed gives the same state", pure),
     Test("C1", "what acts later changes nothing in the first task", later),
@@ -252,6 +246,8 @@ TESTS = (
     Test("C9", "finite scores for seen classes only", scores),
     Test("C9", "what it says of its state can be counted", said),
     Test("C9", "its footprint says what it holds", counted),
-    Test("C10", "what is lent is left as it was", lent),  # the last: what any test found is told with it
+    Test(
+        "C10", "what is lent is left as it was", lambda subject: looking(subject)[:0]
+    ),  # the last: what any test found is told with it
 )
 """In their order."""
