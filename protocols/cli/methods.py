@@ -56,7 +56,9 @@ def check(method: str, backbone: str | None, weights: str | None, learner: bool)
     """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and tell which contracts it breaks.
 
     Contracts C1 to C10 of docs/methods.md are tested in some thirty short trainings; then its accuracy beside finetune,
-    simplecil and chance, and its bytes. Exit code 2 if a contract is broken. A learner of streams (a class derived from Learner) is given a small stream."""
+    simplecil and chance, and its bytes. Exit code 2 if a contract is broken.
+
+    A learner of streams (a class derived from Learner) is given a small stream."""
     _refuse_unknown(method, learner, backbone)
     from seqsearch.study.check import check as findings_of
     from seqsearch.study.check import compared_accuracies

@@ -74,7 +74,7 @@ class Bytes:
         if beside < SAID * self.held:
             return (
                 f"memory_footprint() says {beside} bytes beside named exemplars, and state_dict() holds {self.held} beyond the "
-                "backbone (4 for each floating number, 1 for each of a pixel): count them as params, statistics or exemplar_images"
+                "backbone (4 for each floating number, 1 for a pixel's): count them as params, statistics or exemplar_images"
             )
         return ""
 
@@ -83,8 +83,8 @@ class Bytes:
         said = self.said
         return (
             f"bytes said: params {said.params:,}, statistics {said.statistics:,}, exemplar_images {said.exemplar_images:,}, "
-            f"exemplar_texts {said.exemplar_texts:,}; found: {self.held:,} in the state beyond the backbone, {self.rows} exemplars "
-            f"of {self.image:,} each"
+            f"exemplar_texts {said.exemplar_texts:,}; found: {self.held:,} in the state beyond the backbone, {self.rows} "
+            f"exemplars of {self.image:,} each"
         )
 
 

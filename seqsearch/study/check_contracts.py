@@ -1,4 +1,4 @@
-"""The contracts C1 to C10 of ``docs/methods.md``, each as ``seqsearch check`` tests it: what is wrong in words, empty if nothing is."""
+"""The contracts C1 to C10 of ``docs/methods.md`` as ``seqsearch check`` tests them: what is wrong in words, or nothing."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ from seqsearch.study.check_watched import drawing
 from seqsearch.study.findings import differing
 from seqsearch.training.scenario import checked_scores, learned, scores_of
 
-APART = 1e-3
-"""By how much of the largest score, or feature, rounding may change one in other company."""
-RATE = 1e30
-"""A learning rate that no training survives."""
+APART, RATE = 1e-3, 1e30
+"""How far rounding may change the largest score in other company; a learning rate that no training survives."""
 
 
 class Test(NamedTuple):
@@ -148,9 +146,7 @@ def children(subject: Subject) -> str:
     second = subject.trainer.restore(subject.key(subject.tasks[0]), _lent(saved))
     subject.go_on(second, *subject.tasks)
     names = differing(learned(alone), learned(second))
-    return (
-        f"{names} differ after another instance was trained: keep nothing in the class or the module" if names else ""
-    )
+    return names and f"{names} differ after another instance was trained: keep nothing in the class or the module"
 
 
 def _lent(state: State) -> State:
@@ -166,8 +162,7 @@ def own_images(subject: Subject) -> str:
             f"it read image {min(subject.foreign)}, which is neither of the task nor a stored exemplar: return rows from "
             "exemplars() and read them with task.replay(rows, labels)"
         )
-    stored = len(method.exemplars()) > 0
-    if stored != method.caps.needs_exemplars:
+    if (stored := len(method.exemplars()) > 0) != method.caps.needs_exemplars:
         return f"exemplars() names {len(method.exemplars())} images: caps must say needs_exemplars={stored}"
     if method.caps.input == "frozen" and subject.decoded:
         return "it decoded images, and its caps say input='frozen': it reads batch.frozen alone, or says input='images'"
@@ -231,6 +226,11 @@ def counted(subject: Subject) -> str:
     return bytes_of(subject.both()).wrong()
 
 
+def lent(subject: Subject) -> str:
+    """C10, of what it does beside training, which every test compared."""
+    return looking(subject)[:0]
+
+
 TESTS = (
     Test("C1", "the same seed gives the same state", pure),
     Test("C1", "what acts later changes nothing in the first task", later),
@@ -246,8 +246,6 @@ TESTS = (
     Test("C9", "finite scores for seen classes only", scores),
     Test("C9", "what it says of its state can be counted", said),
     Test("C9", "its footprint says what it holds", counted),
-    Test(
-        "C10", "what is lent is left as it was", lambda subject: looking(subject)[:0]
-    ),  # the last: what any test found is told with it
+    Test("C10", "what is lent is left as it was", lent),  # the last: what any test found is told with it
 )
 """In their order."""

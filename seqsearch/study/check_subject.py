@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -73,7 +72,10 @@ class Subject:
 
     def recorded(self, data: TaskData) -> TaskData:
         """The same data from the source that notes what is read."""
-        own: Callable[[Batch], Batch] = lambda batch: Batch(batch.indices, self.recorder, batch.labels)
+
+        def own(batch: Batch) -> Batch:
+            return Batch(batch.indices, self.recorder, batch.labels)
+
         return replace(data, train=own(data.train), val=own(data.val))
 
     def first(self) -> State:

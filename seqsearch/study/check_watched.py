@@ -1,4 +1,4 @@
-"""What a method under test reads and draws, seen from outside: a source of images that notes rows, and who begins a generator anew."""
+"""What a method under test reads and draws, seen from outside: which rows, and who begins a generator anew."""
 
 from __future__ import annotations
 
@@ -80,8 +80,9 @@ class Draws:
             if count > 1:
                 file, line = place[0]
                 return (
-                    f"{said} was asked for {count} times by {Path(file).name}:{line} in one training and begins anew each time, so "
-                    "that each round of a loop draws the same numbers: take task.generator(...), which goes on, or ask once before it"
+                    f"{said} was asked for {count} times by {Path(file).name}:{line} in one training and begins anew each time, "
+                    "so that each round of a loop draws the same numbers: take task.generator(...), which goes on, or ask once "
+                    "before it"
                 )
         return ""
 
