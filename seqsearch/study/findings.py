@@ -12,12 +12,14 @@ import torch
 
 @dataclass(frozen=True)
 class Finding:
-    """One contract: what it asks, and what is wrong (empty if nothing is); ``tested`` is False if that could not be found out."""
+    """One contract: what it asks, and what is wrong (empty if nothing is); ``tested`` is False if that could not be found out;
+    ``warns`` if what is wrong breaks nothing."""
 
     contract: str
     asks: str
     wrong: str
     tested: bool = True
+    warns: bool = False
 
 
 def disturbed(seed: int) -> None:

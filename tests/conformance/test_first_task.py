@@ -12,7 +12,7 @@ import pytest
 
 from seqsearch.core.registry import load, names
 from seqsearch.methods.config import Config, acts_in_first
-from seqsearch.study.check import another
+from seqsearch.study.check_compared import another
 from seqsearch.training.scenario import learned
 from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab, cases, cases_from_scratch, cases_of_pairs, same
 from tests.studies import run_small

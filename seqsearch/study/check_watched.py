@@ -1,0 +1,122 @@
+"""What a method under test reads and draws, seen from outside: which rows, and who begins a generator anew."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from seqsearch.core.identity import PACKAGE, ROOT
+from seqsearch.methods.data import Batch, TaskData
+from seqsearch.training.context import PoolSource, WorkerContext
+
+if TYPE_CHECKING:
+    from seqsearch.pools.base import Rows
+
+
+class Recorder:
+    """A source that notes which rows were read, and can spoil what it gives (`seqsearch.methods.data.ImageSource`)."""
+
+    def __init__(self, inner: PoolSource) -> None:
+        self.inner, self.device = inner, inner.device
+        self.decoded: set[int] = set()
+        self.read: set[int] = set()
+        self.spoil = False
+        """Whether all that it gives is NaN."""
+
+    def images(self, rows: Rows) -> torch.Tensor:
+        self.decoded.update(rows.tolist())
+        return self._spoilt(self.inner.images(rows))
+
+    def texts(self, rows: Rows) -> list[str]:
+        return self.inner.texts(rows)
+
+    def tokens(self, rows: Rows, generator: torch.Generator | None = None) -> dict[str, torch.Tensor]:
+        return self.inner.tokens(rows, generator)
+
+    def frozen(self, rows: Rows) -> torch.Tensor:
+        self.read.update(rows.tolist())
+        return self._spoilt(self.inner.frozen(rows))
+
+    def remembered(self, space: str, rows: Rows, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
+        self.read.update(rows.tolist())
+        return look(Batch(rows, self)) if self.spoil else self.inner.remembered(space, rows, look)
+
+    def forget(self) -> None:
+        """What was read so far."""
+        self.decoded.clear()
+        self.read.clear()
+
+    def _spoilt(self, values: torch.Tensor) -> torch.Tensor:
+        return torch.full_like(values, torch.nan) if self.spoil else values
+
+
+Place = tuple[tuple[str, int], ...]
+"""File and line of a call in own code, and of the own code that it was called from."""
+
+
+@dataclass(eq=False)
+class Draws:
+    """What a training asked of generators.
+
+    Attributes:
+        phases: of the task's and the context's generators.
+        anew: how often a generator was begun anew by the same line with the same seed, by that line and what it says.
+    """
+
+    phases: set[str] = field(default_factory=set)
+    anew: Counter[tuple[Place, str]] = field(default_factory=Counter)
+
+    def again(self) -> str:
+        """What a loop begins anew in each round, in words; empty if nothing."""
+        for (place, said), count in self.anew.items():
+            if count > 1:
+                file, line = place[0]
+                return (
+                    f"{said} was asked for {count} times by {Path(file).name}:{line} in one training and begins anew each time, "
+                    "so that each round of a loop draws the same numbers: take task.generator(...), which goes on, or ask once "
+                    "before it"
+                )
+        return ""
+
+
+@contextmanager
+def drawing() -> Iterator[Draws]:
+    """The block in which a method is trained, watched by the interpreter (`sys.setprofile`): it takes longer."""
+    found = Draws()
+    asked: dict[CodeType, bool] = {TaskData.generator.__code__: False, WorkerContext.generator.__code__: True}
+
+    def watch(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call" and frame.f_code in asked:
+            phase = str(frame.f_locals["phase"])
+            found.phases.add(phase)
+            if asked[frame.f_code] and frame.f_back is not None and (place := _place(frame.f_back)):
+                found.anew[place, f"context.generator({phase!r})"] += 1
+        elif event == "c_return" and getattr(argument, "__name__", "") == "manual_seed":
+            generator = argument.__self__
+            if isinstance(generator, torch.Generator) and (place := _place(frame)):
+                found.anew[place, f"manual_seed({generator.initial_seed()})"] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        yield found
+    finally:
+        sys.setprofile(before)
+
+
+def _place(frame: FrameType) -> Place:
+    """Empty if the call is none of own code: of this package, or of a library."""
+    here, found = str(ROOT / PACKAGE), []
+    walked: FrameType | None = frame
+    while walked is not None and not walked.f_code.co_filename.startswith(here):
+        found.append((walked.f_code.co_filename, walked.f_lineno))
+        walked = walked.f_back
+    return () if not found or {"site-packages", "dist-packages"} & set(Path(found[0][0]).parts) else tuple(found)
