@@ -88,6 +88,7 @@ def render(s: EdgeSummary) -> RenderableType:
     if not s.unfinished:
         parts += [line(finding) for finding in words.findings(s)]
     parts += [line(note) for note in words.notes(s)]
+    parts.append(line("Columns: seqsearch metrics edge (docs/metrics.md).", "dim"))
     return Group(*parts)
 
 

@@ -61,7 +61,7 @@ COLUMNS = (
            EDGE),
     Column("edge", ("training",), "sd of trainings of one sequence", "points", "from 0", OURS),
     Column("edge", ("lowest", "highest", "lowest seen", "highest seen", "min", "max"),
-           "least and greatest final accuracy", "%",
+           "least and greatest final accuracy; of a feature of the fit, its range", "%",
            "0 to 100", EDGE),
     Column("edge", ("beyond",), "1 - 0.05^(1/L): share below the lowest of L, or above the highest, at most", "%",
            "0 to 100",
