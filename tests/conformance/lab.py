@@ -22,6 +22,7 @@ from seqsearch.training.context import PoolSource, WorkerContext, task_data
 from seqsearch.training.world import World
 
 DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLE_REPLAY = f"{DOCS / 'example_replay.py'}:TinyReplay"
 EXAMPLE, EXAMPLE_PAIRS = f"{DOCS / 'example_method.py'}:ShrunkenMeans", f"{DOCS / 'example_pairs.py'}:TokenHead"
 
 TASKS: tuple[tuple[int, ...], ...] = ((0, 5, 10, 14), (2, 7, 12), (4, 9, 11, 15))

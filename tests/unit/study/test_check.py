@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from protocols.cli.main import main
 from seqsearch.study.check_interrupted import middles
 from seqsearch.study.check_made_for import embedded_backbone
-from tests.conformance.lab import EXAMPLE, EXAMPLE_PAIRS, PAIRS
+from tests.conformance.lab import EXAMPLE, EXAMPLE_PAIRS, EXAMPLE_REPLAY, PAIRS
 
 METHOD = """
 import torch
@@ -43,7 +43,14 @@ def test_a_broken_contract_is_named(tmp_path: Path, contract: str) -> None:
     assert f"breaks {', '.join(broken)}" in result.stderr
 
 
-@pytest.mark.parametrize("method", [f"{EXAMPLE}:shrinkage=0.2", f"{EXAMPLE_PAIRS}:epochs=2"], ids=["images", "pairs"])
+EXAMPLES = {
+    "images": f"{EXAMPLE}:shrinkage=0.2",
+    "pairs": f"{EXAMPLE_PAIRS}:epochs=2",
+    "replay": f"{EXAMPLE_REPLAY}:epochs=2",
+}
+
+
+@pytest.mark.parametrize("method", EXAMPLES.values(), ids=EXAMPLES)
 def test_the_examples_keep_them_all(method: str) -> None:
     backbone = ["--backbone", PAIRS] if method.startswith(EXAMPLE_PAIRS) else []
     result = CliRunner().invoke(main, ["check", method, *backbone])
