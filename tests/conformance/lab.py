@@ -86,7 +86,7 @@ IDLE = {"ranpac": ("backbone_lr",)}
 
 
 def cases() -> list[Case]:
-    """Every method there is, some with further settings, and the documented example."""
+    """Every method there is, some with further settings, and the documented examples."""
     found = [Case(name, name, idle=IDLE.get(name, ())) for name in names("method") if name not in FROM_SCRATCH]
     found = [case for case in found if case.caps.backbones != "pairs"]
     more = [
@@ -102,7 +102,7 @@ def cases() -> list[Case]:
         Case("joint, ranpac", "joint", {"learner": "ranpac"}),
         Case("joint, knn", "joint", {"learner": "knn"}),
     ]
-    return [*found, *more, Case("example", EXAMPLE)]
+    return [*found, *more, Case("example", EXAMPLE), Case("example of replay", EXAMPLE_REPLAY)]
 
 
 def cases_from_scratch() -> list[Case]:
