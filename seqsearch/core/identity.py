@@ -1,7 +1,7 @@
 """Identities of code: digests over the files that a module imports, directly or through others, and versions of libraries.
 
 What counts is what runs: imports inside functions count, those for type checkers alone do not. Followed are imports within this
-package, and, from a user's own file or package, those of files beside it.
+package, and, from a user's own file or package, those of files beside it, with the ``__init__.py`` that run before them.
 """
 
 from __future__ import annotations
@@ -75,13 +75,20 @@ def versions(texts: bool = False) -> dict[str, str]:
 @cache
 def _imported(file: Path, _: int) -> tuple[Path, ...]:
     """Files that a file imports; remembered until it changes."""
-    found = []
-    for level, name in _names(ast.parse(file.read_bytes())):
-        absolute = ROOT if name.split(".")[0] == PACKAGE else _top(file)
-        root = file.parents[level - 1] if level else absolute  # level: from . import other
-        if target := _module(root, name):
-            found.append(target.resolve())
-    return tuple(found)
+    own = not file.is_relative_to(ROOT / PACKAGE)
+    found: list[Path | None] = []
+    for level, name in _names(ast.parse(file.read_bytes(), file.name)):
+        if level:  # from . import other
+            folders = [file.parents[level - 1]]
+        elif name.split(".")[0] == PACKAGE:
+            folders = [ROOT]
+        else:
+            folders = _upwards(file) if own else [_top(file)]
+        found += [_module(folder, name) for folder in folders]
+        if own and folders != [ROOT]:  # import a.b: runs a, too
+            parts = name.split(".")
+            found += [_module(folder, ".".join(parts[:n])) for folder in folders for n in range(1, len(parts))]
+    return tuple(f.resolve() for f in found if f is not None)
 
 
 def _names(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -102,10 +109,15 @@ def _names(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def _top(file: Path) -> Path:
     """The folder that a user's own imports begin in: that of the outermost package around the file."""
-    folder = file.parent
-    while (folder / "__init__.py").exists():
-        folder = folder.parent
-    return folder
+    return _upwards(file)[-1]
+
+
+def _upwards(file: Path) -> list[Path]:
+    """The folder of a file and, while they are packages, those around it: an own import may begin in any of them."""
+    folders = [file.parent]
+    while (folders[-1] / "__init__.py").exists():
+        folders.append(folders[-1].parent)
+    return folders
 
 
 def _module(root: Path, name: str) -> Path | None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.util
 import inspect
 import os
 import re
@@ -17,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from seqsearch.core import command_line
+from seqsearch.core import command_line, own_files
 from seqsearch.core.deadline import ends_session
 from seqsearch.core.declared import module as declared_module
 from seqsearch.core.errors import UserError
@@ -97,21 +95,8 @@ def _user_module(kind: ItemKind, name: str) -> ModuleType:
     path = at_home(name).resolve()
     if not os.path.isfile(path):
         raise UserError(f"{kind} file {name!r} does not exist")
-    alias = f"seqsearch_user_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=4).hexdigest()}"
-    if alias in sys.modules:
-        return sys.modules[alias]
-    spec = importlib.util.spec_from_file_location(alias, path)
-    if spec is None or spec.loader is None:
-        raise UserError(f"{kind} file {name!r} cannot be loaded as Python")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[alias] = module  # dataclasses look their module up while it is being executed
-    try:
-        with own_code(f"{kind} file {name!r} does not load"):
-            spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[alias]
-        raise
-    return module
+    with own_code(f"{kind} file {name!r} does not load"):
+        return own_files.module(path)
 
 
 @contextmanager
@@ -129,7 +114,8 @@ def own_code(what: str) -> Iterator[None]:
         if ends_session(error):
             raise
         said = " ".join(str(error).split())[:300]
-        raise UserError(f"{what}: {type(error).__name__}{f': {said}' if said else ''}; mend it") from None
+        where = f" ({place})" if (place := own_files.place(error.__traceback__)) else ""
+        raise UserError(f"{what}: {type(error).__name__}{f': {said}' if said else ''}{where}; mend it") from None
 
 
 def _attribute(module: ModuleType, attribute: str, target: str, kind: ItemKind) -> Any:

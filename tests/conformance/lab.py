@@ -22,6 +22,7 @@ from seqsearch.training.context import PoolSource, WorkerContext, task_data
 from seqsearch.training.world import World
 
 DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLE_REPLAY = f"{DOCS / 'example_replay.py'}:TinyReplay"
 EXAMPLE, EXAMPLE_PAIRS = f"{DOCS / 'example_method.py'}:ShrunkenMeans", f"{DOCS / 'example_pairs.py'}:TokenHead"
 
 TASKS: tuple[tuple[int, ...], ...] = ((0, 5, 10, 14), (2, 7, 12), (4, 9, 11, 15))
@@ -85,7 +86,7 @@ IDLE = {"ranpac": ("backbone_lr",)}
 
 
 def cases() -> list[Case]:
-    """Every method there is, some with further settings, and the documented example."""
+    """Every method there is, some with further settings, and the documented examples."""
     found = [Case(name, name, idle=IDLE.get(name, ())) for name in names("method") if name not in FROM_SCRATCH]
     found = [case for case in found if case.caps.backbones != "pairs"]
     more = [
@@ -101,7 +102,7 @@ def cases() -> list[Case]:
         Case("joint, ranpac", "joint", {"learner": "ranpac"}),
         Case("joint, knn", "joint", {"learner": "knn"}),
     ]
-    return [*found, *more, Case("example", EXAMPLE)]
+    return [*found, *more, Case("example", EXAMPLE), Case("example of replay", EXAMPLE_REPLAY)]
 
 
 def cases_from_scratch() -> list[Case]:

@@ -200,7 +200,7 @@ def test_what_other_trainings_found_is_kept_when_a_method_fails_and_is_mended(tm
         f"ValueError: second task (own.py:44). Mend the method, then: seqsearch cldyb --resume {run}" in result.stderr
     )
     own.write_text(OWN.replace('raise ValueError("second task")', "pass"))
-    for module in [m for m in sys.modules if m.startswith("seqsearch_user_own")]:
+    for module in [m for m in sys.modules if m.startswith("seqsearch_user_")]:
         del sys.modules[module]  # a new process would import the mended file
     again = call("cldyb", "--resume", run, "--workers", 0, "--json")
     assert again.exit_code == 0, again.stderr

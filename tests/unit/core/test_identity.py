@@ -136,7 +136,7 @@ def test_imports_are_followed_as_they_run(tmp_path: Path) -> None:
         "from typing import TYPE_CHECKING\nfrom .near import x\nif TYPE_CHECKING:\n    import own.typed\n"
         "def f():\n    import own.late\n"
     )
-    assert {f.stem for f in closure([inside / "main.py"])} == {"main", "near", "deep", "late"}
+    assert {f.stem for f in closure([inside / "main.py"])} == {"main", "near", "deep", "late", "__init__"}
 
 
 def test_what_has_no_source_file_has_none(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from protocols.cli.main import main
 from seqsearch.study.check_contracts import TESTS
 from seqsearch.study.check_interrupted import middles
 from seqsearch.study.check_made_for import embedded_backbone
-from tests.conformance.lab import EXAMPLE, EXAMPLE_PAIRS, PAIRS
+from tests.conformance.lab import EXAMPLE, EXAMPLE_PAIRS, EXAMPLE_REPLAY, PAIRS
 
 METHOD = """
 import torch
@@ -50,12 +50,29 @@ def test_a_broken_contract_is_named(tmp_path: Path, contract: str) -> None:
     assert f"breaks {', '.join(broken)}" in result.stderr
 
 
-@pytest.mark.parametrize("method", [f"{EXAMPLE}:shrinkage=0.2", f"{EXAMPLE_PAIRS}:epochs=2"], ids=["images", "pairs"])
+EXAMPLES = {
+    "images": f"{EXAMPLE}:shrinkage=0.2",
+    "pairs": f"{EXAMPLE_PAIRS}:epochs=2",
+    "replay": f"{EXAMPLE_REPLAY}:epochs=2",
+}
+
+
+@pytest.mark.parametrize("method", EXAMPLES.values(), ids=EXAMPLES)
 def test_the_examples_keep_them_all(method: str) -> None:
     backbone = ["--backbone", PAIRS] if method.startswith(EXAMPLE_PAIRS) else []
     result = CliRunner().invoke(main, ["check", method, *backbone])
     assert result.exit_code == 0, result.output
     assert result.stdout.count(": ok\n") == 15
+
+
+def test_what_the_docs_say_of_replay_is_the_example() -> None:
+    docs = Path(__file__).parents[3] / "docs"
+    text = (docs / "methods.md").read_text().split("- **Exemplars**")[1].split("\n- **")[0]
+    code = [line.strip() for line in (docs / "example_replay.py").read_text().splitlines()]
+    quoted = [line.strip() for line in text.splitlines() if line.startswith(" " * 6)]
+    assert any("task.replay(" in line for line in quoted)
+    assert set(quoted) <= set(code)
+    assert "`task.train.indices`" in text
 
 
 SAYS = {

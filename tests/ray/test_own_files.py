@@ -1,0 +1,39 @@
+"""Own methods that import their neighbours, in workers of a real cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.ray.test_runs import seqsearch
+
+MINE = """
+from seqsearch.methods.simplecil import build as SimpleCIL
+
+class {name}(SimpleCIL):
+    def predict(self, batch):
+        from helpers import changed
+        return changed(super().predict(batch))
+"""
+
+
+@pytest.mark.long
+def test_workers_find_the_neighbours_of_each_file(tmp_path: Path) -> None:
+    methods = []
+    for name, formula in (("Same", "scores"), ("Reversed", "-scores")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "helpers.py").write_text(f"def changed(scores):\n    return {formula}\n")
+        (tmp_path / name / "mine.py").write_text(MINE.format(name=name))
+        methods.append(f"{tmp_path / name / 'mine.py'}:{name}")
+    small = ("--pool", "glyphs:classes=12,train=6,reward=3,test=3", "--tasks", 2, "--classes-per-task", 2)
+    search = ("--candidates", 6, "--condensed", 2, "--clusters", 2, "--simulations", 2, "--score-seeds", 1)
+    found = []
+    for workers in (0, 2):
+        run = tmp_path / f"run{workers}"
+        seqsearch("cldyb", "--methods", ",".join(methods), *small, *search, "--workers", workers, "--out", run)
+        found.append(pq.read_table(run / "sequences.parquet").drop_columns("run_id").to_pylist())
+    assert found[0] == found[1]
+    assert "Same" in str(found[0])
+    assert "Reversed" in str(found[0])
