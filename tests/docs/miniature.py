@@ -1,0 +1,169 @@
+"""What the pages name, in miniature: folders of images, Parquet files, lists, own methods, finished runs."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import random
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from seqsearch.results.frozen import find_frozen
+from tests.docs.blocks import ROOT
+from tests.photos import write_hub_layout
+from tests.unit.building.captioned_sets import write_birds
+
+ANIMALS = (
+    *("cat", "dog", "owl", "frog", "bee", "crab", "ant", "fox", "hen", "elk"),
+    *("eel", "ape", "cow", "pig", "rat", "bat", "koi", "yak", "emu", "gnu"),
+)
+IMAGES = 12
+"""Of a class."""
+
+
+def write_folder(root: Path, classes: Iterable[str], images: int = IMAGES, side: int = 24) -> Path:
+    """``root/class/number.png``: each class has a colour of its own, and noise on it."""
+    for name in classes:
+        rng = np.random.default_rng(random.Random(f"{root.name}/{name}").getrandbits(64))
+        colour, folder = rng.integers(60, 190, 3), root / name
+        folder.mkdir(parents=True)
+        for number in range(images):
+            pixels = np.clip(colour + rng.normal(0, 40, (side, side, 3)), 0, 255).astype(np.uint8)
+            Image.fromarray(pixels).save(folder / f"{number:02d}.png")
+    return root
+
+
+def write_parquet(root: Path, name: str, classes: Iterable[str]) -> Path:
+    """A file in the layout of the hub, of a folder written for it alone."""
+    folder = write_folder(root / f"of {name}", classes)
+    names = sorted(p.name for p in folder.iterdir())
+    files = [(label, f) for label, n in enumerate(names) for f in sorted((folder / n).iterdir())]
+    path = write_hub_layout(root / name, [f.read_bytes() for _, f in files], [label for label, _ in files], names)
+    shutil.rmtree(folder)
+    return path
+
+
+def write_pools(root: Path) -> None:
+    """``photos/``, ``a/`` and so on, none of which shares a class or an image with another."""
+    for group, names in (("pets", ANIMALS[:6]), ("small", ANIMALS[6:12]), ("large", ANIMALS[12:])):
+        write_folder(root / "photos" / group, names)
+    for name in ("a", "b", "c", "other", "new", "foods"):
+        write_folder(root / name, [f"{name} {number}" for number in ["one", "two", "three", "four", "five", "six"]])
+    write_parquet(root, "cifar100.parquet", [f"thing {c}" for c in range(100)])
+    write_parquet(root, "foods.parquet", [f"dish {c}" for c in "abcd"])
+    write_parquet(root, "cars.parquet", [f"car {c}" for c in "abcd"])
+    write_folder(root / "birds", ["wren", "kite", "rook", "coot"])
+
+
+def write_known_data_sets(root: Path) -> None:
+    """Folders with the class names of data sets whose orders are frozen, four images a class: the least that can be split."""
+    for folder, order in (("cifar100", "cifar100-hard-10"), ("imagenet-r", "imagenet-r-random30-20")):
+        write_folder(root / folder, [c.name for c in find_frozen(order).of.classes], images=4, side=8)
+
+
+def write_tables(root: Path) -> None:
+    """Matrices of similarity, of confusions and of accuracies; lists of names and of orders."""
+    rng, names = np.random.default_rng(0), [f"class {i}" for i in range(20)]
+    values = rng.random((20, 20)).round(3)
+    values = ((values + values.T) / 2).round(3)
+    for file, matrix in (
+        ("matrix.csv", values),
+        ("counts.csv", rng.integers(0, 9, (20, 20)) + 20 * np.eye(20, dtype=int)),
+    ):
+        with (root / file).open("w", newline="") as out:
+            csv.writer(out).writerows(
+                [["class_name", *names], *([n, *row] for n, row in zip(names, matrix.tolist(), strict=True))]
+            )
+    table = [
+        ["method", "Held-out", "random", "found"],
+        *([f"m{i}", 50 + i, 52 + i * i % 7, 40 + 2 * i] for i in range(8)),
+    ]
+    with (root / "table.csv").open("w", newline="") as out:
+        csv.writer(out).writerows(table)
+    (root / "mine.txt").write_text(
+        "".join(" ".join(map(str, order)) + "\n" for order in ([*range(20)], [*range(19, -1, -1)]))
+    )
+    (root / "cifar100.txt").write_text("".join(f"thing {i}\n" for i in range(100)))
+    (root / "exps").mkdir()
+    pilot = {"init_cls": 10, "increment": 10, "class_order": rng.permutation(100).tolist()}
+    (root / "exps" / "simplecil.json").write_text(json.dumps(pilot))
+
+
+def write_streams(root: Path) -> None:
+    """The lists of CLOC, and a stream built of photographs."""
+    for folder in ("photos", "cloc"):
+        write_folder(root / folder / "stream", ["x", "y", "z"], images=120, side=8)
+    rng = np.random.default_rng(1)
+    labels = np.repeat(rng.integers(0, 3, 600), 5)
+    lines = [f"{label}\tstream/{'xyz'[label]}/{i % 120:02d}.png\n" for i, label in enumerate(labels.tolist())]
+    (root / "my_list.txt").write_text("".join(lines[:300]).replace("stream/", "photos/stream/"))
+    for name, part in (("pretrain", slice(0, 1000)), ("train", slice(1000, 2700)), ("test", slice(2700, 3000))):
+        (root / f"cloc_{name}.txt").write_text("".join(lines[part]))
+
+
+def write_captions(root: Path) -> None:
+    """A captioned data set, and a file of captions for ``birds/``."""
+    write_birds(root)
+    rows = [
+        {"image": str(p.relative_to(root / "birds")), "captions": [f"a bird with {i % 5} spots", "it sits on a branch"]}
+        for i, p in enumerate(sorted((root / "birds").rglob("*.png")))
+    ]
+    (root / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def write_own_code(root: Path) -> None:
+    """Methods under the names that the pages have for a reader's own, made of the example; a learner by command."""
+    docs = root / "docs"
+    docs.mkdir()
+    for example in (ROOT / "docs").glob("example_*.py"):
+        shutil.copy(example, docs)
+    method = (docs / "example_method.py").read_text()
+    (root / "mine.py").write_text(method.replace("ShrunkenMeans", "Mine").replace("shrinkage", "lr"))
+    (root / "my_method.py").write_text(method.replace("ShrunkenMeans", "MyMethod"))
+    shutil.copy(ROOT / "tests" / "docs" / "nearest_colour.py", root / "my_learner.py")
+
+
+def write_order(root: Path) -> None:
+    """Sequences that somebody has written down."""
+    (root / "orders.json").write_text(json.dumps({"first": [list(ANIMALS[:3]), list(ANIMALS[3:6])]}))
+
+
+def write_resnet(root: Path) -> None:
+    """Weights of ``resnet50``, drawn at random."""
+    import timm
+    from safetensors.torch import save_file
+
+    save_file(timm.create_model("resnet50").state_dict(), root / "resnet50.safetensors")
+
+
+def write_own_learner(root: Path) -> None:
+    """What docs/learners.md calls ``my_learner.py``: elsewhere it is a command's."""
+    learner = (ROOT / "docs" / "example_learner.py").read_text()
+    (root / "my_learner.py").write_text(learner.replace("FadingMeans", "Mine"))
+
+
+def write_all(root: Path) -> Path:
+    """All of it but finished runs."""
+    write_pools(root)
+    write_known_data_sets(root)
+    write_tables(root)
+    write_streams(root)
+    write_captions(root)
+    write_own_code(root)
+    return root
+
+
+def write_runs(root: Path, run: Callable[[list[str], Mapping[str, str]], str]) -> None:
+    """Finished runs under the names of the pages, made by ``run`` (`tests.docs.running.run_command`)."""
+    searched = "cldyb --methods ranpac,er --pool photos/ --out runs"
+    more = {"mine": "", "easy": "--difficulty easy", "medium": "--difficulty medium", "uniform": "--sampler uniform"}
+    with contextlib.chdir(root):
+        for name, flags in more.items():
+            assert not (wrong := run(f"{searched}/{name} {flags}".split(), {})), wrong
+        for name in ("hard", "full", "my-run"):
+            shutil.copytree("runs/mine", f"runs/{name}")
