@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import tempfile
 
-import numpy as np
-
 from seqsearch.backbones.open import build_backbone
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item
@@ -60,4 +58,4 @@ def _other(world: World, name: str, backbone: str) -> str:
 def _right(subject: Subject) -> tuple[int, int]:
     """Images of both tasks that it was not trained on: those that it tells, and all."""
     judged = subject.trainer.scenario.judge(subject.both(), subject.key(*subject.tasks), "reward")
-    return int(np.sum(judged.classifiers[0].correct)), int(np.sum(judged.counts))
+    return sum(map(sum, judged.classifiers[0].correct)), sum(map(sum, judged.counts))

@@ -77,8 +77,6 @@ def looking(subject: Subject) -> str:
     method.features(batch)
     method.classifiers(batch)
     method.counters()
-    method.exemplars()
-    method.memory_footprint()
     if names := differing(before, learned(method)):
         return f"{names} changed while predicting"
     return "" if torch.equal(seen, method.predict(batch)) else "the same question has another answer the second time"
