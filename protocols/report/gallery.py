@@ -19,8 +19,8 @@ TILE = 64
 """Side of a sample image in pixels, at most."""
 DRAWN = 2
 """Random sequences that are shown."""
-DRAWN_TILE, DRAWN_TILES = 32, 120
-"""Side and number of sample images in random sequences, at most: as they are embedded, 0.5 MB of them."""
+DRAWN_TILE, DRAWN_TILES, DRAWN_COLORS = 32, 120, 64
+"""Side, number and colours of sample images in random sequences, at most: as they are embedded, 0.25 MB of them."""
 
 
 def gallery(data: RunResults, pools: Sequence[Pool], larger: str = "harder") -> str:
@@ -43,14 +43,16 @@ def drawn(data: RunResults, pools: Sequence[Pool]) -> str:
     random = [s for s in data.sequences if s.kind == "random" and "@" not in s.sequence_id]
     if not random:
         return ""
-    body, left = "", DRAWN_TILES
+    body, left, unpictured = "", DRAWN_TILES, 0
     for s in random[:DRAWN]:
         classes = list(dict.fromkeys(c for task in s.tasks for c in task.classes))
         tiles = _tiles(classes[:left], pools, DRAWN_TILE) | _tiles(classes[left:], pools, 0)
+        unpictured += len(classes[left:])
         left -= len(classes[:left])
         body += f"<h3>{escape(s.sequence_id)}</h3>{_steps(s, tiles)}"
     title = f"Random sequences: {f'the first {DRAWN} of {len(random)}' if len(random) > DRAWN else len(random)}"
-    lead = "What the found ones are compared with: tasks drawn at random. One sample image per class."
+    lead = f"What the found ones are compared with. One sample image per class, in {DRAWN_COLORS} colours"
+    lead += f"; the first {DRAWN_TILES} have one." if unpictured else "."
     return f'<details class="drawn"><summary>{title}</summary><p class="lead">{lead}</p>\n{body}</details>'
 
 
@@ -91,13 +93,15 @@ def _first_images(classes: Sequence[ClassId], pool: Pool, side: int) -> list[str
         return [""] * len(classes)
     first = row_offsets(pool.classes)[[c.index for c in classes]]
     images = pool.images(first, View(size=min(pool.native_size or side, side)))
-    return [f'<img alt="" src="{_data_uri(image)}">' for image in images]
+    colors = DRAWN_COLORS if side == DRAWN_TILE else 0
+    return [f'<img alt="" src="{_data_uri(image, colors)}">' for image in images]
 
 
-def _data_uri(image: np.ndarray[Any, np.dtype[np.uint8]]) -> str:
-    """PNG of an image ``[3, size, size]``."""
+def _data_uri(image: np.ndarray[Any, np.dtype[np.uint8]], colors: int) -> str:
+    """PNG of an image ``[3, size, size]``, in at most so many colours (0: in all of its own)."""
     from PIL import Image
 
     buffer = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(image.transpose(1, 2, 0))).save(buffer, "PNG", optimize=True)
+    shown = Image.fromarray(np.ascontiguousarray(image.transpose(1, 2, 0)))
+    (shown.quantize(colors) if colors else shown).save(buffer, "PNG", optimize=True)
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()

@@ -57,12 +57,13 @@ class Page(HTMLParser):
         return [attrs for name, attrs in self.tags if name == tag]
 
 
-def check_first_images(images, classes):
-    """Each ``<img>`` is the first image of a class, in this order."""
+def check_first_images(images, classes, within=0.0):
+    """Each ``<img>`` is the first image of a class, in this order; ``within``: mean difference that is let pass, of 255."""
     first = POOL.classes[0].count * np.array(classes)
     for attrs, expected in zip(images, POOL.images(first, View(32)), strict=True):
         shown = Image.open(io.BytesIO(base64.b64decode(attrs["src"].partition(",")[2])))
-        assert (np.asarray(shown).transpose(2, 0, 1) == expected).all()
+        values = np.asarray(shown.convert("RGB")).transpose(2, 0, 1)
+        assert np.abs(values.astype(float) - expected).mean() <= within
 
 
 def make_run(folder, pool=POOL, methods=("er", "slca"), random=3):
@@ -124,7 +125,7 @@ def test_the_first_random_sequences_are_pictured_and_folded(report):
     page = Page(report)
     title = "Random sequences: the first 2 of 3"
     images = [attrs for attrs, folds in page.images if title in folds]
-    check_first_images(images, [0, 1, 10, 3, 20, 5, 0, 1, 11, 3, 21, 5])
+    check_first_images(images, [0, 1, 10, 3, 20, 5, 0, 1, 11, 3, 21, 5], within=12)  # in fewer colours
     (fold,) = re.findall(r'<details class="drawn">(.*?)</details>', report, re.DOTALL)  # without "open"
     assert re.findall(r"<h3>(.*?)</h3>", fold) == ["random-0", "random-1"]
     for i in (10, 20, 11, 21):
@@ -149,8 +150,9 @@ def test_random_sequences_do_not_make_the_page_large(tmp_path):
     pictured = write_report(run, Cldyb().read(run), [pool])
     page = Page(pictured.read_text())
     assert len(page.images) == 120
+    assert "the first 120 have one" in page.text
     assert page.text.count("name") >= 200  # the classes without an image are named
-    assert pictured.stat().st_size < 600_000
+    assert pictured.stat().st_size < 300_000
 
 
 def test_hostile_names_stay_text(tmp_path):
