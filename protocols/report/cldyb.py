@@ -14,7 +14,7 @@ from protocols.cldyb.summary import MethodSummary, Side, Summary
 from protocols.report import cldyb_words as words
 from protocols.report.charts import Line, bounds, line_chart, strip
 from protocols.report.cldyb_searches import how_found
-from protocols.report.gallery import gallery
+from protocols.report.gallery import drawn, gallery
 from protocols.report.page import identity, plain, write_page
 from protocols.report.provenance import sentences
 from protocols.report.text import line, percent
@@ -33,8 +33,8 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``."""
     data, summary = exported.results, exported.summary
     sections = [
-        _head(summary), _table(summary), _curves(summary), _masked(summary), gallery(data, pools), _trace(data.trace),
-        _how(data.config, summary.provenance), identity(data.config),
+        _head(summary), _table(summary), _curves(summary), _masked(summary), gallery(data, pools), drawn(data, pools),
+        _trace(data.trace), _how(data.config, summary.provenance), identity(data.config),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{summary.run}: task sequences found", sections)
 
@@ -139,15 +139,15 @@ def _masked(summary: Summary) -> str:
 
 def _charts(summary: Summary, lines: Callable[[Side, str], list[Line]]) -> str:
     """One chart per method, all on one axis; ``lines(side, css)`` are the curves of one side."""
-    drawn: list[tuple[MethodSummary, list[Line]]] = []
+    charts: list[tuple[MethodSummary, list[Line]]] = []
     for m in summary.methods:
         sides = [(m.random, "random"), (m.found, "found")]
-        drawn.append((m, [line for side, css in sides if side is not None for line in lines(side, css)]))
-    values = [v for _, chart in drawn for line in chart for v in (*line.values, *line.low, *line.high)]
+        charts.append((m, [line for side, css in sides if side is not None for line in lines(side, css)]))
+    values = [v for _, chart in charts for line in chart for v in (*line.values, *line.low, *line.high)]
     if not values:
         return ""
     axis = bounds(values)
-    body = "".join(f"<div><h3>{escape(m.method)}</h3>{line_chart(chart, axis)}</div>" for m, chart in drawn if chart)
+    body = "".join(f"<div><h3>{escape(m.method)}</h3>{line_chart(chart, axis)}</div>" for m, chart in charts if chart)
     return f'<div class="charts">{body}</div>'
 
 

@@ -79,6 +79,7 @@ svg .candidate { fill: var(--soft); opacity: .45; } svg .chosen { fill: var(--fo
 figure { margin: 0; min-width: 0; }
 figure img, figure .none { width: 64px; height: 64px; border-radius: 5px; display: block; background: var(--card);
   border: 1px solid var(--rule); }
+.drawn img, .drawn .none { width: 48px; height: 48px; }
 figcaption { font-size: 10.5px; line-height: 1.25; margin-top: 4px; overflow-wrap: anywhere; }
 figcaption span { display: -webkit-box; -webkit-line-clamp: 3; -webkit-box-orient: vertical; overflow: hidden; }
 figcaption i { color: var(--soft); font-style: normal; -webkit-line-clamp: 2; display: -webkit-box;

@@ -25,12 +25,17 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.open, self.tags, self.text = [], [], ""
+        self.images, self.folds = [], []  # every <img> with the titles of the <details> that it is in
         self.feed(text)
         self.close()
         assert self.open == [], f"not closed: {self.open}"
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
+        if tag == "details":
+            self.folds.append("")
+        if tag == "img":
+            self.images.append((dict(attrs), tuple(self.folds)))
         if tag not in VOID:
             self.open.append(tag)
 
@@ -40,12 +45,25 @@ class Page(HTMLParser):
     def handle_endtag(self, tag):
         assert self.open, f"</{tag}> closes nothing"
         assert self.open.pop() == tag
+        if tag == "details":
+            self.folds.pop()
 
     def handle_data(self, data):
+        if self.open[-1:] == ["summary"]:
+            self.folds[-1] += data
         self.text += data
 
     def all(self, tag):
         return [attrs for name, attrs in self.tags if name == tag]
+
+
+def check_first_images(images, classes, within=0.0):
+    """Each ``<img>`` is the first image of a class, in this order; ``within``: mean difference that is let pass, of 255."""
+    first = POOL.classes[0].count * np.array(classes)
+    for attrs, expected in zip(images, POOL.images(first, View(32)), strict=True):
+        shown = Image.open(io.BytesIO(base64.b64decode(attrs["src"].partition(",")[2])))
+        values = np.asarray(shown.convert("RGB")).transpose(2, 0, 1)
+        assert np.abs(values.astype(float) - expected).mean() <= within
 
 
 def make_run(folder, pool=POOL, methods=("er", "slca"), random=3):
@@ -97,14 +115,44 @@ def test_every_section_is_there(report):
 
 
 def test_every_class_found_is_shown_by_its_first_image(report):
-    images = Page(report).all("img")
-    assert len(images) == 6
-    first = POOL.classes[0].count * np.array([0, 1, 2, 3, 4, 5])
-    for attrs, expected in zip(images, POOL.images(first, View(32)), strict=True):
-        shown = Image.open(io.BytesIO(base64.b64decode(attrs["src"].partition(",")[2])))
-        assert (np.asarray(shown).transpose(2, 0, 1) == expected).all()
+    images = [attrs for attrs, folds in Page(report).images if not any("Random" in f for f in folds)]
+    check_first_images(images, [0, 1, 2, 3, 4, 5])
     for c in POOL.classes[:6]:
         assert f"<span>{c.name}</span><i>{c.group}</i>" in report
+
+
+def test_the_first_random_sequences_are_pictured_and_folded(report):
+    page = Page(report)
+    title = "Random sequences: the first 2 of 3"
+    images = [attrs for attrs, folds in page.images if title in folds]
+    check_first_images(images, [0, 1, 10, 3, 20, 5, 0, 1, 11, 3, 21, 5], within=12)  # in fewer colours
+    (fold,) = re.findall(r'<details class="drawn">(.*?)</details>', report, re.DOTALL)  # without "open"
+    assert re.findall(r"<h3>(.*?)</h3>", fold) == ["random-0", "random-1"]
+    for i in (10, 20, 11, 21):
+        assert f"<span>{POOL.classes[i].name}</span><i>{POOL.classes[i].group}</i>" in fold
+    assert POOL.classes[12].name not in fold
+
+
+def test_random_sequences_do_not_make_the_page_large(tmp_path):
+    noise = np.random.default_rng(0).integers(0, 256, (200, 3, 32, 32), np.uint8)  # nothing that PNG could make smaller
+
+    class Noisy(RenamedPool):
+        def __init__(self):
+            super().__init__(glyphs(100), "name", "group")
+            self.native_size = 224
+            self.images = lambda rows, view: noise[: len(rows), :, : view.size, : view.size]
+
+    pool = Noisy()
+    tasks = [list(range(start, start + 10)) for start in range(0, 100, 10)]
+    drawn = [sequence(pool, f"random-{i}", "random", ("er",), tasks) for i in range(4)]
+    judged = [rescored(s, "er", 1000, outcome([[0.9] * (t + 1) for t in range(10)])) for s in drawn]
+    run = write_run(tmp_path / "run", pool, drawn, judged, ("er",))
+    pictured = write_report(run, Cldyb().read(run), [pool])
+    page = Page(pictured.read_text())
+    assert len(page.images) == 120
+    assert "the first 120 have one" in page.text
+    assert page.text.count("name") >= 200  # the classes without an image are named
+    assert pictured.stat().st_size < 300_000
 
 
 def test_hostile_names_stay_text(tmp_path):
@@ -128,7 +176,7 @@ def test_images_of_large_pools_are_small(tmp_path):
 
     run = make_run(tmp_path / "run")
     write_report(run, Cldyb().read(run), [Large()])
-    assert asked == [64]
+    assert asked == [64, 32, 32]
 
 
 def test_classes_of_another_pool_are_named_by_number(tmp_path):
