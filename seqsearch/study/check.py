@@ -88,6 +88,7 @@ def _found(subject: Subject, test: Test) -> tuple[Finding, str]:
     """What a test finds, or a method raises, and what it changed of what is shared, which is put back; a test that was ended by
     that has not tested its own contract."""
     wrong, tested, changed = "not tested: it changed what all jobs share, see C10", False, ""
+    warns = test.warns
     try:
         with subject.trainer.guard.job(subject.spec.target):
             wrong, tested = test.wrong(subject), True
@@ -96,5 +97,5 @@ def _found(subject: Subject, test: Test) -> tuple[Finding, str]:
     except BaseException as error:
         if ends_session(error):
             raise
-        wrong, tested = line_of(error), True
-    return Finding(test.contract, test.asks, wrong, tested, warns=test.warns and tested), changed
+        wrong, tested, warns = line_of(error), True, False
+    return Finding(test.contract, test.asks, wrong, tested, warns=warns and tested), changed

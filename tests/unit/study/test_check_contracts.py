@@ -24,12 +24,12 @@ FIT = "    def fit_task(self, task):\n        r = super().fit_task(task)\n"
 SILENT = {
     "zeros": ("    def predict(self, batch):\n        return torch.zeros(len(batch), len(self.prototypes))",
               "C9", "scores are the same for every image", "cannot be compared"),
-    "sizes": (FIT + "        assert len(task.classes) > 1\n        return r",
+    "sizes": (FIT + "        assert len(task.train.labels.unique()) > 1\n        return r",
               "C5", "AssertionError", "it cannot learn tasks of any size"),
     "class": ("    trained = [0]\n" + FIT + "        self.trained[0] += task.depth == 0\n"
               "        self.prototypes += self.trained[0]\n        return r",
               "C1", "differ", "would not repeat"),
-    "foreign": (FIT + "        task.train.source.frozen(task.train.indices + 1)\n        return r",
+    "foreign": (FIT + "        task.train._source.frozen(task.train.indices + 1)\n        return r",
                 "C7", "it read image", "learns from images that others are not given"),
     "nan": ("    def fit_task(self, task):\n        r = super().fit_task(task)\n"
             "        self.prototypes = torch.nan_to_num(self.prototypes)\n        return FitReport()",
@@ -61,9 +61,6 @@ def test_what_a_run_would_not_notice_is_found(tmp_path: Path, how: str) -> None:
     assert result.exit_code == 2, result.output
     assert any(line.startswith(f"{contract} ") and said in line for line in result.stdout.splitlines()), result.stdout
     assert follows in result.stderr
-    assert ("would not repeat" in result.stderr) == (
-        "C1" in result.stderr.split("(docs")[0].split("breaks")[1].split(", ")
-    )
 
 
 @pytest.mark.parametrize(
@@ -76,7 +73,8 @@ def test_a_generator_begun_anew_in_a_loop_is_seen(tmp_path: Path, drawn: str) ->
     (line,) = [line for line in result.stdout.splitlines() if "warning: " in line]
     assert "asked for 3 times by mine.py:10 in one training and begins anew each time" in line
     assert result.stdout.endswith("see the warning.\n")
-    result = checked(tmp_path, FIT + loop.format('task.generator("x")'))
+    (other := tmp_path / "other").mkdir()  # a file is read once in a process
+    result = checked(other, FIT + loop.format('task.generator("x")'))
     assert "warning" not in result.output, "a generator that goes on"
 
 
