@@ -63,6 +63,7 @@ def test_what_a_run_would_not_notice_is_found(tmp_path: Path, how: str) -> None:
     assert follows in result.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "drawn", ['self.context.generator("x")', "torch.Generator().manual_seed(3)"], ids=["context", "seeded"]
 )
