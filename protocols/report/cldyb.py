@@ -17,6 +17,7 @@ from protocols.report.cldyb_searches import how_found
 from protocols.report.gallery import drawn, gallery
 from protocols.report.page import identity, plain, write_page
 from protocols.report.provenance import sentences
+from protocols.report.tables import columns_of
 from protocols.report.text import line, percent
 from protocols.running.protocol import Exported
 from protocols.running.provenance import Provenance
@@ -68,7 +69,7 @@ def render(summary: Summary) -> RenderableType:
         if i == len(summary.methods):
             grid.add_section()
         grid.add_row(*(line(cell) for cell in row))
-    return Group(line(words.headline(summary), "bold"), grid, line(words.CAPTION, "dim"), *notes)
+    return Group(line(words.headline(summary), "bold"), grid, line(words.CAPTION, "dim"), *notes, columns_of("cldyb"))
 
 
 # ------------------------------------------------------------------------------------------------ figures

@@ -18,7 +18,7 @@ from protocols.report.gallery import gallery
 from protocols.report.page import identity, plain, write_page
 from protocols.report.plots import Dots
 from protocols.report.provenance import sentences
-from protocols.report.tables import Cells, grid
+from protocols.report.tables import Cells, columns_of, grid
 from protocols.report.text import line, percent
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
@@ -73,7 +73,7 @@ def render(s: DuelSummary) -> RenderableType:
     if not s.unfinished:
         parts += [line(finding) for finding in words.findings(s)]
     parts += [line(note) for note in words.notes(s)]
-    return Group(*parts)
+    return Group(*parts, columns_of("duel"))
 
 
 def tables(s: DuelSummary) -> list[Cells]:

@@ -21,6 +21,7 @@ from protocols.report.gallery import gallery
 from protocols.report.page import identity, write_page
 from protocols.report.plots import Curve, Dots, Range, densities, ranges, scatter, task_matrix
 from protocols.report.provenance import sentences
+from protocols.report.tables import columns_of
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.core.types import ClassId
@@ -88,7 +89,7 @@ def render(s: EdgeSummary) -> RenderableType:
     if not s.unfinished:
         parts += [line(finding) for finding in words.findings(s)]
     parts += [line(note) for note in words.notes(s)]
-    parts.append(line("Columns: seqsearch metrics edge (docs/metrics.md).", "dim"))
+    parts.append(columns_of("edge"))
     return Group(*parts)
 
 

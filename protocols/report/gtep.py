@@ -30,7 +30,7 @@ PAPER = "Hyperparameters in Continual Learning: A Reality Check"
 
 def render(s: Summary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    return told(words.headline(s), legend(s), words.tables(s), (*words.findings(s), *words.notes(s)))
+    return told("gtep", words.headline(s), legend(s), words.tables(s), (*words.findings(s), *words.notes(s)))
 
 
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:

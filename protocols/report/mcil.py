@@ -26,7 +26,7 @@ PAPER = "A Multimodal Class-Incremental Learning Benchmark for Classification Ta
 
 def render(s: Summary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    return told(words.headline(s), "", tables(s), (*words.findings(s), *words.notes(s)))
+    return told("mcil", words.headline(s), "", tables(s), (*words.findings(s), *words.notes(s)))
 
 
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:

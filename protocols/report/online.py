@@ -27,7 +27,7 @@ PAPER = "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Rig
 
 def render(s: Summary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    return told(words.headline(s), "", tables(s), (*words.findings(s), *words.notes(s)))
+    return told("online", words.headline(s), "", tables(s), (*words.findings(s), *words.notes(s)))
 
 
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:

@@ -45,14 +45,19 @@ def grid(cells: Cells) -> Table:
     return table
 
 
-def told(headline: str, lead: str, tables: Iterable[Cells], said: Iterable[str]) -> RenderableType:
+def columns_of(protocol: str) -> RenderableType:
+    """Where the columns of a protocol's tables are explained: a line below them."""
+    return line(f"Columns: seqsearch metrics {protocol} (docs/metrics.md).", "dim")
+
+
+def told(protocol: str, headline: str, lead: str, tables: Iterable[Cells], said: Iterable[str]) -> RenderableType:
     """A summary for a terminal: its headline, what is to be known before the tables (may be empty), tables, and sentences."""
     from rich.console import Group
 
     parts: list[RenderableType] = [line(headline, "bold"), *([line(lead)] if lead else [])]
     for table in tables:
         parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]
-    return Group(*parts, line(""), *(line(f"- {text}") for text in said))
+    return Group(*parts, line(""), *(line(f"- {text}") for text in said), columns_of(protocol))
 
 
 def bullets(texts: Iterable[str]) -> str:

@@ -90,6 +90,7 @@ def test_the_words_say_condition_cost_and_what_is_hard(joint):
     assert "random minus found: 27.5 points; of these 4.0 are the tasks by themselves" in text
     assert "(masked accuracy), 23.5 confusion with other tasks." in text
     assert "found 5.0 42.5; random 9.0 19.0" in text
+    assert text.endswith("Columns: seqsearch metrics cldyb (docs/metrics.md).")
 
 
 def test_json_holds_the_same_and_nothing_that_json_has_not(joint):

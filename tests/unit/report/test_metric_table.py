@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+import io
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from protocols.cli.main import main
 from protocols.report import cldyb_words
 from protocols.report.metric_table import COLUMNS, ROWS, page
+from protocols.report.tables import told
 from tests.unit.report.test_cldyb_words import summary
 
 HERE = Path(__file__).parents[3]
@@ -82,3 +85,9 @@ def test_an_unknown_name_is_one_line(name: str) -> None:
     assert said.exit_code == 2
     assert said.stderr.count("\n") == 1
     assert "seqsearch metrics lists them all" in said.stderr
+
+
+def test_below_tables_stands_where_their_columns_are_explained() -> None:
+    console = Console(file=io.StringIO(), width=120)
+    console.print(told("mcil", "headline", "", (), ()))
+    assert console.file.getvalue().endswith("Columns: seqsearch metrics mcil (docs/metrics.md).\n")
