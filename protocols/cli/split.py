@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from protocols.cli.types import Whole
 from seqsearch.core.errors import UserError
 
 
@@ -16,7 +17,7 @@ from seqsearch.core.errors import UserError
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE",
               help="The .parquet file to write.")  # fmt: skip
 @click.option("--pool", help="Without RUN: the pool that is split. With it: where its images lie now, if elsewhere.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Without RUN: study seed of the split.  [default: 0]")
+@click.option("--seed", type=Whole(0, 2**63 - 1), help="Without RUN: study seed of the split.  [default: 0]")
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def split(run: Path | None, out: Path, pool: str | None, seed: int | None, force: bool, as_json: bool) -> None:

@@ -19,8 +19,6 @@ from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
-from seqsearch.core.identity import closure
-
 PREFIX = "seqsearch_user_"
 OURS = ("seqsearch", "protocols", "actors")
 """Never taken from beside an own file: a checkout of ours may lie there."""
@@ -92,6 +90,8 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        from seqsearch.core.identity import closure  # brings numpy, which a command line that is only read does without
+
         name, _, inner = fullname.partition(".")
         package = sys.modules.get(name)
         if not isinstance(package, _Package) or (file := _file(package.folder, inner)) is None:
