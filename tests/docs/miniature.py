@@ -99,10 +99,10 @@ def write_streams(root: Path) -> None:
     for folder in ("photos", "cloc"):
         write_folder(root / folder / "stream", ["x", "y", "z"], images=120, side=8)
     rng = np.random.default_rng(1)
-    labels = np.repeat(rng.integers(0, 3, 3000), 2)
+    labels = np.repeat(rng.integers(0, 3, 1500), 2)
     lines = [f"{label}\tstream/{'xyz'[label]}/{i % 120:02d}.png\n" for i, label in enumerate(labels.tolist())]
     (root / "my_list.txt").write_text("".join(lines[:300]).replace("stream/", "photos/stream/"))
-    for name, part in (("pretrain", slice(0, 4000)), ("train", slice(4000, 5700)), ("test", slice(5700, 6000))):
+    for name, part in (("pretrain", slice(0, 1000)), ("train", slice(1000, 2700)), ("test", slice(2700, 3000))):
         (root / f"cloc_{name}.txt").write_text("".join(lines[part]))
 
 

@@ -37,6 +37,7 @@ IF: tuple[tuple[str, str, bool, str], ...] = (
     ("edge", " --fit", True, "--random-sequences 10"),
     ("gtep", " --params ", False, "--trials 2"),
     ("gtep", " --first-task ", True, "--first-task 3"),
+    ("online", "--shift auto", True, "--shift 64"),  # to choose it takes more labels
     ("online", " --stream ", False, "--stream glyphs:samples=3000,classes=10"),
     ("online", "--windows 256", True, "--windows 64,256"),
     ("pool", "--min-images 45", True, "--min-images 6"),
