@@ -31,7 +31,7 @@ IF: tuple[tuple[str, str, bool, str], ...] = (
     ("duel", " --find ", True, _SEARCH),
     ("duel", "imagenet-r", True, "--dry-run"),
     ("edge", "--orders|matrix.csv", False, "--tasks 3 --classes 9"),
-    ("edge", " --until ", True, "--max-sequences 6"),
+    ("edge", "mine.txt", True, "--tasks 3 --max-sequences 6"),
     ("edge", " --enumerate", True, "--tasks 2 --classes 4"),
     ("edge", " --fit", False, "--random-sequences 5"),
     ("edge", " --fit", True, "--random-sequences 10"),
