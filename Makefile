@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 
 # Tests that start no Ray share the cores; those that do have them to themselves.
 PYTEST := $(VENV)/bin/python -m pytest
-WITHOUT_RAY := -n 2 --dist loadfile tests/unit tests/conformance tests/golden tests/peers
+WITHOUT_RAY := -n 2 --dist loadfile tests/unit tests/conformance tests/golden tests/peers tests/docs
 
 .PHONY: demo gtep-demo online-demo mcil-demo test test-long lint bench clean
 

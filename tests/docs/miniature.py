@@ -86,7 +86,7 @@ def write_tables(root: Path) -> None:
     with (root / "table.csv").open("w", newline="") as out:
         csv.writer(out).writerows(table)
     (root / "mine.txt").write_text(
-        "".join(" ".join(map(str, order)) + "\n" for order in ([*range(20)], [*range(19, -1, -1)]))
+        "".join(" ".join(map(str, order)) + "\n" for order in ([*range(23)], [*range(22, -1, -1)]))
     )
     (root / "cifar100.txt").write_text("".join(f"thing {i}\n" for i in range(100)))
     (root / "exps").mkdir()
@@ -99,7 +99,7 @@ def write_streams(root: Path) -> None:
     for folder in ("photos", "cloc"):
         write_folder(root / folder / "stream", ["x", "y", "z"], images=120, side=8)
     rng = np.random.default_rng(1)
-    labels = np.repeat(rng.integers(0, 3, 600), 5)
+    labels = np.repeat(rng.integers(0, 3, 1500), 2)
     lines = [f"{label}\tstream/{'xyz'[label]}/{i % 120:02d}.png\n" for i, label in enumerate(labels.tolist())]
     (root / "my_list.txt").write_text("".join(lines[:300]).replace("stream/", "photos/stream/"))
     for name, part in (("pretrain", slice(0, 1000)), ("train", slice(1000, 2700)), ("test", slice(2700, 3000))):
@@ -109,6 +109,11 @@ def write_streams(root: Path) -> None:
 def write_captions(root: Path) -> None:
     """A captioned data set, and a file of captions for ``birds/``."""
     write_birds(root)
+    for folder in (root / "CUB_200_2011/images", root / "text_c10"):  # a fourth class: two experiences have two each
+        for file in sorted((folder / "003.Yellow_Warbler").iterdir()):
+            copy = folder / "004.Wren" / file.name.replace("Yellow_Warbler", "Wren")
+            copy.parent.mkdir(exist_ok=True)
+            shutil.copy(file, copy)
     rows = [
         {"image": str(p.relative_to(root / "birds")), "captions": [f"a bird with {i % 5} spots", "it sits on a branch"]}
         for i, p in enumerate(sorted((root / "birds").rglob("*.png")))

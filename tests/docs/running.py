@@ -14,7 +14,7 @@ from tests.docs.blocks import Block, seqsearch_commands
 _SEARCH = "--candidates 4 --condensed 2 --clusters 2 --simulations 2 --lookahead 0"
 _GLYPHS = "classes=20,train=6,reward=3,test=3"
 SMALL: Mapping[str, str] = {
-    "cldyb": f"--tasks 3 --classes-per-task 2 {_SEARCH} --score-seeds 2 --random-sequences 0",
+    "cldyb": f"--tasks 3 --classes-per-task 2 {_SEARCH} --score-seeds 1 --random-sequences 5",
     "edge": "--score-seeds 2",
     "gtep": "--tasks 2 --classes-per-task 2 --orders 1 --eval-orders 1",
     "online": "",
@@ -30,10 +30,14 @@ IF: tuple[tuple[str, str, bool, str], ...] = (
     ("duel", " --on ", False, f"--tasks 2 --classes-per-task 2 --sequences 6 --pool glyphs:{_GLYPHS}"),
     ("duel", " --find ", True, _SEARCH),
     ("duel", "imagenet-r", True, "--dry-run"),
+    ("edge", "--orders|matrix.csv", False, "--tasks 3 --classes 9"),
+    ("edge", "mine.txt", True, "--tasks 3 --max-sequences 6"),
+    ("edge", " --enumerate", True, "--tasks 2 --classes 4"),
     ("edge", " --fit", False, "--random-sequences 5"),
     ("edge", " --fit", True, "--random-sequences 10"),
     ("gtep", " --params ", False, "--trials 2"),
     ("gtep", " --first-task ", True, "--first-task 3"),
+    ("online", "--shift auto", True, "--shift 64"),  # to choose it takes more labels
     ("online", " --stream ", False, "--stream glyphs:samples=3000,classes=10"),
     ("online", "--windows 256", True, "--windows 64,256"),
     ("pool", "--min-images 45", True, "--min-images 6"),
@@ -41,7 +45,7 @@ IF: tuple[tuple[str, str, bool, str], ...] = (
     ("similarity", "--method ranpac", True, "--pool glyphs:classes=8"),
     ("similarity", "resnet50", True, "--images 1"),
 )
-"""Further ones, if a text stands in the line, or if it does not."""
+"""Further ones, if a pattern is found in the line, or if it is not."""
 ONE_EPOCH = frozenset(
     (
         "er",
@@ -107,7 +111,7 @@ def small(words: list[str]) -> list[str]:
     here = ["--workers", "0"] if command in SMALL else []
     if "--resume" in words:
         return [*words, *here]
-    more = [text for name, part, there, text in IF if name == command and (part in line) == there]
+    more = [text for name, part, there, text in IF if name == command and bool(re.search(part, line)) == there]
     return [*(_short(w, command) for w in words), *shlex.split(" ".join([SMALL.get(command, ""), *more])), *here]
 
 
