@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from seqsearch.core.settings import Group
-from seqsearch.core.text import as_sentence, did_you_mean
+from seqsearch.core.text import as_sentence, did_you_mean, near
 from seqsearch.core.typed import brief
 
 HEADINGS: dict[Group, str] = {
@@ -55,6 +55,17 @@ def group_of(parameter: click.Parameter) -> Group | None:
     return parameter.group if isinstance(parameter, GroupedOption) else "output"
 
 
+OTHER_WORDS = {
+    "search": "cldyb",
+    "find": "cldyb",
+    "train": "cldyb",
+    "tune": "gtep",
+    "evaluate": "score",
+    "results": "show",
+}
+"""What somebody may type for a command that is called otherwise."""
+
+
 class Commands(click.Group):
     """A group of commands: of a name that is none of theirs it says what may have been meant, or what there is."""
 
@@ -68,6 +79,10 @@ class Commands(click.Group):
             and self.get_command(ctx, args[0]) is None
         ):
             known = self.list_commands(ctx)
-            meant = did_you_mean(args[0], known) or f"there are {', '.join(known)}."
+            other = {word: name for word, name in OTHER_WORDS.items() if name in known}
+            meant = did_you_mean(args[0], known) or did_you_mean(
+                other.get(next(iter(near(args[0], other)), ""), ""), known
+            )
+            meant = meant or f"there are {', '.join(known)}."
             ctx.fail(f"No such command {brief(args[0])}. {as_sentence(meant)}")
         return super().resolve_command(ctx, args)

@@ -36,7 +36,7 @@ def _sequences(s: PlanSummary) -> Iterator[RenderableType]:
     shown = [x for x in s.sequences if x.sequence.kind in FOUND] + random[:1]
     if shown:
         yield line("")
-        yield render_sequences("sequences", shown)
+        yield render_sequences(f"sequences, one of {len(random):,} random ones", shown)
         yield line("")
 
 

@@ -68,9 +68,10 @@ def _figures(said: dict[str, Any], running: bool) -> list[str]:
 
     if not n("total"):  # nothing has begun yet
         return [f"  {', '.join([str(said.get('phase', 'starting')), *_times(said, running)])}"]
+    of = "" if said.get("state") == "finished" else f" of about {n('total'):,}"
     judged = f", {count(n('judged'), 'candidate')} judged" if n("judged") else ""
     found = [
-        f"  {said.get('phase')}: {n('done'):,} of about {n('total'):,} {said.get('unit')}{judged}",
+        f"  {said.get('phase')}: {n('done'):,}{of} {said.get('unit')}{judged}",
         f"  {count(n('trained'), 'training')} done, {n('saved'):,} saved; {count(n('cache_hits'), 'result')} known already",
     ]
     if running:

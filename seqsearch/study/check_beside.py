@@ -39,7 +39,8 @@ def beside(item: Item, backbone: str, weights: dict[str, str]) -> list[str]:
         others = [f"{name} {_other(world, name, on)}" for name in BESIDE if name != item.target]
         chance = 1 / sum(len(task.classes) for task in subject.tasks)
         told = f"accuracy on two small tasks: {right / count:.3f} (beside it: {', '.join(others)}, chance {chance:.3f})"
-        lines = [told, bytes_of(subject.both()).text()]
+        found = bytes_of(subject.both())
+        lines = [told, found.text(), *filter(None, [found.warning()])]
     if right / count <= chance + SIGMAS * math.sqrt(chance * (1 - chance) / count):
         lines.insert(
             1, "warning: that is not above chance: does it learn, and are its columns in the order of task.classes?"

@@ -13,6 +13,8 @@ from seqsearch.methods.data import Batch
 
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.uint8, torch.bool)
 """Of the tensors of a state."""
+LARGER = 2
+"""Times what the state holds: a footprint above that is told. A method may keep more than it writes, e.g. texts."""
 SAID = 0.9
 """Share of the bytes of a state that a footprint must say: what counts no image (running statistics, labels) may be left out."""
 
@@ -77,6 +79,14 @@ class Bytes:
                 "backbone (4 for each floating number, 1 for a pixel's): count them as params, statistics or exemplar_images"
             )
         return ""
+
+    def warning(self) -> str:
+        """What is said much larger than what is there, which a method may know why; empty if nothing is."""
+        said = self.said
+        beside = said.params + said.statistics + said.exemplar_texts + said.exemplar_images - self.rows * self.image
+        if beside <= LARGER * max(self.held, 1000):
+            return ""
+        return f"warning: memory_footprint() says {beside:,} bytes beside named exemplars, and the state holds {self.held:,}"
 
     def text(self) -> str:
         """In a line: what was compared."""

@@ -107,7 +107,8 @@ def test_what_is_read_of_every_method_and_learner_is_what_importing_it_gives() -
     ("command", "says"),
     [
         ("onlin", "No such command 'onlin'. Did you mean online?"),
-        ("serach", "No such command 'serach'. There are check, cldyb, "),
+        ("serach", "No such command 'serach'. Did you mean cldyb?"),
+        ("zzz", "No such command 'zzz'. There are check, cldyb, "),
         ("pool biuld", "No such command 'biuld'. Did you mean build?"),
         ("stream shwo", "No such command 'shwo'. Did you mean show?"),
         ("cldyb --methds er", "Did you mean '--methods'?"),

@@ -158,6 +158,7 @@ def test_states_by_lock_and_last_words(tmp_path: Path) -> None:
     assert "in the driver's process, one at a time, 1 job under way, 7 queued" in text
     assert "90 results known already" in text, "of this session as well as of the journal"
     say(state="running", phase="scoring", total=9, workers=4, busy=4, in_flight=8, queued=4)
+    assert "  scoring: 0 of about 9 " in "\n".join(lines(status(path)))
     assert "4 of 4 workers busy, 8 jobs under way, 4 queued" in "\n".join(lines(status(path)))
     for broken in ("", "[]", '{"at": 3, "state": [], "troubles": 7, "left_seconds": "x", "done": null}'):
         (path / "status.json").write_text(broken)

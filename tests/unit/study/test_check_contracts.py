@@ -97,3 +97,13 @@ def test_what_only_guesses_is_warned_of(tmp_path: Path) -> None:
     result = checked(tmp_path, body)
     assert result.exit_code == 0, result.output
     assert "warning: that is not above chance" in result.stdout
+
+
+def test_a_footprint_that_is_much_too_large_is_warned_of(tmp_path: Path) -> None:
+    body = (
+        "    def memory_footprint(self):\n        from dataclasses import replace\n"
+        "        said = super().memory_footprint()\n        return replace(said, params=said.params + 10**9)"
+    )
+    result = checked(tmp_path, body)
+    assert result.exit_code == 0, result.output
+    assert "warning: memory_footprint() says 1,000," in result.stdout
