@@ -112,11 +112,13 @@ def small(words: list[str]) -> list[str]:
     if "--resume" in words:
         return [*words, *here]
     more = [text for name, part, there, text in IF if name == command and bool(re.search(part, line)) == there]
-    return [*(_short(w, command) for w in words), *shlex.split(" ".join([SMALL.get(command, ""), *more])), *here]
+    trains = command in SMALL and command != "online"  # learners have no epochs
+    cut = [_short(w, "--weights" in words) for w in words] if trains else words
+    return [*cut, *shlex.split(" ".join([SMALL.get(command, ""), *more])), *here]
 
 
-def _short(word: str, command: str) -> str:
-    if word.startswith("cmd:") or command == "online":
+def _short(word: str, with_weights: bool) -> str:
+    if word.startswith("cmd:") or (with_weights and word in INSTEAD):
         return word
     if (found := re.match(r"glyphs:classes=(\d+)", word)) and int(found[1]) > 20:
         return word.replace(f"classes={found[1]}", _GLYPHS)
