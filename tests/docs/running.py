@@ -39,6 +39,7 @@ IF: tuple[tuple[str, str, bool, str], ...] = (
     ("gtep", " --first-task ", True, "--first-task 3"),
     ("online", "--shift auto", True, "--shift 64"),  # to choose it takes more labels
     ("online", " --stream ", False, "--stream glyphs:samples=3000,classes=10"),
+    ("online", "pool:glyphs ", True, "--stream pool:glyphs:classes=20,train=30,reward=20,test=20"),
     ("online", "--windows 256", True, "--windows 64,256"),
     ("pool", "--min-images 45", True, "--min-images 6"),
     ("score", "frozen:", True, "--score-seeds 1"),
