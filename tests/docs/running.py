@@ -37,14 +37,15 @@ IF: tuple[tuple[str, str, bool, str], ...] = (
     ("edge", " --fit", True, "--random-sequences 10"),
     ("gtep", " --params ", False, "--trials 2"),
     ("gtep", " --first-task ", True, "--first-task 3"),
-    ("online", "--shift auto", True, "--shift 64"),  # to choose it takes more labels
-    ("online", " --stream ", False, "--stream glyphs:samples=3000,classes=10"),
+    ("online", "--shift (?!auto)", False, "--shift 128"),  # to choose it takes more labels
+    ("online", " --out ", False, "--dry-run"),
+    ("online", " --stream ", False, "--stream glyphs:samples=2000,classes=10"),
     ("online", "pool:glyphs ", True, "--stream pool:glyphs:classes=20,train=30,reward=20,test=20"),
     ("online", "--windows 256", True, "--windows 64,256"),
     ("pool", "--min-images 45", True, "--min-images 6"),
     ("score", "frozen:", True, "--score-seeds 1"),
     ("similarity", "--method ranpac", True, "--pool glyphs:classes=8"),
-    ("similarity", "resnet50", True, "--images 1"),
+    ("similarity", "resnet50", True, "--images 1 --pool birds/"),
 )
 """Further ones, if a pattern is found in the line, or if it is not."""
 ONE_EPOCH = frozenset(
