@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ from seqsearch.features.store import UnionFeatures
 from seqsearch.methods.base import Caps, FitReport, Method
 from seqsearch.methods.config import build_config
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.pools.base import Part, Rows
+from seqsearch.pools.base import Part
+from seqsearch.study.check_watched import Recorder
 from seqsearch.training.context import PoolSource, WorkerContext, task_data
 from seqsearch.training.world import World
 
@@ -137,37 +137,6 @@ def cases_on_small_networks() -> list[Case]:
     on_resnet = [replace(c, label=f"{c.label}, ResNet", backbone=RESNET) for c in cases()]
     on_resnet = [c for c in on_resnet if c.caps.backbones == "any"]
     return [*(replace(c, backbone=TWO_BLOCKS) for c in cases()), *on_resnet, *cases_from_scratch(), *cases_of_pairs()]
-
-
-class Recorder:
-    """A source that notes which rows were read, and can spoil what it gives."""
-
-    def __init__(self, inner: PoolSource) -> None:
-        self.inner, self.device = inner, inner.device
-        self.decoded: set[int] = set()
-        self.read: set[int] = set()
-        self.spoil = False
-
-    def images(self, rows: Rows) -> torch.Tensor:
-        self.decoded.update(rows.tolist())
-        return self._spoilt(self.inner.images(rows))
-
-    def texts(self, rows: Rows) -> list[str]:
-        return self.inner.texts(rows)
-
-    def tokens(self, rows: Rows, generator: torch.Generator | None = None) -> dict[str, torch.Tensor]:
-        return self.inner.tokens(rows, generator)
-
-    def frozen(self, rows: Rows) -> torch.Tensor:
-        self.read.update(rows.tolist())
-        return self._spoilt(self.inner.frozen(rows))
-
-    def remembered(self, space: str, rows: Rows, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
-        self.read.update(rows.tolist())
-        return look(Batch(rows, self)) if self.spoil else self.inner.remembered(space, rows, look)
-
-    def _spoilt(self, values: torch.Tensor) -> torch.Tensor:
-        return torch.full_like(values, torch.nan) if self.spoil else values
 
 
 class Lab:
