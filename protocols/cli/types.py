@@ -13,7 +13,7 @@ from seqsearch.core.text import as_sentence, did_you_mean
 from seqsearch.core.typed import brief
 
 
-class Choice(click.Choice):  # type: ignore[type-arg]  # as `Measured`
+class Choice(click.Choice):  # type: ignore[type-arg]  # click 8.1, which is supported, cannot subscript it
     """One of some words; of another it says which may have been meant."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -54,7 +54,7 @@ class Number(click.FloatRange):
         return float(_checked(value, float, "a number", self, param))
 
 
-class Measured(click.ParamType):  # type: ignore[type-arg]  # to subscript it raises in click 8.1, which is supported, too
+class Measured(click.ParamType):  # type: ignore[type-arg]  # click 8.1, which is supported, cannot subscript it
     """A quantity with a unit, as `seqsearch.core.units` reads it."""
 
     name = "quantity"

@@ -195,7 +195,7 @@ def test_bash_itself_takes_it(tmp_path: Path) -> None:
     """Its function is called as bash calls it on TAB, with a program that asks this checkout."""
     bash = shutil.which("bash")
     if bash is None:
-        pytest.skip("there is no bash")
+        pytest.skip("bash is to call its own function, and is not installed here")
     program = tmp_path / "seqsearch"
     program.write_text(
         f'#!{bash}\nexec {sys.executable} -c \'from protocols.cli.main import main; main(prog_name="seqsearch")\' "$@"\n'

@@ -79,9 +79,12 @@ def test_only_the_first_of_several_is_an_optimum() -> None:
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.7, 0.1 + 0.2])
-@pytest.mark.parametrize("objective", ["adjacent", "lags", "within"])
-def test_a_similarity_that_is_the_same_everywhere_does_not_discriminate(constant: float, objective: str) -> None:
-    s = EdgePlanSettings(objective=objective)  # type: ignore[arg-type]  # names of objectives, as parameters
+@pytest.mark.parametrize(
+    "s",
+    [EdgePlanSettings(objective="adjacent"), EdgePlanSettings(objective="lags"), EdgePlanSettings(objective="within")],
+    ids=lambda s: s.objective,
+)
+def test_a_similarity_that_is_the_same_everywhere_does_not_discriminate(constant: float, s: EdgePlanSettings) -> None:
     p = plan("s", similarity(np.full((9, 9), constant)), (3, 3, 3), s)
     assert "does not discriminate" in p.says_nothing
     assert "made up" in p.says_nothing
