@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from protocols.cldyb.protocol import Cldyb
 from protocols.cldyb.settings import CldybSettings
 from protocols.running.event_log import EventLog
-from protocols.running.folder import RunFolder, write_json
+from protocols.running.folder import RunFolder
 from protocols.running.protocol import MARK
 from seqsearch.core.errors import UserError
-from seqsearch.storage.files import sync_folder
+from seqsearch.storage.files import sync_folder, write_json
 from seqsearch.storage.reading import json_object
 
 if TYPE_CHECKING:

@@ -42,9 +42,9 @@ class CldybRun(ProtocolRun):
         s.search(self.study.world).run(tuning.planners, more=True, deadline=s.deadline)
         chosen = tuning.chosen()
         s.folder.config["tuned"] = {label: dict(trial.spec.params) for label, trial in chosen.items()}
-        s.folder.save()
         s.monitor.say("tuned", "tuned " + "; ".join(in_words(chosen, tuning.trials)), chosen=s.folder.config["tuned"])
         self.study, self.trials = tuning.tuned(), tuning.rows()
+        s.folder.record_hyperparameters(self.study.hyperparameters())
 
     def export(self, reached: str | None) -> Exported:
         return export(self.session, self.study, self.plans, self.trials, reached)

@@ -11,7 +11,7 @@ from protocols.cldyb.settings import CldybSettings
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import MethodSpec, Task, Tasks
-from seqsearch.methods.spec import check_memory
+from seqsearch.methods.spec import check_memory, hyperparameters
 from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
 from seqsearch.study.encoder import encoder_items, with_encoder
@@ -58,6 +58,9 @@ class CldybStudy(Study):
     def identity(self) -> dict[str, Any]:
         instead = {"surrogates": described(self.surrogates)} if self.surrogates else {}
         return {**super().identity(), "first_task": self.first.digest, **instead}
+
+    def hyperparameters(self) -> dict[str, dict[str, Any]]:
+        return {**hyperparameters(self.surrogates), **super().hyperparameters()}
 
 
 def prepare(settings: CldybSettings, states: Path, device: str, directory: Path | None = None) -> CldybStudy:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from protocols.edge.fit import Fit
-from protocols.running.folder import write_json
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import built, fits
 from seqsearch.results.schema import FITS
+from seqsearch.storage.files import write_json
 from seqsearch.storage.reading import json_object
 
 LARGEST = 1 << 28

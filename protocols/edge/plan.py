@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from protocols.edge.plan_settings import ExtremesSettings
-from protocols.running.folder import write_json
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
@@ -22,6 +21,7 @@ from seqsearch.extremes.paper import PaperOptions
 from seqsearch.extremes.restarts import FinderName
 from seqsearch.results.schema import PLANS
 from seqsearch.similarity.matrix import Similarity
+from seqsearch.storage.files import write_json
 from seqsearch.storage.reading import json_object
 
 SIDES = ("hard", "easy")

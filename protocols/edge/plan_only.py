@@ -37,6 +37,9 @@ class PlanStudy:
     def identity(self) -> dict[str, Any]:
         return {"similarity": self.similarity.digest, "task_sizes": list(self.sizes)}
 
+    def hyperparameters(self) -> dict[str, dict[str, Any]]:
+        return {}
+
     def pools(self) -> list[dict[str, Any]]:
         return []
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from protocols.gtep.alike import alike_rows
 from protocols.gtep.cells import cells, table_rows
-from protocols.gtep.plans import Judged, Plans
+from protocols.gtep.plans import Plans
 from protocols.gtep.reading import GtepResults
 from protocols.gtep.scenario import Phase, sequence_id
 from protocols.gtep.spaces import SCHEMA
@@ -79,12 +79,7 @@ def _rollouts(run: Plans) -> Iterator[JudgedRollout]:
     for j in run.judged:
         for n, rollout in enumerate(j.rollouts):
             name = sequence_id("fresh" if j.side is None else "judge", j.side, n)
-            yield from _judged(run, rollout, name, labelled(j), "rescore", _shared(run, "judge", j.side) is not None)
-
-
-def labelled(j: Judged) -> str:
-    """The method in ``results.parquet``."""
-    return j.method.label if j.use == "tuned" else f"{j.method.label} ({j.use})"
+            yield from _judged(run, rollout, name, j.label, "rescore", _shared(run, "judge", j.side) is not None)
 
 
 def _judged(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from protocols.gtep.spaces import Setting
@@ -14,6 +14,7 @@ from seqsearch.core.types import Edge, MethodSpec, Rollout
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Counts
 from seqsearch.engine.trials import results
+from seqsearch.methods.spec import hyperparameters
 from seqsearch.study.look_alikes import LookAlikes
 
 Use = Literal["tuned", "original", "conventional"]
@@ -30,6 +31,11 @@ class Judged:
     side: int | None
     setting: Setting
     rollouts: tuple[Rollout, ...]
+
+    @property
+    def label(self) -> str:
+        """The method in ``results.parquet``."""
+        return self.method.label if self.use == "tuned" else f"{self.method.label} ({self.use})"
 
 
 class Results:
@@ -75,6 +81,16 @@ class Plans:
     judged: list[Judged] = field(default_factory=list)
     rollouts: dict[str, Rollout] = field(default_factory=dict)
     alike: dict[int, LookAlikes] = field(default_factory=dict)
+
+    def hyperparameters(self) -> dict[str, dict[str, Any]]:
+        """All values of what is judged, by label; of what was chosen on each pool for itself, by label and pool."""
+        specs = list[MethodSpec]()
+        for j in self.judged:
+            of_pool = (
+                f" on {self.study.judged_on[j.side].text}" if j.use == "conventional" and j.side is not None else ""
+            )
+            specs.append(replace(j.setting.spec, label=j.label + of_pool))
+        return hyperparameters(specs)
 
     def statuses(self, rollouts: Sequence[Rollout]) -> list[str]:
         """How each of these that was begun ended, or stands."""

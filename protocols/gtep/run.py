@@ -80,7 +80,7 @@ class GtepRun(ProtocolRun):
             sweep = Sweep(study.gtep, study.world, study.scenario, m, side, self.plans.known, number)
             self.plans.sweeps[m.label, number], live[m.label] = sweep, sweep.rounds()
         while live:
-            asked: list[Tried] = []
+            asked = list[Tried]()
             for label, rounds in list(live.items()):
                 try:
                     asked += next(rounds)
@@ -115,7 +115,7 @@ class GtepRun(ProtocolRun):
             for setting, use in self._to_judge(m):
                 for number, side in enumerate(self.study.judged_on):
                     self._plan(m, use, number, side, setting, "judge")
-        self._do("judging", self._trials())
+        self._train_judged()
 
     def _to_judge(self, m: MethodSpec) -> Iterator[tuple[Setting, Use]]:
         study = self.study
@@ -135,26 +135,27 @@ class GtepRun(ProtocolRun):
                     self._plan(m, "conventional", number, side, own, "judge")
             if (tuned := self.plans.chosen[m.label, None].setting) is not None:
                 self._plan(m, "tuned", None, study.tuned_on, tuned, "fresh")
-        self._do("judging", self._trials())
+        self._train_judged()
 
     def _plan(self, m: MethodSpec, use: Use, number: int | None, side: Side, setting: Setting, phase: Phase) -> None:
         study = self.study
         rollouts = study.scenario.rollouts(study.world, side, phase, setting.spec, study.gtep.judged_orders, "test")
         self.plans.judged.append(Judged(m, use, number, setting, rollouts))
 
-    def _trials(self) -> list[Trial]:
+    def _train_judged(self) -> None:
         """One trial an order, so that they run side by side."""
-        return [
+        self.session.folder.record_hyperparameters(self.plans.hyperparameters())
+        trials = [
             Trial(f"{j.setting.spec.label} ({j.use}, {name})", (r,), (name,))
             for j in self.plans.judged
             for n, r in enumerate(j.rollouts)
             for name in [sequence_id("fresh" if j.side is None else "judge", j.side, n)]
         ]
+        self._do("judging", trials)
 
     def _do(self, phase: str, trials: Sequence[Trial]) -> None:
         """Run trials: first what several of them begin with, once, then all."""
-        s, journal = self.session, self.session.journal
-        trials = without_repeats(trials)
+        s, journal, trials = self.session, self.session.journal, without_repeats(trials)
         self.plans.rollouts.update({r.digest: r for t in trials for r in t.rollouts})
         s.edges = self.plans.edges
         runner = s.trials(self.study.world)

@@ -16,7 +16,6 @@ from protocols.online.reading import OnlineResults
 from protocols.online.study import OnlineStudy
 from protocols.online.summary import summarise
 from protocols.running.export import Searched, run_info, write_costs
-from protocols.running.folder import write_json
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.core.outcomes import EdgeResult
@@ -25,6 +24,7 @@ from seqsearch.engine.evaluator import Ledger
 from seqsearch.results.rows import Row
 from seqsearch.results.stream_schema import BLIND, CURVES, FIGURES, SHIFT
 from seqsearch.results.tables import write_rows
+from seqsearch.storage.files import write_json
 from seqsearch.streams.playing import Played
 
 HELD_OUT = -1

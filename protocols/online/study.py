@@ -19,7 +19,7 @@ from seqsearch.core.types import MethodSpec, Segment
 from seqsearch.correlation.shift import ShiftChoice
 from seqsearch.features.store import Shard, UnionFeatures
 from seqsearch.methods.config import Config, build_config, default_of
-from seqsearch.methods.spec import capabilities_of
+from seqsearch.methods.spec import capabilities_of, hyperparameters
 from seqsearch.pools.base import Pool
 from seqsearch.storage.files import cache_root
 from seqsearch.streams.open import located_stream
@@ -104,6 +104,10 @@ class OnlineStudy:
             "shift": self.shift,
             **trained_with(self.world, self.methods, self.weight_tags),
         }
+
+    def hyperparameters(self) -> dict[str, dict[str, Any]]:
+        """Of all learners, by label; written into ``config.json``."""
+        return hyperparameters(self.methods, "learner")
 
     def _described(self) -> dict[str, Any]:
         p = self.played

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from protocols.running.folder import CONFIG, RunFolder, write_json
+from protocols.running.folder import CONFIG, RunFolder
 from protocols.running.protocol import MARK, Protocol
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
@@ -23,6 +23,7 @@ from seqsearch.engine.search import Counts, outcome
 from seqsearch.results.rows import JudgedRollout, RunInfo, SequenceKind, Training
 from seqsearch.results.schema import STATS, TRAININGS
 from seqsearch.results.tables import write_trainings
+from seqsearch.storage.files import write_json
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile
 from seqsearch.storage.reading import json_object

@@ -24,7 +24,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.settings import Settings, flag
 from seqsearch.core.text import copyable, printable, shown
 from seqsearch.core.typed import brief, fits
-from seqsearch.storage.files import atomic_path, sync_folder
+from seqsearch.storage.files import sync_folder, write_json
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import json_object
 from seqsearch.storage.unfinished import UNFINISHED
@@ -168,6 +168,12 @@ class RunFolder:
         self.save()
         return changed
 
+    def record_hyperparameters(self, values: Mapping[str, Mapping[str, Any]]) -> None:
+        """Record all values that methods are trained with, by label; of other labels, what was recorded stays."""
+        known = self.config.get("hyperparameters")
+        self.config["hyperparameters"] = {**(known if isinstance(known, dict) else {}), **values}
+        self.save()
+
     def saved(self) -> dict[str, Any]:
         """What ``config.json`` says, as it is read again."""
         plain: dict[str, Any] = json.loads(json.dumps(self.config))
@@ -204,16 +210,6 @@ class RunFolder:
     def close(self) -> None:
         sweep_run(self.path)
         self._owner.close()
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Whole or not at all, and on the disk when this returns.
-
-    Raises:
-        UserError: the disk is full.
-    """
-    with atomic_path(path, durable=True) as temporary:
-        temporary.write_text(json.dumps(value, indent=2) + "\n")
 
 
 def _make(path: Path) -> None:

@@ -40,6 +40,10 @@ class Prepared(typing.Protocol):
         """What the names of the settings stand for; written into ``config.json``, and compared when the run is resumed."""
         ...
 
+    def hyperparameters(self) -> dict[str, dict[str, Any]]:
+        """All values of each method that is trained, by label, defaults included; written into ``config.json``."""
+        ...
+
     def pools(self) -> list[dict[str, Any]]:
         """What each pool is, for the journal; none if nothing is trained."""
         ...

@@ -52,6 +52,8 @@ def run(
     _check_storage(runtime)
     finished = protocol.finished(folder.path)
     changed = folder.identify(prepared.identity(), protocol.may_change, finished)
+    if not finished:  # else it may say what was tuned
+        folder.record_hyperparameters(prepared.hyperparameters())
     damage = torn(protocol, folder.path) if finished else ""
     if finished and not damage:
         copy_files(protocol, folder.path, runtime.engine.export)

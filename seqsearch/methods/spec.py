@@ -80,6 +80,15 @@ def capabilities_of(spec: MethodSpec, kind: ItemKind = "method") -> Caps:
     return capabilities(build, build_config(build, dict(spec.params), spec.backbone), spec.label)
 
 
+def hyperparameters(methods: Iterable[MethodSpec], kind: ItemKind = "method") -> dict[str, dict[str, Any]]:
+    """All hyperparameters of methods, by label: those that were given, and the defaults that hold on each one's backbone."""
+    found = dict[str, dict[str, Any]]()
+    for spec in methods:
+        build = load(kind, spec.target)
+        found[spec.label] = dict(vars(build_config(build, dict(spec.params), spec.backbone)))
+    return found
+
+
 def check_memory(methods: Iterable[MethodSpec], classes: int) -> None:
     """That every class of a run has room for an exemplar in the memory of each method that has one.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from seqsearch.core.errors import CannotWrite, UserError
 from seqsearch.storage.inside import Inside
@@ -28,6 +29,16 @@ def atomic_path(path: Path, *, durable: bool = False) -> Iterator[Path]:
             yield path.with_name(temporary)
     except OSError as error:
         raise cannot_write(error, path) from error
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Whole or not at all, and on the disk when this returns.
+
+    Raises:
+        UserError: the disk is full.
+    """
+    with atomic_path(path, durable=True) as temporary:
+        temporary.write_text(json.dumps(value, indent=2) + "\n")
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from seqsearch.core.settings import PoolSettings, StudySettings
 from seqsearch.core.typed import brief
 from seqsearch.core.types import MethodSpec
 from seqsearch.features.store import Shard, UnionFeatures
-from seqsearch.methods.spec import augments, capabilities_of
+from seqsearch.methods.spec import augments, capabilities_of, hyperparameters
 from seqsearch.planners.step import PoolView
 from seqsearch.pools.base import PARTS, Pool
 from seqsearch.pools.open import located_pool, located_pools
@@ -76,6 +76,10 @@ class Study:
             "other_views": {name: len(v.class_ids) for name, v in self.views.items() if name != EVALUATE},
             **trained_with(self.world, self.methods, self.weight_tags),
         }
+
+    def hyperparameters(self) -> dict[str, dict[str, Any]]:
+        """Of all that it trains, by label; written into ``config.json``."""
+        return hyperparameters(self.methods)
 
     def images_per_class(self) -> dict[str, float]:
         """Images of a class by what they are for, means over the classes in play.

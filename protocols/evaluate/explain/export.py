@@ -11,7 +11,6 @@ from protocols.evaluate.explain.common import Common
 from protocols.evaluate.explain.study import ExplainStudy
 from protocols.evaluate.explain.summary import Explained, MethodEffects, Summary, summarise
 from protocols.running.export import classes_of, run_info, write_costs
-from protocols.running.folder import write_json
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.core.errors import UserError
@@ -21,6 +20,7 @@ from seqsearch.results.rows import Row, finite
 from seqsearch.results.run import assembled, read_results
 from seqsearch.results.schema import EFFECTS, RESULTS
 from seqsearch.results.tables import write_rows, write_sequences
+from seqsearch.storage.files import write_json
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import json_object
 

@@ -18,6 +18,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
 from seqsearch.core.types import MethodSpec, Tasks
 from seqsearch.methods.command import commands
+from seqsearch.methods.spec import hyperparameters
 from seqsearch.planners.regrouped import regrouped, regroupings, reordered, reorderings
 from seqsearch.planners.step import PoolView
 from seqsearch.results.joint import at_once
@@ -47,6 +48,9 @@ class ExplainStudy(EvaluateStudy):
     def identity(self) -> dict[str, Any]:
         bounds = {b: {"label": m.label, "digest": m.digest} for b, m in self.bounds.items()}
         return {**super().identity(), "bounds": bounds}
+
+    def hyperparameters(self) -> dict[str, dict[str, Any]]:
+        return {**hyperparameters(self.bounds.values()), **super().hyperparameters()}
 
     @property
     def found(self) -> tuple[TaskSequence, ...]:

@@ -20,6 +20,7 @@ from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
 from seqsearch.core.types import MethodSpec
+from seqsearch.methods.spec import hyperparameters
 from seqsearch.planners.replicates import SCORING, scoring
 from seqsearch.pools.union import class_names
 from seqsearch.results.joint import at_once
@@ -74,6 +75,10 @@ class ScoreStudy(EvaluateStudy):
             "known": dict(Counter(m for _, m, _ in self.judging.known)),
             "remarks": list(self.remarks),
         }
+
+    def hyperparameters(self) -> dict[str, dict[str, Any]]:
+        references = (m for r in self.references for m in (r.mean, r.bound))
+        return {**hyperparameters(references), **super().hyperparameters()}
 
     def _taken_over(self) -> dict[str, str]:
         """Backbone by label of the methods whose results are the source's; empty where it does not say."""

@@ -15,7 +15,7 @@ import pytest
 from actors.options import EngineOptions
 from protocols.running import session as sessions
 from protocols.running.export import classes_of, rescored, run_info, write_costs
-from protocols.running.folder import RunFolder, write_json
+from protocols.running.folder import RunFolder
 from protocols.running.protocol import Exported, Protocol, ProtocolRun, protocols
 from protocols.running.run import Ended, run
 from protocols.running.runtime import Runtime
@@ -30,6 +30,7 @@ from seqsearch.planners.given import GivenPlanner, GivenSequence
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults, assembled, read_results
 from seqsearch.results.tables import write_results, write_sequences
+from seqsearch.storage.files import write_json
 from seqsearch.study.study import EVALUATE, HELD_OUT, TUNE, Study, kept_classes, reads_frozen, resolved, view_of
 from tests.unit.running.test_time_budget import results_in
 

@@ -21,12 +21,13 @@ from actors.options import EngineOptions
 from actors.run_states import RunStates
 from protocols.cldyb.settings import CldybSettings
 from protocols.running.event_log import EventLog
-from protocols.running.folder import RunFolder, write_json
+from protocols.running.folder import RunFolder
 from protocols.running.heartbeat import Heartbeat
 from seqsearch.core.errors import UserError
 from seqsearch.engine.journal import Journal
 from seqsearch.states.cache import StateCache
 from seqsearch.states.folder import StateFolder
+from seqsearch.storage.files import write_json
 from seqsearch.storage.inside import Inside
 from tests.studies import execute
 from tests.unit.engine.test_journal import edge
