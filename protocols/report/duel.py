@@ -14,7 +14,7 @@ from protocols.report.duel_needed import of
 from protocols.report.duel_plots import against, gaps
 from protocols.report.edge_cells import interval, signed
 from protocols.report.edge_truth import p_text
-from protocols.report.gallery import gallery
+from protocols.report.gallery import drawn, gallery
 from protocols.report.page import identity, plain, write_page
 from protocols.report.plots import Dots
 from protocols.report.provenance import sentences
@@ -32,14 +32,14 @@ CSS = {"a": "hard", "b": "easy", "": "given"}
 
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``."""
-    s = exported.summary
+    data, s = exported.results, exported.summary
     lines = "".join(f"<li>{escape(finding)}</li>" for finding in words.findings(s))
     notes = '<ul class="notes">' + "".join(f"<li>{escape(note)}</li>" for note in words.notes(s)) + "</ul>"
     sections = [
         f'<p class="eyebrow">seqsearch run {escape(s.run)}</p>\n<h1>{escape(words.headline(s))}</h1>\n<ul>{lines}</ul>',
         *(t.html() for t in tables(s)), _charts(s), notes,
-        gallery(exported.results, pools, "worse for that method beside the other") if s.found else "", _how(s),
-        identity(exported.results.config),
+        gallery(data, pools, "worse for that method beside the other") if s.found else "",
+        drawn(data, pools, "What both methods are compared on."), _how(s), identity(data.config),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{s.run}: {s.methods[0]} and {s.methods[1]}", sections)
 

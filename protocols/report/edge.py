@@ -17,7 +17,7 @@ from protocols.report import edge_cells as cells
 from protocols.report import edge_fit
 from protocols.report import edge_words as words
 from protocols.report.edge_truth import truth
-from protocols.report.gallery import gallery
+from protocols.report.gallery import drawn, gallery
 from protocols.report.page import identity, write_page
 from protocols.report.plots import Curve, Dots, Range, densities, ranges, scatter, task_matrix
 from protocols.report.provenance import sentences
@@ -51,8 +51,8 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     sections = [
         _head(summary), cells.distribution(summary).html(), cells.bounds(summary).html(), _densities(summary),
         _ranges(summary), _scatter(summary), _fits(summary), *(t.html() for t in tables), _notes(summary),
-        _matrices(data, similarity, pools) if similarity else "", gallery(data, pools), how(summary),
-        identity(data.config),
+        _matrices(data, similarity, pools) if similarity else "", gallery(data, pools), drawn(data, pools),
+        how(summary), identity(data.config),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{summary.run}: class sequences and what they do", sections)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from protocols.evaluate.explain.summary import Summary
 from protocols.report import explain_words as words
 from protocols.report.explain_tables import tables
-from protocols.report.gallery import gallery
+from protocols.report.gallery import drawn, gallery
 from protocols.report.page import identity, plain, write_page
 from protocols.report.plots import Range, ranges
 from protocols.report.provenance import sentences
@@ -33,7 +33,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     how = "".join(f"<p>{escape(text)}</p>\n" for text in sentences(s.provenance))
     sections = [
         head, _chart(s), *(t.html() for t in tables(s)), f'<ul class="notes">{notes}</ul>', gallery(data, pools),
-        f"<h2>How it was computed</h2>\n{how}", identity(data.config),
+        drawn(data, pools), f"<h2>How it was computed</h2>\n{how}", identity(data.config),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{s.run}: why found sequences are hard", sections)
 

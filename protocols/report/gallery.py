@@ -22,6 +22,8 @@ DRAWN = 2
 DRAWN_TILE, DRAWN_TILES, DRAWN_COLORS = 32, 120, 64
 """Side, number and colours of sample images in random sequences, at most: as they are embedded, 0.25 MB of them."""
 
+COMPARED = "What the found ones are compared with."
+
 
 def gallery(data: RunResults, pools: Sequence[Pool], larger: str = "harder") -> str:
     """The found sequences, task by task, with an image of every class; ``larger``: what a larger J means."""
@@ -38,8 +40,11 @@ def gallery(data: RunResults, pools: Sequence[Pool], larger: str = "harder") -> 
     )
 
 
-def drawn(data: RunResults, pools: Sequence[Pool]) -> str:
-    """The first random sequences, folded up, with small images; classes beyond `DRAWN_TILES` are named only."""
+def drawn(data: RunResults, pools: Sequence[Pool], what: str = COMPARED) -> str:
+    """The first random sequences, folded up, with small images; classes beyond `DRAWN_TILES` are named only.
+
+    ``what`` says what they are for.
+    """
     random = [s for s in data.sequences if s.kind == "random" and "@" not in s.sequence_id]
     if not random:
         return ""
@@ -51,9 +56,9 @@ def drawn(data: RunResults, pools: Sequence[Pool]) -> str:
         left -= len(classes[:left])
         body += f"<h3>{escape(s.sequence_id)}</h3>{_steps(s, tiles)}"
     title = f"Random sequences: {f'the first {DRAWN} of {len(random)}' if len(random) > DRAWN else len(random)}"
-    lead = f"What the found ones are compared with. One sample image per class, in {DRAWN_COLORS} colours"
+    lead = f"{what} One sample image per class, in {DRAWN_COLORS} colours"
     lead += f"; the first {DRAWN_TILES} have one." if unpictured else "."
-    return f'<details class="drawn"><summary>{title}</summary><p class="lead">{lead}</p>\n{body}</details>'
+    return f'<details class="drawn"><summary>{title}</summary><p class="lead">{escape(lead)}</p>\n{body}</details>'
 
 
 def _sequence(s: TaskSequence, pools: Sequence[Pool], unfolded: bool) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report import score_words as words
 from protocols.report.charts import Line, bounds, line_chart
-from protocols.report.gallery import gallery
+from protocols.report.gallery import drawn, gallery
 from protocols.report.page import identity, plain, write_page
 from protocols.report.tables import grid
 from protocols.report.text import line
@@ -39,7 +39,8 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     head = f'<p class="eyebrow">seqsearch run {escape(s.run)}</p>\n<h1>{escape(words.headline(s))}</h1>'
     sections = [
         head, *(t.html() for t in words.tables(s)[:-1]), f'<ul class="notes">{notes}</ul>', _curves(s),
-        *(t.html() for t in words.tables(s)[-1:]), gallery(data, pools), identity(data.config),
+        *(t.html() for t in words.tables(s)[-1:]), gallery(data, pools), drawn(data, pools),
+        identity(data.config),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{s.run}: methods on given sequences", sections)
 
