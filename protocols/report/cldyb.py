@@ -15,6 +15,7 @@ from protocols.report import cldyb_words as words
 from protocols.report.charts import Line, bounds, line_chart, strip
 from protocols.report.cldyb_searches import how_found
 from protocols.report.gallery import drawn, gallery
+from protocols.report.legend import keys
 from protocols.report.page import identity, plain, write_page
 from protocols.report.provenance import sentences
 from protocols.report.tables import columns_of
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 PAPER = "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models"
+CURVES = {"line dot band found": "found", "line dot band random": "random"}
+MASKED = {f"line dot {css}{more}": f"{css}{more}" for css in ("found", "random") for more in ("", " masked")}
+"""What lines are called in the two legends."""
 
 
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
@@ -111,30 +115,24 @@ def _table(summary: Summary) -> str:
     )
 
 
-def _key(name: str, css: str) -> str:
-    return f'<span class="key {css}">{name}</span>'
-
-
 def _curves(summary: Summary) -> str:
-    keys = _key("found", "found") + _key("random", "random")
-    legend = f"{keys} Mean accuracy on the tasks learned so far, percent; bands: range over sequences and seeds."
     charts = _charts(summary, lambda side, css: [Line(css, css, side.acc_by_step, side.low, side.high)])
+    named = keys(CURVES, [charts])
+    legend = f"{named} Mean accuracy on the tasks learned so far, percent; bands: range over sequences and seeds."
     return charts and f'<h2>Accuracy as tasks arrive</h2>\n<p class="legend">{legend}</p>\n{charts}'
 
 
 def _masked(summary: Summary) -> str:
-    keys = "".join(_key(css, css) + _key("masked", f"{css} masked") for css in ("found", "random"))
-    legend = (
-        f"{keys}<br>Dashed: scores restricted to the classes of the image's own task. Where dashed lines differ, the "
-        "tasks by themselves are harder; the gap from dashed to solid is confusion with other tasks."
-    )
-
     def lines(side: Side, css: str) -> list[Line]:
         if not side.masked_by_step:
             return []
         return [Line(f"{css}, masked", f"{css} masked", side.masked_by_step), Line(css, css, side.acc_by_step)]
 
     charts = _charts(summary, lines)
+    legend = (
+        f"{keys(MASKED, [charts])}<br>Dashed, dots hollow: scores restricted to the classes of the image's own task. Where "
+        "dashed lines differ, the tasks by themselves are harder; the gap from dashed to solid is confusion with other tasks."
+    )
     return charts and f'<h2>Harder tasks, or more confusion?</h2>\n<p class="legend">{legend}</p>\n{charts}'
 
 
@@ -167,10 +165,10 @@ def _trace(trace: Sequence[Row]) -> str:
     body = "".join(_trace_row(search, step, rows, axis) for (search, step), rows in steps.items())
     names = ("Search", "Task", "Candidates", "J of each", "J from", "to", "chosen", "Simulations", "Failed")
     head = "".join(f"<th>{name}</th>" for name in names)
+    named = keys({"candidate": "candidate task, judged by training", "chosen": "chosen"}, [body])
     return (
-        '<h2>Candidates judged</h2>\n<p class="lead">Every dot is a candidate task that was judged by training; the '
-        f'filled one was chosen. One axis for all rows.</p>\n<div class="scroll"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
+        f'<h2>Candidates judged</h2>\n<p class="legend">{named} Each dot at its J; one axis for all rows.</p>\n'
+        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
 

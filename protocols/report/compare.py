@@ -16,6 +16,7 @@ from protocols.evaluate.compare.figures import MEAN, Side
 from protocols.evaluate.compare.table import Table, write_table
 from protocols.report import compare_words as words
 from protocols.report.charts import Line, bounds, line_chart
+from protocols.report.legend import keys, section, titled
 from protocols.report.page import identity, plain, write_page
 from protocols.report.tables import Cells, grid
 from protocols.report.text import line
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 COLOURS = ("found", "random", "easy", "given", "paper", "truth")
 """Of curves that stand for runs or methods; no more are drawn in one chart."""
+SIDES = {f"line dot {side}": side for side in ("found", "random", "easy", "given")}
+GROWN = {"growth": "a pool has grown"}
+"""Keys of lines, and of the one that stands upright."""
 PAGE, TABLE, FIGURES = "compare.html", "accuracy.csv", "compare.json"
 
 
@@ -111,9 +115,8 @@ def _runs(c: Comparison) -> str:
     for run in c.runs:
         of = [s for s in c.sides if (s.run, s.method) == (run.name, MEAN) and s.side in COLOURS]
         charts.append((run.name, [Line(s.side, s.side, s.steps["acc"]) for s in of], run.grown))
-    legend = "".join(_key(side, side) for side in ("found", "random", "easy") if any(side == s.side for s in c.sides))
     drawn = [(name, lines, min((p.from_step for p in grown), default=None)) for name, lines, grown in charts if lines]
-    return _charts("Found and random sequences, mean over methods", legend, drawn)
+    return _charts("Found and random sequences, mean over methods", SIDES, drawn)
 
 
 def _methods(c: Comparison) -> str:
@@ -122,10 +125,12 @@ def _methods(c: Comparison) -> str:
         sides = [side for side in ("random", "easy", "found") if any(s.side == side for s in c.sides)]
         drawn = [(m, [Line(s.side, s.side, s.steps["acc"]) for side in sides for s in c.of(side, m)], c.start)
                  for m in _names(c, "found")]  # fmt: skip
-        return _charts("Found and random sequences by method", "".join(_key(s, s) for s in sides), drawn)
+        return _charts("Found and random sequences by method", SIDES, drawn)
     runs = [r.name for r in c.runs][: len(COLOURS)]
     drawn = [(m, _lines([s for s in c.of("found", m) if s.run in runs], runs), c.start) for m in _names(c, "found")]
-    return _charts("Found sequences by method", _run_keys(c, runs), [d for d in drawn if d[1]])
+    return _charts(
+        "Found sequences by method", _named(runs), [d for d in drawn if d[1]], left_out=_left_out(len(c.runs), "runs")
+    )
 
 
 def _upcoming(c: Comparison) -> str:
@@ -139,7 +144,8 @@ def _upcoming(c: Comparison) -> str:
         lines = [Line(s.run, COLOURS[runs.index(s.run)], s.steps["upcoming"][c.start - 1 :]) for s in sides]
         if lines:
             drawn.append((method or "mean over methods", lines, c.start))
-    return _charts(f"Tasks from step {c.start} on, found sequences", _run_keys(c, runs), drawn, first=c.start)
+    title, left_out = f"Tasks from step {c.start} on, found sequences", _left_out(len(c.runs), "runs")
+    return _charts(title, _named(runs), drawn, c.start, left_out)
 
 
 def _random(c: Comparison) -> str:
@@ -148,8 +154,8 @@ def _random(c: Comparison) -> str:
     few = methods[: len(COLOURS)]
     of = [s for s in c.sides if (s.run, s.side) == (c.runs[0].name, "random") and s.method in few]
     lines = [Line(s.method, COLOURS[few.index(s.method)], s.steps["acc"]) for s in of]
-    keys = "".join(_key(m, COLOURS[i]) for i, m in enumerate(few)) + _left_out(len(methods), "methods")
-    return _charts("Methods on random sequences", keys, [(c.runs[0].name, lines, None)] if lines else [])
+    drawn = [(c.runs[0].name, lines, None)] if lines else []
+    return _charts("Methods on random sequences", _named(few), drawn, left_out=_left_out(len(methods), "methods"))
 
 
 def _names(c: Comparison, side: str) -> list[str]:
@@ -160,26 +166,23 @@ def _lines(sides: Sequence[Side], runs: Sequence[str]) -> list[Line]:
     return [Line(s.run, COLOURS[runs.index(s.run)], s.steps["acc"]) for s in sides]
 
 
-def _run_keys(c: Comparison, runs: Sequence[str]) -> str:
-    return "".join(_key(r, COLOURS[i]) for i, r in enumerate(runs)) + _left_out(len(c.runs), "runs")
+def _named(names: Sequence[str]) -> dict[str, str]:
+    """Runs or methods by their colours."""
+    return {f"line dot {css}": name for css, name in zip(COLOURS, names, strict=False)}
 
 
 def _left_out(number: int, what: str) -> str:
     return f" The first {len(COLOURS)} of {number} {what}." if number > len(COLOURS) else ""
 
 
-def _key(name: str, css: str) -> str:
-    return f'<span class="key {css}">{escape(name)}</span>'
-
-
-def _charts(title: str, legend: str, drawn: Sequence[tuple[str, list[Line], int | None]], first: int = 1) -> str:
-    """On one axis; a dashed line where a pool grew."""
+def _charts(
+    title: str, names: dict[str, str], drawn: Sequence[tuple[str, list[Line], int | None]], first: int = 1, left_out: str = ""
+) -> str:  # fmt: skip
+    """On one axis; a dashed line where a pool grew. ``names`` of lines are as in `keys`."""
     values = [v for _, lines, _ in drawn for one in lines for v in one.values if math.isfinite(v)]
     if not values:
         return ""
     axis = bounds(values)
-    body = "".join(
-        f"<div><h3>{escape(name)}</h3>{line_chart(lines, axis, first, mark)}</div>" for name, lines, mark in drawn
-    )
+    charts = [titled(name, line_chart(lines, axis, first, mark)) for name, lines, mark in drawn]
     said = "Accuracy on the tasks learned so far, percent." if first == 1 else "Accuracy on these tasks, percent."
-    return f'<h2>{escape(title)}</h2>\n<p class="legend">{legend} {said}</p>\n<div class="charts">{body}</div>'
+    return section(title, f"{keys(names | GROWN, charts)}{left_out} {said}", charts)

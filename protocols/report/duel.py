@@ -15,6 +15,7 @@ from protocols.report.duel_plots import against, gaps
 from protocols.report.edge_cells import interval, signed
 from protocols.report.edge_truth import p_text
 from protocols.report.gallery import drawn, gallery
+from protocols.report.legend import keys, section, titled
 from protocols.report.page import identity, plain, write_page
 from protocols.report.plots import Dots
 from protocols.report.provenance import sentences
@@ -124,17 +125,17 @@ def _charts(s: DuelSummary) -> str:
     groups = [g for g in groups if g.points]
     if not groups:
         return ""
-    (a, b), names = (escape(m) for m in s.methods), " and ".join(s.methods)
-    drawn = [f"<div><h3>Each sequence</h3>{against(groups, s.methods, f'final accuracy of {names}')}</div>"]
+    (a, b), both = s.methods, " and ".join(s.methods)
+    charts = [titled("Each sequence", against(groups, s.methods, f"final accuracy of {both}"))]
     if len(s.pairs):
         marks = [(CSS[w.side], w.gap.value) for w in again]
-        drawn.append(f"<div><h3>{a} minus {b}</h3>{gaps(s.pairs.gaps.tolist(), marks, f'gaps of {names}')}</div>")
-    keys = '<span class="key random">random</span>'
-    keys += f'<span class="key hard">worst for {a}</span><span class="key easy">worst for {b}</span>'
-    legend = (
-        f"{keys}<br>Final accuracy. Random: one training each; others: mean over fresh seeds. Diagonal: both alike."
-    )
-    return f'<h2>Sequence by sequence</h2>\n<p class="legend">{legend}</p>\n<div class="charts">{"".join(drawn)}</div>'
+        charts.append(titled(f"{a} minus {b}", gaps(s.pairs.gaps.tolist(), marks, f"gaps of {both}")))
+    names = {
+        "dot random": "random", "bar": "random, their number", "dot mark hard": f"worst for {a}",
+        "dot mark easy": f"worst for {b}", "dot mark given": "given", "even": "both alike",
+    }  # fmt: skip
+    legend = "Final accuracy. Random: one training each; others: mean over fresh seeds."
+    return section("Sequence by sequence", f"{keys(names, charts)}<br>{legend}", charts)
 
 
 def _how(s: DuelSummary) -> str:

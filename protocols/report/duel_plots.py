@@ -20,7 +20,7 @@ def against(groups: Sequence[Dots], names: tuple[str, str], label: str) -> str:
     low, high = axes.x_range
     parts = axes.frame(f"{names[0]}, percent (up: {names[1]})", percent_x=True)
     parts.append(
-        f'<line class="grid" x1="{axes.x(low):.1f}" y1="{axes.y(low):.1f}" x2="{axes.x(high):.1f}" y2="{axes.y(high):.1f}"/>'
+        f'<line class="even" x1="{axes.x(low):.1f}" y1="{axes.y(low):.1f}" x2="{axes.x(high):.1f}" y2="{axes.y(high):.1f}"/>'
     )
     for g in groups:
         radius = 2.4 if len(g.points) > LARGE else 3.6
@@ -42,7 +42,7 @@ def gaps(values: Sequence[float], marks: Sequence[tuple[str, float]], label: str
             f'<rect class="bar" x="{axes.x(a):.1f}" y="{top:.1f}" width="{max(0.5, axes.x(b) - axes.x(a)):.1f}" '
             f'height="{axes.y(0) - top:.1f}"/>'
         )
-    parts.append(f'<line class="grid" x1="{axes.x(0):.1f}" x2="{axes.x(0):.1f}" y1="12" y2="{HEIGHT - BOTTOM}"/>')
+    parts.append(f'<line class="even" x1="{axes.x(0):.1f}" x2="{axes.x(0):.1f}" y1="12" y2="{HEIGHT - BOTTOM}"/>')
     for css, value in marks:
         x = axes.x(value)
         parts.append(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from html import escape
 
 from protocols.edge.fit import Fit
 from protocols.edge.fitted import MethodFit, Side
 from protocols.edge.summary import EdgeSummary, MethodEdge
 from protocols.report.edge_cells import CONDITIONS, interval, signed
 from protocols.report.edge_truth import p_text
+from protocols.report.legend import titled
 from protocols.report.plots import Dots, scatter
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent
@@ -143,11 +143,7 @@ def _finite(x: float) -> float | None:
 
 def charts(s: EdgeSummary) -> list[str]:
     """Predicted against measured accuracy, a chart for each method that was fitted."""
-    return [
-        f"<div><h3>{escape(m.method)}</h3>{_predicted(m.fit, m.method)}</div>"
-        for m in s.methods
-        if m.fit and any(m.fit.points.values())
-    ]
+    return [titled(m.method, _predicted(m.fit, m.method)) for m in s.methods if m.fit and any(m.fit.points.values())]
 
 
 def _predicted(m: MethodFit, method: str) -> str:

@@ -13,6 +13,7 @@ from protocols.evaluate.explain.summary import Summary
 from protocols.report import explain_words as words
 from protocols.report.explain_tables import tables
 from protocols.report.gallery import drawn, gallery
+from protocols.report.legend import keys
 from protocols.report.page import identity, plain, write_page
 from protocols.report.plots import Range, ranges
 from protocols.report.provenance import sentences
@@ -66,9 +67,11 @@ def _chart(s: Summary) -> str:
     ]  # fmt: skip
     if not rows or s.overall is None:
         return ""
-    lead = f"{s.overall.method}: points of accuracy, to the right what makes found sequences harder; bars: 95 %, one by one."
-    label = "; ".join(f"{r.name}: {100 * r.marks[0][1]:.1f}" for r in rows)
-    return f'<h2>What makes them hard</h2>\n<p class="lead">{escape(lead)}</p>\n<div class="scroll">{ranges(rows, label)}</div>'
+    lead = f"{s.overall.method}: points of accuracy, to the right what makes found sequences harder."
+    chart = ranges(rows, "; ".join(f"{r.name}: {100 * r.marks[0][1]:.1f}" for r in rows))
+    names = {"range found": "95 % interval, one by one", "mark random": "estimate", "mark truth": "0: no effect"}
+    legend = f'<p class="legend">{keys(names, [chart])}<br>{escape(lead)}</p>'
+    return f'<h2>What makes them hard</h2>\n{legend}\n<div class="scroll">{chart}</div>'
 
 
 def _ends(i: Any) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from protocols.gtep.cells import FRESH, USES, Cell
 from protocols.gtep.summary import Summary
 from protocols.report.charts import Line, bounds, line_chart
 from protocols.report.gtep_cells import first_phase, names, tuning
+from protocols.report.legend import keys, section, titled
 from protocols.report.plots import Axes, svg, ticks
 
 COLOURS = ("found", "random", "easy", "given", "paper", "truth")
@@ -20,26 +21,14 @@ USED = {"tuned": "random", "conventional": "easy", "original": "truth"}
 """Colours of bars, by which setting was judged."""
 NAME = 26
 """Characters of a method's name beside a dot or a bar."""
+METHOD = "Each dot is a method, its name beside it."
+"""What the dots of `named_dots` are."""
 
 
 def charts(s: Summary) -> list[str]:
     """All charts that there is something for, as sections of a page."""
     found = [_curves(s), _bars(s), _costs(s), _expected(s), _counts(s)]
     return [section for section in found if section]
-
-
-def _section(title: str, legend: str, drawn: Sequence[str]) -> str:
-    if not drawn:
-        return ""
-    return f'<h2>{escape(title)}</h2>\n<p class="legend">{legend}</p>\n<div class="charts">{"".join(drawn)}</div>'
-
-
-def _chart(title: str, drawn: str) -> str:
-    return f"<div><h3>{escape(title)}</h3>{drawn}</div>"
-
-
-def _key(name: str, css: str) -> str:
-    return f'<span class="key {css}">{escape(name)}</span>'
 
 
 def _colours(s: Summary) -> dict[str, str]:
@@ -59,8 +48,9 @@ def _valid(s: Summary, pool: str, use: str = "tuned") -> list[Cell]:
 
 
 def _lines(lines: Sequence[Line], x_name: str, axis: tuple[float, float]) -> str:
-    keys = "".join(_key(line.name, line.css) for line in lines)
-    return f'{line_chart(lines, axis, x_name=x_name)}<p class="legend">{keys}</p>'
+    chart = line_chart(lines, axis, x_name=x_name)
+    named = keys({f"line dot band {line.css}": line.name for line in lines}, [chart])
+    return f'{chart}<p class="legend">{named}</p>'
 
 
 # ------------------------------------------------------------------------------------------------ over tasks
@@ -78,10 +68,9 @@ def _curves(s: Summary) -> str:
         for group in _groups(s):
             lines = [_line(cells[m], colours[m]) for m in group if m in cells]
             if lines:
-                drawn.append(_chart(title, _lines(lines, "tasks learned", axis)))
-    return _section(
-        "Accuracy as tasks arrive", "Acc_t, over all classes seen, percent: mean, and range over class orders.", drawn
-    )
+                drawn.append(titled(title, _lines(lines, "tasks learned", axis)))
+    legend = "Acc_t, over all classes seen, percent: means; bands: range over class orders."
+    return section("Accuracy as tasks arrive", legend, drawn)
 
 
 def _line(c: Cell, css: str) -> Line:
@@ -103,8 +92,8 @@ def _bars(s: Summary) -> str:
             )
     if not drawn:
         return ""
-    keys = "".join(_key(name, css) for name, css in USED.items())
-    legend = f'<p class="legend">{keys}<br>Percent, mean over class orders; lines: single orders.</p>'
+    named = keys({f"range mark {css}": name for name, css in USED.items()}, drawn)
+    legend = f'<p class="legend">{named}<br>Bars: percent, mean over class orders; short lines: single orders.</p>'
     return f"<h2>Methods by the setting that was judged</h2>\n{legend}\n{''.join(drawn)}"
 
 
@@ -154,10 +143,9 @@ def _costs(s: Summary) -> str:
         for points, x_name in ((sizes, "parameters beyond the backbone, MB"), (times, "training time of one order, s")):
             if points:
                 dots = [(c.method, colours[c.method], x, float(c.acc.mean())) for c, x in points]
-                drawn.append(_chart(title, named_dots(dots, x_name, percent_y=True)))
-    return _section(
-        "Accuracy and cost", "Acc in percent, mean over class orders. Times are of the machines of this run.", drawn
-    )
+                drawn.append(titled(title, named_dots(dots, x_name, percent_y=True)))
+    legend = f"{METHOD} Acc in percent, mean over class orders. Times are of the machines of this run."
+    return section("Accuracy and cost", legend, drawn)
 
 
 def _counts(s: Summary) -> str:
@@ -170,9 +158,9 @@ def _counts(s: Summary) -> str:
             (m, colours.get(m, COLOURS[0]), float(counts[m]), v) for m, v in regrets if m in counts and math.isfinite(v)
         ]
         if dots:
-            drawn.append(_chart(title, named_dots(dots, "hyperparameters tuned", percent_y=True)))
-    legend = "Points of H that choosing on this pool would have brought; of these methods and choices, no fit is made."
-    return _section("Hyperparameters and regret", legend, drawn)
+            drawn.append(titled(title, named_dots(dots, "hyperparameters tuned", percent_y=True)))
+    legend = f"{METHOD} Points of H that choosing on this pool would have brought; of these methods and choices, no fit is made."
+    return section("Hyperparameters and regret", legend, drawn)
 
 
 def named_dots(dots: Sequence[tuple[str, str, float, float]], x_name: str, *, percent_y: bool) -> str:
@@ -206,8 +194,8 @@ def _expected(s: Summary) -> str:
     drawn = []
     for group in _groups(s):
         if shown := [lines[m] for m in group if m in lines]:
-            drawn.append(_chart(tuning(s), _lines(shown, "settings tried", axis)))
+            drawn.append(titled(tuning(s), _lines(shown, "settings tried", axis)))
     legend = (
         "H in percent that settings are chosen by: of the best of r random ones, on average; on these class orders."
     )
-    return _section("How many settings are enough", legend, drawn)
+    return section("How many settings are enough", legend, drawn)

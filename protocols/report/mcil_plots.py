@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
+from dataclasses import replace
 
 from protocols.mcil.judged import Judged
 from protocols.mcil.summary import Summary
-from protocols.report.gtep_plots import named_dots
-from protocols.report.online_charts import Series, key, section, series_chart
+from protocols.report.gtep_plots import METHOD, named_dots
+from protocols.report.legend import section, titled
+from protocols.report.online_charts import Series, series_chart, with_keys
 from protocols.report.text import percent
 
 COLOURS = ("found", "random", "easy", "given", "paper")
@@ -23,10 +24,10 @@ def charts(s: Summary) -> list[str]:
 
 
 def _experiences(s: Summary) -> str:
-    drawn = [_chart(group) for group in _groups(s)]
+    drawn = [f"<div>{_chart(group)}</div>" for group in _groups(s)]
     legend = (
-        "A_t, balanced accuracy over all classes seen, percent; mean and range over runs. Beside each name: after the last "
-        f"experience.{_left_out(s)}"
+        "A_t, balanced accuracy over all classes seen, percent: mean over runs; bands: their range. Beside each name: after the "
+        f"last experience.{_left_out(s)}"
     )
     return section("Over the experiences", legend, drawn)
 
@@ -44,8 +45,8 @@ def _left_out(s: Summary) -> str:
 
 def _chart(group: list[Judged], title: str = "") -> str:
     lines = [_line(j, css, title) for j, css in zip(group, COLOURS, strict=False)]
-    keys = "".join(key(f"{line.name} {percent(line.points[-1][1])}", line.css) for line in lines)
-    return f'<div>{series_chart(lines, "experiences learned")}<p class="legend">{keys}</p></div>'
+    named = [replace(line, name=f"{line.name} {percent(line.points[-1][1])}") for line in lines]
+    return with_keys(series_chart(lines, "experiences learned"), named)
 
 
 def _line(j: Judged, css: str, title: str) -> Series:
@@ -64,8 +65,8 @@ def _modalities(s: Summary) -> str:
         there = [h, *(o for o in s.others if o.label == h.label)]
         there = [j for j in there if j.curve][: len(COLOURS)]
         if len(there) > 1:
-            drawn.append(f"<div><h3>{escape(h.label)}</h3>{_chart(there, h.label)}</div>")
-    return section("By what is judged", "A_t of the same states, percent; mean and range over runs.", drawn)
+            drawn.append(titled(h.label, _chart(there, h.label)))
+    return section("By what is judged", "A_t of the same states, percent: mean over runs; bands: their range.", drawn)
 
 
 def _costs(s: Summary) -> str:
@@ -79,7 +80,6 @@ def _costs(s: Summary) -> str:
             for h in there if (c := h.costs[name]) is not None
         ]  # fmt: skip
         if dots and any(d[2] for d in dots):
-            drawn.append(f"<div><h3>{x_name}</h3>{named_dots(dots, x_name, percent_y=True)}</div>")
-    return section(
-        "Avg and what it costs", "Avg, percent, means over runs; times are of the machines of this run.", drawn
-    )
+            drawn.append(titled(x_name, named_dots(dots, x_name, percent_y=True)))
+    legend = f"{METHOD} Avg, percent, means over runs; times are of the machines of this run."
+    return section("Avg and what it costs", legend, drawn)

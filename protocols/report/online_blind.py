@@ -10,8 +10,9 @@ from itertools import pairwise
 from typing import Any, TypeGuard
 
 from protocols.online.summary import Summary
+from protocols.report.legend import keys, section
 from protocols.report.online_cells import ahead, baseline
-from protocols.report.online_charts import Series, heat_map, key, section, series_chart
+from protocols.report.online_charts import Series, heat_map, series_chart, with_keys
 from protocols.report.text import enumerated, percent
 from seqsearch.core.typed import fits
 from seqsearch.results.rows import Row
@@ -163,11 +164,11 @@ def _maps(s: Summary) -> str:
     if not drawn:
         return ""
     legend = (
-        f"Percent right on the {part} part when the mode of the last k labels is predicted S samples ahead; all cells of a map "
-        f"are of the same samples. The column of S = {s.shift:,} is framed; a frame in a column of the first map: k of the "
-        "baseline there, the best on the search part."
+        f"Percent right on the {part} part, darker where it is higher, when the mode of the last k labels is predicted S samples "
+        "ahead; all cells of a map are of the same samples. The k of the baseline is the best on the search part."
     )
-    return f'<h2>What labels alone give away</h2>\n<p class="legend">{escape(legend)}</p>\n{"".join(drawn)}'
+    named = keys({"frame truth": f"S = {s.shift:,}", "frame found": "k of the baseline"}, drawn)
+    return f'<h2>What labels alone give away</h2>\n<p class="legend">{named} {escape(legend)}</p>\n{"".join(drawn)}'
 
 
 def _map(s: Summary, grid: Grid, name: str, form: str) -> str:
@@ -214,6 +215,7 @@ def _curve(s: Summary) -> str:
     if (plateau := found.plateau) is not None:
         lines.append(Series("plateau", "paper masked", tuple((x, plateau) for x in ends)))
     drawn = series_chart(lines, "S, samples (logarithmic)", mark=s.shift, log_x=True, in_percent=False)
-    keys = "".join(key(line.name, line.css) for line in lines)
-    legend = "On the search part; dashed upright: the S that was chosen."
-    return section("How S was chosen", legend, [f'<div>{drawn}<p class="legend">{keys}</p></div>'])
+    chart = with_keys(drawn, lines, {"growth": "the S that was chosen"})
+    return section(
+        "How S was chosen", "On the search part; dashed: what does not depend on S.", [f"<div>{chart}</div>"]
+    )

@@ -6,8 +6,10 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from types import MappingProxyType
 
 from protocols.report.charts import apart
+from protocols.report.legend import keys
 from protocols.report.plots import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Axes, svg, ticks
 from protocols.report.text import percent
 
@@ -38,16 +40,10 @@ class Slope:
     right: tuple[float, float, float]
 
 
-def section(title: str, legend: str, drawn: Sequence[str]) -> str:
-    """Charts under a heading; ``legend`` is markup. Empty without charts."""
-    if not drawn:
-        return ""
-    return f'<h2>{escape(title)}</h2>\n<p class="legend">{legend}</p>\n<div class="charts">{"".join(drawn)}</div>'
-
-
-def key(name: str, css: str) -> str:
-    """A name with the colour of its line."""
-    return f'<span class="key {css}">{escape(name)}</span>'
+def with_keys(chart: str, lines: Sequence[Series], more: Mapping[str, str] = MappingProxyType({})) -> str:
+    """A chart of lines, and their names below it; ``more`` of other marks, as in `keys`."""
+    named = keys({**{f"line dot band {line.css}": line.name for line in lines}, **more}, [chart])
+    return f'{chart}<p class="legend">{named}</p>'
 
 
 def short(name: str) -> str:
@@ -140,16 +136,13 @@ def slope_chart(slopes: Sequence[Slope], names: tuple[str, str]) -> str:
         for x, name in zip((left, right), names, strict=True)
     ]
     for i, one in enumerate(slopes):
-        dashed = ' stroke-dasharray="5 4"' if "masked" in one.css else ""
         shift = (i % 5 - 2) * 3  # so that intervals stand beside each other
         for x, (value, a, b) in ((left + shift, one.left), (right + shift, one.right)):
             if math.isfinite(a) and math.isfinite(b):
-                parts.append(
-                    f'<line class="line {one.css}" x1="{x}" x2="{x}" y1="{y(b):.1f}" y2="{y(a):.1f}" stroke-opacity=".5"/>'
-                )
+                parts.append(f'<line class="interval {one.css}" x1="{x}" x2="{x}" y1="{y(b):.1f}" y2="{y(a):.1f}"/>')
             parts.append(f'<circle class="dot {one.css}" cx="{x}" cy="{y(value):.1f}" r="3.4"/>')
         ends = f'x1="{left + shift}" y1="{y(one.left[0]):.1f}" x2="{right + shift}" y2="{y(one.right[0]):.1f}"'
-        parts.append(f'<line class="line {one.css}" {ends}{dashed}/>')
+        parts.append(f'<line class="line {one.css}" {ends}/>')
     for x, anchor, side in ((left - 14, "end", "left"), (right + 14, "start", "right")):
         values = [getattr(one, side)[0] for one in slopes]
         for one, value, at in zip(slopes, values, apart([y(v) for v in values], 13.0), strict=True):
@@ -199,7 +192,7 @@ def _cell(x: float, y: float, wide: float, high: float, value: float, most: floa
 
 
 def _box(x: float, y: float, wide: float, high: float, css: str) -> str:
-    return f'<rect class="mark {css}" fill="none" x="{x}" y="{y}" width="{wide}" height="{high}"/>'
+    return f'<rect class="frame {css}" x="{x}" y="{y}" width="{wide}" height="{high}"/>'
 
 
 def two_by_two(cells: Mapping[tuple[str, str], float], label: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 
 import numpy as np
@@ -12,8 +13,9 @@ import numpy as np
 from protocols.online.summary import HELD_OUT, Learned, Summary
 from protocols.report import online_blind as blind
 from protocols.report.gtep_plots import named_dots
+from protocols.report.legend import section, titled
 from protocols.report.online_cells import ahead, baseline, checked, learners, points, whole
-from protocols.report.online_charts import Series, Slope, key, section, series_chart, slope_chart, two_by_two
+from protocols.report.online_charts import Series, Slope, series_chart, slope_chart, two_by_two, with_keys
 from protocols.report.text import percent
 from seqsearch.results.rows import Row
 
@@ -55,15 +57,19 @@ def _left_out(s: Summary) -> str:
     return f" Of {more + MOST} learners the first {MOST} by near-future accuracy are drawn." if more > 0 else ""
 
 
+def _baseline(s: Summary) -> str:
+    """How the baseline is drawn, in a legend; empty without one."""
+    return "" if baseline(s) is None else "dashed, dots hollow: the blind baseline; "
+
+
 def _grouped(s: Summary, found: Mapping[str, Series], title: str, x_name: str) -> list[str]:
     """A chart for each group that has lines, by learner."""
     drawn: list[str] = []
     for group in _groups(s):
         lines = [found[m] for m in group if m in found]
         if any(one.css != BLIND for one in lines) or (lines and not drawn):
-            keys = "".join(key(f"{one.name} {percent(one.points[-1][1])}", one.css) for one in lines)
-            body = f'{series_chart(lines, x_name)}<p class="legend">{keys}</p>'
-            drawn.append(f"<div><h3>{escape(title)}</h3>{body}</div>")
+            named = [replace(one, name=f"{one.name} {percent(one.points[-1][1])}") for one in lines]
+            drawn.append(titled(title, with_keys(series_chart(lines, x_name), named)))
     return drawn
 
 
@@ -83,8 +89,8 @@ def _accuracy(s: Summary) -> str:
         where = ahead(shift)
         drawn += _grouped(s, found, f"{where[0].upper()}{where[1:]}", "samples of the main part")
     legend = (
-        f"Percent right within each of at most {WINDOWS} windows of the stream; mean and range over training seeds. Beside each "
-        f"name: the last window.{_left_out(s)}"
+        f"Percent right within each of at most {WINDOWS} windows of the stream: mean over training seeds; bands: their range; "
+        f"{_baseline(s)}beside each name: the last window.{_left_out(s)}"
     )
     return section("Accuracy over the stream", escape(legend), drawn)
 
@@ -128,8 +134,8 @@ def _held_out(s: Summary) -> str:
         found = {m: _along(m, css[m], by_label[m]) for m in css if m in by_label}
         drawn += _grouped(s, found, title, x_name)
     legend = (
-        "Percent right on the holdout, which is never learned; mean and range over training seeds. The last point of the first "
-        "is retention."
+        "Percent right on the holdout, which is never learned: mean over training seeds; bands: their range; "
+        f"{_baseline(s)}the last point of the first is retention."
     )
     return section("Retention", legend, drawn)
 
@@ -152,8 +158,8 @@ def _slopes(s: Summary) -> str:
         return ""
     drawn = slope_chart(there, ("online", ahead(s.shift)))
     legend = (
-        "Percent, on the same samples; upright: interval of each accuracy by itself. Whether two can be told apart is in the "
-        f"table of pairs, not in whether these overlap.{_left_out(s)}"
+        f"A line and its dots are a learner; {_baseline(s)}percent, on the same samples; upright: interval of each accuracy by "
+        f"itself. Whether two can be told apart is in the table of pairs, not in whether these overlap.{_left_out(s)}"
     )
     return f'<h2>Ranking, online and near-future</h2>\n<p class="legend">{escape(legend)}</p>\n<div class="scroll">{drawn}</div>'
 
@@ -182,8 +188,8 @@ def _costs(s: Summary) -> str:
         if dots:
             drawn.append(f"<div><h3>{x_name}</h3>{named_dots(dots, x_name, percent_y=True)}</div>")
     legend = (
-        f"Near-future accuracy (S = {s.shift:,}), percent. Cost 1: forward and backward of the whole network over a batch of the "
-        "stream. Judging is not counted; times are of the machines of this run."
+        f"Each dot is a learner, its name beside it. Near-future accuracy (S = {s.shift:,}), percent. Cost 1: forward and "
+        "backward of the whole network over a batch of the stream. Judging is not counted; times are of the machines of this run."
     )
     return section("Accuracy and compute", escape(legend), drawn)
 
@@ -196,10 +202,7 @@ def _shuffled(s: Summary) -> str:
         title = f"{x.label}, window {x.window:,}"
         where = f"judged in order {points(x.ordered)}; judged shuffled {points(x.shuffled)}"
         said = f"Trained in order minus trained shuffled, points: {where}"
-        drawn.append(
-            f'<div><h3>{escape(title)}</h3>{two_by_two(x.cells, title)}<p class="legend">{escape(said)}</p></div>'
-        )
+        drawn.append(titled(title, f'{two_by_two(x.cells, title)}<p class="legend">{escape(said)}</p>'))
     left = f" {len(found) - MOST_CELLS} more are in the table above." if len(found) > MOST_CELLS else ""
-    return section(
-        "In order and shuffled", f"Online accuracy, percent; cells of a column are of the same samples.{left}", drawn
-    )
+    legend = f"Online accuracy, percent, darker where it is higher; cells of a column are of the same samples.{left}"
+    return section("In order and shuffled", legend, drawn)

@@ -36,11 +36,22 @@ p { margin: 0 0 12px; max-width: 76ch; }
 .figures span { color: var(--soft); font-size: 13px; }
 .found, .hard { --c: var(--found); } .random { --c: var(--random); } .easy { --c: var(--easy); }
 .given { --c: var(--given); } .paper { --c: var(--paper); } .truth { --c: var(--soft); }
+.bar, .growth, .even, .candidate { --c: var(--soft); } .chosen { --c: var(--found); }
 b.found, b.random, .key { color: var(--c); }
 .key { font-weight: 650; margin-right: 14px; white-space: nowrap; }
 .key::before { content: ""; display: inline-block; width: 20px; margin-right: 6px; vertical-align: 4px;
   border-top: 3px solid var(--c); }
 .key.masked::before { border-top-style: dashed; border-top-width: 2px; }
+.key.line.band::before { outline: 4px solid color-mix(in srgb, var(--c) 15%, transparent); margin-left: 4px; }
+.key.dot:not(.line)::before, .key.candidate::before, .key.chosen::before { width: 9px; height: 9px; border: 0;
+  border-radius: 50%; background: var(--c); vertical-align: 0; }
+.key.bar::before, .key.range::before, .key.frame::before { width: 16px; height: 10px; border: 0; background: var(--c);
+  opacity: .55; vertical-align: -1px; }
+.key.frame::before { background: none; border: 2px solid var(--c); opacity: 1; }
+.key.mark:not(.dot, .range)::before, .key.growth::before { width: 0; height: 14px; border: 0;
+  border-left: 3px solid var(--c); vertical-align: -2px; }
+.key.growth::before { border-left: 2px dashed var(--c); }
+.key.even::before { border-top: 2px dotted var(--c); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 14.5px; margin: 10px 0 8px; font-variant-numeric: tabular-nums; }
 th, td { padding: 7px 12px; text-align: right; border-bottom: 1px solid var(--rule); vertical-align: middle; }
@@ -63,14 +74,15 @@ svg text.end { fill: var(--c); font-weight: 650; }
 svg .line { fill: none; stroke: var(--c); stroke-width: 2.2; stroke-linejoin: round; }
 svg .line.masked { stroke-dasharray: 5 4; stroke-width: 1.6; }
 svg .dot { fill: var(--c); } svg .dot.masked { fill: var(--page); stroke: var(--c); stroke-width: 1.4; }
-svg .band { fill: var(--c); opacity: .15; }
-svg .bar { fill: var(--soft); opacity: .28; } svg .range { fill: var(--c); opacity: .55; }
-svg .growth { stroke: var(--soft); stroke-width: 1.2; stroke-dasharray: 4 3; }
-svg .mark { stroke: var(--c); stroke-width: 2.4; } svg .cell { fill: var(--random); }
+svg .band { fill: var(--c); opacity: .15; } svg .interval { stroke: var(--c); stroke-width: 2.2; opacity: .5; }
+svg .bar { fill: var(--c); opacity: .28; } svg .range { fill: var(--c); opacity: .55; }
+svg .growth { stroke: var(--c); stroke-width: 1.2; stroke-dasharray: 4 3; }
+svg .even { stroke: var(--c); stroke-width: 1.2; stroke-dasharray: 1 3; }
+svg .mark, svg .frame { stroke: var(--c); stroke-width: 2.4; } svg .frame { fill: none; } svg .cell { fill: var(--random); }
 svg.ranges { min-width: 560px; max-width: 900px; } svg.ranges .name { font-size: 12px; fill: var(--text); }
 svg .dot.truth { opacity: .45; }
 svg.strip { width: 260px; height: 18px; }
-svg .candidate { fill: var(--soft); opacity: .45; } svg .chosen { fill: var(--found); }
+svg .candidate { fill: var(--c); opacity: .45; } svg .chosen { fill: var(--c); }
 .step { display: grid; grid-template-columns: 92px 1fr; gap: 14px; padding: 14px 0; border-top: 1px solid var(--rule); }
 .step .label { font-size: 14px; font-weight: 650; }
 .step .label span { display: block; font-weight: 400; color: var(--soft);

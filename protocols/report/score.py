@@ -12,6 +12,7 @@ from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report import score_words as words
 from protocols.report.charts import Line, bounds, line_chart
 from protocols.report.gallery import drawn, gallery
+from protocols.report.legend import keys, section, titled
 from protocols.report.page import identity, plain, write_page
 from protocols.report.tables import grid
 from protocols.report.text import line
@@ -74,11 +75,17 @@ def _curves(s: ScoreSummary) -> str:
     values = [v for _, lines in drawn for curve in lines for v in (*curve.values, *curve.low, *curve.high)]
     if not values:
         return ""
-    axis, kinds = bounds(values), dict.fromkeys(k for m in s.methods for k in m.sides if k in COLOURS)
-    keys = "".join(f'<span class="key {COLOURS[k]}">{escape(k)}</span>' for k in kinds)
-    body = "".join(f"<div><h3>{escape(m.method)}</h3>{line_chart(lines, axis)}</div>" for m, lines in drawn if lines)
-    legend = f"{keys} Mean accuracy on the tasks learned so far, percent; bands: range over sequences and seeds."
-    return f'<h2>Accuracy as tasks arrive</h2>\n<p class="legend">{legend}</p>\n<div class="charts">{body}</div>'
+    axis, names = bounds(values), _names(s)
+    charts = [titled(m.method, line_chart(lines, axis)) for m, lines in drawn if lines]
+    legend = "Mean accuracy on the tasks learned so far, percent; bands: range over sequences and seeds."
+    return section("Accuracy as tasks arrive", f"{keys(names, charts)} {legend}", charts)
+
+
+def _names(s: ScoreSummary) -> dict[str, str]:
+    """What the colours of curves stand for; kinds may share one."""
+    there = dict.fromkeys(k for m in s.methods for k in m.sides if k in COLOURS)
+    of = {css: [k for k in there if COLOURS[k] == css] for css in dict.fromkeys(COLOURS.values())}
+    return {f"line dot band {css}": ", ".join(kinds) for css, kinds in of.items()}
 
 
 def _lines(m: MethodScore) -> list[Line]:

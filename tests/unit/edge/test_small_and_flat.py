@@ -161,7 +161,7 @@ def test_the_legend_of_each_chart_names_every_colour_in_it(every: tuple[Path, Re
     drawn = 0
     for part in page.split("<h2>")[1:]:
         marks = set(re.findall(r'class="(?:dot|range|mark|line) (\w+)"', part))
-        named = set(re.findall(r'class="key (\w+)"', part))
+        named = set(re.findall(r'class="key (\w+)', part))
         assert marks <= named, part[:60]
         drawn += len(marks)
     assert "truth" in set(re.findall(r'class="dot (\w+)"', page))

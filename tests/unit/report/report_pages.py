@@ -30,6 +30,7 @@ from seqsearch.results.schema import PLANS
 from seqsearch.similarity.matrix import checked
 from tests.unit.edge.test_fit import fits, planted
 from tests.unit.evaluate.test_compare_runs import make as make_compared
+from tests.unit.evaluate.test_compare_runs import pool_record
 from tests.unit.report import gtep_rows, mcil_rows, online_rows
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 
@@ -169,15 +170,26 @@ def of_online(folder: Path, pool: Pool) -> Path:
 
 
 def of_compare(folder: Path, pool: Pool) -> Path:
-    """Of two runs."""
-    runs = [make_compared(folder / "full", [[2, 3]]), make_compared(folder / "easier", [[4, 5]], 0.1)]
+    """Of two runs, one of them on a pool that grew."""
+
+    def grow(said: dict[str, Any]) -> None:
+        said["identity"]["pools"].append(pool_record(glyphs(20), 2))
+
+    runs = [make_compared(folder / "full", [[2, 3]]), make_compared(folder / "grown", [[4, 5]], 0.1, grow)]
     (folder / "out").mkdir()
     return compare.write_folder(folder / "out", compared(runs))[0]
 
 
+def of_one_run(folder: Path, pool: Pool) -> Path:
+    """Compared with nothing."""
+    (folder / "out").mkdir()
+    return compare.write_folder(folder / "out", compared([make_compared(folder / "full", [[2, 3]])]))[0]
+
+
 PAGES: dict[str, tuple[Callable[[Path, Pool], Path], ...]] = {
     "cldyb": (of_cldyb,), "edge": (of_edge, of_edge_with_the_truth), "gtep": (of_gtep,), "mcil": (of_mcil,),
-    "online": (of_online,), "score": (of_score,), "explain": (of_explain,), "duel": (of_duel,), "compare": (of_compare,),
+    "online": (of_online,), "score": (of_score,), "explain": (of_explain,), "duel": (of_duel,),
+    "compare": (of_compare, of_one_run),
 }  # fmt: skip
 """By the module in ``protocols/report`` that writes them."""
 

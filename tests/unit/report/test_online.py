@@ -298,8 +298,8 @@ def test_the_page_has_every_chart(tmp_path: Path) -> None:
     for title in titles:
         assert f"<h2>{title}</h2>" in drawn
     assert "<script" not in drawn
-    assert drawn.count('class="mark found" fill="none"') == 2  # the k of the baseline at S = 0 and at S
-    assert drawn.count('class="mark truth" fill="none"') == 2  # the column of S, in both maps
+    assert drawn.count('class="frame found"') == 2  # the k of the baseline at S = 0 and at S
+    assert drawn.count('class="frame truth"') == 2  # the column of S, in both maps
 
 
 def test_many_learners_share_charts_by_groups(tmp_path: Path) -> None:
