@@ -180,7 +180,11 @@ def heat_map(
                     parts.append(_box(left + wide * j + 1.5, top + high * i + 1.5, wide - 3, high - 3, "found"))
     if chosen in shifts:
         parts.append(_box(left + wide * list(shifts).index(chosen), top, wide, high * len(windows), "truth"))
-    return f'<svg class="ranges" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
+    box, size = (
+        f"0 0 {width} {height}",
+        f"min-width: 0; max-width: {min(900, 1.5 * width):.0f}px",
+    )  # two columns are no page
+    return f'<svg class="ranges" style="{size}" viewBox="{box}" role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
 
 
 def _cell(x: float, y: float, wide: float, high: float, value: float, most: float) -> list[str]:
