@@ -11,12 +11,12 @@ import click
 @click.argument("name", required=False)
 @click.option("--markdown", is_flag=True, help="Print docs/metrics.md.")
 def metrics(name: str | None, markdown: bool) -> None:
-    """Tell what the columns of the tables are, with formula, unit, range, source and what intervals are over.
+    """Tell what the columns of the tables are, with formula, unit, range, direction, source and what intervals are over.
 
-    NAME: of a column (AR), or of a protocol (mcil)."""
-    from protocols.report.metric_table import COLUMNS, matching, page, text
+    NAME: of a column (AR), or of the tables of a command (mcil)."""
+    from protocols.report.metric_table import every, matching, page, text
 
-    columns = matching(name) if name is not None else COLUMNS
+    columns = matching(name) if name is not None else every()
     click.echo(page() if markdown else text(columns), nl=not markdown)
 
 

@@ -163,8 +163,8 @@ def _trace(trace: Sequence[Row]) -> str:
     values = [r["value"] for r in trace if r["value"] is not None]
     axis = (min(values), max(values)) if values else (0.0, 1.0)
     body = "".join(_trace_row(search, step, rows, axis) for (search, step), rows in steps.items())
-    names = ("Search", "Task", "Candidates", "J of each", "J from", "to", "chosen", "Simulations", "Failed")
-    head = "".join(f"<th>{name}</th>" for name in names)
+    headings = ("Search", "Task", "Candidates", "J of each", "J from", "to", "chosen", "Simulations", "Failed")
+    head = "".join(f"<th>{heading}</th>" for heading in headings)
     named = keys({"candidate": "candidate task, judged by training", "chosen": "chosen"}, [body])
     return (
         f'<h2>Candidates judged</h2>\n<p class="legend">{named} Each dot at its J; one axis for all rows.</p>\n'

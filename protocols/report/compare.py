@@ -18,7 +18,7 @@ from protocols.report import compare_words as words
 from protocols.report.charts import Line, bounds, line_chart
 from protocols.report.legend import keys, section, titled
 from protocols.report.page import identity, plain, write_page
-from protocols.report.tables import Cells, grid
+from protocols.report.tables import Cells, columns_of, grid
 from protocols.report.text import line
 from seqsearch.results.rows import Row, RunInfo, finite
 from seqsearch.results.schema import ACCURACIES
@@ -43,7 +43,8 @@ def render(tables: Sequence[Cells], headline: str = "", notes: Sequence[str] = (
     parts: list[RenderableType] = [line(headline, "bold")] if headline else []
     for table in tables:
         parts += [line(""), line(table.title, "bold"), grid(table), *([line(table.lead, "dim")] if table.lead else [])]
-    return Group(*parts, *([line("")] if notes else []), *(line(f"- {note}") for note in notes))
+    below = [line(""), *(line(f"- {note}") for note in notes), columns_of("compare")]
+    return Group(*parts, *below)
 
 
 def table_json(table: Table, ranks: Agreement) -> dict[str, Any]:

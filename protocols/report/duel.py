@@ -22,6 +22,7 @@ from protocols.report.provenance import sentences
 from protocols.report.tables import Cells, columns_of, grid
 from protocols.report.text import line, percent
 from protocols.running.protocol import Exported
+from seqsearch.distribution.paired import Paired
 from seqsearch.pools.base import Pool
 
 if TYPE_CHECKING:
@@ -79,36 +80,33 @@ def render(s: DuelSummary) -> RenderableType:
 
 def tables(s: DuelSummary) -> list[Cells]:
     """The comparison over random sequences, and sequences that were trained with fresh seeds."""
-    a, b = s.methods
-    found = []
-    if p := s.sample:
-        headings = (
-            "random sequences",
-            f"{a} above",
-            f"{b} above",
-            "alike",
-            "sign test p",
-            "mean gap [95 %]",
-            "median [95 %]",
-        )
-        row = (
-            str(p.L), interval(p.above), interval(p.below), interval(p.ties), p_text(p.sign_p), signed(p.mean),
-            signed(p.median),
-        )  # fmt: skip
-        lead = (
-            f"Percent of sequences and points. {words.CONDITIONS}. Gap: {a} minus {b}, one training each. Intervals: over class "
-            "sequences and training seeds."
-        )
-        found.append(Cells(f"{a} against {b}", lead, headings, (row,)))
     again = [*s.worst, *s.found, *s.given]
-    if again:
-        headings = ("sequence", "worst for", a, b, "when picked", "gap on fresh seeds [95 %]", "lower at random")
-        lead = (
-            f"Percent and points; gap: {a} minus {b}. When picked: of a random sequence that was chosen for it, which is biased. "
-            "Fresh seeds: for this sequence alone; the interval is of training noise. Lower at random: share of random sequences."
-        )
-        found.append(Cells("Sequences trained again", lead, headings, tuple(_row(s, w) for w in again)))
-    return found
+    return [*([_over_random(s, s.sample)] if s.sample else []), *([_trained_again(s, again)] if again else [])]
+
+
+def _over_random(s: DuelSummary, p: Paired) -> Cells:
+    a, b = s.methods
+    headings = (
+        "random sequences", f"{a} above", f"{b} above", "alike", "sign test p", "mean gap [95 %]", "median [95 %]",
+    )  # fmt: skip
+    row = (
+        str(p.L), interval(p.above), interval(p.below), interval(p.ties), p_text(p.sign_p), signed(p.mean), signed(p.median),
+    )  # fmt: skip
+    lead = (
+        f"Percent of sequences and points. {words.CONDITIONS}. Gap: {a} minus {b}, one training each. Intervals: over class "
+        "sequences and training seeds."
+    )
+    return Cells(f"{a} against {b}", lead, headings, (row,))
+
+
+def _trained_again(s: DuelSummary, again: Sequence[Again]) -> Cells:
+    a, b = s.methods
+    headings = ("sequence", "worst for", a, b, "when picked", "gap on fresh seeds [95 %]", "lower at random")
+    lead = (
+        f"Percent and points; gap: {a} minus {b}. When picked: of a random sequence that was chosen for it, which is biased. "
+        "Fresh seeds: for this sequence alone; the interval is of training noise. Lower at random: share of random sequences."
+    )
+    return Cells("Sequences trained again", lead, headings, tuple(_row(s, w) for w in again))
 
 
 def _row(s: DuelSummary, w: Again) -> tuple[str, ...]:

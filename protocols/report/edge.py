@@ -18,7 +18,7 @@ from protocols.report.edge_truth import truth
 from protocols.report.gallery import drawn, gallery
 from protocols.report.page import identity, write_page
 from protocols.report.provenance import sentences
-from protocols.report.tables import columns_of
+from protocols.report.tables import columns_of, grid
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
@@ -57,7 +57,6 @@ def to_json(s: EdgeSummary) -> dict[str, Any]:
 def render(s: EdgeSummary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
     from rich.console import Group
-    from rich.table import Table
 
     parts: list[RenderableType] = [line(words.headline(s))]
     tables = (
@@ -66,12 +65,7 @@ def render(s: EdgeSummary) -> RenderableType:
     for cell_table in [*cells.extremes(s)[:1], *tables]:
         if cell_table is None or not cell_table.rows:
             continue
-        table = Table(box=None, pad_edge=False, header_style="", title=None)
-        for i, heading in enumerate(cell_table.headings):
-            table.add_column(heading, justify="left" if i == 0 else "right", overflow="fold")
-        for row in cell_table.rows:
-            table.add_row(*map(line, row))
-        parts += [line(""), line(cell_table.title, style="bold"), table, line(cell_table.lead, style="dim")]
+        parts += [line(""), line(cell_table.title, style="bold"), grid(cell_table), line(cell_table.lead, style="dim")]
     parts.append(line(""))
     if not s.unfinished:
         parts += [line(finding) for finding in words.findings(s)]

@@ -10,6 +10,7 @@ from protocols.edge.plan import ExtremesPlan
 from protocols.report.sequences import FOUND
 from protocols.report.sequences import render as render_sequences
 from protocols.report.sequences import to_json as sequences_to_json
+from protocols.report.tables import columns_of
 from protocols.report.text import line
 from seqsearch.extremes.find import Extreme
 
@@ -51,8 +52,9 @@ def table(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
     from rich.table import Table
 
     grid = Table(box=None, pad_edge=False, header_style="")
-    for name in ("sequence", "S", "bound", "of the way to it", "beyond random", "planner", "moves", "seconds"):
-        grid.add_column(name, justify="left" if name in ("sequence", "planner") else "right")
+    headings = ("sequence", "S", "bound", "of the way to it", "beyond random", "planner", "moves", "seconds")
+    for heading in headings:
+        grid.add_column(heading, justify="left" if heading in ("sequence", "planner") else "right")
     for kind, extremes in (("hard", p.hard), ("easy", p.easy)):
         for i, e in enumerate(extremes):
             grid.add_row(
@@ -69,7 +71,7 @@ def table(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
         else f"mean {number(p.mean)}, sd {number(p.sd)}"
     )
     flat = [line(p.says_nothing)] if p.says_nothing else []
-    return Group(line(about), *flat, line(""), grid)
+    return Group(line(about), *flat, line(""), grid, columns_of("edge"))
 
 
 def number(value: float | None) -> str:

@@ -17,7 +17,7 @@ from protocols.report.legend import keys
 from protocols.report.page import identity, plain, write_page
 from protocols.report.plots import Range, ranges
 from protocols.report.provenance import sentences
-from protocols.report.tables import grid
+from protocols.report.tables import columns_of, grid
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
@@ -55,7 +55,8 @@ def render(s: Summary) -> RenderableType:
     parts: list[RenderableType] = [line(words.headline(s), "bold")]
     for table in () if s.unfinished else tables(s):
         parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]
-    return Group(*parts, line(""), *(line(f"- {note}") for note in words.notes(s)))
+    below = [] if s.unfinished else [columns_of("explain")]
+    return Group(*parts, line(""), *(line(f"- {note}") for note in words.notes(s)), *below)
 
 
 def _chart(s: Summary) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from protocols.report.tables import explained
 from seqsearch.results.frozen import PREFIX, Frozen, FrozenClass
 
 HEADINGS = (
@@ -51,7 +52,7 @@ def table(orders: Iterable[Frozen]) -> str:
     rows = [HEADINGS, *(_row(record(f)) for f in orders)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, "", HOW])
+    return "\n".join([*lines, "", HOW, explained("frozen")])
 
 
 def _row(r: dict[str, Any]) -> tuple[str, ...]:

@@ -97,7 +97,7 @@ def first_phase(s: Summary) -> list[Search]:
 def overview(s: Summary) -> Cells:
     """What was tuned on one pool, on all others side by side, as the paper prints it; nothing with one pool."""
     called = names(s)
-    headings = ["Method", *(f"{name}: {figure}" for name in called.values() for figure in ("Acc", "AvgAcc"))]
+    headings = ("Method", *(h for name in called.values() for h in (f"{name}: Acc", f"{name}: AvgAcc")))
     rows = []
     for method in s.results.methods if len(called) > 1 else ():
         row = [method]
@@ -106,7 +106,7 @@ def overview(s: Summary) -> Cells:
             row += [_sd(c.acc), _sd(c.avg)] if c and c.valid else [_trouble(s, c, method), "-"]
         rows.append(tuple(row))
     lead = f"Percent, mean over class orders (sd). Columns: pools judged on. {POOLED}; AvgAcc: mean of that over the tasks."
-    return Cells(f"Tuned on {tuning(s)}", lead, tuple(headings), tuple(rows))
+    return Cells(f"Tuned on {tuning(s)}", lead, headings, tuple(rows))
 
 
 def judged(s: Summary, pool: str) -> Cells:

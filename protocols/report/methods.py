@@ -94,18 +94,23 @@ def _parameters(parameters: list[dict[str, Any]], embedded: str) -> list[str]:
     if not parameters:
         return ["Parameters: none"]
     kinds = differing(parameters)
-    rows = [["parameter", "default", *(KINDS[kind][0] for kind in kinds), ""]]
+    headings = ("parameter", "default", *map(_title, kinds), "")
+    rows = [list(headings)]
     for p in parameters:
         own = [str(p[kind]) if p[kind] != p["default"] else "" for kind in kinds]
         rows.append([p["name"], str(p["default"]), *own, _meaning(p)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     lines = ["  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[-1]]) for row in rows]
     words = {kind: embedded if kind == "embedded" else said for kind, (_, said) in KINDS.items()}
-    legend = "; ".join(f"{KINDS[kind][0]}: on {words[kind]}" for kind in kinds)
+    legend = "; ".join(f"{_title(kind)}: on {words[kind]}" for kind in kinds)
     return [
         f"Parameters{f' ({legend}; nothing: the default)' if kinds else ''}:",
         *(f"    {line.rstrip()}" for line in lines),
     ]
+
+
+def _title(kind: str) -> str:
+    return KINDS[kind][0]
 
 
 def _meaning(p: dict[str, Any]) -> str:

@@ -153,7 +153,8 @@ def show_lines(record: dict[str, Any], all_groups: bool) -> list[str]:
             lines.append("  or the given split leaves them without images of a part (split=random draws one)")
     few = record["groups"] if all_groups else record["groups"][:GROUPS_SHOWN]
     width = max(5, *(len(shown(g["group"])) for g in few))
-    lines.append(f"{'group':<{width}}  classes    images  per class")
+    headings = ("group", "classes", "images", "per class")
+    lines.append("{:<{width}}  {:>7}  {:>8}  {}".format(*headings, width=width))
     for g in few:
         span = str(g["smallest"]) if g["smallest"] == g["largest"] else f"{g['smallest']} to {g['largest']}"
         lines.append(f"{shown(g['group']):<{width}}  {g['classes']:>7}  {g['images']:>8}  {span}")

@@ -21,6 +21,7 @@ from protocols.evaluate.published.records import Data, Entry, Ledger
 from protocols.evaluate.published.results import Result, joined, read_results
 from protocols.evaluate.published.running import Places, commands, kept
 from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
+from protocols.report.tables import columns_of
 from protocols.report.text import count, enumerated, line
 
 PAGE = Path(__file__).parents[2] / "docs/published.md"
@@ -74,7 +75,7 @@ def listing(ledger: Ledger, pairs: Sequence[Pair]) -> RenderableType:
     for entry, result in pairs:
         grid.add_row(*map(line, row(ledger, entry, result)))
     more = "seqsearch reproduce NAME runs one; --dry-run says what it needs and costs"
-    return Group(grid, line(""), line(summary(pairs)), line(more))
+    return Group(grid, line(""), line(summary(pairs)), line(more), columns_of("published"))
 
 
 def needs(
@@ -108,7 +109,8 @@ def outcome(entry: Entry, figures: Sequence[Figure]) -> RenderableType:
     from rich.table import Table
 
     grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
-    for heading in ("row", "column", "published", "ours", "95 % interval", "difference", ""):
+    headings = ("row", "column", "published", "ours", "95 % interval", "difference", "")
+    for heading in headings:
         grid.add_column(heading, overflow="fold")
     for f in figures:
         between = "" if f.low is None or f.high is None else f"{_number(f, f.low)} to {_number(f, f.high)}"
@@ -119,7 +121,7 @@ def outcome(entry: Entry, figures: Sequence[Figure]) -> RenderableType:
     parts: list[RenderableType] = [grid, line(""), line(said)]
     if entry.conditional:
         parts.append(line(f"ours are conditional on: {entry.conditional}"))
-    return Group(*parts)
+    return Group(*parts, columns_of("published"))
 
 
 def _meaning(figures: Sequence[Figure]) -> str:

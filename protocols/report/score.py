@@ -14,7 +14,7 @@ from protocols.report.charts import Line, bounds, line_chart
 from protocols.report.gallery import drawn, gallery
 from protocols.report.legend import keys, section, titled
 from protocols.report.page import identity, plain, write_page
-from protocols.report.tables import grid
+from protocols.report.tables import columns_of, grid
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
@@ -66,7 +66,8 @@ def render(s: ScoreSummary) -> RenderableType:
     parts: list[RenderableType] = [line(words.headline(s), "bold")]
     for table in () if s.reached else words.tables(s):
         parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]
-    return Group(*parts, line(""), *(line(f"- {note}") for note in words.notes(s)))
+    below = [] if s.reached else [columns_of("score")]
+    return Group(*parts, line(""), *(line(f"- {note}") for note in words.notes(s)), *below)
 
 
 def _curves(s: ScoreSummary) -> str:

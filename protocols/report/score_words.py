@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from protocols.evaluate.score.summary import Agreement, MethodScore, ScoreSummary
 from protocols.report.cldyb_words import change, covered, interval, verdict
@@ -84,26 +84,27 @@ def tables(s: ScoreSummary) -> list[Cells]:
 
 def methods(s: ScoreSummary) -> Cells:
     """One row a method; columns that nobody has a figure for are left out."""
-    columns: list[tuple[str, list[str]]] = [("Method", [m.method for m in s.methods])]
-
-    def add(heading: str, cells: list[str]) -> None:
-        if any(c != "-" for c in cells):
-            columns.append((heading, cells))
-
-    add("found (searched)", [percent(m.searched.acc) if m.searched else "-" for m in s.methods])
-    add("found (held out)", [percent(m.unseen.acc) if m.unseen else "-" for m in s.methods])
-    for kind, heading in SIDES.items():
-        if kind != "hard" or not any(m.searched or m.unseen for m in s.methods):
-            add(heading, [percent(_acc(m, kind)) for m in s.methods])
-    add("drop (searched)", [_drop(m.searched_drop) for m in s.methods])
-    add("drop (held out)", [_drop(m.unseen_drop) for m in s.methods])
-    for kind, heading in (("searched", "found"), *SIDES.items()):
-        add(f"bound, {heading}", [_share(m.bound, kind) for m in s.methods])
-        add(f"over NCM, {heading}", [_share(m.over_mean, kind) for m in s.methods])
-    rows = tuple(zip(*(cells for _, cells in columns), strict=True))
+    kinds = {"searched": "found", **SIDES}
+    headings = (
+        "Method", "found (searched)", "found (held out)", *SIDES.values(), "drop (searched)", "drop (held out)",
+        *(h for side in kinds.values() for h in (f"bound, {side}", f"over NCM, {side}")),
+    )  # fmt: skip
+    made = [_row(m, kinds, any(x.searched or x.unseen for x in s.methods)) for m in s.methods]
+    columns = {heading: [row[i] for row in made] for i, heading in enumerate(headings)}
+    there = {n: cells for n, cells in columns.items() if n == "Method" or any(c != "-" for c in cells)}
     drops = "; relative drop [95 %]" if any(m.searched_drop or m.unseen_drop for m in s.methods) else ""
     lead = f"Final Acc in percent: means over sequences and the training seeds of each, test images{drops}."
-    return Cells("Methods", lead, tuple(h for h, _ in columns), rows)
+    return Cells("Methods", lead, tuple(n for n in headings if n in there), tuple(zip(*there.values(), strict=True)))
+
+
+def _row(m: MethodScore, kinds: Iterable[str], found: bool) -> tuple[str, ...]:
+    """All its cells; hard sequences stand among the ``found`` ones where there are such."""
+    return (
+        m.method, *(percent(side.acc) if side else "-" for side in (m.searched, m.unseen)),
+        *("-" if kind == "hard" and found else percent(_acc(m, kind)) for kind in SIDES),
+        _drop(m.searched_drop), _drop(m.unseen_drop),
+        *(_share(of, kind) for kind in kinds for of in (m.bound, m.over_mean)),
+    )  # fmt: skip
 
 
 def _acc(m: MethodScore, kind: str) -> float:

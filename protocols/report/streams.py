@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from protocols.report.tables import explained
 from seqsearch.core.text import shown
 
 
@@ -34,9 +35,14 @@ def show_lines(record: dict[str, Any]) -> list[str]:
         lines.append("by construction: " + ", ".join(f"{n} {v:g}" for n, v in r["known"].items()))
     lines += [_lengths("runs of one class", r["runs"])]
     lines += [_lengths(f"bursts (a class again within {r['bursts']['gap']} samples)", r["bursts"])]
-    lines += ["", "     lag  autocorrelation  of its most"]
-    lines += [f"{a['lag']:>8}  {a['autocorrelation']:>15.4f}  {a['kappa']:>11.4f}" for a in r["agreement"]]
-    return [shown(line) for line in [*lines, "", *_prior(r["prior"])]]
+    lines += ["", *_agreement(r["agreement"]), "", *_prior(r["prior"]), "", explained("streams")]
+    return [shown(line) for line in lines]
+
+
+def _agreement(by_lag: list[dict[str, float]]) -> list[str]:
+    headings = ("lag", "autocorrelation", "of its most")
+    lines = ["{:>8}  {:>15}  {:>11}".format(*headings)]
+    return [*lines, *(f"{a['lag']:>8}  {a['autocorrelation']:>15.4f}  {a['kappa']:>11.4f}" for a in by_lag)]
 
 
 def _lengths(what: str, r: dict[str, float]) -> str:
@@ -49,8 +55,9 @@ def _lengths(what: str, r: dict[str, float]) -> str:
 def _prior(spans: list[dict[str, Any]]) -> list[str]:
     names = [name[:16] for name in spans[0]["shares"]]
     width = [max(6, len(shown(n))) for n in names]
-    head = "".join(f"  {shown(n):>{w}}" for n, w in zip(names, width, strict=True))
-    lines = [f"{'from sample':>11}  {'time':>12}  classes   new  moved{head}"]
+    headings = ("from sample", "time", "classes", "new", "moved", *map(shown, names))
+    widths = (11, 12, 7, 4, 5, *width)
+    lines = ["  ".join(f"{heading:>{w}}" for heading, w in zip(headings, widths, strict=True))]
     for s in spans:
         moved = "    -" if s["distance"] is None else f"{s['distance']:.3f}"
         shares = "".join(f"  {v:>{w}.4f}" for v, w in zip(s["shares"].values(), width, strict=True))

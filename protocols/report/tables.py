@@ -1,4 +1,8 @@
-"""Tables as cells: for a terminal and for a page."""
+"""Tables as cells: for a terminal and for a page.
+
+The titles of a table's columns are called ``headings`` (``HEADINGS``) wherever one is made, also of plain text: so they are found
+by the test that holds `protocols.report.metric_table` to the tables.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +49,14 @@ def grid(cells: Cells) -> Table:
     return table
 
 
-def columns_of(protocol: str) -> RenderableType:
-    """Where the columns of a protocol's tables are explained: a line below them."""
-    return line(f"Columns: seqsearch metrics {protocol} (docs/metrics.md).", "dim")
+def explained(section: str) -> str:
+    """Where the columns of the tables of ``section`` (a file of `protocols.report.columns`) are explained."""
+    return f"Columns: seqsearch metrics {section} (docs/metrics.md)."
+
+
+def columns_of(section: str) -> RenderableType:
+    """The same as a line below them."""
+    return line(explained(section), "dim")
 
 
 def told(protocol: str, headline: str, lead: str, tables: Iterable[Cells], said: Iterable[str]) -> RenderableType:

@@ -1,4 +1,4 @@
-"""Every column of the protocols' tables is explained, and docs/metrics.md is what the code says."""
+"""Every column of every table that the program makes is explained, and docs/metrics.md is what the code says."""
 
 from __future__ import annotations
 
@@ -13,58 +13,91 @@ from rich.console import Console
 
 from protocols.cli.main import main
 from protocols.report import cldyb_words
-from protocols.report.metric_table import COLUMNS, ROWS, page
+from protocols.report.metric_table import every, matching, page, sections
 from protocols.report.tables import told
+from seqsearch.core.errors import UserError
+from tests.unit.report.table_headings import FILLED, NAMES, Heading, Source, all_headings, makers, makes_rows, mentions
 from tests.unit.report.test_cldyb_words import summary
 
 HERE = Path(__file__).parents[3]
-FILES = {
-    "edge": ("edge_cells", "edge_truth", "edge_fit", "edge_plan"), "gtep": ("gtep_cells",), "mcil": ("mcil_cells",),
-    "online": ("online_cells",), "duel": ("duel",),
-}  # fmt: skip
+ELSEWHERE = {"rank_words": "compare"}
+"""Files that are not called by their section."""
+HEADINGS = all_headings()
 
 
-def written(node: ast.expr) -> str:
-    """A heading, ``...`` for what is filled in."""
-    if isinstance(node, ast.Constant):
-        return str(node.value)
-    if isinstance(node, ast.JoinedStr):
-        parts = [p.value if isinstance(p, ast.Constant) else "..." for p in node.values]
-        return "".join(map(str, parts)).replace("......", "...")
-    return "..."
+def section_of(heading: Heading) -> str:
+    stem = heading.file.stem
+    return ELSEWHERE.get(stem) or stem.partition("_")[0]
 
 
-def headings(file: str) -> set[str]:
-    """Of the tables that a file makes, from its source: what is called headings, and what is handed to a table."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse((HERE / f"protocols/report/{file}.py").read_text())):
-        value: ast.expr | None = None
-        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "headings" for t in node.targets):
-            value = node.value
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Cells" and len(node.args) > 2:
-            value = node.args[2]
-        elif isinstance(node, ast.For) and getattr(node.target, "id", "") == "name" and file == "edge_plan":
-            value = node.iter
-        if isinstance(value, ast.Tuple | ast.List):
-            found |= {written(e) for e in value.elts if not isinstance(e, ast.Starred)}
-    return found
+def explained(heading: Heading) -> bool:
+    """By a column of its section, or of its table where the column names one; a row's name needs no more than to be one."""
+    section = sections()[section_of(heading)]
+    there = (c for c in section.columns if heading.text in c.headings and not c.told_in)
+    return not heading.text or heading.text in section.rows or any(heading.table.startswith(c.table) for c in there)
 
 
-@pytest.mark.parametrize("protocol", FILES)
-def test_every_heading_is_explained(protocol: str) -> None:
-    known = {h for c in COLUMNS if c.protocol == protocol for h in c.headings} | set(ROWS)
-    found = set().union(*map(headings, FILES[protocol]))
-    assert len(found) > 5
-    assert found - known - {"..."} == set()
+def test_every_heading_of_every_table_is_explained() -> None:
+    assert {section_of(h) for h in HEADINGS} == set(sections())
+    assert len(HEADINGS) > 250
+    assert [(h.file.name, h.table, h.text) for h in HEADINGS if not explained(h)] == []
+
+
+def test_every_column_that_is_explained_is_one_of_a_table() -> None:
+    made = {(section_of(h), h.table, h.text) for h in HEADINGS}
+    for name, section in sections().items():
+        own = {(table, text) for of, table, text in made if of == name}
+        for c in section.columns:
+            stands = {h for h in c.headings if any(text == h and table.startswith(c.table) for table, text in own)}
+            assert stands == (set() if c.told_in else set(c.headings)), (name, c.headings, c.table)
+        assert set(section.rows) <= {text for _, text in own}, name
+
+
+def test_tables_are_found_wherever_they_are_made() -> None:
+    """What adds titled columns, writes headings in HTML or aligns cells says what its headings are: by that they are found."""
+    made = list(makers())
+    assert {"tables.py", "published.py", "cldyb.py", "streams.py", "pools.py"} <= {path.name for path, _ in made}
+    assert [(path.name, f.name) for path, f in made if not mentions(f) & {*NAMES}] == []
+
+
+def test_a_table_with_another_column_is_told(tmp_path: Path) -> None:
+    """As if someone had added one: by a call, a name, a part of a line, or from a list elsewhere in the file."""
+    file = tmp_path / "gtep_new.py"
+    file.write_text(
+        "MORE = ('brand new', 'H [95 %]')\n"
+        "def one(s):\n    return Cells('On x', '', ('Method', *(f'{m}: gap' for m in s), *MORE), ())\n"
+        "def two(s, grid):\n    headings = ['p', 'q']\n    headings += [f'by {s}']\n    headings.insert(0, 'r')\n"
+        "    for heading in headings:\n        grid.add_column(heading)\n"
+    )
+    found = list(Source(file).found())
+    assert {h.text for h in found} == {
+        "Method",
+        f"{FILLED}: gap",
+        "brand new",
+        "H [95 %]",
+        "p",
+        "q",
+        f"by {FILLED}",
+        "r",
+    }
+    assert {h.text for h in found if not explained(h)} == {f"{FILLED}: gap", "brand new", "q", f"by {FILLED}", "r"}
+    assert makes_rows(ast.parse("def three(grid):\n    grid.add_column('x')"))
 
 
 @pytest.mark.parametrize("separate", [False, True])
-def test_every_heading_of_cldyb_is_explained(separate: bool) -> None:
-    known = {h for c in COLUMNS if c.protocol == "cldyb" for h in c.headings} | set(ROWS)
+def test_headings_in_the_source_are_those_of_the_table(separate: bool) -> None:
     titles, _ = cldyb_words.table(replace(summary(), separate=separate))
-    found = {upper + lower if upper.endswith("-") else upper for upper, lower in titles}
-    assert {"Acc", "AR", "ALA", "Relative drop", "Size"} <= found
-    assert found - known == set()
+    made = {upper + lower if upper.endswith("-") else upper for upper, lower in titles}
+    assert {"Acc", "AR", "ALA", "Relative drop", "Size"} <= made
+    assert made <= {h.text for h in HEADINGS if h.file.name == "cldyb_words.py"}
+
+
+def test_every_column_says_all() -> None:
+    for section, c in every():
+        said = (*c.headings, c.about, c.scale.unit, c.scale.bounds, c.direction, c.source)
+        assert all(said), (section, c.headings)
+        assert not [text for text in (*said, c.formula, c.over) if "|" in text], (section, c.headings)
+        assert bool(c.over) >= any("95 %]" in h for h in c.headings), (section, c.headings)
 
 
 def test_the_page_is_what_the_code_says() -> None:
@@ -72,19 +105,32 @@ def test_the_page_is_what_the_code_says() -> None:
     assert CliRunner().invoke(main, ["metrics", "--markdown"]).stdout == page()
 
 
-def test_a_column_or_a_protocol_is_told_by_its_name() -> None:
+def test_a_column_or_a_section_is_told_by_its_name() -> None:
     said = CliRunner().invoke(main, ["metrics", "ar"])
-    assert "-AFM = mean over i < T of a_Ti - a_ii" in said.stdout
+    assert "1/(T-1) sum over i < T of (a_Ti - a_ii) = -AFM" in said.stdout
     assert "Avg [95 %]" in CliRunner().invoke(main, ["metrics", "mcil"]).stdout
-    assert CliRunner().invoke(main, ["metrics"]).stdout.count("from:") == len(COLUMNS)
+    assert CliRunner().invoke(main, ["metrics"]).stdout.count("from:") == len(every())
+    assert {section for section, _ in matching("SRCC")} == {"compare"}
 
 
-@pytest.mark.parametrize("name", ["none of them", ""])
+@pytest.mark.parametrize("name", ["none of them", "", "  "])
 def test_an_unknown_name_is_one_line(name: str) -> None:
     said = CliRunner().invoke(main, ["metrics", name])
     assert said.exit_code == 2
     assert said.stderr.count("\n") == 1
     assert "seqsearch metrics lists them all" in said.stderr
+    assert "did you mean" not in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("AFN", "AFM"), ("cldby", "cldyb"), ("retenton", "retention"), ("optimsm", "optimism")]
+)
+def test_near_names_are_suggested(name: str, meant: str) -> None:
+    said = CliRunner().invoke(main, ["metrics", name])
+    assert said.exit_code == 2
+    assert f"did you mean {meant}" in said.stderr
+    with pytest.raises(UserError, match=f"did you mean {meant}"):
+        matching(name)
 
 
 def test_below_tables_stands_where_their_columns_are_explained() -> None:

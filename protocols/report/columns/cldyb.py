@@ -1,0 +1,60 @@
+"""Of ``seqsearch cldyb``."""
+
+from __future__ import annotations
+
+from protocols.report.column import (
+    CLDYB,
+    COUNT,
+    DOWN,
+    NEITHER,
+    OURS,
+    PERCENT,
+    POINTS,
+    SHARE,
+    UP,
+    Column,
+    Scale,
+    Section,
+)
+
+DROP = f"{OURS}, docs/distribution.md"
+REWARD = Scale("accuracy", "any")
+
+SECTION = Section(
+    rows=("Method", "Search", "Task"),
+    columns=(
+        Column(("Acc",), "average accuracy: all tasks, after the last", "1/T sum over i <= T of a_Ti", PERCENT, UP,
+               f"{CLDYB}, section 5.1 (no equation)"),
+        Column(("AR",), "average retention: what earlier tasks kept since they were learned; 0 for T = 1",
+               "1/(T-1) sum over i < T of (a_Ti - a_ii) = -AFM", POINTS, UP,
+               f"{CLDYB}, section 5.1, footnote 1: Eq. 2 with its sign turned"),
+        Column(("AFM",), "average forgetting measure: what earlier tasks lost since they were learned; 0 for T = 1",
+               "1/(T-1) sum over i < T of (a_ii - a_Ti)", POINTS, DOWN, f"{CLDYB}, Eq. 2", told_in="rewards"),
+        Column(("ALA",), "average learning accuracy: each task right after it was learned",
+               "1/T sum over i <= T of a_ii", PERCENT, UP, f"{CLDYB}, Eq. 1"),
+        Column(("reward",), "how hard a step was (--reward paper)", "AFM - ALA", REWARD, "higher: harder tasks",
+               f"{CLDYB}, Eq. 3", told_in="trace.parquet"),
+        Column(("worst",), "lowest Acc of a found sequence, mean over its training seeds",
+               "min over found sequences of Acc", PERCENT, UP, OURS),
+        Column(("Robust-ness",), "lowest Acc on the sequences found for any one of the methods (--separate)",
+               "min over methods m of the mean Acc on the sequences found for m", PERCENT, UP,
+               f"{OURS}; section 5.2 of {CLDYB} takes the mean over the method's own sequences, which is Acc (own "
+               "" "" "" "" "found)"),
+        Column(("Relative drop",), "how much lower Acc is on found than on random sequences",
+               "(Acc random - Acc found) / Acc random", SHARE, "lower is better; higher: harder sequences", DROP,
+               "found and random sequences, training seeds and test images, as the caption says"),
+        Column(("Drop",), "the relative drop on the sequences that were searched with the method, not those held out",
+               "(Acc random - Acc searched) / Acc random", SHARE, "lower is better; higher: harder sequences", DROP),
+        Column(("Size",), "what a method keeps beyond the backbone",
+               "bytes of parameters, statistics and exemplars / 10^6", Scale("MB", "from 0"), DOWN,
+               f"{CLDYB}, appendix B.3"),
+        Column(("Candidates",), "candidates of the step that were judged by training", "", COUNT, NEITHER, OURS),
+        Column(("J of each", "J from", "to", "chosen"),
+               "values J of the candidates of a step: a dot each, the least, the greatest, and that of the one taken",
+               "mean over simulations of the rewards of the candidate and of the tasks looked ahead to", REWARD,
+               "higher: harder tasks", f"{CLDYB}, Eq. 7; rewards: Eq. 3"),
+        Column(("Simulations",), "simulations of all candidates of the step", "", COUNT, NEITHER,
+               f"{CLDYB}, section 3.3"),
+        Column(("Failed",), "candidates that could not be judged", "", COUNT, NEITHER, OURS),
+    ),
+)  # fmt: skip

@@ -1,0 +1,24 @@
+"""Of ``seqsearch reproduce``: the ledger of published results."""
+
+from __future__ import annotations
+
+from protocols.report.column import NEITHER, OURS, Column, Scale, Section
+
+OWN = f"{OURS}, docs/published.md"
+PRINTED_OR_COUNT = Scale("count; that of the paper", "any")
+PRINTED = Scale("that of the paper", "any")
+
+SECTION = Section(
+    rows=("name", "paper", "where", "status", "run", "row", "column"),
+    columns=(
+        Column(("published",), "figures that are compared, in the ledger; the figure as printed, of one entry", "",
+               PRINTED_OR_COUNT, NEITHER, "the paper that the entry names"),
+        Column(("ours",), "figures that agree, in the ledger; what the command gave here, of one entry",
+               "agrees: in our interval, or equal as printed where there is none", PRINTED_OR_COUNT, NEITHER, OWN),
+        Column(("largest difference", "difference"), "ours minus the printed figure; of an entry the largest",
+               "ours - published", PRINTED, "nearer to 0: agrees better", OWN),
+        Column(("95 % interval",), "of ours", "", PRINTED, NEITHER, OWN, "what the command's own table says"),
+        Column(("hours, estimated",), "on a GPU, of all commands of the entry",
+               "(1 + extra) images learned / rate / 3600", Scale("h", "from 0"), NEITHER, OWN),
+    ),
+)  # fmt: skip
