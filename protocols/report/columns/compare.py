@@ -66,7 +66,7 @@ SECTION = Section(
                NEITHER, f"{OWN}; Fig. 21 of {CLDYB}"),
         Column(("Candidates",), "judged candidates with classes of the group", "", COUNT, NEITHER, OWN, table=GROUPS),
         Column(("Reward",), "mean reward of these candidates, each with its share of classes of the group",
-               "reward: AFM - ALA", Scale("points", "any"), "higher: harder tasks",
+               "reward: AFM - ALA, or what --reward says", Scale("points", "any"), "higher: harder tasks",
                f"{CLDYB}, section 5.3; reward: Eq. 3", table=GROUPS),
         Column(("Above", "By step (steps)"),
                "that, less the mean of all candidates of the same step; its range over steps",

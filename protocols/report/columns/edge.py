@@ -25,7 +25,7 @@ from protocols.report.column import (
 
 BOTH = "class sequences and training seeds"
 TRUTH, OTHERS, RELATED = "Estimates against the truth", "Other similarities", "Similarity and accuracy"
-DISTRIBUTION, EXTREMES, FIT = "Distribution over class sequences", "Extremes", "Fit of accuracy"
+DISTRIBUTION, FIT = "Distribution over class sequences", "Fit of accuracy"
 OWN = f"{OURS}, docs/distribution.md"
 PLACE = f"{OURS}, docs/edge.md"
 FITS = f"{OURS}, docs/edge.md (--fit)"

@@ -17,7 +17,7 @@ from protocols.report.column import (
 )
 
 BLOCKS = "blocks of the stream and seeds"
-LEARNERS, PAIRS, SHUFFLED = "Learners", "Rankings, pair by pair", "Trained and judged, in order and shuffled"
+PAIRS, SHUFFLED = "Rankings, pair by pair", "Trained and judged, in order and shuffled"
 BLIND = "sentences, map and curve of the report, JSON"
 OWN = f"{OURS}, docs/online.md"
 
