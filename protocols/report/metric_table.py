@@ -40,18 +40,25 @@ def every() -> list[tuple[str, Column]]:
 
 
 def matching(name: str) -> list[tuple[str, Column]]:
-    """The columns of a section, or those whose heading begins with ``name``, whatever its case.
+    """The columns of a section, else those that are called ``name``, else those whose heading begins with it, whatever its case.
+
+    What a heading has in brackets, as ``[95 %]``, is no part of its name.
 
     Raises:
         UserError: there is none; near names are suggested.
     """
-    wanted = name.strip().lower()
-    found = [(s, c) for s, c in every() if s == wanted or any(h.lower().startswith(wanted) for h in c.headings)]
+    wanted, known = name.strip().lower(), every()
+    called = [(s, c) for s, c in known if wanted in (_bare(h).lower() for h in c.headings)]
+    begun = [(s, c) for s, c in known if any(h.lower().startswith(wanted) for h in c.headings)]
+    found = [(s, c) for s, c in known if s == wanted] or called or begun
     if not found or not wanted:
-        known = dict.fromkeys([*sections(), *(h.partition(" [")[0] for _, c in every() for h in c.headings)])
-        meant = did_you_mean(name, known)
+        meant = did_you_mean(name, dict.fromkeys([*sections(), *(_bare(h) for _, c in known for h in c.headings)]))
         raise UserError(f"{brief(name)}: no such column, and no such table; {meant}seqsearch metrics lists them all")
     return found
+
+
+def _bare(heading: str) -> str:
+    return heading.partition(" [")[0].partition(" (")[0]
 
 
 def text(found: Iterable[tuple[str, Column]]) -> str:

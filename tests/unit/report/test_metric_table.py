@@ -111,6 +111,10 @@ def test_a_column_or_a_section_is_told_by_its_name() -> None:
     assert "Avg [95 %]" in CliRunner().invoke(main, ["metrics", "mcil"]).stdout
     assert CliRunner().invoke(main, ["metrics"]).stdout.count("from:") == len(every())
     assert {section for section, _ in matching("SRCC")} == {"compare"}
+    assert {h for _, c in matching("h") for h in c.headings} == {"H [95 %]", "H", "Acc", "AvgAcc"}  # and not highest
+    assert {s for s, c in matching("S")} == {"edge", "frozen", "online"}
+    assert {s for s, _ in matching("online")} == {"online"}
+    assert [c.headings for _, c in matching("fitted - a")] == [("fitted - again [95 %]", "fitted - objective's [95 %]")]
 
 
 @pytest.mark.parametrize("name", ["none of them", "", "  "])
