@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from protocols.cldyb.summary import MethodSummary, Progress, Side, Summary
 from protocols.report.cldyb_searches import about_searches, how_found
@@ -213,15 +212,8 @@ def _confusion(row: MethodSummary) -> list[str]:
     ]
 
 
-class Heading(NamedTuple):
-    """Of a column, in two lines; an upper one that ends with a hyphen goes on in the lower one."""
-
-    upper: str
-    lower: str = ""
-
-
-def table(summary: Summary) -> tuple[list[Heading], list[tuple[str, ...]]]:
-    """Headings and rows of cells; with several methods the last row is their mean.
+def table(summary: Summary) -> tuple[list[tuple[str, str]], list[tuple[str, ...]]]:
+    """Headings (upper and lower line) and rows of cells; with several methods the last row is their mean.
 
     The column of the worst found sequence is there when some method has several.
     """
@@ -229,14 +221,14 @@ def table(summary: Summary) -> tuple[list[Heading], list[tuple[str, ...]]]:
     figures = [("found", "acc"), *([("found", "worst")] if several else []), ("random", "acc")]
     figures += [(side, figure) for figure in ("ar", "ala") for side in ("found", "random")]
     names = {"acc": "Acc", "ar": "AR", "ala": "ALA", "worst": "worst"}
-    headings = [Heading("Method"), *(Heading(names[figure], side) for side, figure in figures)]
+    headings = [("Method", ""), *((names[figure], side) for side, figure in figures)]
     if summary.separate:
-        headings[1] = Heading("Acc", "own found")
-        headings.insert(1, Heading("Robust-", "ness"))
+        headings[1] = ("Acc", "own found")
+        headings.insert(1, ("Robust-", "ness"))
     if any(m.searched for m in summary.methods):
-        headings[1:2] = [Heading("Acc", "held out"), Heading("Acc", "searched")]
-        headings.append(Heading("Drop", "searched"))
-    headings += [Heading("Relative drop", "of Acc [95 %]"), Heading("Size", "MB")]
+        headings[1:2] = [("Acc", "held out"), ("Acc", "searched")]
+        headings.append(("Drop", "searched"))
+    headings += [("Relative drop", "of Acc [95 %]"), ("Size", "MB")]
     rows = [_cells(m, figures, summary.separate) for m in (*summary.methods, *([summary.mean] if summary.mean else []))]
     return headings, rows
 

@@ -39,8 +39,8 @@ SECTION = Section(
         Column(("Robust-ness",), "lowest Acc on the sequences found for any one of the methods (--separate)",
                "min over methods m of the mean Acc on the sequences found for m", PERCENT, UP,
                f"{OURS}; section 5.2 of {CLDYB} takes the mean over the method's own sequences, which is Acc (own "
-               "" "" "" "" "found)"),
-        Column(("Relative drop",), "how much lower Acc is on found than on random sequences",
+               "" "" "" "" "" "found)"),
+        Column(("Relative drop",), "how much lower Acc is on found than on random sequences; below 0: a rise",
                "(Acc random - Acc found) / Acc random", SHARE, "lower is better; higher: harder sequences", DROP,
                "found and random sequences, training seeds and test images, as the caption says"),
         Column(("Drop",), "the relative drop on the sequences that were searched with the method, not those held out",

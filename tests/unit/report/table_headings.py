@@ -20,7 +20,7 @@ FILLED = "..."
 NAMES = ("headings", "HEADINGS")
 SIGNS = ("Cells(", *NAMES, "add_column", "<th>", ":<", ":>", ":^")
 """What a file has in it that makes a table."""
-SAME = ("tuple", "list", "zip", "enumerate", "Heading")
+SAME = ("tuple", "list", "zip", "enumerate")
 """Calls that hand on what they are given."""
 Function = ast.FunctionDef | ast.Module
 
@@ -61,13 +61,20 @@ class Source:
         def of(*nodes: ast.expr) -> set[str]:
             return set().union(*(self.texts(n, scope, depth + 1) for n in nodes))
 
+        def one(node: ast.expr) -> set[str]:
+            """Of a sequence: a pair is a heading in two lines, and an upper one that ends with a hyphen goes on in the lower."""
+            match node:
+                case ast.Tuple(elts=[upper, lower]):
+                    return {a + b if a.endswith("-") else a for a in of(upper) for b in of(lower)}
+            return of(node)
+
         match node:
             case ast.Constant(value=value):
                 return {str(value)}
             case ast.JoinedStr(values=values):
                 return {_joined(values)}
             case ast.Tuple(elts=elements) | ast.List(elts=elements) if elements:
-                return of(*elements)
+                return set().union(*(one(e) for e in elements))
             case ast.Starred(value=value) | ast.Subscript(value=value):
                 return of(value)
             case ast.IfExp(body=body, orelse=orelse):
@@ -75,11 +82,9 @@ class Source:
             case ast.BinOp(left=left, right=right):
                 return of(left, right)
             case ast.GeneratorExp(elt=element) | ast.ListComp(elt=element):
-                return of(element)
+                return one(element)
             case ast.Dict(keys=[_, *_] as keys, values=values):
                 return of(*values) if all(isinstance(k, ast.Constant) for k in keys) else {FILLED}
-            case ast.Call(func=ast.Name(id="Heading"), args=[ast.Constant(value=str(upper)), *lower]) if lower:
-                return {upper + _joined(lower) if upper.endswith("-") else upper}
             case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in SAME:
                 return of(first)
             case ast.Call(func=ast.Attribute(value=value, attr="values" | "keys")):
@@ -156,20 +161,22 @@ def _put(scope: Function, *names: str) -> list[ast.expr]:
                 found += _taken(target, value, names)
             case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
                 found += _taken(target, value, names)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "insert" | "extend"), args=args):
-                found += args[-1:] * (name in names)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "insert"), args=[*_, last]):
+                found += [ast.List([last])] * (name in names)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="extend"), args=[last]):
+                found += [last] * (name in names)
     return found
 
 
 def _taken(target: ast.expr, value: ast.expr, names: tuple[str, ...]) -> list[ast.expr]:
     match target:
-        case ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)):
+        case ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name), slice=ast.Slice()):
             return [value] * (name in names)
+        case ast.Subscript(value=ast.Name(id=name)):
+            return [ast.List([value])] * (name in names)
         case ast.Tuple(elts=targets) if isinstance(value, ast.Tuple) and len(value.elts) == len(targets):
             return [v for t, own in zip(targets, value.elts, strict=True) for v in _taken(t, own, names)]
-        case ast.Tuple(elts=targets) if not isinstance(
-            value, ast.Call
-        ):  # what a call hands on is found where it is made
+        case ast.Tuple(elts=targets) if not isinstance(value, ast.Call):  # what that hands on is found where it is made
             return [ast.Constant(FILLED) for t in targets if isinstance(t, ast.Name) and t.id in names]
     return []
 

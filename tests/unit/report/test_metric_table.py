@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import io
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,10 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from protocols.cli.main import main
-from protocols.report import cldyb_words
 from protocols.report.metric_table import every, matching, page, sections
 from protocols.report.tables import told
 from seqsearch.core.errors import UserError
 from tests.unit.report.table_headings import FILLED, NAMES, Heading, Source, all_headings, makers, makes_rows, mentions
-from tests.unit.report.test_cldyb_words import summary
 
 HERE = Path(__file__).parents[3]
 ELSEWHERE = {"rank_words": "compare"}
@@ -84,12 +81,18 @@ def test_a_table_with_another_column_is_told(tmp_path: Path) -> None:
     assert makes_rows(ast.parse("def three(grid):\n    grid.add_column('x')"))
 
 
-@pytest.mark.parametrize("separate", [False, True])
-def test_headings_in_the_source_are_those_of_the_table(separate: bool) -> None:
-    titles, _ = cldyb_words.table(replace(summary(), separate=separate))
-    made = {upper + lower if upper.endswith("-") else upper for upper, lower in titles}
-    assert {"Acc", "AR", "ALA", "Relative drop", "Size"} <= made
-    assert made <= {h.text for h in HEADINGS if h.file.name == "cldyb_words.py"}
+def test_headings_of_two_lines_are_found(tmp_path: Path) -> None:
+    file = tmp_path / "cldyb_new.py"
+    file.write_text(
+        "def table(s):\n    names = {'acc': 'Acc', 'new': 'New-'}\n"
+        "    headings = [('Method', ''), *((names[figure], 'est') for figure in s)]\n"
+        "    headings[1] = ('ALA', 'found')\n    headings[1:2] = [('Robust-', 'ness'), ('AR', 'held out')]\n"
+        "    headings.append(('Drop', 'searched' if s else 'MB'))\n    return headings, s\n"
+        "def render(s):\n    headings, rows = table(s)\n"
+    )
+    texts = {"Method", "Acc", "New-est", "ALA", "Robust-ness", "AR", "Drop"}
+    assert {h.text for h in Source(file).found()} == texts
+    assert {h.text for h in HEADINGS if section_of(h) == "cldyb"} > texts - {"New-est"}
 
 
 def test_every_column_says_all() -> None:
