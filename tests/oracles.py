@@ -1,6 +1,7 @@
 """Pseudocode transcribed line by line, to judge (tests) and to time (benchmarks) the vectorised code against.
 
-From "CLDyB: Towards Dynamic Benchmarking for Continual Learning". Slow on purpose, and imports nothing of seqsearch.
+From "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models".
+Slow on purpose, and imports nothing of seqsearch.
 """
 
 from __future__ import annotations

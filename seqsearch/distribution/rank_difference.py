@@ -1,6 +1,7 @@
 """Which of two benchmarks ranks methods more like a reference does? Two rank correlations that share the reference, compared.
 
-As under Tables 1 and 4 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning", which print the correlations alone.
+As under Tables 1 and 4 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models",
+which print the correlations alone.
 """
 
 from __future__ import annotations

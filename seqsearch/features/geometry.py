@@ -1,6 +1,6 @@
 """How alike classes and tasks look to a model: cosines, pair potentials, k-nearest-neighbour likelihoods.
 
-Equations and figures are those of "CLDyB: Towards Dynamic Benchmarking for Continual Learning".
+Equations and figures are those of "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models".
 
 FAISS searches neighbours, on the GPU of a worker that has one; cosines of all pairs are one matrix product. Beside each routine
 stands an exact numpy oracle of the same quantity.

@@ -1,6 +1,6 @@
 """Spending a budget of simulations on the candidates of one step, and choosing among them.
 
-Eq. 8 and Table 4 are those of "CLDyB: Towards Dynamic Benchmarking for Continual Learning".
+Eq. 8 and Table 4 are those of "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models".
 
 Pure functions. The arms of a root are its ``B`` candidate tasks; a planner keeps a window of simulations in flight and
 calls `next_arm` before each. All that is known of the arms is ``visits`` (results told), ``in_flight`` (asked, not yet

@@ -1,4 +1,7 @@
-"""Numbers printed in "CLDyB: Towards Dynamic Benchmarking for Continual Learning", recomputed from its own tables."""
+"""Numbers printed in the CLDyB paper, recomputed from its own tables.
+
+"CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models".
+"""
 
 import numpy as np
 import pytest

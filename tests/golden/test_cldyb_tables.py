@@ -1,5 +1,7 @@
-"""Tables 1 and 4 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning": the correlations that the paper prints below
-them, from the accuracies that it prints above, through the command."""
+"""Tables 1 and 4 of the CLDyB paper: the correlations that it prints below them, from the accuracies above, through the command.
+
+"CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models".
+"""
 
 from __future__ import annotations
 

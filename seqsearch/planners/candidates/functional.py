@@ -1,6 +1,7 @@
 """Functional task clustering: a small and varied choice among many candidates.
 
-Algorithm 2 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning". Shapes: ``n`` candidates, ``M`` methods.
+Algorithm 2 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models".
+Shapes: ``n`` candidates, ``M`` methods.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Greedy task sampling: candidate tasks whose classes look alike to the models.
 
-Algorithm 1 and Eq. 6 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning", for all candidates at once.
+Algorithm 1 and Eq. 6 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models",
+for all candidates at once.
 Shapes: ``N`` classes in psi, ``n`` available classes, ``B`` candidates, ``k`` classes per task, ``s`` seen classes.
 """
 

@@ -1,7 +1,7 @@
 """Candidate tasks drawn within one group of classes (a data set, a script): no greedy sampling.
 
-The second degenerate in Sec. 5.4 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning": "uniform sampling
-from the classes within each dataset".
+The second degenerate in Sec. 5.4 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models":
+"uniform sampling from the classes within each dataset".
 """
 
 from __future__ import annotations
