@@ -20,6 +20,7 @@ from protocols.cldyb.left_out import Searched, left_out
 from protocols.cldyb.screened import Screened, screened_of
 from protocols.cldyb.steps import Steps, steps_of
 from protocols.cldyb.surrogates import Surrogates, surrogates_of
+from protocols.running.at_chance import AtChance, at_chance
 from protocols.running.protocol import resume_command
 from protocols.running.provenance import REWARDED_ON_TEST, Provenance, provenance
 from seqsearch.distribution.drop import Drop
@@ -93,7 +94,7 @@ class Summary:
     methods, None if there is one only. ``stats`` are the counts of ``stats.json``. ``troubles`` say what is missing, or biased.
     Nothing is claimed of a run that is not finished, so that its methods have no figures: ``unfinished`` says how far it came.
     ``steps``: how searches told candidates apart. ``held_out``: what being searched for costs a method (``--leave-one-out``).
-    ``same``: why nothing differs, if it does not and that is known.
+    ``same``: why nothing differs, if it does not and that is known. ``at_chance``: methods that are not told from chance.
     """
 
     run: str
@@ -111,6 +112,7 @@ class Summary:
     surrogates: Surrogates | None = None
     held_out: HeldOut | None = None
     same: str = ""
+    at_chance: tuple[AtChance, ...] = ()
 
     @property
     def overall(self) -> MethodSummary:
@@ -145,8 +147,18 @@ def summarise(run: Path, data: RunResults) -> Summary:
         name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin,
         steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),
         screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
-        held_out=costs.held_out if costs else None, same=measured(data),
+        held_out=costs.held_out if costs else None, same=measured(data), at_chance=_at_chance(data, pairs),
     )  # fmt: skip
+
+
+def _at_chance(data: RunResults, pairs: Sequence[Pair]) -> tuple[AtChance, ...]:
+    """Of each method on random and on found sequences, where it is."""
+    sides = [
+        (m, w, s)
+        for m, p in zip(data.methods, pairs, strict=True)
+        for w, s in (("random", p.random), ("found", p.found))
+    ]
+    return tuple(a for m, where, side in sides if (a := at_chance(m, where, side.flat)))
 
 
 def _unjudged(data: RunResults) -> list[str]:
