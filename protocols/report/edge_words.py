@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from protocols.edge.summary import EdgeSummary, Facts, MethodEdge
+from protocols.edge.trained import of_every
 from protocols.report import edge_fit
 from protocols.report.chance_words import at_chance
 from protocols.report.edge_cells import interval, signed
@@ -265,7 +266,10 @@ def until(f: Facts) -> str:
 
 
 def few_sequences(f: Facts) -> str:
-    if f.possible > 10 * f.drawn or f.enumerated:
+    """How random sequences and those that there are go together, where these are few, or all were run."""
+    if f.enumerated:
+        return of_every(f.possible, f.seeds, f.drawn)
+    if f.possible > 10 * f.drawn:
         return ""
     return (
         f"There are only {f.possible} sequences; the {f.drawn} random ones are drawn with replacement. --enumerate runs "
