@@ -73,7 +73,7 @@ class Session:
         journal.note(
             session="begin", at=self._at, workers=self.runtime.engine.workers, pools=self._pools, config=self.folder.saved()
         )  # fmt: skip
-        self.monitor.log.write("journal-opened", replayed=journal.replayed)
+        self.monitor.replayed(journal.replayed)
         return journal
 
     def evaluator(self, world: World) -> Any:
