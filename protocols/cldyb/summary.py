@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from protocols.cldyb.cannot_differ import measured
-from protocols.cldyb.compared import Judged, Pair, drop_of, gap_to_joint, judged, pair
+from protocols.cldyb.compared import Judged, Pair, chance_of, drop_of, gap_to_joint, judged, pair
 from protocols.cldyb.images import Images, images_of
 from protocols.cldyb.left_out import Searched, left_out
 from protocols.cldyb.screened import Screened, screened_of
 from protocols.cldyb.steps import Steps, steps_of
 from protocols.cldyb.surrogates import Surrogates, surrogates_of
-from protocols.running.at_chance import AtChance, at_chance
+from protocols.running.at_chance import AtChance
 from protocols.running.protocol import resume_command
 from protocols.running.provenance import REWARDED_ON_TEST, Provenance, provenance
 from seqsearch.distribution.drop import Drop
@@ -147,18 +147,8 @@ def summarise(run: Path, data: RunResults) -> Summary:
         name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin,
         steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),
         screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
-        held_out=costs.held_out if costs else None, same=measured(data), at_chance=_at_chance(data, pairs),
+        held_out=costs.held_out if costs else None, same=measured(data), at_chance=chance_of(data, pairs),
     )  # fmt: skip
-
-
-def _at_chance(data: RunResults, pairs: Sequence[Pair]) -> tuple[AtChance, ...]:
-    """Of each method on random and on found sequences, where it is."""
-    sides = [
-        (m, w, s)
-        for m, p in zip(data.methods, pairs, strict=True)
-        for w, s in (("random", p.random), ("found", p.found))
-    ]
-    return tuple(a for m, where, side in sides if (a := at_chance(m, where, side.flat)))
 
 
 def _unjudged(data: RunResults) -> list[str]:

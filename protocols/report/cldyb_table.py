@@ -33,8 +33,8 @@ def table(summary: Summary) -> tuple[list[tuple[str, str]], list[tuple[str, ...]
     """
     if one_task(summary):
         sides = [(m, m.found or m.random) for m in summary.methods]
-        cells = [(m.method, percent(s.acc if s else math.nan), _size(m)) for m, s in sides]
-        return [("Method", ""), ("Acc", ""), ("Size", "MB")], cells
+        lone: list[tuple[str, ...]] = [(m.method, percent(s.acc if s else math.nan), _size(m)) for m, s in sides]
+        return [("Method", ""), ("Acc", ""), ("Size", "MB")], lone
     several = any(m.found is not None and m.found.sequences > 1 for m in summary.methods)
     figures = [("found", "acc"), *([("found", "worst")] if several else []), ("random", "acc")]
     figures += [(side, figure) for figure in ("ar", "ala") for side in ("found", "random")]

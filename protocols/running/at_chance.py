@@ -18,7 +18,7 @@ class AtChance:
     """A method on some sequences, on which no training of it is told from chance (`seqsearch.distribution.chance`).
 
     Attributes:
-        where: the kind of sequences, ``random`` or ``found``.
+        where: the kind of sequences, ``random`` or ``found``, or ``all``.
         accuracy: mean final Acc, a fraction.
         chance: what one class for every image gives, as Acc is reckoned: the largest share that a class has of its task, over the
             tasks; means over the trainings.

@@ -94,3 +94,13 @@ def test_a_run_of_a_method_that_guesses_says_so(tmp_path: Path, protocol: str) -
     shown = CliRunner().invoke(main, ["show", str(run)]).stdout
     assert "".join(said.split()) in "".join(shown.split())
     assert html.escape(said) in (run / "report.html").read_text()
+
+
+def test_of_one_task_it_is_said_once(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(GUESSES)
+    words = ["cldyb", *map(str, SMALLEST), "--tasks", "1", "--methods", f"{tmp_path}/own.py:Guesses", "--json"]
+    ended = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "run")])
+    assert ended.exit_code == 0, ended.stderr
+    [said] = [n for n in json.loads(ended.stdout)["notes"] if "than chance" in n or "told from chance on" in n]
+    assert " on all sequences (" in said
+    assert "one of its 2 trainings would" in said, "two seeds, whatever the number of sequences that share the task"
