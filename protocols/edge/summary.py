@@ -142,12 +142,15 @@ def summarise(run: Path, results: EdgeResults) -> EdgeSummary:
 
 def _at_chance(data: RunResults, methods: Sequence[MethodEdge]) -> tuple[AtChance, ...]:
     """By the random trainings that the distribution rests on."""
-    own = {
-        m.method: [r for (name, of, seed), r in data.rollouts.items() if of == m.method and seed >= ORDERS and r.complete
-                   and name in m.groups["random"].names]
-        for m in methods
-    }  # fmt: skip
-    return tuple(a for method, trainings in own.items() if (a := at_chance(method, "random", trainings)))
+    found = []
+    for m in methods:
+        random = set(m.groups["random"].names)
+        own = [
+            r for (name, of, seed), r in data.rollouts.items()
+            if of == m.method and seed >= ORDERS and name in random and r.complete
+        ]  # fmt: skip
+        found.append(at_chance(m.method, "random", own))
+    return tuple(a for a in found if a)
 
 
 def _method(
