@@ -170,6 +170,7 @@ def _run(folder: Path) -> Path:
         "trained",
         "saved",
         "cache_hits",
+        "replayed",
         "workers",
         "busy",
         "in_flight",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from protocols.running.at_chance import AtChance, at_chance
 from seqsearch.core.types import ClassId
 from seqsearch.distribution.drop import Drop, ImageShares, drop
 from seqsearch.metrics.accuracy import acc, joint_acc
@@ -135,6 +136,17 @@ def drop_of(pairs: Sequence[Pair]) -> Drop | None:
         return None
     found, random = (np.mean([getattr(p, side).final for p in pairs], axis=0) for side in ("found", "random"))
     return drop(found, random, image_shares(pairs))
+
+
+def chance_of(data: RunResults, pairs: Sequence[Pair]) -> tuple[AtChance, ...]:
+    """Of each method on random and on found sequences, where it is; where all share their one task, on one of them."""
+    asked = []
+    for m, p in zip(data.methods, pairs, strict=True):
+        if data.setting("tasks") == 1:
+            asked.append((m, "all", [s for row in (p.random.rollouts or p.found.rollouts)[:1] for s in row]))
+        else:
+            asked += [(m, "random", p.random.flat), (m, "found", p.found.flat)]
+    return tuple(a for m, where, trainings in asked if (a := at_chance(m, where, trainings)))
 
 
 def image_shares(pairs: Sequence[Pair]) -> ImageShares | None:

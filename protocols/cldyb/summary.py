@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from protocols.cldyb.cannot_differ import measured
-from protocols.cldyb.compared import Judged, Pair, drop_of, gap_to_joint, judged, pair
+from protocols.cldyb.compared import Judged, Pair, chance_of, drop_of, gap_to_joint, judged, pair
 from protocols.cldyb.images import Images, images_of
 from protocols.cldyb.left_out import Searched, left_out
 from protocols.cldyb.screened import Screened, screened_of
 from protocols.cldyb.steps import Steps, steps_of
 from protocols.cldyb.surrogates import Surrogates, surrogates_of
+from protocols.running.at_chance import AtChance
 from protocols.running.protocol import resume_command
 from protocols.running.provenance import REWARDED_ON_TEST, Provenance, provenance
 from seqsearch.distribution.drop import Drop
@@ -93,7 +94,7 @@ class Summary:
     methods, None if there is one only. ``stats`` are the counts of ``stats.json``. ``troubles`` say what is missing, or biased.
     Nothing is claimed of a run that is not finished, so that its methods have no figures: ``unfinished`` says how far it came.
     ``steps``: how searches told candidates apart. ``held_out``: what being searched for costs a method (``--leave-one-out``).
-    ``same``: why nothing differs, if it does not and that is known.
+    ``same``: why nothing differs, if it does not and that is known. ``at_chance``: methods that are not told from chance.
     """
 
     run: str
@@ -111,6 +112,7 @@ class Summary:
     surrogates: Surrogates | None = None
     held_out: HeldOut | None = None
     same: str = ""
+    at_chance: tuple[AtChance, ...] = ()
 
     @property
     def overall(self) -> MethodSummary:
@@ -145,7 +147,7 @@ def summarise(run: Path, data: RunResults) -> Summary:
         name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin,
         steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),
         screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
-        held_out=costs.held_out if costs else None, same=measured(data),
+        held_out=costs.held_out if costs else None, same=measured(data), at_chance=chance_of(data, pairs),
     )  # fmt: skip
 
 

@@ -49,15 +49,17 @@ class PlanStudy:
 
 @dataclass(frozen=True)
 class PlanSummary:
-    """A plan, the scores of random sequences beside it, and what it took; None if that is not known any more.
+    """A plan, the scores of random sequences beside it, and what it took (s); None if that is not known any more.
 
-    ``sequences`` are all of them, with the names of their classes.
+    ``compiling``: of ``seconds``, what compiling took, or loading what was compiled before. ``sequences`` are all of
+    them, with the names of their classes.
     """
 
     plan: ExtremesPlan
     random: tuple[float | None, ...]
     seconds: float | None = None
     sequences: tuple[InNames, ...] = ()
+    compiling: float = 0.0
 
 
 class EdgePlanRun(ProtocolRun):
@@ -66,16 +68,19 @@ class EdgePlanRun(ProtocolRun):
     def __init__(self, session: Session, study: PlanStudy) -> None:
         self.session, self.study = session, study
         self.plan: ExtremesPlan | None = None
-        self.seconds = 0.0
+        self.seconds = self.compiling = 0.0
 
     def run(self) -> None:
         from protocols.edge.plan import finder, plan
+        from seqsearch.extremes.find import warm_up
 
         t, s = self.study, self.session
         s.monitor.planning()
-        anneals = finder(t.sizes, t.settings) == "anneal"
-        with _restarts(s.runtime if anneals else None) as run, s.deadline.interrupting():
+        planner = finder(t.sizes, t.settings)
+        with _restarts(s.runtime if planner == "anneal" else None) as run, s.deadline.interrupting():
             start = time.perf_counter()
+            warm_up(planner)
+            self.compiling = time.perf_counter() - start
             self.plan = plan(t.settings.similarity, t.similarity, t.sizes, t.settings, run)
             self.seconds = time.perf_counter() - start
 
@@ -98,7 +103,7 @@ class EdgePlanRun(ProtocolRun):
         named += [(f"random-{i}", "random", d, v) for i, (d, v) in enumerate(zip(drawn, values, strict=True))]
         path = folder.file(SEQUENCES.file)
         written = in_names(path, write_sequences(path, run_info(folder, t.classes), map(self._sequence, named)))
-        return Exported((self.plan,), PlanSummary(self.plan, values, self.seconds, tuple(written)))
+        return Exported((self.plan,), PlanSummary(self.plan, values, self.seconds, tuple(written), self.compiling))
 
     def _sequence(self, named: tuple[str, Any, Classes, float | None]) -> Any:
         from seqsearch.core.types import Task

@@ -31,6 +31,13 @@ class Edge(Protocol[EdgeSettings, "EdgeStudy"]):
 
         return prepare(settings, states, device, directory)
 
+    def announcement(self, prepared: EdgeStudy) -> str:
+        from protocols.edge.trained import of_every
+        from seqsearch.distribution.sampling import number_of_sequences
+
+        s = prepared.settings
+        return of_every(number_of_sequences(prepared.sizes), s.score_seeds, s.random_sequences) if s.enumerate else ""
+
     def expected(self, prepared: EdgeStudy) -> Expected:
         from protocols.edge.trained import expected
 

@@ -23,6 +23,7 @@ from protocols.edge.groups import Group, correlation, groups_of
 from protocols.edge.plan import ExtremesPlan
 from protocols.edge.results import EdgeResults
 from protocols.edge.truth import Truth, truth_of
+from protocols.running.at_chance import AtChance, at_chance
 from protocols.running.protocol import resume_command
 from protocols.running.provenance import Provenance, provenance
 from seqsearch.distribution.adaptive import parse_target, wanted
@@ -97,7 +98,8 @@ class EdgeSummary:
     """A run in figures. Nothing is claimed of a run that is not finished.
 
     ``troubles`` say what was left out, and why. ``unfinished``: how far it came, rollouts judged so far, and the command that
-    goes on; None if it is finished.
+    goes on; None if it is finished. ``at_chance``: methods that are not told from chance on random sequences, by the trainings
+    that have seeds of their own.
     """
 
     run: str
@@ -109,6 +111,7 @@ class EdgeSummary:
     provenance: Provenance
     facts: Facts | None = None
     unfinished: tuple[str, int, str] | None = None
+    at_chance: tuple[AtChance, ...] = ()
 
 
 def summarise(run: Path, results: EdgeResults) -> EdgeSummary:
@@ -132,8 +135,22 @@ def summarise(run: Path, results: EdgeResults) -> EdgeSummary:
     shape = mean, bins if isinstance(bins, int) else 10
     methods = tuple(_method(data, m, *shape, fits.get(m), troubles) for m in data.methods)
     return EdgeSummary(
-        name, estimator, plans, methods, data.stats, tuple(troubles), origin, facts=_facts(data, methods)
-    )
+        name, estimator, plans, methods, data.stats, tuple(troubles), origin, facts=_facts(data, methods),
+        at_chance=_at_chance(data, methods),
+    )  # fmt: skip
+
+
+def _at_chance(data: RunResults, methods: Sequence[MethodEdge]) -> tuple[AtChance, ...]:
+    """By the random trainings that the distribution rests on."""
+    found = []
+    for m in methods:
+        random = set(m.groups["random"].names)
+        own = [
+            r for (name, of, seed), r in data.rollouts.items()
+            if of == m.method and seed >= ORDERS and name in random and r.complete
+        ]  # fmt: skip
+        found.append(at_chance(m.method, "random", own))
+    return tuple(a for a in found if a)
 
 
 def _method(

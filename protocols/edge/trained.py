@@ -24,6 +24,17 @@ class Trained:
     replicates: tuple[int, ...]
 
 
+def of_every(possible: int, seeds: int, drawn: int) -> str:
+    """What ``--enumerate`` trains, and what random sequences are for beside all ``possible`` ones: in a sentence or two."""
+    each = f"each of the {possible:,} sequences" if possible > 1 else "the one sequence"
+    by = f"the same {seeds} training seeds" if seeds > 1 else "one training seed"
+    return (
+        f"--enumerate: {each} is trained with {by}, which is the truth. The {drawn:,} random ones are drawn of these with "
+        "replacement and trained with a seed of their own each: ranks among them, and the mean over sequences and seeds, rest on "
+        "independent trainings, not on different sequences (--random-sequences)."
+    )
+
+
 def crossed_orders(t: EdgeSettings) -> int:
     """Random sequences that are trained with the scoring seeds, too: with ``--enumerate`` all, which costs nothing."""
     return t.random_sequences if t.enumerate else min(t.crossed_orders, t.random_sequences)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from html import escape
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from protocols.cldyb.summary import MethodSummary, Side, Summary
+from protocols.report import cldyb_table as table
 from protocols.report import cldyb_words as words
 from protocols.report.charts import Line, bounds, line_chart, strip
 from protocols.report.cldyb_searches import how_found
@@ -28,6 +28,10 @@ from seqsearch.results.rows import Row
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+FIGURES = (
+    "Acc: mean accuracy over all tasks at the end. AR: retention, the change of earlier tasks since they were learned. ALA: "
+    "accuracy of each task right after it was learned."
+)
 PAPER = "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models"
 CURVES = {"line dot band found": "found", "line dot band random": "random"}
 MASKED = {f"line dot {css}{more}": f"{css}{more}" for css in ("found", "random") for more in ("", " masked")}
@@ -63,7 +67,7 @@ def render(summary: Summary) -> RenderableType:
     notes = [line(f"- {note}") for note in words.notes(summary)]
     if summary.unfinished:
         return Group(line(words.headline(summary), "bold"), *notes)
-    headings, rows = words.table(summary)
+    headings, rows = table.table(summary)
     grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
     for i, heading in enumerate(headings):
         title = "\n".join(heading).replace("random", "rand.")
@@ -73,7 +77,9 @@ def render(summary: Summary) -> RenderableType:
         if i == len(summary.methods):
             grid.add_section()
         grid.add_row(*(line(cell) for cell in row))
-    return Group(line(words.headline(summary), "bold"), grid, line(words.CAPTION, "dim"), *notes, columns_of("cldyb"))
+    return Group(
+        line(words.headline(summary), "bold"), grid, line(table.caption(summary), "dim"), *notes, columns_of("cldyb")
+    )
 
 
 # ------------------------------------------------------------------------------------------------ figures
@@ -82,13 +88,12 @@ def render(summary: Summary) -> RenderableType:
 def _head(summary: Summary) -> str:
     drop = summary.overall.drop
     cards = ""
-    if drop is not None:
-        r = drop.relative
-        bounds = f"95 % interval {percent(r.low)} to {percent(r.high)}" if math.isfinite(r.low) else drop.lacking
+    if drop is not None and not table.one_task(summary):
+        size, name, bounds = words.change_in_parts(drop)
         figures = (
             ("found", f"{percent(drop.found)} %", "final accuracy, found sequences"),
             ("random", f"{percent(drop.random)} %", "final accuracy, random sequences"),
-            ("", f"{percent(r.value)} %", f"relative drop ({bounds})"),
+            ("", f"{size} %", f"relative {name} ({bounds})"),
         )
         cells = "".join(f'<div><b class="{css}">{value}</b><span>{what}</span></div>' for css, value, what in figures)
         cards = f'<div class="figures">{cells}</div>'
@@ -99,23 +104,27 @@ def _head(summary: Summary) -> str:
 
 
 def _table(summary: Summary) -> str:
-    headings, rows = words.table(summary)
+    headings, rows = table.table(summary)
     head = "".join(f"<th>{escape(upper)}<small>{escape(lower)}</small></th>" for upper, lower in headings)
     body = ""
     for i, row in enumerate(rows):
         css = ' class="mean"' if i == len(summary.methods) else ""
         body += f"<tr{css}>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
     notes = "".join(f"<li>{escape(note)}</li>" for note in words.notes(summary))
+    title, figures = "Found against random sequences", f" {FIGURES}"
+    if table.one_task(summary):
+        title, figures = "The one task", ""
     return (
-        f'<h2>Found against random sequences</h2>\n<p class="lead">{escape(words.CAPTION)} Acc: mean accuracy over '
-        "all tasks at the end. AR: retention, the change of earlier tasks since they were learned. ALA: accuracy of "
-        'each task right after it was learned. Size: memory beyond the backbone.</p>\n<div class="scroll"><table>'
+        f'<h2>{title}</h2>\n<p class="lead">{escape(table.caption(summary))}{figures} Size: memory beyond the backbone.</p>\n'
+        '<div class="scroll"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>\n"
         f'<ul class="notes">{notes}</ul>'
     )
 
 
 def _curves(summary: Summary) -> str:
+    if table.one_task(summary):
+        return ""
     charts = _charts(summary, lambda side, css: [Line(css, css, side.acc_by_step, side.low, side.high)])
     named = keys(CURVES, [charts])
     legend = f"{named} Mean accuracy on the tasks learned so far, percent; bands: range over sequences and seeds."
@@ -123,6 +132,9 @@ def _curves(summary: Summary) -> str:
 
 
 def _masked(summary: Summary) -> str:
+    if table.one_task(summary):  # alone as among all there are
+        return ""
+
     def lines(side: Side, css: str) -> list[Line]:
         if not side.masked_by_step:
             return []

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-from protocols.cldyb.summary import MethodSummary, Progress, Side, Summary
+from protocols.cldyb.summary import MethodSummary, Progress, Summary
+from protocols.report.chance_words import at_chance
+from protocols.report.cldyb_confusion import confusion
 from protocols.report.cldyb_searches import about_searches, how_found
 from protocols.report.provenance import caveats
-from protocols.report.text import cost, count, enumerated, megabytes, percent
+from protocols.report.text import cost, count, enumerated, percent
 from seqsearch.core.text import shown
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.interval import AGREE, shows
-
-CAPTION = "Percent. Re-scored sequences, test images, means over sequences and training seeds."
 
 
 def headline(summary: Summary) -> str:
@@ -46,16 +45,22 @@ def verdict(drop: Drop | None) -> str:
 
 
 def change(drop: Drop) -> str:
-    """The relative drop, or rise, with its interval or what that lacks: ``a relative drop of 29.8 % (95 % interval ...)``.
+    """The relative drop, or rise, with its interval or what that lacks: ``a relative drop of 29.8 % (95 % interval ...)``."""
+    size, name, bounds = change_in_parts(drop)
+    return f"a relative {name} of {size} % ({bounds})"
 
-    One that does not show is neither: ``a relative change of 0.0 %``, of which the bounds are those of a drop.
+
+def change_in_parts(drop: Drop) -> tuple[str, str, str]:
+    """Size in percent, ``drop`` or ``rise``, and the interval of that or what it lacks.
+
+    One that does not show is neither: a ``change`` of 0.0, of which the bounds are those of a drop.
     """
     r = drop.relative
     name, low, high = ("rise", -r.high, -r.low) if r.value < 0 else ("drop", r.low, r.high)
     if not shows(r.value):
         name, low, high = "change", r.low, r.high
     bounds = f"95 % interval {percent(low)} to {percent(high)}" if math.isfinite(low) else drop.lacking or "no interval"
-    return f"a relative {name} of {percent(abs(r.value))} % ({bounds})"
+    return percent(abs(r.value)), name, bounds
 
 
 def nothing_to_choose_by(summary: Summary) -> str:
@@ -64,7 +69,10 @@ def nothing_to_choose_by(summary: Summary) -> str:
     if not s.number or s.told or s.unknown:
         return ""
     why = "equal" if not s.noise else "no further apart than their noise"
-    return f"J told the candidates of no step apart ({why}): what is harder, if anything, comes from how candidates are grown."
+    return (
+        f"J told the candidates of no step with a choice apart ({why}): what is harder, if anything, comes from how candidates "
+        "are grown."
+    )
 
 
 def notes(summary: Summary) -> list[str]:
@@ -81,12 +89,13 @@ def notes(summary: Summary) -> list[str]:
         *about,
         trained_on(summary),
         *summary.troubles,
+        *at_chance(summary.at_chance),
         *caveats(summary.provenance),
         flat(summary),
         gaps(summary.overall),
         *robustness(summary),
         *about_searches(summary),
-        *_confusion(summary.overall),
+        *confusion(summary.overall),
     )
     return [*filter(None, said), *cost(summary.stats)]
 
@@ -155,14 +164,18 @@ def trained_on(summary: Summary) -> str:
 
 
 def flat(summary: Summary) -> str:
-    """At how many steps J did not tell the candidates apart; empty if it did at all where that is known."""
+    """At how many steps J did not tell the candidates apart; empty if it did at all where that is known.
+
+    Steps with one candidate (the first task is drawn, the last may be what is left) leave nothing to choose, and do not count.
+    """
     s = summary.steps
     if not s.equal + s.noise:
         return ""
     unknown = f"; at {s.unknown} the noise is not known" if s.unknown else ""
     return (
-        f"At {s.equal + s.noise} of {s.number} steps J did not tell the candidates apart (equal at {s.equal}, within two "
-        f"standard errors at {s.noise}{unknown}): the tasks taken there are as good as drawn from the candidates."
+        f"At {s.equal + s.noise} of {count(s.number, 'step')} with a choice J did not tell the candidates apart (equal at "
+        f"{s.equal}, within two standard errors at {s.noise}{unknown}): the tasks taken there are as good as drawn from the "
+        "candidates."
     )
 
 
@@ -192,59 +205,3 @@ def gaps(row: MethodSummary) -> str:
         f"Gap to joint training on all classes at once, on test images: found {percent(row.found.gap)} points, random "
         f"{percent(row.random.gap)} points (joint Acc weighs every task alike, as Acc does)."
     )
-
-
-def _confusion(row: MethodSummary) -> list[str]:
-    """Task difficulty apart from confusion between tasks: with scores masked to its own classes a task stands alone."""
-    found, random = row.found, row.random
-    if found is None or random is None or not (found.masked_by_step and random.masked_by_step):
-        return []
-    alone = random.masked_by_step[-1] - found.masked_by_step[-1]
-    confused = random.acc - found.acc - alone
-
-    def gaps(side: Side) -> str:
-        return " ".join(percent(m - a) for m, a in zip(side.masked_by_step, side.acc_by_step, strict=True))
-
-    return [
-        f"Acc, random minus found: {percent(alone + confused)} points; of these {percent(alone)} are the tasks by "
-        f"themselves (masked accuracy), {percent(confused)} confusion with other tasks.",
-        f"Confusion with other tasks by step (masked minus full Acc): found {gaps(found)}; random {gaps(random)}.",
-    ]
-
-
-def table(summary: Summary) -> tuple[list[tuple[str, str]], list[tuple[str, ...]]]:
-    """Headings (upper and lower line) and rows of cells; with several methods the last row is their mean.
-
-    The column of the worst found sequence is there when some method has several.
-    """
-    several = any(m.found is not None and m.found.sequences > 1 for m in summary.methods)
-    figures = [("found", "acc"), *([("found", "worst")] if several else []), ("random", "acc")]
-    figures += [(side, figure) for figure in ("ar", "ala") for side in ("found", "random")]
-    names = {"acc": "Acc", "ar": "AR", "ala": "ALA", "worst": "worst"}
-    headings = [("Method", ""), *((names[figure], side) for side, figure in figures)]
-    if summary.separate:
-        headings[1] = ("Acc", "own found")
-        headings.insert(1, ("Robust-", "ness"))
-    if any(m.searched for m in summary.methods):
-        headings[1:2] = [("Acc", "held out"), ("Acc", "searched")]
-        headings.append(("Drop", "searched"))
-    headings += [("Relative drop", "of Acc [95 %]"), ("Size", "MB")]
-    rows = [_cells(m, figures, summary.separate) for m in (*summary.methods, *([summary.mean] if summary.mean else []))]
-    return headings, rows
-
-
-def _cells(row: MethodSummary, figures: Sequence[tuple[str, str]], separate: bool) -> tuple[str, ...]:
-    sides = {"found": row.found, "random": row.random}
-    cells = [percent(getattr(sides[side], figure, math.nan)) for side, figure in figures]
-    drop = "-" if row.drop is None else interval(row.drop)
-    own = [percent(row.robustness if row.robustness is not None else math.nan)] if separate else []
-    if row.searched:
-        cells.insert(1, percent(row.searched.acc))
-        cells.append(percent(row.searched.drop.relative.value) if row.searched.drop else "-")
-    return (row.method, *own, *cells, drop, "-" if row.footprint_mb is None else megabytes(row.footprint_mb))
-
-
-def interval(drop: Drop) -> str:
-    """Relative drop and its interval in percent: ``29.6 [25.0, 33.1]``."""
-    r = drop.relative
-    return f"{percent(r.value)} [{percent(r.low)}, {percent(r.high)}]" if math.isfinite(r.low) else percent(r.value)

@@ -28,7 +28,8 @@ def render(s: PlanSummary) -> RenderableType:
     if s.seconds is None:
         return found
     holds = f"sequences.parquet holds hard, easy and {len(s.random)} random sequences"
-    return Group(found, line(f"{s.seconds:.2f} s in all; {holds}"))
+    compiling = f", {s.compiling:.2f} s of them compiling, or loading what was compiled" if s.compiling >= 0.005 else ""
+    return Group(found, line(f"{s.seconds:.2f} s in all{compiling}; {holds}"))
 
 
 def _sequences(s: PlanSummary) -> Iterator[RenderableType]:

@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 
 from protocols.edge.summary import EdgeSummary, Facts, MethodEdge
+from protocols.edge.trained import of_every
 from protocols.report import edge_fit
+from protocols.report.chance_words import at_chance
 from protocols.report.edge_cells import interval, signed
 from protocols.report.edge_truth import coefficient, p_text
 from protocols.report.provenance import caveats
@@ -162,7 +164,8 @@ def notes(s: EdgeSummary) -> list[str]:
         _, done, resume = s.unfinished
         return [f"{count(done, 'rollout')} trained and judged so far.", f"Go on with: {resume}", *cost(s.stats)]
     about = [n for n in _about(s, s.facts) if n] if s.facts else []
-    return [shown(n) for n in (*s.troubles, *about, *caveats(s.provenance), *cost(s.stats))]
+    said = (*s.troubles, *at_chance(s.at_chance), *about, *caveats(s.provenance), *cost(s.stats))
+    return [shown(n) for n in said]
 
 
 def _about(s: EdgeSummary, f: Facts) -> list[str]:
@@ -263,7 +266,10 @@ def until(f: Facts) -> str:
 
 
 def few_sequences(f: Facts) -> str:
-    if f.possible > 10 * f.drawn or f.enumerated:
+    """How random sequences and those that there are go together, where these are few, or all were run."""
+    if f.enumerated:
+        return of_every(f.possible, f.seeds, f.drawn)
+    if f.possible > 10 * f.drawn:
         return ""
     return (
         f"There are only {f.possible} sequences; the {f.drawn} random ones are drawn with replacement. --enumerate runs "

@@ -52,7 +52,7 @@ class Progress:
             return
         shards = s.unit == "shards"
         judged = f"{s.judged} candidates judged, " if s.judged else ""
-        note = "" if shards else f"{judged}{s.trained} trainings ({s.saved} saved)"
+        note = "" if shards else f"{judged}{s.trained} trainings ({s.saved} not repeated)"
         if s.workers and not shards:
             note += f", {s.busy}/{s.workers} workers busy"
         if self._live:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 
 from protocols.evaluate.score.summary import Agreement, MethodScore, ScoreSummary
-from protocols.report.cldyb_words import change, covered, interval, verdict
+from protocols.report.cldyb_table import interval
+from protocols.report.cldyb_words import change, covered, verdict
 from protocols.report.tables import Cells
 from protocols.report.text import cost, count, percent
 from seqsearch.core.text import shown

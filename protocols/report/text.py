@@ -73,6 +73,15 @@ def hardly_moved(stats: dict[str, Any]) -> list[str]:
     ]
 
 
+def _time(stats: dict[str, Any], seconds: float) -> str:
+    """What the sessions took; with ``--time-budget`` what counted, and what did not."""
+    sessions, starting = count(int(stats.get("sessions") or 1), "session"), stats.get("starting_seconds")
+    if starting is None or stats.get("budget_seconds") is None:
+        return f"{duration(seconds)} in {sessions}"
+    spent = duration(float(stats["budget_seconds"]))
+    return f"{spent} in {sessions} (+ {duration(float(starting))} starting, which --time-budget does not count)"
+
+
 def cost(stats: dict[str, Any] | None) -> list[str]:
     """What the trainings of the run did not do (`hardly_moved`), and what they took, as far as it says."""
     if stats is None:
@@ -84,7 +93,7 @@ def cost(stats: dict[str, Any] | None) -> list[str]:
     if stats.get("replayed"):
         text += f"; {count(int(stats['replayed']), 'result')} replayed from the journal"
     if (seconds := stats.get("wall_seconds")) is not None:
-        text += f"; {duration(float(seconds))} in {count(int(stats.get('sessions') or 1), 'session')}"
+        text += f"; {_time(stats, float(seconds))}"
     if (busy := stats.get("busy_share")) is not None:
         text += f", workers busy {percent(float(busy))} % of it"
     return [*hardly_moved(stats), text + "."]

@@ -22,6 +22,7 @@ from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Counts, outcome
 from seqsearch.results.rows import JudgedRollout, RunInfo, SequenceKind, Training
 from seqsearch.results.schema import STATS, TRAININGS
+from seqsearch.results.stats import BUDGETED
 from seqsearch.results.tables import write_trainings
 from seqsearch.storage.files import write_json
 from seqsearch.storage.inside import Inside
@@ -168,15 +169,21 @@ def write_costs(
     rows = trainings(journal, search.edges if search else {})
     write_trainings(folder.file(TRAININGS.file), info, rows)
     notes = [e["note"] for e in journal.entries if "note" in e]
-    ends = [n["wall_seconds"] for n in notes if n.get("session") == "end"]
+    ends = [n for n in notes if n.get("session") == "end"]
     sessions = sum(n.get("session") == "begin" for n in notes)
+
+    def total(name: str) -> float | None:  # a killed session did not say
+        said = [n[name] for n in ends if name in n]
+        return sum(said) if len(said) == sessions else None
+
     stats = {
         "complete": reached is None,
         "reached": reached,
         "trained": len(rows),
         "naive": search.counts.naive if search else 0,
         "replayed": journal.replayed,
-        "wall_seconds": sum(ends) if len(ends) == sessions else None,  # a killed session did not say
+        "wall_seconds": total("wall_seconds"),
+        **({name: total(name) for name in BUDGETED} if sessions and total(BUDGETED[0]) is not None else {}),
         "busy_share": busy_share if sessions == 1 else None,
         "sessions": sessions,
         "moved": _moved(rows),

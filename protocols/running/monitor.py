@@ -120,6 +120,11 @@ class Monitor:
         self._state, self._reason = state, reason
         self.snapshot = replace(self.snapshot, phase=reached or self.snapshot.phase)
 
+    def replayed(self, results: int) -> None:
+        """The journal is open, and holds so many results of earlier sessions."""
+        self.log.write("journal-opened", replayed=results)
+        self.snapshot = replace(self.snapshot, replayed=results)
+
     def planning(self) -> None:
         """Sequences are looked for without any training."""
         self._show(replace(self.snapshot, phase="planning", done=0, total=0))
@@ -151,7 +156,7 @@ class Monitor:
             Snapshot(
                 phase, done, max(done, self._total), "rollouts", step, steps,
                 rollouts=sum(counts.rollouts.values()), judged=sum(p.judged for p in progress.values()), trained=counts.trained,
-                saved=max(0, counts.naive - counts.trained), cache_hits=counts.known, in_flight=counts.in_flight,
+                saved=counts.shared, cache_hits=counts.known, replayed=before.replayed, in_flight=counts.in_flight,
                 queued=queued, workers=self._evaluator.workers, busy=busy, busy_share=self._evaluator.busy_share(),
                 left_seconds=left, troubles=tuple(counts.troubles),
             )

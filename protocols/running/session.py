@@ -73,7 +73,7 @@ class Session:
         journal.note(
             session="begin", at=self._at, workers=self.runtime.engine.workers, pools=self._pools, config=self.folder.saved()
         )  # fmt: skip
-        self.monitor.log.write("journal-opened", replayed=journal.replayed)
+        self.monitor.replayed(journal.replayed)
         return journal
 
     def evaluator(self, world: World) -> Any:
@@ -152,10 +152,15 @@ class Session:
             forget(local(engine.state_store, "--state-store").resolve(), known)
 
     def end(self) -> None:
-        """The session's time is known; what is written after it is not counted."""
+        """The session's time is known, and with ``--time-budget`` what of it counted; what is written after it is in neither."""
         if "journal" in self.__dict__:
             seconds = time.monotonic() - self._begin  # the clock may be set meanwhile
-            self.journal.note(session="end", at=time.time(), wall_seconds=seconds, busy_share=self._busy_share)
+            of_budget = {}
+            if (starting := self.deadline.starting) is not None:
+                of_budget = {"starting_seconds": starting, "budget_seconds": self.deadline.spent}
+            self.journal.note(
+                session="end", at=time.time(), wall_seconds=seconds, busy_share=self._busy_share, **of_budget
+            )
 
     def close(self) -> None:
         """Leave nothing open."""

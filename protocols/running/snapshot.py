@@ -10,8 +10,9 @@ from typing import Protocol
 class Snapshot:
     """Figures of a session at one moment; counts include what was replayed from the journal.
 
-    ``done`` of about ``total`` ``unit`` of the ``phase`` are finished. ``saved`` are trainings that retraining every rollout from
-    scratch would have taken on top, ``queued`` jobs that wait for a worker.
+    ``done`` of about ``total`` ``unit`` of the ``phase`` are finished. ``saved`` are results that rollouts needed and that took
+    no training for them (`Counts.shared`), ``cache_hits`` answers that were there at once (`Counts.known`), ``replayed`` results
+    of earlier sessions, ``queued`` jobs that wait for a worker.
     """
 
     phase: str = "starting"
@@ -25,6 +26,7 @@ class Snapshot:
     trained: int = 0
     saved: int = 0
     cache_hits: int = 0
+    replayed: int = 0
     in_flight: int = 0
     queued: int = 0
     workers: int = 0

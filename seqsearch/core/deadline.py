@@ -52,13 +52,25 @@ class Deadline:
     def __init__(
         self, seconds: float = math.inf, clock: Callable[[], float] = time.monotonic, *, waits: bool = False
     ) -> None:
-        self._seconds, self._clock = seconds, clock
-        self._at = None if waits else clock() + seconds
+        self._seconds, self._clock, self._waits, self._made = seconds, clock, waits, clock()
+        self._at = None if waits else self._made + seconds
 
     @property
     def counts(self) -> bool:
         """Whether its time has begun."""
         return self._at is not None
+
+    @property
+    def starting(self) -> float | None:
+        """Seconds that it waited for its time to begin; None if it does not wait, is infinite, or has not begun."""
+        if not self._waits or self._at is None or not math.isfinite(self._seconds):
+            return None
+        return max(0.0, self._at - self._seconds - self._made)
+
+    @property
+    def spent(self) -> float:
+        """Seconds since its time began."""
+        return 0.0 if self._at is None else max(0.0, self._seconds - self.left())
 
     def left(self) -> float:
         """Seconds until then, all of them before its time has begun; negative when it has passed."""

@@ -58,10 +58,13 @@ def understood(line: bytes) -> Entry:
         return {kind: _edge(values)}
     if kind == "probe":
         return {kind: _probe(values)}
-    if values.get("session") == "end" and not (
-        fits(seconds := values.get("wall_seconds"), float) and sensible(seconds)
-    ):
-        raise ValueError("the end of a session without its time")
+    if values.get("session") == "end":
+        times = [
+            values.get("wall_seconds"),
+            *(values[n] for n in ("starting_seconds", "budget_seconds") if n in values),
+        ]
+        if not all(fits(seconds, float) and sensible(seconds) for seconds in times):
+            raise ValueError("the end of a session without its time")
     return {kind: values}
 
 

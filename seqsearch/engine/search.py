@@ -31,6 +31,9 @@ class Counts:
     """Trainings done."""
     naive: int = 0
     """Trainings that retraining every rollout from scratch would have taken."""
+    shared: int = 0
+    """Results that rollouts needed and that took no training for them: another rollout had needed them before, the state was
+    there, or what is learned of the last task by itself was known. It never shrinks, and is the same in a resumed run."""
     known: int = 0
     """Edges and probes asked for that the journal could answer at once: trained before, by whoever needed them first."""
     in_flight: int = 0
@@ -72,6 +75,8 @@ class Search:
         self._numbers = itertools.count()
         self.edges: dict[str, Edge] = {}
         """Every edge that was asked for, by the state it trains."""
+        self._answered: set[str] = set()
+        """Edges whose results some rollout has had."""
         self.counts.trained = journal.trained
 
     def run(self, planners: Sequence[Planner], *, more: bool = False, deadline: Deadline | None = None) -> None:
@@ -153,6 +158,8 @@ class Search:
                 self._await(pending, edge if self.journal.edge(edge.home.digest) else edge.home)
                 return
             self.counts.known += edge is not pending.awaited
+            self.counts.shared += edge.digest in self._answered or (known.status == "ok" and not known.trained)
+            self._answered.add(edge.digest)
             pending.results.append(known)
             if known.status != "ok":
                 break

@@ -65,6 +65,12 @@ def exact_extremes(problem: Problem) -> tuple[Labels, Labels]:
     return found[0], found[1]
 
 
+def warm_up() -> None:
+    """Compile, or load what was compiled, so that no search counts it as its own time."""
+    exact_extremes(Problem(np.ones((2, 2)), (1, 1)))
+    enumerate_sequences((1, 1))
+
+
 def is_small(sizes: Sequence[int], times: int = 1) -> bool:
     """Whether all sequences of tasks of these sizes can be looked at, ``times`` over, at once (`AT_ONCE`)."""
     return sum(sizes) <= FEW and number_of_sequences(sizes) * times <= AT_ONCE

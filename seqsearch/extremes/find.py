@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from seqsearch.core.errors import UserError
-from seqsearch.extremes import anneal
+from seqsearch.extremes import anneal, exact
 from seqsearch.extremes.bound import certified_bound
 from seqsearch.extremes.objective import Labels, Objective, Problem, tasks_of
 from seqsearch.extremes.paper import Direction, PaperOptions
@@ -95,10 +95,17 @@ def find(
     search = ExtremesSearch(
         problem, direction, planner, paper or PaperOptions(), seed, moves, budget, restarts, count, run
     )
-    if planner == "anneal":
-        anneal.warm_up()
+    warm_up(planner)
     limit = certified_bound(problem, direction) if bound else None
     return list(_found(search, limit, count, diversity))
+
+
+def warm_up(planner: FinderName) -> None:
+    """Compile what the planner runs, or load what was compiled on this machine before: none of it is in `Extreme.seconds`."""
+    if planner == "anneal":
+        anneal.warm_up()
+    elif planner == "exact":
+        exact.warm_up()
 
 
 def _found(search: ExtremesSearch, bound: float | None, count: int, diversity: float) -> Iterator[Extreme]:

@@ -10,7 +10,9 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.typed import fits, sensible
 from seqsearch.storage.reading import json_object
 
-TIMES = ("wall_seconds", "busy_share")
+BUDGETED = ("starting_seconds", "budget_seconds")
+"""What ``--time-budget`` did not count, and what it did: of runs all of whose sessions had one."""
+TIMES = ("wall_seconds", "busy_share", *BUDGETED)
 COUNTS = ("trained", "naive", "replayed", "sessions", *TIMES)
 """Numbers in ``stats.json``."""
 

@@ -15,6 +15,7 @@ import pytest
 
 from protocols.cldyb.costs import UnitCosts, estimate
 from protocols.cldyb.screened import screened_of
+from protocols.report import cldyb_table
 from protocols.report import cldyb_words as words
 from protocols.report.cldyb import to_json
 from protocols.running.folder import RunFolder
@@ -240,7 +241,7 @@ def test_held_out_figures_are_of_the_sequences_found_without_a_method(one_out: P
     assert summary.held_out.difference.value == pytest.approx(by_hand)
     assert summary.mean.searched.acc == pytest.approx(np.mean([m.searched.acc for m in summary.methods]))
     assert not summary.separate
-    headings, rows = words.table(summary)
+    headings, rows = cldyb_table.table(summary)
     assert headings[1:3] == [("Acc", "held out"), ("Acc", "searched")]
     assert {len(r) for r in rows} == {len(headings)}
     notes = " ".join(words.notes(summary))

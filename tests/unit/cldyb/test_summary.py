@@ -87,8 +87,11 @@ def test_the_words_say_condition_cost_and_what_is_hard(joint):
     for naive in (0, 40):  # nothing came to its end, or nothing was saved
         assert wording.cost({"trained": 40, "naive": naive}) == ["40 trainings done."]
     assert "3 results replayed from the journal; 2 min 5 s in 2 sessions, workers busy 90.0 % of it." in text
-    assert "random minus found: 27.5 points; of these 4.0 are the tasks by themselves" in text
-    assert "(masked accuracy), 23.5 confusion with other tasks." in text
+    assert (
+        "Found sequences score 27.5 points lower than random ones (Acc): the tasks by themselves (masked accuracy)"
+        in text
+    )
+    assert "make it 4.0 points lower, confusion with other tasks 23.5 points lower." in text
     assert "found 5.0 42.5; random 9.0 19.0" in text
     assert text.endswith("Columns: seqsearch metrics cldyb (docs/metrics.md).")
 

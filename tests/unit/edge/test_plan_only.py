@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from itertools import pairwise
@@ -12,12 +13,14 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
+from rich.console import Console
 
 from protocols.cli.main import main
 from protocols.edge.plan import plan, read_plans, write_plans
+from protocols.edge.plan_only import PlanSummary
 from protocols.edge.plan_settings import EdgePlanSettings
 from protocols.evaluate.parts.source import read_source
-from protocols.report.edge_plan import way
+from protocols.report.edge_plan import render, way
 from seqsearch.core.errors import UserError
 from seqsearch.results.schema import PLANS
 from seqsearch.similarity.files import write
@@ -96,6 +99,19 @@ def test_s_bound_and_time_are_printed(planned: tuple[Path, str]) -> None:
         assert f"{found[name]['value']:.5g}" in next(line for line in text.splitlines() if line.startswith(name))
     assert "bound" in text
     assert "s in all" in text
+
+
+def test_of_the_time_it_is_said_what_compiling_took() -> None:
+    found = plan("names", some(6), (2, 2, 2), EdgePlanSettings(planner="exact"))
+
+    def last(*figures: float) -> str:
+        console = Console(file=io.StringIO(), width=200)
+        console.print(render(PlanSummary(found, (0.1,), figures[0], (), *figures[1:])))
+        return console.file.getvalue().splitlines()[-1]  # type: ignore[attr-defined]  # the StringIO above
+
+    holds = "sequences.parquet holds hard, easy and 1 random sequences"
+    assert last(8.154, 8.149) == f"8.15 s in all, 8.15 s of them compiling, or loading what was compiled; {holds}"
+    assert last(0.5, 0.001) == last(0.5) == f"0.50 s in all; {holds}"
 
 
 def test_the_planned_sequences_are_printed_by_names_and_lie_in_the_plan(planned: tuple[Path, str]) -> None:

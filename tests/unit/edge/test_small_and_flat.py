@@ -156,6 +156,16 @@ def test_with_every_sequence_trained_nothing_is_beyond(every: tuple[Path, Result
     assert "seqsearch, 3 random sequences" in words
 
 
+def test_it_is_said_what_random_sequences_are_for_beside_every_one(every: tuple[Path, Result]) -> None:
+    said = (
+        "--enumerate: each of the 6 sequences is trained with one training seed, which is the truth. The 3 random ones are "
+        "drawn of these with replacement and trained with a seed of their own each"
+    )
+    assert said in " ".join(every[1].stderr.split()), "before anything is trained"
+    assert said in " ".join(every[1].stdout.split())
+    assert said in (every[0] / "report.html").read_text()
+
+
 def test_the_legend_of_each_chart_names_every_colour_in_it(every: tuple[Path, Result]) -> None:
     page = (every[0] / "report.html").read_text()
     drawn = 0

@@ -103,6 +103,7 @@ def test_any_byte_of_a_journal_that_was_changed_is_noticed(journal: Path, at: fl
         (forged("probe", sha=None), "without the hash of its array"),
         (forged("probe", seconds="soon"), "seconds is 'soon'"),
         (written({"note": {"session": "end", "wall_seconds": "long"}}), "the end of a session without its time"),
+        (written({"note": {"session": "end", "wall_seconds": 1.0, "starting_seconds": NAN}}), "without its time"),
         (
             written({"edge": {**dataclasses.asdict(edge("a")), "judged": [[3, 2], [2, 2]], "classifiers": OTHERS}}),
             "contradicts",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -130,6 +132,29 @@ def test_warm_up_compiles_all(monkeypatch: pytest.MonkeyPatch) -> None:
     assert min(before) == 1
     find(matrix(), SIZES, "hard", moves=3000, objective=Objective((1.0, 0.5), 0.2, 0.1), count=2)
     assert [len(getattr(kernels, n).signatures) for n in names] == before
+
+
+SEARCHING = """
+import numpy as np
+from seqsearch.extremes import exact, restarts
+from seqsearch.extremes.find import find
+
+search, compiled = restarts.ExtremesSearch.another, []
+
+def another(self, *arguments):
+    compiled.append(len(exact._extremes.signatures))
+    return search(self, *arguments)
+
+restarts.ExtremesSearch.another = another
+find(np.eye(4), (2, 2), "hard", planner="exact", bound=False)
+print(compiled, len(exact._extremes.signatures))
+"""
+
+
+def test_compiling_is_done_before_the_seconds_of_an_exact_search_are_counted() -> None:
+    """In a process that has compiled nothing yet: one signature is there when the search begins, and no other is added."""
+    ended = subprocess.run([sys.executable, "-c", SEARCHING], capture_output=True, text=True, check=True)
+    assert ended.stdout == "[1] 1\n"
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,8 @@ def test_the_headline_of_figures_that_do_not_differ_has_no_drop():
 def test_a_search_with_nothing_to_choose_by_takes_no_credit():
     of = drop(table(1, 3, 0.4), table(5, 3, 0.8))
     assert words.headline(summary(of, steps=Steps(equal=2))).endswith(
-        "J told the candidates of no step apart (equal): what is harder, if anything, comes from how candidates are grown."
+        "J told the candidates of no step with a choice apart (equal): what is harder, if anything, comes from how candidates "
+        "are grown."
     )
     assert "(no further apart than their noise)" in words.headline(summary(of, steps=Steps(equal=1, noise=1)))
     for steps in (Steps(), Steps(equal=1, told=1), Steps(equal=1, unknown=1)):
@@ -101,9 +102,12 @@ def test_steps_are_told_apart_by_their_noise_or_not_known(rows, expected):
 
 def test_steps_that_told_nothing_apart_are_counted():
     assert words.flat(summary(steps=Steps(equal=1, noise=1, told=1, unknown=1))) == (
-        "At 2 of 4 steps J did not tell the candidates apart (equal at 1, within two standard errors at 1; at 1 the noise is not "
-        "known): the tasks taken there are as good as drawn from the candidates."
+        "At 2 of 4 steps with a choice J did not tell the candidates apart (equal at 1, within two standard errors at 1; at 1 "
+        "the noise is not known): the tasks taken there are as good as drawn from the candidates."
     )
+    assert words.flat(summary(steps=steps_of([row(0.1), row(0.2, step=3), row(0.2, step=3)]))).startswith(
+        "At 1 of 1 step with a choice J did not"
+    ), "a lone candidate is no choice"
     assert words.flat(summary(steps=Steps(told=3, unknown=2))) == ""
 
 

@@ -159,7 +159,11 @@ def test_notes_of_facts_hold_or_are_not_said() -> None:
     assert words.few_sequences(replace(FACTS, possible=90)).startswith(
         "There are only 90 sequences; the 20 random ones"
     )
-    assert words.few_sequences(replace(FACTS, possible=90, enumerated=True)) == ""
+    assert words.few_sequences(replace(FACTS, possible=6, enumerated=True)) == (
+        "--enumerate: each of the 6 sequences is trained with the same 3 training seeds, which is the truth. The 20 random ones "
+        "are drawn of these with replacement and trained with a seed of their own each: ranks among them, and the mean over "
+        "sequences and seeds, rest on independent trainings, not on different sequences (--random-sequences)."
+    )
     assert words.few_sequences(FACTS) == ""
     assert (
         words.until(replace(FACTS, until="q05", missed=("er",)))

@@ -69,6 +69,7 @@ def test_a_huge_or_strange_file_of_a_run_is_not_read(run: Path) -> None:
     "said",
     [
         {"trained": "many"}, {"trained": -3}, {"naive": 1e30}, {"wall_seconds": NAN}, {"sessions": []},
+        {"starting_seconds": -1.0}, {"budget_seconds": "soon"},
         {"moved": []}, {"moved": None}, {"moved": {"er": 0.1}}, {"moved": {"er": ["a", 1]}}, {"moved": {"er": [NAN, 1]}},
         {"moved": {"er": [0.1, 0.5]}}, {"moved": {"er": [0.1, -1]}}, {"moved": {"er": [0.1, 1, 1]}},
     ],

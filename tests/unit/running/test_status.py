@@ -56,7 +56,9 @@ def test_a_finished_run(finished: Path) -> None:
     assert said["rollouts"] == said["done"] <= said["total"]
     text = call("status", finished).stdout
     assert text.startswith("run mine: finished\n")
-    assert f"{stats['trained']} trainings done, {stats['naive'] - stats['trained']} saved" in text
+    more = stats["naive"] - stats["trained"]
+    assert f"{stats['trained']} trainings done, {more} asked for again and not repeated\n" in text
+    assert said["replayed"] == 0
     assert json.loads(call("status", finished, "--json", "--watch").stdout) == {
         **said, "silent_seconds": pytest.approx(said["silent_seconds"], abs=1000)
     }  # fmt: skip
@@ -153,10 +155,11 @@ def test_states_by_lock_and_last_words(tmp_path: Path) -> None:
     with held:
         assert status(path).state == "running"
         assert len(lines(status(path))) == 1, "the figures of the session before are not those of this one"
-    say(state="running", phase="scoring", total=9, workers=0, in_flight=8, queued=7, cache_hits=90)
+    say(state="running", phase="scoring", total=9, workers=0, in_flight=8, queued=7, cache_hits=90, replayed=7)
     text = "\n".join(lines(status(path)))
     assert "in the driver's process, one at a time, 1 job under way, 7 queued" in text
-    assert "90 results known already" in text, "of this session as well as of the journal"
+    assert "7 results of earlier sessions" in text
+    assert "90" not in text, "answers that were there, this session's too: more than a reader of a status expects"
     say(state="running", phase="scoring", total=9, workers=4, busy=4, in_flight=8, queued=4)
     assert "  scoring: 0 of about 9 " in "\n".join(lines(status(path)))
     assert "4 of 4 workers busy, 8 jobs under way, 4 queued" in "\n".join(lines(status(path)))

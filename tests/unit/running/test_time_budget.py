@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 from actors.options import EngineOptions
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
+from protocols.report.text import cost
 from protocols.running.folder import RunFolder
 from protocols.running.monitor import Monitor
 from protocols.running.runtime import Runtime
@@ -168,6 +169,37 @@ def test_starting_does_not_count(tmp_path: Path) -> None:
     assert f"time is up; nothing is lost. Continue with: seqsearch cldyb --resume {run}\n" in result.stderr
     said = json.loads((run / "status.json").read_text())
     assert said["stops_at"] > said["started"]
+    assert stats["starting_seconds"] > 2.2, "the file sleeps so long when it is loaded"
+    assert stats["budget_seconds"] > 1.9
+    shown = " ".join(call("show", run).stdout.split())
+    starting = f"(+ {round(stats['starting_seconds'])} s starting, which --time-budget does not count)"
+    assert f"{round(stats['budget_seconds'])} s in 1 session {starting}" in shown
+
+
+def test_what_starting_took_is_known_of_a_budget_that_waits() -> None:
+    now = [0.0]
+    budget = Deadline(20, lambda: now[0], waits=True)
+    assert (budget.starting, budget.spent) == (None, 0.0)
+    now[0] = 9.0
+    with budget.interrupting():
+        now[0] = 12.0
+    assert (budget.starting, budget.spent) == (9.0, 3.0)
+    assert Deadline(20, lambda: 0.0).starting is Deadline(waits=True).starting is None
+
+
+def test_starting_is_told_only_where_every_session_had_a_budget() -> None:
+    said = {"trained": 4, "wall_seconds": 60.0, "sessions": 2}
+    assert cost(said) == ["4 trainings done; 1 min 0 s in 2 sessions."]
+    budget = {"starting_seconds": 19.0, "budget_seconds": 40.2}
+    assert cost({**said, **budget}) == [
+        "4 trainings done; 40 s in 2 sessions (+ 19 s starting, which --time-budget does not count)."
+    ]
+
+
+def test_a_budget_and_then_none_are_told_as_one_time(stopped: Path) -> None:
+    stats = json.loads((stopped / "stats.json").read_text())
+    assert "starting_seconds" not in stats, "its deadline did not wait"
+    assert stats["wall_seconds"] > 0
 
 
 def test_the_end_is_told_once_it_is_known(tmp_path: Path) -> None:

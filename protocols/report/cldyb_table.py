@@ -1,0 +1,75 @@
+"""The table of a CLDyB summary in cells, for the terminal and the report alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from protocols.cldyb.summary import MethodSummary, Summary
+from protocols.report.text import megabytes, percent
+from seqsearch.distribution.drop import Drop
+from seqsearch.distribution.interval import shows
+
+CAPTION = "Percent. Re-scored sequences, test images, means over sequences and training seeds."
+ONE_TASK = "Percent. The one task, which found and random sequences share, test images, means over training seeds."
+
+
+def one_task(summary: Summary) -> bool:
+    """Whether there is nothing but one task, which all sequences share, and nothing differs: nothing is to be compared."""
+    sides = [s for m in summary.methods for s in (m.found, m.random) if s is not None]
+    drops = [m.drop for m in (summary.overall, *summary.methods) if m.drop]
+    return bool(sides) and all(len(s.acc_by_step) == 1 for s in sides) and all(d.nothing_differs for d in drops)
+
+
+def caption(summary: Summary) -> str:
+    """What the table's figures are."""
+    return ONE_TASK if one_task(summary) else CAPTION
+
+
+def table(summary: Summary) -> tuple[list[tuple[str, str]], list[tuple[str, ...]]]:
+    """Headings (upper and lower line) and rows of cells; with several methods the last row is their mean.
+
+    The column of the worst found sequence is there when some method has several. Of `one_task` there is one accuracy.
+    """
+    if one_task(summary):
+        sides = [(m, m.found or m.random) for m in summary.methods]
+        lone: list[tuple[str, ...]] = [(m.method, percent(s.acc if s else math.nan), _size(m)) for m, s in sides]
+        return [("Method", ""), ("Acc", ""), ("Size", "MB")], lone
+    several = any(m.found is not None and m.found.sequences > 1 for m in summary.methods)
+    figures = [("found", "acc"), *([("found", "worst")] if several else []), ("random", "acc")]
+    figures += [(side, figure) for figure in ("ar", "ala") for side in ("found", "random")]
+    names = {"acc": "Acc", "ar": "AR", "ala": "ALA", "worst": "worst"}
+    headings = [("Method", ""), *((names[figure], side) for side, figure in figures)]
+    if summary.separate:
+        headings[1] = ("Acc", "own found")
+        headings.insert(1, ("Robust-", "ness"))
+    if any(m.searched for m in summary.methods):
+        headings[1:2] = [("Acc", "held out"), ("Acc", "searched")]
+        headings.append(("Drop", "searched"))
+    shown = (*summary.methods, *([summary.mean] if summary.mean else []))
+    drops = [d for m in shown for d in (m.drop, m.searched.drop if m.searched else None) if d]
+    rises = any(d.relative.value < 0 and shows(d.relative.value) for d in drops)
+    headings += [("Relative drop", "- is a rise [95 %]" if rises else "of Acc [95 %]"), ("Size", "MB")]
+    rows = [_cells(m, figures, summary.separate) for m in shown]
+    return headings, rows
+
+
+def _cells(row: MethodSummary, figures: Sequence[tuple[str, str]], separate: bool) -> tuple[str, ...]:
+    sides = {"found": row.found, "random": row.random}
+    cells = [percent(getattr(sides[side], figure, math.nan)) for side, figure in figures]
+    drop = "-" if row.drop is None else interval(row.drop)
+    own = [percent(row.robustness if row.robustness is not None else math.nan)] if separate else []
+    if row.searched:
+        cells.insert(1, percent(row.searched.acc))
+        cells.append(percent(row.searched.drop.relative.value) if row.searched.drop else "-")
+    return (row.method, *own, *cells, drop, _size(row))
+
+
+def _size(row: MethodSummary) -> str:
+    return "-" if row.footprint_mb is None else megabytes(row.footprint_mb)
+
+
+def interval(drop: Drop) -> str:
+    """Relative drop and its interval in percent: ``29.6 [25.0, 33.1]``."""
+    r = drop.relative
+    return f"{percent(r.value)} [{percent(r.low)}, {percent(r.high)}]" if math.isfinite(r.low) else percent(r.value)

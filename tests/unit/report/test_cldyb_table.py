@@ -1,0 +1,100 @@
+"""The table of a CLDyB run says which way its signs are, and does not compare where there is nothing to compare."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from protocols.cldyb.summary import MethodSummary, Side
+from protocols.report.cldyb import render
+from protocols.report.cldyb_confusion import confusion
+from protocols.report.cldyb_table import CAPTION, ONE_TASK, caption, one_task, table
+from protocols.report.cldyb_words import change
+from seqsearch.distribution.drop import Drop, drop
+from tests.studies import finished_run, summary_of
+from tests.unit.report.test_cldyb_words import summary
+
+
+def side(acc: float, masked: float, steps: int = 2) -> Side:
+    """Of so many steps; ``acc`` and ``masked`` are those of the last."""
+    return Side(1, 2, acc, -0.1, 0.6, acc, (0.7,) * (steps - 1) + (acc,), (0.8,) * (steps - 1) + (masked,), (), ())
+
+
+def of(found: float, random: float) -> Drop:
+    """A found sequence that scores ``found``, and five random ones."""
+    rng = np.random.default_rng(0)
+    return drop(found + rng.normal(0, 1e-5, (1, 3)), random + rng.normal(0, 1e-5, (5, 3)))
+
+
+def test_the_column_of_drops_says_that_a_negative_one_is_a_rise() -> None:
+    for method, heading, cell in (
+        (of(0.8, 0.6), "- is a rise [95 %]", "-33.3 ["),
+        (of(0.6, 0.8), "of Acc [95 %]", "25.0 ["),
+        (of(0.8, 0.80001), "of Acc [95 %]", "0.0"),
+    ):
+        headings, [row] = table(summary(method))
+        assert headings[-2] == ("Relative drop", heading)
+        assert row[-2].startswith(cell)
+    assert "a relative rise of 33." in change(of(0.8, 0.6))
+
+
+@pytest.mark.parametrize(
+    ("found", "random", "said"),
+    [
+        ((0.5, 0.8), (0.7, 0.85), "score 20.0 points lower than random ones (Acc): the tasks by themselves (masked accuracy) "
+         "make it 5.0 points lower, confusion with other tasks 15.0 points lower."),
+        ((0.5, 0.86), (0.7, 0.85), "make it 1.0 points higher, confusion with other tasks 21.0 points lower."),
+        ((0.7, 0.8), (0.6, 0.8), "score 10.0 points higher than random ones (Acc): the tasks by themselves (masked accuracy) "
+         "make it 0.0 points lower, confusion with other tasks 10.0 points higher."),
+        ((0.5, 0.8), (0.6004, 0.85046), "score 10.0 points lower than random ones (Acc): the tasks by themselves (masked "
+         "accuracy) make it 5.0 points lower, confusion with other tasks 5.0 points lower."),
+    ],
+    ids=["both", "against each other", "a rise", "rounded"],
+)  # fmt: skip
+def test_parts_of_a_difference_are_in_words_and_add_up(
+    found: tuple[float, float], random: tuple[float, float], said: str
+) -> None:
+    told, by_step = confusion(MethodSummary("er", side(*found), side(*random), None, None))
+    assert said in told
+    assert by_step.startswith("Confusion with other tasks by step (masked minus full Acc): found 10.0 ")
+
+
+def test_parts_of_what_does_not_show_are_not_told() -> None:
+    equal = MethodSummary("er", side(0.6, 0.806), side(0.6, 0.8), None, None)
+    assert [line.partition(" ")[0] for line in confusion(equal)] == ["Confusion"]
+    assert confusion(MethodSummary("er", side(0.6, 0.6, 1), side(0.6, 0.6, 1), None, None)) == []
+    assert confusion(replace(equal, random=None)) == []
+
+
+def test_one_task_is_one_accuracy() -> None:
+    same = drop(np.full((1, 3), 0.6), np.full((5, 3), 0.6))
+    lone = MethodSummary("er", side(0.6, 0.6, 1), side(0.6, 0.6, 1), same, 1.5)
+    s = summary(methods=(lone,))
+    assert table(s) == ([("Method", ""), ("Acc", ""), ("Size", "MB")], [("er", "60.0", "1.50")])
+    assert caption(s) == ONE_TASK
+    for more in (replace(lone, drop=of(0.5, 0.6)), replace(lone, found=side(0.6, 0.6), random=side(0.6, 0.6))):
+        other = summary(methods=(more,))
+        assert not one_task(other)
+        assert len(table(other)[0]) > 6
+        assert caption(other) == CAPTION
+
+
+def test_a_run_of_one_task_compares_nothing(tmp_path: Path) -> None:
+    run = finished_run(tmp_path / "run", tasks=1)
+    console = Console(file=io.StringIO(), width=120)
+    console.print(render(summary_of(run)))
+    said = console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO above
+    assert "rand." not in said
+    assert "AR" not in said
+    assert "Found sequences score" not in said
+    assert "Confusion" not in said
+    assert ONE_TASK in " ".join(said.split())
+    page = (run / "report.html").read_text()
+    assert "<h2>The one task</h2>" in page
+    for absent in ("Found against random sequences", 'class="figures"', "Accuracy as tasks arrive", "Harder tasks, or"):
+        assert absent not in page

@@ -1,0 +1,106 @@
+"""Runs of a method that guesses say so, in the closing notes, in ``show`` and in the report; others do not."""
+
+from __future__ import annotations
+
+import html
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from protocols.cli.main import main
+from protocols.report.chance_words import at_chance as words
+from protocols.running.at_chance import at_chance
+from seqsearch.results.run import Scored, TaskImages
+
+GUESSES = """
+import torch
+from seqsearch.methods.simplecil import build as SimpleCIL
+
+class Guesses(SimpleCIL):
+    "Its scores are those of noise: drawn by the image, so that they are the same whenever it is asked."
+
+    def predict(self, batch):
+        scores = super().predict(batch)
+        noise = torch.sin(scores.double() * 1e6).to(scores.dtype)
+        return noise
+"""
+SMALLEST = [
+    "--pool", "glyphs:classes=24,train=8,reward=4,test=10", "--tasks", 2, "--classes-per-task", 3, "--candidates", 4,
+    "--condensed", 2, "--simulations", 2, "--score-seeds", 2, "--workers", 0,
+]  # fmt: skip
+
+
+def scored(*tasks: tuple[tuple[int, ...], int]) -> Scored:
+    """A training: for each task its images of each class, and how many of them were right."""
+    right = tuple(TaskImages(n, np.arange(sum(n)) < k) for n, k in tasks)
+    last = np.array([images.right.mean() for images in right])
+    accuracy = np.full((len(tasks), len(tasks)), np.nan)
+    accuracy[-1] = last
+    return Scored("ok", accuracy, accuracy, {}, right)
+
+
+def test_what_is_said_of_a_method_at_chance() -> None:
+    below, above = scored(((10, 10), 2), ((10, 10), 8)), scored(((10, 10), 6), ((10, 10), 7))
+    found = at_chance("er", "random", [below, above])
+    assert found is not None
+    assert (found.accuracy, found.chance, found.classes) == (pytest.approx(0.2875), 0.25, (4, 4))
+    said = words([found])
+    assert said[0] == (
+        "er: not told from chance on random sequences (28.7 % of 4 classes; chance 25.0 %); one of its 2 trainings would be told "
+        "from it with 42.5 % of 40 test images right."
+    )
+    assert said[1].startswith("Chance: exact binomial tests of the images right after the last task, at 5 % over all")
+    lone = at_chance("er", "found", [below])
+    assert lone is not None
+    assert words([lone])[0].startswith(
+        "er: no better than chance on found sequences (25.0 % of 4 classes; chance 25.0 %); its"
+    )
+    assert words([]) == []
+
+
+def test_what_is_told_or_not_known_is_not_said() -> None:
+    guessed = scored(((10, 10), 5), ((10, 10), 5))
+    assert at_chance("er", "random", [guessed, scored(((10, 10), 12), ((10, 10), 12))]) is None, "one of two is told"
+    assert at_chance("er", "random", []) is None
+    assert at_chance("er", "random", [guessed, Scored("ok", guessed.accuracy, guessed.masked, {})]) is None
+
+
+def test_few_images_claim_nothing_of_what_is_above_chance() -> None:
+    assert at_chance("er", "random", [scored(((1, 1), 2), ((1, 1), 2))]) is None, "4 of 4 by chance: one in 256"
+    assert at_chance("er", "random", [scored(((2, 2), 4))]) is None
+    found = at_chance("er", "random", [scored(((2, 2), 2))])
+    assert found is not None
+    assert words([found])[0].endswith("; 4 test images are too few to tell any accuracy from it.")
+
+
+@pytest.mark.parametrize("protocol", ["cldyb", "edge"])
+def test_a_run_of_a_method_that_guesses_says_so(tmp_path: Path, protocol: str) -> None:
+    (tmp_path / "own.py").write_text(GUESSES)
+    run = tmp_path / "run"
+    more = SMALLEST if protocol == "cldyb" else [
+        "--pool", "glyphs:classes=6,train=8,reward=4,test=10", "--tasks", 3, "--random-sequences", 5, "--rs-seeds", "",
+        "--crossed-orders", 0, "--score-seeds", 2, "--workers", 0,
+    ]  # fmt: skip
+    methods = f"{tmp_path}/own.py:Guesses,simplecil"
+    ended = CliRunner().invoke(main, [protocol, "--methods", methods, "--out", str(run), "--json", *map(str, more)])
+    assert ended.exit_code == 0, ended.stderr
+    notes = json.loads(ended.stdout)["notes"]
+    [said] = [n for n in notes if n.startswith("own.py:Guesses: ") and " chance on random sequences (" in n]
+    assert "of 6 classes; chance 16.7 %)" in said
+    assert not any(n.startswith("simplecil: ") and "chance" in n for n in notes)
+    shown = CliRunner().invoke(main, ["show", str(run)]).stdout
+    assert "".join(said.split()) in "".join(shown.split())
+    assert html.escape(said) in (run / "report.html").read_text()
+
+
+def test_of_one_task_it_is_said_once(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(GUESSES)
+    words = ["cldyb", *map(str, SMALLEST), "--tasks", "1", "--methods", f"{tmp_path}/own.py:Guesses", "--json"]
+    ended = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "run")])
+    assert ended.exit_code == 0, ended.stderr
+    [said] = [n for n in json.loads(ended.stdout)["notes"] if "than chance" in n or "told from chance on" in n]
+    assert " on all sequences (" in said
+    assert "one of its 2 trainings would" in said, "two seeds, whatever the number of sequences that share the task"
