@@ -25,6 +25,12 @@ class Cldyb(Protocol[CldybSettings, "CldybStudy"]):
     may_change = Protocol.may_change | {"surrogates"}
     exports = (SEQUENCES.file, RESULTS.file, TRACE.file, TRAININGS.file, TRIALS.file, STATS)
 
+    def look(self, settings: CldybSettings, directory: Path) -> None:
+        from protocols.cldyb.classes import classes_in_play
+        from seqsearch.study.classes import world_of
+
+        classes_in_play(world_of(settings, Path(), "cpu", directory), settings)
+
     def prepare(self, settings: CldybSettings, states: Path, device: str, directory: Path) -> CldybStudy:
         from protocols.cldyb.costs import refuse_commands
         from protocols.cldyb.study import prepare

@@ -7,26 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from protocols.cldyb.classes import classes_in_play
 from protocols.cldyb.settings import CldybSettings
-from seqsearch.core.digests import seeded_numpy
-from seqsearch.core.errors import UserError
 from seqsearch.core.types import MethodSpec, Task, Tasks
 from seqsearch.methods.spec import check_memory, hyperparameters
 from seqsearch.planners.given import first_task
-from seqsearch.planners.step import PoolView
+from seqsearch.study.classes import EVALUATE, TUNE
 from seqsearch.study.encoder import encoder_items, with_encoder
-from seqsearch.study.study import (
-    EVALUATE,
-    TUNE,
-    Study,
-    check_images,
-    kept_classes,
-    reads_frozen,
-    resolved,
-    view_of,
-)
+from seqsearch.study.study import Study, reads_frozen, resolved
 from seqsearch.study.trained_with import described
-from seqsearch.training.world import World
 
 
 @dataclass(frozen=True)
@@ -76,7 +65,7 @@ def prepare(settings: CldybSettings, states: Path, device: str, directory: Path 
     world, specs, tags = resolved(settings, states, device, directory, settings.tasks, others)
     of_item = dict(zip((*items, *others), specs, strict=True))
     methods, instead, looking = (tuple(of_item[i] for i in some) for some in (items, surrogates, encoder))
-    views = {name: with_encoder(v, world, looking) for name, v in _classes_in_play(world, settings).items()}
+    views = {name: with_encoder(v, world, looking) for name, v in classes_in_play(world, settings).items()}
     check_memory(specs, settings.tasks * settings.classes_per_task)
     first = first_task(views[EVALUATE], settings.classes_per_task, settings.seed)
     return CldybStudy(settings, world, views, methods, tags, reads_frozen(specs), first, instead)
@@ -86,37 +75,3 @@ def with_methods(study: CldybStudy, methods: Sequence[MethodSpec]) -> CldybStudy
     """The same study of other methods or settings; surrogates stay what they are."""
     encoder = [study.view.encoder.method] if study.view.encoder else []
     return replace(study, methods=tuple(methods), frozen=reads_frozen((*methods, *study.surrogates, *encoder)))
-
-
-def _classes_in_play(world: World, settings: CldybSettings) -> dict[str, PoolView]:
-    """The classes that may come in the run, and others to tune on, in the order of their tasks."""
-    kept = kept_classes(world, settings)
-    drawn = _drawn_to_tune(settings, [i for i in kept if world.arrivals[world.images.part_of_class(i)[0]] == 1])
-    out = set(drawn)
-    rest = [i for i in kept if i not in out]
-    views = {EVALUATE: view_of(world, rest), **({TUNE: view_of(world, drawn)} if drawn else {})}
-    _enough(world, settings, views[EVALUATE], len(drawn))
-    check_images(world, [*rest, *drawn])
-    return views
-
-
-def _drawn_to_tune(settings: CldybSettings, classes: list[int]) -> list[int]:
-    """Classes for ``--tune-tasks``, in the order of the tasks; too few if there are too few."""
-    if settings.tune_on != "outside":
-        return []
-    number = settings.tune_tasks * settings.classes_per_task
-    return [classes[i] for i in seeded_numpy("tuning", settings.seed).permutation(len(classes))[:number]]
-
-
-def _enough(world: World, settings: CldybSettings, view: PoolView, to_tune: int) -> None:
-    """Make sure that no step, look-ahead included, runs out of classes."""
-    k, n = settings.classes_per_task, settings.tasks
-    for t in range(n, 0, -1):
-        tasks = t + settings.lookahead_at(t) if t > 1 else 1
-        if view.known(t) < tasks * k:
-            tuned = f" beside the {to_tune} to tune on" if to_tune else ""
-            when = f" at step {t}" if settings.grow else ""
-            raise UserError(
-                f"pool {settings.pool!r} has {view.known(t)} classes in play{tuned}{when}, {tasks} tasks of {k} need "
-                f"{tasks * k}: lower --tasks or --classes-per-task, or use a larger --pool"
-            )

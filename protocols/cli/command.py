@@ -19,6 +19,7 @@ from protocols.cli.runtime_options import runtime_options
 from seqsearch.core import command_line, stop
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
+from seqsearch.core.once import opened_once
 from seqsearch.core.registry import located_text
 from seqsearch.core.settings import flag
 from seqsearch.core.text import shown
@@ -64,6 +65,7 @@ def run_options(protocol: Protocol[Any, Any]) -> Callable[[Command], Command]:
 
 
 @stop.deferred()
+@opened_once()
 def start(
     context: click.Context, protocol: Protocol[Any, Any], values: dict[str, Any], *, out: Path | None,
     resume: Path | None, dry_run: bool, runtime: Runtime, print_costs: PrintCosts, also_given: frozenset[str] = frozenset(),
@@ -89,6 +91,7 @@ def start(
         folder, settings = RunFolder.resume(resume, protocol.settings, {n: values[n] for n in named - commands.keys()})
         try:
             check_commands(folder, settings, commands)
+            look(protocol, settings, Path(folder.config.get("directory") or "."))
         except UserError:
             folder.close()
             raise
@@ -96,6 +99,7 @@ def start(
     else:
         settings = protocol.settings(**{n: v for n, v in values.items() if n in fields})
         refuse_unknown(protocol, vars(settings))
+        look(protocol, settings, Path.cwd())
     if dry_run:
         if folder is not None:
             folder.close()
@@ -115,6 +119,17 @@ def refuse_unknown(protocol: Protocol[Any, Any], values: Mapping[str, Any]) -> N
         from seqsearch.study.named import check_named
 
     check_named(protocol.settings, values)
+
+
+def look(protocol: Protocol[Any, Any], settings: Any, directory: Path) -> None:
+    """Look at what settings name before anything heavy is imported, and so before a run has a folder.
+
+    Raises:
+        UserError: see `Protocol.look`.
+        Stopped: a signal asked the process to stop.
+    """
+    with stop.interruptible():
+        protocol.look(settings, directory)
 
 
 def as_before(runtime: Runtime, run: Path) -> Runtime:

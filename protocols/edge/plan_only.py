@@ -124,8 +124,14 @@ class EdgePlan(Protocol[EdgePlanSettings, PlanStudy]):
     exports = (SEQUENCES.file, PLANS)
     again = "planned again"
 
+    def look(self, settings: EdgePlanSettings, directory: Path) -> None:
+        from protocols.edge.sources import planned_on
+
+        if settings.similarity != "names":
+            planned_on(settings, directory)
+
     def prepare(self, settings: EdgePlanSettings, states: Path, device: str, directory: Path) -> PlanStudy:
-        from protocols.edge.study import planned_on
+        from protocols.edge.sources import planned_on
         from seqsearch.extremes.objective import task_sizes
 
         similarity, classes = planned_on(settings, directory)

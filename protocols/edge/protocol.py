@@ -26,6 +26,11 @@ class Edge(Protocol[EdgeSettings, "EdgeStudy"]):
         SEQUENCES.file, RESULTS.file, ESTIMATES.file, TRAININGS.file, SIMILARITY, PLANS, FITS, STATS,
     )  # fmt: skip
 
+    def look(self, settings: EdgeSettings, directory: Path) -> None:
+        from protocols.edge.sources import look
+
+        look(settings, directory)
+
     def prepare(self, settings: EdgeSettings, states: Path, device: str, directory: Path) -> EdgeStudy:
         from protocols.edge.study import prepare
 

@@ -29,7 +29,8 @@ from protocols.edge.plan import (
     score,
     write_plans,
 )
-from protocols.edge.study import EdgeStudy, SimilaritySource
+from protocols.edge.sources import SimilaritySource
+from protocols.edge.study import EdgeStudy
 from protocols.edge.trained import Trained, crossed_orders, expected
 from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.session import Session

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from protocols.edge.plan import objective_of
-from protocols.edge.plan_settings import EdgePlanSettings, ExtremesSettings
 from protocols.edge.settings import EdgeSettings
+from protocols.edge.sources import SimilaritySource, classes_in_play, others_of, source_of
 from seqsearch.backbones.base import FromScratch
-from seqsearch.core.digests import digest_of, seeded_numpy
+from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located, located_text
-from seqsearch.core.types import ClassId, MethodSpec
+from seqsearch.core.types import MethodSpec
 from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes.objective import Problem, task_sizes
 from seqsearch.methods.command import refuse
@@ -27,26 +24,9 @@ from seqsearch.methods.spec import check_memory
 from seqsearch.pools.union import class_names
 from seqsearch.results.frozen import source_path
 from seqsearch.results.orders import Order, read_orders
-from seqsearch.similarity.files import read
-from seqsearch.similarity.matrix import Similarity
-from seqsearch.similarity.names import from_names
-from seqsearch.study.study import EVALUATE, Study, check_images, kept_classes, reads_frozen, resolved, view_of, world_of
+from seqsearch.study.classes import EVALUATE, check_images, view_of
+from seqsearch.study.study import Study, reads_frozen, resolved
 from seqsearch.training.world import World
-
-SUFFIXES = (".npy", ".csv", ".parquet")
-"""Of files that hold a similarity matrix."""
-
-
-@dataclass(frozen=True)
-class SimilaritySource:
-    """Where a similarity comes from: known already, or to be asked of a method that learns all classes at once.
-
-    ``label`` is what the user called it.
-    """
-
-    label: str
-    known: Similarity | None = None
-    probe: Literal["prototypes", "confusion"] = "prototypes"
 
 
 @dataclass(frozen=True)
@@ -114,7 +94,7 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
     all_names = class_names(world.images)
     names = tuple(all_names[i] for i in indices)
     similarity = source_of(settings.similarity, settings, names, directory)
-    others = _others(settings, names, directory)
+    others = others_of(settings, names, directory)
     similarity_method = None
     if any(s.known is None for s in (similarity, *others)):
         similarity_method = _looked_with(settings, world, directory)
@@ -146,97 +126,3 @@ def _looked_with(settings: EdgeSettings, world: World, directory: Path) -> Metho
             "@BACKBONE"
         )
     return world.spec(located(item, directory), default)
-
-
-def classes_in_play(world: World, settings: ExtremesSettings) -> list[int]:
-    """Their indices in the pool, in its order: all that are not excluded, the first of these, or a seeded draw.
-
-    Raises:
-        UserError: there are not so many.
-    """
-    kept, first = kept_classes(world, settings), settings.first_classes()
-    wanted = first if first is not None else int(settings.classes)
-    if wanted > len(kept):
-        raise UserError(f"--classes {settings.classes}: pool {settings.pool!r} has {len(kept)} classes in play")
-    if first is not None:
-        return kept[:first]
-    if not wanted:
-        return kept
-    drawn = seeded_numpy("classes", settings.seed).choice(len(kept), size=wanted, replace=False)
-    return [kept[i] for i in sorted(drawn.tolist())]
-
-
-def source_of(text: str, s: ExtremesSettings, names: Sequence[str], directory: Path) -> SimilaritySource:
-    """What ``--similarity`` stands for.
-
-    Raises:
-        UserError: no such source, an encoder or a matrix that cannot be read.
-    """
-    if s.encoder and text != "names":
-        raise UserError("--encoder encodes class names: leave it out, or ask for --similarity names")
-    if text == "names":
-        return SimilaritySource(text, from_names(names, s.encoder, template=s.template))
-    if text in ("prototypes", "confusion"):
-        return SimilaritySource(text, probe="prototypes" if text == "prototypes" else "confusion")
-    path = directory / at_home(text)
-    if not path.suffix:
-        raise UserError(f"--similarity {text!r}: write names, prototypes, confusion, or a file ({', '.join(SUFFIXES)})")
-    return SimilaritySource(text, matched(path, names))
-
-
-def matched(path: Path, names: Sequence[str]) -> Similarity:
-    """A matrix of a file for the classes in play: by name, or, where the file has no names, in their order.
-
-    Raises:
-        UserError: it lacks one of them, or has no names and another size.
-    """
-    if path.suffix == ".npy":
-        return read(path, names)
-    return read(path).restricted(names)
-
-
-def _others(s: EdgeSettings, names: Sequence[str], directory: Path) -> tuple[SimilaritySource, ...]:
-    """Those of ``--encoders``: sources as in ``--similarity``, or else text encoders; of paths the last part is their label.
-
-    Raises:
-        UserError: one cannot be read, or two are called the same.
-    """
-    found: dict[str, SimilaritySource] = {}
-    for text in filter(None, map(str.strip, s.encoders.split(","))):
-        path = directory / at_home(text)
-        label = path.name if os.path.exists(path) else text
-        if label in found:
-            raise UserError(f"--encoders {s.encoders[:80]}: two are called {label!r}: leave one out, or rename it")
-        if text in ("prototypes", "confusion"):
-            found[label] = source_of(text, s, names, directory)
-        elif path.suffix in SUFFIXES:
-            found[label] = SimilaritySource(label, matched(path, names))
-        else:
-            found[label] = SimilaritySource(
-                label, from_names(names, "" if text == "names" else text, template=s.template)
-            )
-    return tuple(found.values())
-
-
-def planned_on(s: EdgePlanSettings, directory: Path) -> tuple[Similarity, dict[ClassId, tuple[str, str]]]:
-    """The matrix to plan on, and id, name and group of its classes, in its order.
-
-    Raises:
-        UserError: it cannot be read, or would have to be computed by a method.
-    """
-    if s.similarity in ("prototypes", "confusion"):
-        raise UserError(
-            f"--plan-only trains nothing: make the matrix first (seqsearch similarity {s.similarity} --out FILE), then give "
-            "the FILE"
-        )
-    if s.similarity != "names" and s.encoder:
-        raise UserError("--encoder encodes class names: leave it out, or ask for --similarity names")
-    if s.similarity != "names":
-        found = read(directory / at_home(s.similarity))
-        return found, {ClassId(found.digest, i): (name, "") for i, name in enumerate(found.names)}
-    world = world_of(s, Path("."), "cpu", directory)
-    indices, names = classes_in_play(world, s), class_names(world.images)
-    known = source_of("names", s, [names[i] for i in indices], directory).known
-    assert known is not None
-    classes = [world.images.classes[i] for i in indices]
-    return known, {c: (i.name, i.group) for c, i in zip(world.class_ids(indices), classes, strict=True)}

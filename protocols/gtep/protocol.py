@@ -24,6 +24,15 @@ class Gtep(Protocol[GtepSettings, "GtepStudy"]):
     settings = GtepSettings
     exports = (SEQUENCES.file, RESULTS.file, TRIALS.file, TABLE.file, LOOK_ALIKES.file, TRAININGS.file, CHOSEN, STATS)
 
+    def look(self, settings: GtepSettings, directory: Path) -> None:
+        from protocols.gtep.scenario import indices_of, sizes_of
+        from seqsearch.study.classes import world_of
+
+        texts = [settings.tune_pool, *settings.pool]
+        world = world_of(settings.in_one_world(), Path(), "cpu", directory)
+        whole, _ = indices_of(world, texts, directory)
+        sizes_of(settings, {text: len(w) for text, w in zip(texts, whole, strict=True)})
+
     def prepare(self, settings: GtepSettings, states: Path, device: str, directory: Path) -> GtepStudy:
         from protocols.gtep.study import prepare
 

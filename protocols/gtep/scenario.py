@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from protocols.gtep.settings import GtepSettings
@@ -11,6 +13,8 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.types import JudgedPart, MethodSpec, Rollout, StateKey, Tasks, reported
 from seqsearch.extremes.objective import task_sizes
 from seqsearch.planners.replicates import FITTED, SCORING, TUNING
+from seqsearch.pools.open import located_pools, pool_texts
+from seqsearch.pools.union import Union
 from seqsearch.training.world import World
 
 Phase = Literal["tune", "judge", "fresh"]
@@ -86,3 +90,15 @@ def sizes_of(settings: GtepSettings, there: dict[str, int]) -> tuple[int, ...]:
     if min(sizes) < 2:
         raise UserError(f"--tasks {tasks} leaves a task with one class, in which nothing is told apart: lower --tasks")
     return sizes
+
+
+def indices_of(world: World, texts: Sequence[str], directory: Path) -> tuple[list[list[int]], list[Union]]:
+    """Each of these pools, which may be several as one: indices in the world of its classes, and the pool by itself."""
+    found, unions, at, part = list[list[int]](), list[Union](), 0, 0
+    for text in texts:
+        parts = len(pool_texts(located_pools(text, directory)))
+        unions.append(Union(world.images.parts[part : part + parts]))
+        count = len(unions[-1].classes)
+        found.append(list(range(at, at + count)))
+        at, part = at + count, part + parts
+    return found, unions

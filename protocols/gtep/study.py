@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.searching import check_optuna
-from protocols.gtep.scenario import Scenario, Side, sizes_of
+from protocols.gtep.scenario import Scenario, Side, indices_of, sizes_of
 from protocols.gtep.settings import TUNED, GtepSettings
 from protocols.gtep.spaces import check_spaces, given_params
 from seqsearch.backbones.base import FromScratch
@@ -20,11 +20,11 @@ from seqsearch.core.registry import located_text
 from seqsearch.core.typed import brief
 from seqsearch.features.store import Shard
 from seqsearch.methods.spec import check_memory
-from seqsearch.pools.open import located_pools, pool_texts
 from seqsearch.pools.parts.prints import Observe
 from seqsearch.pools.union import Union
+from seqsearch.study.classes import EVALUATE, TUNE, check_images, view_of
 from seqsearch.study.overlap import Overlap, Shared, overlaps, refused, tenths
-from seqsearch.study.study import EVALUATE, TUNE, Study, check_images, reads_frozen, resolved, view_of
+from seqsearch.study.study import Study, reads_frozen, resolved
 from seqsearch.training.world import World
 
 
@@ -107,7 +107,7 @@ def prepare(
         check_optuna()
     texts = [settings.tune_pool, *settings.pool]
     world, methods, tags = resolved(settings.in_one_world(), states, device, directory, settings.tasks)
-    whole, unions = _indices(world, texts, directory)
+    whole, unions = indices_of(world, texts, directory)
     sizes = sizes_of(settings, {text: len(w) for text, w in zip(texts, whole, strict=True)})
     tuned_on, *judged_on = (
         _side(world, text, w, sum(sizes), settings.seed) for text, w in zip(texts, whole, strict=True)
@@ -127,18 +127,6 @@ def prepare(
         settings.in_one_world(), world, views, methods, tags, reads_frozen(methods), settings, Scenario(sizes), tuned_on,
         tuple(judged_on), given, shared, look,
     )  # fmt: skip
-
-
-def _indices(world: World, texts: Sequence[str], directory: Path) -> tuple[list[list[int]], list[Union]]:
-    """Each of these pools, which may be several as one: indices in the world of its classes, and the pool by itself."""
-    found, unions, at, part = list[list[int]](), list[Union](), 0, 0
-    for text in texts:
-        parts = len(pool_texts(located_pools(text, directory)))
-        unions.append(Union(world.images.parts[part : part + parts]))
-        count = len(unions[-1].classes)
-        found.append(list(range(at, at + count)))
-        at, part = at + count, part + parts
-    return found, unions
 
 
 def _checked_overlap(

@@ -25,6 +25,13 @@ class Mcil(Protocol[McilSettings, "McilStudy"]):
     settings = McilSettings
     exports = (SEQUENCES.file, RESULTS.file, EXPERIENCES.file, RUN_FIGURES.file, TRAININGS.file, STATS)
 
+    def look(self, settings: McilSettings, directory: Path) -> None:
+        from protocols.mcil.classes import classes_in_play
+        from seqsearch.study.classes import check_images, world_of
+
+        world = world_of(settings, Path(), "cpu", directory)
+        check_images(world, classes_in_play(world, settings))
+
     def prepare(self, settings: McilSettings, states: Path, device: str, directory: Path) -> McilStudy:
         from protocols.mcil.study import prepare
 

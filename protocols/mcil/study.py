@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from protocols.mcil.classes import classes_in_play
 from protocols.mcil.settings import McilSettings
 from seqsearch.backbones.base import ReadsTexts
 from seqsearch.core.digests import seeded_numpy
@@ -17,8 +18,8 @@ from seqsearch.extremes.objective import task_sizes
 from seqsearch.methods.spec import check_memory
 from seqsearch.planners.given import GivenSequence
 from seqsearch.planners.replicates import of_order
-from seqsearch.study.study import EVALUATE, Study, check_images, kept_classes, reads_frozen, resolved, view_of
-from seqsearch.training.world import World
+from seqsearch.study.classes import EVALUATE, check_images, view_of
+from seqsearch.study.study import Study, reads_frozen, resolved
 
 
 @dataclass(frozen=True)
@@ -57,15 +58,8 @@ def prepare(settings: McilSettings, states: Path, device: str, directory: Path |
     """
     directory = directory or Path.cwd()
     world, methods, tags = resolved(settings, states, device, directory, settings.experiences)
-    indices = _in_play(world, settings)
+    indices = classes_in_play(world, settings)
     n, T = len(indices), settings.experiences
-    if n < 2 * T:
-        raise UserError(
-            f"{n} classes in {T} experiences leave one with fewer than two classes, in which nothing is told apart: lower "
-            f"--experiences to {max(2, n // 2)}"
-            if n >= 4
-            else f"pool {settings.pool!r} has {n} classes in play, and two experiences of two classes need 4"
-        )
     check_memory(methods, n)
     check_images(world, indices)
     view = view_of(world, indices)
@@ -94,18 +88,3 @@ def _check_modalities(study: McilStudy) -> None:
                 f"--modalities: after experience {t + 1} of class order {number} one class has {most[t]} of {all_of_them[t]} "
                 "test pairs, so that not each can have a text of another class: lower --experiences, or leave --modalities out"
             )
-
-
-def _in_play(world: World, settings: McilSettings) -> list[int]:
-    """Indices of the classes in play, in the pool's order: all that are not excluded, or a seeded draw of these.
-
-    Raises:
-        UserError: there are not so many.
-    """
-    kept = kept_classes(world, settings)
-    if settings.classes > len(kept):
-        raise UserError(f"--classes {settings.classes}: pool {settings.pool!r} has {len(kept)} classes in play")
-    if not settings.classes:
-        return kept
-    drawn = seeded_numpy("classes", settings.seed).choice(len(kept), size=settings.classes, replace=False)
-    return [kept[i] for i in sorted(drawn.tolist())]

@@ -25,6 +25,11 @@ class Online(Protocol[OnlineSettings, "OnlineStudy"]):
     settings = OnlineSettings
     exports = (FIGURES.file, CURVES.file, BLIND.file, TRAININGS.file, SHIFT, STATS)
 
+    def look(self, settings: OnlineSettings, directory: Path) -> None:
+        from seqsearch.streams.open import build_stream, located_stream
+
+        build_stream(located_stream(settings.stream, directory))
+
     def prepare(self, settings: OnlineSettings, states: Path, device: str, directory: Path) -> OnlineStudy:
         from protocols.online.study import prepare
 

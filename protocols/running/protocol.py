@@ -97,6 +97,15 @@ class Protocol(ABC, Generic[S, P]):
     may_change: ClassVar[frozenset[str]] = frozenset({"methods", "python"})
     """What of the identity may differ on resume. Methods may be mended: what they trained is trained again, the rest kept."""
 
+    def look(self, settings: S, directory: Path) -> None:
+        """Open the pools, streams and files that settings name, and refuse what can be told of them, without torch: a refusal
+        takes no seconds. What passes is opened and checked by `prepare`.
+
+        Raises:
+            UserError: bad input, which `prepare` would refuse in the same words.
+        """
+        return
+
     @abstractmethod
     def prepare(self, settings: S, states: Path, device: str, directory: Path) -> P:
         """Resolve and check all names; files are looked for in ``directory``.

@@ -10,6 +10,7 @@ from typing import Any
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item, parse_items
+from seqsearch.core.once import once
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import check_options, declared, located_text, made, names
 from seqsearch.core.text import did_you_mean
@@ -29,6 +30,10 @@ def build_pool(text: str) -> Pool:
     Raises:
         UserError: unknown pool or option.
     """
+    return once("pool", text, _built)
+
+
+def _built(text: str) -> Pool:
     whole, asked = _parts(pool_item(text))
     pool: Pool = made("pool", _kind(whole), MEMBERS)
     return halved(pool, asked["half"], asked.get("half_seed", 0)) if asked else pool

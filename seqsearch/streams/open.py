@@ -9,6 +9,7 @@ from pathlib import Path
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item
+from seqsearch.core.once import once
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import check_options, declared, located_text, made, names
 from seqsearch.core.text import did_you_mean
@@ -28,6 +29,10 @@ def build_stream(text: str) -> Stream:
     Raises:
         UserError: unknown stream or option, or one that is not as `checked` wants it.
     """
+    return once("stream", text, _built)
+
+
+def _built(text: str) -> Stream:
     found: Stream = made("stream", _item(text), MEMBERS)
     return checked(found)
 

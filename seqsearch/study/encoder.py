@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import torch
-
 from seqsearch.core.grammar import Item
 from seqsearch.core.registry import located_text
 from seqsearch.core.types import MethodSpec
@@ -29,5 +27,7 @@ def with_encoder(view: PoolView, world: World, specs: Sequence[MethodSpec]) -> P
     """``view`` as the encoder of ``specs``, what `encoder_items` led to, sees it."""
     if not specs:
         return view
+    import torch
+
     space = feature_space(world.backbone(specs[0].backbone), torch.device(world.device))
     return replace(view, encoder=Encoder(specs[0], space))

@@ -20,8 +20,8 @@ from seqsearch.results.run import read_config
 from seqsearch.results.schema import SEQUENCES
 from seqsearch.results.tables import read_sequences
 from seqsearch.storage.files import cache_root
+from seqsearch.study.classes import check_images, kept_classes
 from seqsearch.study.run_settings import names_code, run_settings
-from seqsearch.study.study import check_images, kept_classes
 from seqsearch.training.world import World
 
 

@@ -17,7 +17,6 @@ from seqsearch.core.grammar import Item
 from seqsearch.core.identity import module_file, source_files
 from seqsearch.core.registry import load
 from seqsearch.core.types import ClassId, MethodSpec, Task
-from seqsearch.methods.spec import method_spec
 from seqsearch.pools.base import Part, Rows
 from seqsearch.pools.image_files import ImageFiles
 from seqsearch.pools.open import build_pool, pool_texts
@@ -132,6 +131,8 @@ class World:
         Raises:
             UserError: unknown method, parameter, value or backbone.
         """
+        from seqsearch.methods.spec import method_spec  # imports torch, which pools and classes do without
+
         name = item.backbone or default_backbone
         learns = load("scenario", self.scenario).learns
         return method_spec(item, name, self.backbone(name), self.device, self._feeding(), self.augment, learns)

@@ -24,6 +24,11 @@ class Duel(Protocol[DuelSettings, "DuelStudy"]):
     settings = DuelSettings
     exports = (SEQUENCES.file, RESULTS.file, TRACE.file, TRAININGS.file, STATS)
 
+    def look(self, settings: DuelSettings, directory: Path) -> None:
+        from protocols.evaluate.duel.given import look
+
+        look(settings, directory)
+
     def prepare(self, settings: DuelSettings, states: Path, device: str, directory: Path) -> DuelStudy:
         from protocols.evaluate.duel.study import prepare
 

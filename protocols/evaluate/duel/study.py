@@ -9,9 +9,10 @@ from typing import Any
 
 from protocols.cldyb.costs import costs_of_commands
 from protocols.cldyb.settings import CldybSettings
+from protocols.evaluate.duel.given import classes_in_play, source_of
 from protocols.evaluate.duel.settings import DuelSettings
-from protocols.evaluate.parts.source import Source, read_source
-from protocols.evaluate.parts.study import placed, view_of_sequences
+from protocols.evaluate.parts.placed import placed, view_of_sequences
+from protocols.evaluate.parts.source import Source
 from protocols.running.provenance import biases
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import MethodSpec, Task
@@ -19,10 +20,10 @@ from seqsearch.methods.command import commands
 from seqsearch.methods.spec import check_memory
 from seqsearch.planners.given import first_task, own_first_task, random_sequence
 from seqsearch.planners.settings import SearchSettings
-from seqsearch.results.frozen import source_path
 from seqsearch.results.rows import TaskSequence
+from seqsearch.study.classes import EVALUATE, check_images, view_of
 from seqsearch.study.encoder import encoder_items, with_encoder
-from seqsearch.study.study import EVALUATE, Study, check_images, kept_classes, reads_frozen, resolved, view_of
+from seqsearch.study.study import Study, reads_frozen, resolved
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def prepare(settings: DuelSettings, states: Path, device: str, directory: Path |
             read or are of other classes.
     """
     directory = directory or Path.cwd()
-    source = _source(settings, directory)
+    source = source_of(settings, directory)
     length = max(len(s.tasks) for s in (source.named or source.sequences)) if source else settings.tasks
     encoder = [i for i in encoder_items(settings, directory) if not source]
     world, specs, tags = resolved(settings, states, device, directory, length, encoder)
@@ -118,29 +119,9 @@ def prepare(settings: DuelSettings, states: Path, device: str, directory: Path |
         return DuelStudy(
             settings, world, {EVALUATE: view}, methods, tags, reads_frozen(methods), None, source, drawn, given
         )
-    kept, k = kept_classes(world, settings), settings.classes_per_task
-    if len(kept) < settings.tasks * k:
-        raise UserError(
-            f"pool {settings.pool!r} has {len(kept)} classes in play, {settings.tasks} tasks of {k} need {settings.tasks * k}: "
-            "lower --tasks or --classes-per-task, or use a larger --pool"
-        )
+    kept, k = classes_in_play(world, settings), settings.classes_per_task
     check_memory(methods, settings.tasks * k)
     check_images(world, kept)
     view = with_encoder(view_of(world, kept), world, looking)
     first = first_task(view, k, settings.seed)
     return DuelStudy(settings, world, {EVALUATE: view}, methods, tags, reads_frozen(specs), first)
-
-
-def _source(settings: DuelSettings, directory: Path) -> Source | None:
-    """That of ``--on``; sequences of pools that no search saw are left out."""
-    if not settings.on:
-        return None
-    source = read_source(source_path(directory, settings.on))
-    kept = tuple(s for s in source.sequences if s.kind != "heldout")
-    if not kept and not source.named:
-        raise UserError(
-            f"--on {settings.on}: holds no sequence to pair methods on but those of pools that no search saw"
-        )
-    if len({len(s.tasks) for s in kept}) > 1:
-        raise UserError(f"--on {settings.on}: its sequences are not all of one length")
-    return replace(source, sequences=kept)

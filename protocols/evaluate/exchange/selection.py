@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from protocols.evaluate.exchange.named_record import OWN, class_list, record_of_names
+from protocols.evaluate.parts.placed import placed, unique_names, view_of_sequences
 from protocols.evaluate.parts.source import Source, read_source
-from protocols.evaluate.parts.study import placed, unique_names, view_of_sequences
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
 from seqsearch.core.settings import MOST_TASKS, PoolSettings, growth_of

@@ -25,6 +25,11 @@ class Explain(Protocol[ExplainSettings, "ExplainStudy"]):
     exports = (SEQUENCES.file, RESULTS.file, EFFECTS.file, TRAININGS.file, "common.json", STATS)
     may_change = Protocol.may_change | {"bounds"}
 
+    def look(self, settings: ExplainSettings, directory: Path) -> None:
+        from protocols.evaluate.parts.placed import look
+
+        look(settings, directory)
+
     def prepare(self, settings: ExplainSettings, states: Path, device: str, directory: Path) -> ExplainStudy:
         from protocols.evaluate.explain.study import prepare
 

@@ -23,7 +23,7 @@ from seqsearch.planners.regrouped import regrouped, regroupings, reordered, reor
 from seqsearch.planners.step import PoolView
 from seqsearch.results.joint import at_once
 from seqsearch.results.rows import SequenceKind, TaskSequence
-from seqsearch.study.study import kept_classes, view_of
+from seqsearch.study.classes import kept_classes, view_of
 
 EXPLAINED = ("searched", "given")
 """Kinds of sequences that are explained."""

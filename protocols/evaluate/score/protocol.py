@@ -24,6 +24,11 @@ class Score(Protocol[ScoreSettings, "ScoreStudy"]):
     settings = ScoreSettings
     exports = (SEQUENCES.file, RESULTS.file, TRAININGS.file, STATS)
 
+    def look(self, settings: ScoreSettings, directory: Path) -> None:
+        from protocols.evaluate.parts.placed import look
+
+        look(settings, directory)
+
     def prepare(self, settings: ScoreSettings, states: Path, device: str, directory: Path) -> ScoreStudy:
         from protocols.evaluate.score.study import prepare
 

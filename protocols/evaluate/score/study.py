@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from protocols.evaluate.parts.judging import Asked, Judging
+from protocols.evaluate.parts.placed import unique_names, view_of_sequences
 from protocols.evaluate.parts.source import Source, relabelled
-from protocols.evaluate.parts.study import SEEDS, EvaluateStudy, unique_names, view_of_sequences
+from protocols.evaluate.parts.study import SEEDS, EvaluateStudy
 from protocols.evaluate.parts.study import prepare as prepare_sequences
 from protocols.evaluate.score.settings import ScoreSettings
 from protocols.running.references import backbone_of
@@ -26,7 +27,8 @@ from seqsearch.pools.union import class_names
 from seqsearch.results.joint import at_once
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import FOUND
-from seqsearch.study.study import EVALUATE, reads_frozen, world_of
+from seqsearch.study.classes import EVALUATE, world_of
+from seqsearch.study.study import reads_frozen
 from seqsearch.training.world import World
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from protocols.cli.main import main
 from protocols.report.methods import describe, method_table
 from seqsearch.core.registry import names
 
+ROOT = Path(__file__).parents[3]
 HEAVY = "torch", "ray", "pyarrow", "scipy", "matplotlib"
 COMMAND = f"""
 import sys
@@ -29,9 +31,16 @@ print("heavy:", [m for m in {HEAVY!r} if m in sys.modules], "exit:", code or 0, 
 LIGHT = "heavy: [] exit: "
 
 
-def alone(*arguments: str) -> tuple[str, str]:
+def alone(*arguments: str, folder: Path = ROOT) -> tuple[str, str]:
     """What a command prints, and says, in a process of its own, with what is left imported as the last line."""
-    done = subprocess.run([sys.executable, "-c", COMMAND, *arguments], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     return done.stdout, done.stderr
 
 
@@ -64,6 +73,29 @@ def test_refused_without_what_takes_seconds_to_import(command: str, says: str) -
     _, said = alone(*command.split())
     assert says in said
     assert said.splitlines()[-1] == f"{LIGHT}2"
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("cldyb --methods er --pool empty", "empty' has no images in root/class/image or root/group/class/image"),
+        ("cldyb --methods er --pool glyphs:classes=x --dry-run", "classes='x' must be a whole number from 1 to 1106"),
+        ("edge --methods er --similarity wrong.csv", "wrong.csv: cannot be read as a matrix"),
+        ("gtep --methods er --tune-pool glyphs --pool glyphs:classes=5", "are different scenarios (glyphs has 1106, "),
+        ("mcil --methods finetune --experiences 1000", "lower --experiences to 553"),
+        ("duel er simplecil --on names.csv", "sequence 'a' has class 'Zebra' and 1 more, which --pool glyphs has not"),
+        ("score wrong.csv --methods er", "wrong.csv: no column step, class_name; sequences are"),
+        ("online --methods er --stream pool:empty", "empty' has no images in root/class/image"),
+    ],
+)
+def test_files_and_pools_are_refused_without_it(command: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "wrong.csv").write_text("column\n")
+    (tmp_path / "names.csv").write_text("sequence_id,step,class_name\na,1,Zebra\na,2,Okapi\n")
+    _, said = alone(*command.split(), folder=tmp_path)
+    assert says in said
+    assert said.splitlines()[-1] == f"{LIGHT}2"
+    assert not (tmp_path / "runs").exists()
 
 
 def test_methods_are_listed_without_it_as_with_it() -> None:

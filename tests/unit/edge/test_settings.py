@@ -11,10 +11,10 @@ import pytest
 from protocols.cli.edge import edge
 from protocols.edge.plan_settings import EdgePlanSettings
 from protocols.edge.settings import EdgeSettings
-from protocols.edge.study import classes_in_play
+from protocols.edge.sources import classes_in_play
 from seqsearch.core.errors import UserError
 from seqsearch.pools.open import build_pool
-from seqsearch.study.study import world_of
+from seqsearch.study.classes import world_of
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,8 @@ from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults, assembled, read_results
 from seqsearch.results.tables import write_results, write_sequences
 from seqsearch.storage.files import write_json
-from seqsearch.study.study import EVALUATE, HELD_OUT, TUNE, Study, kept_classes, reads_frozen, resolved, view_of
+from seqsearch.study.classes import EVALUATE, HELD_OUT, TUNE, kept_classes, view_of
+from seqsearch.study.study import Study, reads_frozen, resolved
 from tests.unit.running.test_time_budget import results_in
 
 MARK = "done.json"
