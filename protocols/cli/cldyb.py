@@ -103,8 +103,9 @@ def _merge_difficulty(context: click.Context, values: dict[str, Any], difficulty
 
 def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
     from protocols.cldyb.costs import calibrate, estimate
+    from protocols.cli.cost_words import at_work, disk_of, each, time_of
     from protocols.cli.launch import device_of
-    from protocols.report.text import duration
+    from protocols.report.text import count
     from seqsearch.core.grammar import parse_items
 
     unit, instead = calibrate(settings, device_of(runtime.engine.gpus_per_worker, here=True))
@@ -116,11 +117,12 @@ def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
             seconds["seconds_per_surrogate_training"] = instead.seconds
         click.echo(json.dumps({**dataclasses.asdict(cost), "trainings": cost.trainings, **seconds}))
         return
-    by = f" by the surrogates, at {instead.seconds:.2g} s each" if instead else ""
+    by = f" by the surrogates, at {each(instead.seconds)} each" if instead else ""
     click.echo(
-        f"{cost.trainings} trainings at most ({cost.search} search{by}, {cost.scoring} scoring, {cost.random} random baseline"
+        f"{count(cost.trainings, 'training')} at most ({cost.search} search{by}, "
+        f"{cost.scoring} scoring, {cost.random} random baseline"
         f"{f', {cost.tuning} tuning' if cost.tuning else ''}; "
         f"naive retraining: {cost.naive})\n"
-        f"{duration(3600 * cost.hours)} with {cost.workers} worker(s), at {unit.seconds:.2g} s a training on this machine\n"
-        f"{cost.disk_bytes / 1e6:.0f} MB of disk at most\nnothing was run"
+        f"{time_of(3600 * cost.hours)} {at_work(runtime, cost.workers)}, at {each(unit.seconds)} a training on this machine\n"
+        f"{disk_of(cost.disk_bytes)} of disk at most\nnothing was run"
     )

@@ -103,11 +103,12 @@ def _check_effect(values: dict[str, Any], named: set[str], plan_only: bool) -> N
 
 
 def _print_costs(settings: EdgeSettings, runtime: Runtime) -> None:
+    from protocols.cli.cost_words import at_work, each, time_of
     from protocols.cli.launch import device_of
     from protocols.edge.plan import random_tasks
     from protocols.edge.study import prepare
     from protocols.edge.trained import expected
-    from protocols.report.text import duration
+    from protocols.report.text import count
     from protocols.running.costs import unit_costs
     from seqsearch.distribution.sampling import number_of_sequences, required_sequences
 
@@ -129,9 +130,9 @@ def _print_costs(settings: EdgeSettings, runtime: Runtime) -> None:
         return
     shown = f"{there:,}" if there < 10**9 else f"about 10^{len(str(there)) - 1}"
     click.echo(
-        f"{most.trainings:,} trainings at most ({most.rollouts:,} times a method is trained on a sequence)\n"
+        f"{count(most.trainings, 'training')} at most ({count(most.rollouts, 'time')} a method is trained on a sequence)\n"
         + f"one training of {asked} on all classes at once, for their similarity\n" * bool(asked)
-        + f"{duration(3600 * hours)} with {at_a_time} worker(s), at {unit.seconds:.2g} s a training on this machine\n"
+        + f"{time_of(3600 * hours)} {at_work(runtime, at_a_time)}, at {each(unit.seconds)} a training on this machine\n"
         f"{shown} class sequences there are; {needed:,} random ones bound the mean to 5 points in 95 % of cases, whatever the "
         "method (Serfling); intervals from the run itself are narrower\nnothing was run"
     )

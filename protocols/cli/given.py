@@ -62,8 +62,9 @@ def print_costs(
     Raises:
         UserError: bad input.
     """
+    from protocols.cli.cost_words import at_work, each, time_of
     from protocols.cli.launch import device_of
-    from protocols.report.text import duration
+    from protocols.report.text import count
     from protocols.running.costs import unit_costs
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -79,7 +80,7 @@ def print_costs(
         click.echo(json.dumps({**said, "seconds_per_training": unit.seconds}))
         return
     click.echo(
-        f"{most.trainings:,} trainings at most ({most.rollouts:,} times a method is trained on a sequence)\n"
-        f"{duration(3600 * hours)} with {workers} worker(s), at {unit.seconds:.2g} s a training on this machine\n"
+        f"{count(most.trainings, 'training')} at most ({count(most.rollouts, 'time')} a method is trained on a sequence)\n"
+        f"{time_of(3600 * hours)} {at_work(runtime, workers)}, at {each(unit.seconds)} a training on this machine\n"
         "nothing was run"
     )

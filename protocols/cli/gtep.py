@@ -41,10 +41,11 @@ def commands() -> Sequence[click.Command]:
 
 
 def _print_costs(settings: GtepSettings, runtime: Runtime) -> None:
+    from protocols.cli.cost_words import at_work, each, time_of
     from protocols.cli.launch import device_of
     from protocols.gtep.costs import estimate
     from protocols.gtep.study import prepare
-    from protocols.report.text import duration
+    from protocols.report.text import count
     from seqsearch.core.text import shown
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -55,11 +56,13 @@ def _print_costs(settings: GtepSettings, runtime: Runtime) -> None:
     if runtime.json:
         click.echo(json.dumps(vars(cost)))
         return
+    first = "first task of them is" if cost.shared == 1 else "first tasks of them are"
     click.echo(
-        f"{cost.trainings:,} trainings at most: {cost.tuning:,} to choose, {cost.judging:,} to judge"
+        f"{count(cost.trainings, 'training')} at most: {cost.tuning:,} to choose, {cost.judging:,} to judge"
         f"{f', {cost.conventional:,} for the conventional protocol beside it' if cost.conventional else ''}; "
-        f"{cost.shared:,} first tasks of them are shared by settings that differ in nothing that acts there\n"
-        f"{duration(3600 * cost.hours)} with {cost.workers} trial(s) at a time, at {cost.seconds:.2g} s a training on this "
+        f"{cost.shared:,} {first} shared by settings that differ in nothing that acts there\n"
+        f"{time_of(3600 * cost.hours)} {at_work(runtime, cost.workers, 'trial')} at a time, "
+        f"at {each(cost.seconds)} a training on this "
         "machine (two tasks with each method's defaults: settings with more epochs take "
         "longer, and Ray takes some seconds to start)\nnothing was run"
     )

@@ -42,10 +42,11 @@ def commands() -> Sequence[click.Command]:
 
 
 def _print_costs(settings: McilSettings, runtime: Runtime) -> None:
+    from protocols.cli.cost_words import at_work, each, time_of
     from protocols.cli.launch import device_of
     from protocols.mcil.run import expected
     from protocols.mcil.study import prepare
-    from protocols.report.text import duration
+    from protocols.report.text import count
     from protocols.running.costs import unit_costs
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -61,8 +62,10 @@ def _print_costs(settings: McilSettings, runtime: Runtime) -> None:
         click.echo(json.dumps(record))
         return
     click.echo(
-        f"{most.trainings:,} trainings ({len(study.methods)} methods, {orders} class orders with {seeds} training seed(s) each, "
+        f"{count(most.trainings, 'training')} ({count(len(study.methods), 'method')}, {count(orders, 'class order')} with "
+        f"{count(seeds, 'training seed')} each, "
         f"{len(study.sizes)} experiences of {large if large == small else f'{small} or {large}'} classes)\n"
-        f"{duration(3600 * hours)} with {at_a_time} worker(s), at {unit.seconds:.2g} s a training on this machine, by the second "
-        "experience of each method (one that trains on all seen so far, as mm_ub, takes longer later)\nnothing was run"
+        f"{time_of(3600 * hours)} {at_work(runtime, at_a_time)}, at {each(unit.seconds)} a training on this machine, "
+        "by the second experience of each method (one that trains on all seen so far, as mm_ub, takes longer later)\n"
+        "nothing was run"
     )

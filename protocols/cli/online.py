@@ -45,10 +45,11 @@ def commands() -> Sequence[click.Command]:
 
 
 def _print_costs(settings: OnlineSettings, runtime: Runtime) -> None:
+    from protocols.cli.cost_words import at_work, time_of
     from protocols.cli.launch import device_of
     from protocols.online.costs import estimate
     from protocols.online.study import prepare
-    from protocols.report.text import duration
+    from protocols.report.text import count
 
     with tempfile.TemporaryDirectory() as scratch:
         study = prepare(settings, Path(scratch), device_of(runtime.engine.gpus_per_worker, here=True), Path.cwd())
@@ -57,8 +58,9 @@ def _print_costs(settings: OnlineSettings, runtime: Runtime) -> None:
         click.echo(json.dumps({**vars(cost), "shift": study.shift}))
         return
     click.echo(
-        f"{cost.runs:,} runs of {cost.steps:,} steps ({len(study.methods)} learners, {settings.seeds} seeds of those that draw, "
-        f"{len(study.orders)} order(s)); near-future accuracy {study.shift:,} samples ahead\n"
-        f"{duration(3600 * cost.hours)} with {cost.workers} worker(s), by the first steps of each learner on this machine "
+        f"{count(cost.runs, 'run')} of {count(cost.steps, 'step')} ({count(len(study.methods), 'learner')}, "
+        f"{count(settings.seeds, 'seed')} of those that draw, "
+        f"{count(len(study.orders), 'order')}); near-future accuracy {study.shift:,} samples ahead\n"
+        f"{time_of(3600 * cost.hours)} {at_work(runtime, cost.workers)}, by the first steps of each learner on this machine "
         "(frozen features that are not there yet, and Ray's start, come on top)\nnothing was run"
     )
