@@ -22,6 +22,11 @@ LOOK = "try again when this machine is less busy (uptime, free -h, and df -h of 
 """What to look at where something is slow to start, or dies at its start."""
 
 
+NO_WAIT = {"prestart_worker_first_driver": False}
+"""Or else the first driver of a Ray is let in once the first workers are up: it waits in compiled code, where neither a signal nor
+a thread of Python reaches it, and for ever if one of them hangs. `actors.worker_set` waits for them, up to ``start_timeout``."""
+
+
 def connect(address: str | None, workers: int, allow_unauthenticated: bool = False) -> None:
     """Start Ray locally, or join the cluster at ``address`` (``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``).
 
@@ -95,6 +100,7 @@ def _start(workers: int, quiet: dict[str, Any]) -> None:
                 num_cpus=max(workers, os.cpu_count() or 1),
                 include_dashboard=False,
                 _temp_dir=folder.ray,
+                _system_config=NO_WAIT,
                 **quiet,
             )
     except BaseException:

@@ -22,6 +22,7 @@ from seqsearch.core.errors import UserError
 from tests.ray.test_runs import ARGUMENTS, seqsearch, sequences
 from tests.studies import small_settings
 
+ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.long
 SMALL = [*ARGUMENTS, "--methods", "simplecil", "--tasks", "2", "--random-sequences", "0", "--quiet"]
 
@@ -139,6 +140,58 @@ def test_workers_that_do_not_come_up_are_one_line_and_leave_no_run(
         launch(folder, Cldyb(), settings, Runtime(EngineOptions(workers=1, start_timeout=3.0), quiet=True))
     assert str(refused.value).startswith("no worker could start within 3 s: each needs 1 CPU")
     assert str(refused.value).endswith(", or run without Ray: --workers 0")
+    assert not (tmp_path / "run").exists()
+
+
+STOPS = """
+import os, signal, sys
+
+if any("default_worker" in word for word in sys.orig_argv):
+    os.kill(os.getpid(), signal.SIGSTOP)
+"""
+SHORT = """
+import sys
+from pathlib import Path
+
+from actors.options import EngineOptions
+from protocols.cldyb.protocol import Cldyb
+from protocols.cli.launch import launch
+from protocols.running.folder import RunFolder
+from protocols.running.runtime import Runtime
+from tests.studies import small_settings
+
+settings = small_settings()
+folder = RunFolder.create(Path(sys.argv[1]), settings)
+try:
+    launch(folder, Cldyb(), settings, Runtime(EngineOptions(workers=1, start_timeout=3.0), quiet=True))
+except Exception as error:
+    print(error, file=sys.stderr)
+    raise SystemExit(2)
+"""
+
+
+def test_workers_that_hang_before_they_register_are_one_line(tmp_path: Path) -> None:
+    """Ray would let the driver in once its first workers are there, and these stop as their interpreter begins."""
+    (tmp_path / "sitecustomize.py").write_text(STOPS)
+    paths = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    driver = subprocess.Popen(
+        [sys.executable, "-c", SHORT, str(tmp_path / "run")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": paths}, cwd=ROOT,
+    )  # fmt: skip
+    processes: set[int] = set()
+    try:
+        end = time.monotonic() + 90
+        while driver.poll() is None and time.monotonic() < end:
+            processes |= set(family(driver.pid))
+            time.sleep(0.2)
+        assert driver.poll() == 2
+        said = last_line(driver, sorted(processes), 2)
+    finally:
+        for pid in {*family(driver.pid), *processes} if driver.poll() is None else ():
+            if running(pid):
+                kill(pid)
+    assert said.startswith("no worker could start within 3 s: each needs 1 CPU")
+    assert said.endswith(", or run without Ray: --workers 0")
     assert not (tmp_path / "run").exists()
 
 
