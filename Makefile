@@ -1,4 +1,4 @@
-# Set-up happens on first use: `make demo`, `make test`. uv is used where it is installed, else venv and pip.
+# `make setup` makes .venv; all others do so on first use. `make` alone, or `make help`, lists them. uv is used where it is installed, else venv and pip.
 VENV ?= .venv
 PYTHON ?= python3
 READY := $(VENV)/.ready
@@ -7,7 +7,18 @@ READY := $(VENV)/.ready
 PYTEST := $(VENV)/bin/python -m pytest
 WITHOUT_RAY := -n 2 --dist loadfile tests/unit tests/conformance tests/golden tests/peers tests/docs
 
-.PHONY: demo gtep-demo online-demo mcil-demo test test-long lint bench clean
+.DEFAULT_GOAL := help
+.PHONY: help setup demo gtep-demo online-demo mcil-demo test test-long lint bench clean
+
+help:
+	@echo "make setup      put seqsearch and what it needs into $(VENV), and nothing else"
+	@echo "make demo       the main job; gtep-demo, online-demo, mcil-demo: those of other protocols"
+	@echo "make test       the tests; test-long: those that take longer"
+	@echo "make lint       ruff, mypy, the import contracts"
+	@echo "make bench      benchmarks/"
+	@echo "make clean      remove $(VENV) and what was built"
+
+setup: $(READY)
 
 demo: $(READY)
 	$(VENV)/bin/seqsearch cldyb --config benchmarks/demo.yaml

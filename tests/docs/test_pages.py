@@ -87,6 +87,19 @@ def test_targets_of_make_are_there() -> None:
         subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
 
 
+def test_setting_up_is_a_target_of_its_own_that_help_and_the_readme_name(tmp_path: Path) -> None:
+    def told(*words: str) -> str:
+        done = subprocess.run(["make", *words], cwd=ROOT, check=True, capture_output=True, text=True)
+        return done.stdout
+
+    assert "make setup " in told("help")
+    assert told() == told("help")
+    does = told("-n", "setup", f"VENV={tmp_path / 'venv'}")
+    assert "pip install" in does
+    assert "seqsearch cldyb" not in does
+    assert any(line.startswith("make setup ") for b in SHELL if b.page == "README.md" for line in b.text.split("\n"))
+
+
 @pytest.fixture(scope="module")
 def miniature(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = write_all(tmp_path_factory.mktemp("miniature"))
