@@ -24,7 +24,8 @@ LOOK = "try again when this machine is less busy (uptime, free -h, and df -h of 
 
 NO_WAIT = {"prestart_worker_first_driver": False}
 """Or else the first driver of a Ray is let in once the first workers are up: it waits in compiled code, where neither a signal
-nor a thread of Python reaches it, and for ever if one of them hangs. `actors.worker_set` waits for them, up to ``start_timeout``."""
+nor a thread of Python reaches it, and for ever if one of them hangs. `actors.worker_set` waits for them, up to
+``start_timeout``."""
 
 
 def connect(address: str | None, workers: int, allow_unauthenticated: bool = False) -> None:
