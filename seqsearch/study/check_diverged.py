@@ -21,26 +21,29 @@ def diverges(subject: Subject) -> str:
         subject.recorder.spoil = False
     if status != "diverged":
         return "fit_task said ok of images that are all NaN: return FitReport('diverged') when a loss or statistic is not finite"
-    subject.survived, batch = [], subject.batch(subject.tasks[0])
+    found, batch = list[str](), subject.batch(subject.tasks[0])
     for name in rates_of(subject.both().config):
         fast = subject.variant(**{name: RATE})
         method = fast.trainer.fresh(fast.key())
-        for number in (1, 2):
+        for number in (1, 2) if method.caps.trains_backbone else (1,):  # some rates are of later tasks alone
             if _status(fast, method, *fast.tasks[:number]) == "diverged":
                 break
             if not bool(torch.isfinite(method.predict(batch)).all()):
                 return f"fit_task said ok with {name}={RATE:g}, and its scores are not finite: it diverged"
         else:
-            subject.survived.append(name)
+            found.append(name)
+    subject.survived = found
     return ""
 
 
 def survived(subject: Subject) -> str:
-    """C8, of learning rates of what trains its backbone."""
+    """C8, of learning rates of what trains its backbone: a head alone may stay finite."""
+    if subject.survived is None:
+        diverges(subject)
     if not subject.survived or not subject.both().caps.trains_backbone:
         return ""
     named = ", ".join(f"{name}={RATE:g}" for name in subject.survived)
-    return f"two trainings with {named} are said to be ok: with these settings it has no effect, or a divergence is not noticed"
+    return f"trainings with {named} are said to be ok: with these settings it has no effect, or a divergence is not noticed"
 
 
 def _status(subject: Subject, method: Method, *tasks: Task) -> str:

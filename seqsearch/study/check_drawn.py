@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 
-from seqsearch.methods.base import Additive
+from seqsearch.core.errors import UserError
+from seqsearch.methods.base import Additive, Method
 from seqsearch.study.check_compared import another
 from seqsearch.study.check_subject import Subject
 from seqsearch.study.check_trainings import later_of
@@ -34,21 +38,30 @@ def global_draws(subject: Subject) -> str:
 
 
 def later(subject: Subject) -> str:
-    """C1, of parameters that say so."""
-    idle = later_of(subject.both().config)
-    if not idle:
+    """C1, of parameters that say so: all with other values at once, and one by one if that makes a difference, or is refused."""
+    first = subject.both()
+    changed = {f.name: another(f, getattr(first.config, f.name)) for f in later_of(first.config)}
+    if not changed:
         return ""
-    first, batch = subject.restored(subject.first()), subject.batch(subject.tasks[0])
-    for f in idle:
-        value = another(f, getattr(first.config, f.name))
-        other = subject.variant(**{f.name: value}).learn(subject.tasks[0])
-        if names := differing(learned(first), learned(other)):
-            return f"{names} differ with {f.name}={value}: its param must not say later=True"
-        if not torch.equal(first.predict(batch), other.predict(batch)):
-            return f"scores differ with {f.name}={value}: its param must not say later=True"
-        if first.memory_footprint() != other.memory_footprint():
-            return f"memory_footprint() differs with {f.name}={value}: its param must not say later=True"
-    return ""
+    before = subject.restored(subject.first())
+    all_at_once = ""
+    with contextlib.suppress(UserError):  # rules between parameters refuse them together
+        if not (all_at_once := _acts(subject, before, changed)):
+            return ""
+    found = {name: _acts(subject, before, {name: value}) for name, value in changed.items()}
+    wrong = [f"{what} with {name}={changed[name]}" for name, what in found.items() if what]
+    together = f"something differs with {', '.join(f'{n}={v}' for n, v in changed.items())} together"
+    return f"{(wrong or [together])[0]}: its param must not say later=True" if wrong or all_at_once else ""
+
+
+def _acts(subject: Subject, before: Method, changed: Mapping[str, Any]) -> str:
+    """What other values of parameters change in the first task, in words; ``before`` is what has learned it with its own."""
+    other, batch = subject.variant(**changed).learn(subject.tasks[0]), subject.batch(subject.tasks[0])
+    if names := differing(learned(before), learned(other)):
+        return f"{names} differ"
+    if not torch.equal(before.predict(batch), other.predict(batch)):
+        return "scores differ"
+    return "memory_footprint() differs" if before.memory_footprint() != other.memory_footprint() else ""
 
 
 def rounds(subject: Subject) -> str:
@@ -66,6 +79,6 @@ def rounds(subject: Subject) -> str:
     if other and not draws.phases:
         return f"{other} differ with another seed, and it asks for no generator: take task.generator(...), which has the seed"
     anew = draws.again() or next_draws.again()
-    if anew or isinstance(method, Additive):  # what it learns of a task must be the same wherever the task occurs
+    if anew or type(method).fit_task is Additive.fit_task:  # what that learns must be the same wherever the task occurs
         return anew
     return draws.each_time(next_draws, looked)

@@ -44,7 +44,7 @@ class Subject:
         decoded: whether a training decoded images.
         written: what is final in the state after the first task, and was changed by the second, in words.
         phases: of the checkpoints of each of the two tasks.
-        survived: learning rates at which a training did not diverge, though none should survive them.
+        survived: learning rates at which a training did not diverge, though none should survive them; None if none were tried.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Subject:
         self.decoded = False
         self.written = ""
         self.phases: tuple[Phases, ...] = ()
-        self.survived: list[str] = []
+        self.survived: list[str] | None = None
         self._first: State = {}
         self._both: Method | None = None
         self._straight: Method | None = None

@@ -64,7 +64,7 @@ def planned(config: Config, capacity: int | None, checkpoints: bool) -> int:
     """How many trainings a check makes of a method that keeps its contracts, with its accuracy, which needs two more.
 
     Args:
-        config: of the method: each parameter that acts later, and each learning rate, is tried with one more training.
+        config: of the method: each learning rate is tried with one more training, and all parameters that act later with one.
         capacity: how many tasks it is built for (`Caps.capacity`).
         checkpoints: its trainings leave some, so that each task is learned once more with interruptions.
     """
@@ -72,7 +72,7 @@ def planned(config: Config, capacity: int | None, checkpoints: bool) -> int:
     third = 2 if has_third(capacity) else 0
     sizes = 3 if capacity is None else min(3, capacity)
     kept = learned_twice + seeded + gone_on + third + sizes + children + spoilt + BESIDE
-    return kept + len(later_of(config)) + len(rates_of(config)) + 2 * checkpoints
+    return kept + bool(later_of(config)) + len(rates_of(config)) + 2 * checkpoints
 
 
 def has_third(capacity: int | None) -> bool:

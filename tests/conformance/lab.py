@@ -39,6 +39,7 @@ TWO_BLOCKS, RESNET, EMBEDDED = (
     "glyph_vit",
 )
 SCRATCH = "scratch:tiny-16"
+SMALL_POOL = "glyphs:classes=16,train=10,reward=4,test=8"
 PAIRS = f"{HERE / 'pairs.py'}:small_flava"
 CAPTIONED = f"{HERE / 'pairs.py'}:captioned"
 """A small network of image-text pairs, and a pool of such."""
@@ -147,7 +148,7 @@ class Lab:
     """Makes, trains and judges methods; does the engine's book-keeping."""
 
     def __init__(self, folder: Path, backbone: str = EMBEDDED, pool: str = "") -> None:
-        pool = pool or (CAPTIONED if backbone == PAIRS else "glyphs:classes=16,train=10,reward=4,test=8")
+        pool = pool or (CAPTIONED if backbone == PAIRS else SMALL_POOL)
         self.world = World(pool, 0, str(folder / "cache"), str(folder / "states"))
         device = torch.device("cpu")
         self.backbone_name, self.backbone = backbone, build_backbone(backbone)
