@@ -58,8 +58,9 @@ def methods(name: str | None, as_json: bool) -> None:
 def check(method: str, backbone: str | None, weights: str | None, learner: bool) -> None:
     """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and tell which contracts it breaks.
 
-    Contracts C1 to C10 of docs/methods.md are tested in some thirty short trainings; then its accuracy beside finetune,
-    simplecil and chance, and its bytes. Exit code 2 if a contract is broken.
+    Contracts C1 to C10 of docs/methods.md are tested in some twenty short trainings; once the first is done it says how many more
+    there are, and how long they may take. Then come its accuracy beside finetune, simplecil and chance, and its bytes. Exit code
+    2 if a contract is broken.
 
     A learner of streams (a class derived from Learner) is given a small stream."""
     _refuse_unknown(method, learner, backbone)
@@ -69,7 +70,7 @@ def check(method: str, backbone: str | None, weights: str | None, learner: bool)
 
     backbone = backbone or embedded_backbone(method, learner)
     files = {backbone: weights} if weights else None
-    findings = findings_of(method, backbone, files, learner)
+    findings = findings_of(method, backbone, files, learner, _tell_time)
     for f in findings:
         click.echo(shown(f"{f.contract} {f.asks}: {'warning: ' * (f.warns and bool(f.wrong))}{f.wrong or 'ok'}"))
     broken = list(dict.fromkeys(f.contract for f in findings if f.wrong and f.tested and not f.warns))
@@ -83,6 +84,17 @@ def check(method: str, backbone: str | None, weights: str | None, learner: bool)
     if of_methods:
         warned = "; see the warning" if any(f.wrong and f.warns for f in findings) else ""
         click.echo(shown(f"{method} keeps C1 to C10 as far as two small tasks show{warned}."))
+
+
+def _tell_time(seconds: float, more: int) -> None:
+    """How long a check may take, on stderr, once its first training is done."""
+    from protocols.report.text import duration
+
+    click.echo(
+        f"its first training took {seconds:.1f} s; {more} more follow, at such a pace {duration(max(1, seconds * more))}, "
+        "beside what is looked at between them",
+        err=True,
+    )
 
 
 def _verdict(method: str, broken: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ The contracts are those of ``docs/methods.md``, C1 to C10 (`seqsearch.study.chec
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from seqsearch.study.check_contracts import TESTS, Test
 from seqsearch.study.check_learner import LONGER, accuracies, learner_findings
 from seqsearch.study.check_made_for import is_learner, pool_for
 from seqsearch.study.check_subject import Subject
+from seqsearch.study.check_trainings import Trainings
 from seqsearch.study.findings import Finding
 from seqsearch.training.device import pin_threads
 from seqsearch.training.failures import line_of
@@ -30,9 +31,15 @@ from seqsearch.training.guard import NotAsLent
 from seqsearch.training.world import World
 
 
-def check(text: str, backbone: str, weights: Mapping[str, str] | None = None, learner: bool = False) -> list[Finding]:
+def check(
+    text: str,
+    backbone: str,
+    weights: Mapping[str, str] | None = None,
+    learner: bool = False,
+    told: Callable[[float, int], None] = lambda seconds, more: None,
+) -> list[Finding]:
     """Check one method, given in the item grammar; ``weights``: files by backbone; ``learner``: it is a learner of streams, also
-    if a method has its name.
+    if a method has its name; ``told``: of a method, the seconds of its first training and how many follow, once it is done.
 
     Raises:
         UserError: it cannot be loaded.
@@ -44,10 +51,10 @@ def check(text: str, backbone: str, weights: Mapping[str, str] | None = None, le
     with tempfile.TemporaryDirectory() as scratch:
         pool = pool_for(build_backbone(item.backbone or backbone, weights))
         world = World(pool, 0, str(cache_root()), scratch, weights=tuple((weights or {}).items()))
-        subject = Subject(world, world.spec(item, backbone))
+        subject = Subject(world, world.spec(item, backbone), trainings=Trainings(told))
         if subject.spec.command:
             return [Finding(*f) for f in command_findings(subject.trainer, subject.spec, subject.tasks)]
-        return _findings(subject)
+        return method_findings(subject)
 
 
 def compared_accuracies(
@@ -71,8 +78,8 @@ def compared_accuracies(
     ]
 
 
-def _findings(subject: Subject) -> list[Finding]:
-    """One for each test. What any of them found to be changed of what is shared is told with the last, of C10."""
+def method_findings(subject: Subject) -> list[Finding]:
+    """One for each of `TESTS`. What any of them found to be changed of what is shared is told with the last, of C10."""
     found, changed = [], ""
     for test in TESTS:
         finding, lent = _found(subject, test)

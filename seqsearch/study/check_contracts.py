@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
-import dataclasses
 from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 
-from seqsearch.core.errors import Diverged
-from seqsearch.methods.base import FitReport, Method
-from seqsearch.methods.data import TaskData
 from seqsearch.states.blocks import FROZEN, State
-from seqsearch.study.check_compared import another, bytes_of, gap_alone, not_flat
-from seqsearch.study.check_interrupted import learned_twice
+from seqsearch.study.check_compared import bytes_of, gap_alone
+from seqsearch.study.check_diverged import diverges, survived
+from seqsearch.study.check_drawn import global_draws, later, pure, rounds
 from seqsearch.study.check_reported import reported
+from seqsearch.study.check_restored import interrupted, restored
 from seqsearch.study.check_subject import OTHER, Subject
-from seqsearch.study.check_watched import drawing
 from seqsearch.study.findings import differing
 from seqsearch.training.scenario import checked_scores, learned, scores_of
 
-APART, RATE = 1e-3, 1e30
-"""How far rounding may change the largest score in other company; a learning rate that no training survives."""
+APART = 1e-4
+"""How far rounding may change the largest score in other company."""
 
 
 class Test(NamedTuple):
@@ -34,42 +32,6 @@ class Test(NamedTuple):
     warns: bool = False
 
 
-def pure(subject: Subject) -> str:
-    """C1."""
-    first = copy.deepcopy(learned(subject.both()))
-    names = differing(first, learned(subject.learn(*subject.tasks, disturb=11)))
-    advice = "draw from task.generator(...), asked for in each training, never from torch's or numpy's global generator"
-    return f"{names} differ: {advice}" if names else ""
-
-
-def later(subject: Subject) -> str:
-    """C1, of parameters that say so."""
-    idle = [f for f in dataclasses.fields(subject.both().config) if f.metadata.get("later")]
-    if not idle:
-        return ""
-    first, batch = subject.restored(subject.first()), subject.batch(subject.tasks[0])
-    for f in idle:
-        value = another(f, getattr(first.config, f.name))
-        params = {**dict(subject.spec.params), f.name: value}
-        spec = subject.world.respecified(subject.spec, params, subject.spec.label)
-        other = Subject(subject.world, spec).learn(subject.tasks[0])
-        if names := differing(learned(first), learned(other)):
-            return f"{names} differ with {f.name}={value}: its param must not say later=True"
-        if not torch.equal(first.predict(batch), other.predict(batch)):
-            return f"scores differ with {f.name}={value}: its param must not say later=True"
-    return ""
-
-
-def rounds(subject: Subject) -> str:
-    """C1, of loops: they draw other numbers in each round, and what is drawn has an effect."""
-    with drawing() as draws:
-        other = subject.learn(subject.tasks[0], seed=1)
-    if draws.phases and not differing(learned(other), subject.first()):
-        phases = ", ".join(sorted(draws.phases))
-        return f"it asks for generators ({phases}), and another seed gives the very same state: are they used?"
-    return draws.again()
-
-
 def looking(subject: Subject) -> str:
     """C2."""
     method, batch = subject.both(), subject.batch(*subject.tasks)
@@ -77,8 +39,12 @@ def looking(subject: Subject) -> str:
     method.features(batch)
     method.classifiers(batch)
     method.counters()
+    method.exemplars()
+    method.feature_space()
+    with contextlib.suppress(Exception):  # that it cannot be had is found beside what it says
+        method.memory_footprint()
     if names := differing(before, learned(method)):
-        return f"{names} changed while predicting"
+        return f"{names} changed while it was looked at"
     return "" if torch.equal(seen, method.predict(batch)) else "the same question has another answer the second time"
 
 
@@ -88,35 +54,6 @@ def per_image(subject: Subject) -> str:
     for name, look in (("scores", method.predict), ("features", method.features)):
         if gap_alone(look, batch) > APART:
             return f"{name} change with the batch: no batch statistics, network in eval mode"
-    return ""
-
-
-def restored(subject: Subject) -> str:
-    """C4."""
-    straight, again = subject.both(), subject.restored(subject.first())
-    wrong = not_flat({n: v for n, v in learned(straight).items() if not n.startswith("_")})
-    if wrong:
-        return wrong
-    subject.go_on(again, *subject.tasks, disturb=1)
-    if names := differing(learned(straight), learned(again)):
-        return f"{names} differ after one more task: something that training needs is not in state_dict"
-    batch, fresh = subject.batch(*subject.tasks), subject.trainer.restore(subject.key(*subject.tasks), learned(again))
-    if not torch.equal(straight.predict(batch), fresh.predict(batch)):
-        return "a restored method predicts otherwise: something that predict needs is not in state_dict"
-    return ""
-
-
-def interrupted(subject: Subject) -> str:
-    """C4, of trainings that leave checkpoints."""
-    before = None
-    for key in (subject.key(subject.tasks[0]), subject.key(*subject.tasks)):
-        found = learned_twice(subject.trainer, key, before)
-        if names := differing(found.whole, found.resumed):
-            return (
-                f"{names} differ after interruptions at checkpoints ({', '.join(found.phases)}): name all networks, and all "
-                "generators that losses draw from, to Live, and keep nothing else from epoch to epoch"
-            )
-        before = found.whole
     return ""
 
 
@@ -132,18 +69,16 @@ def sizes(subject: Subject) -> str:
 
 
 def children(subject: Subject) -> str:
-    """C6."""
-    state, alone = subject.first(), subject.restored(subject.first())
-    subject.go_on(alone, *subject.tasks)
-    saved = _lent(state)
-    for _ in range(2):  # one that goes on elsewhere, and its parent's likeness with the very tensors that are final
-        elsewhere = subject.trainer.restore(subject.key(subject.tasks[0]), _lent(saved))
-        subject.go_on(elsewhere, subject.tasks[0], subject.world.task(OTHER))
-    if names := differing(state, saved):
+    """C6, of children and of the parent itself."""
+    state, alone = subject.first(), subject.gone_on()
+    untouched = copy.deepcopy(state)
+    elsewhere = subject.trainer.restore(subject.key(subject.tasks[0]), _lent(state))
+    subject.go_on(elsewhere, subject.tasks[0], subject.world.task(OTHER))
+    if names := differing(state, untouched) or subject.written:
         return f"{names} changed in a state that was saved: what is named frozen... is lent, never write to it"
-    second = subject.trainer.restore(subject.key(subject.tasks[0]), _lent(saved))
+    second = subject.trainer.restore(subject.key(subject.tasks[0]), _lent(state))
     subject.go_on(second, *subject.tasks)
-    names = differing(learned(alone), learned(second))
+    names = differing(alone, learned(second))
     return names and f"{names} differ after another instance was trained: keep nothing in the class or the module"
 
 
@@ -167,39 +102,6 @@ def own_images(subject: Subject) -> str:
     return ""
 
 
-def diverges(subject: Subject) -> str:
-    """C8."""
-    subject.recorder.spoil = True
-    try:
-        report = _status(subject, subject.trainer.fresh(subject.key()))
-    finally:
-        subject.recorder.spoil = False
-    if report != "diverged":
-        return "fit_task said ok of images that are all NaN: return FitReport('diverged') when a loss or statistic is not finite"
-    for f in dataclasses.fields(subject.both().config):
-        high = f.metadata.get("maximum")
-        if f.name.endswith("lr") and (high is None or high >= RATE):
-            params = {**dict(subject.spec.params), f.name: RATE}
-            fast = Subject(subject.world, subject.world.respecified(subject.spec, params, subject.spec.label))
-            method, batch = fast.trainer.fresh(fast.key()), subject.batch(subject.tasks[0])
-            if _status(fast, method) == "ok" and not bool(torch.isfinite(method.predict(batch)).all()):
-                return f"fit_task said ok with {f.name}={RATE:g}, and its scores are not finite: it diverged"
-    return ""
-
-
-def _status(subject: Subject, method: Method) -> str:
-    """How a training of the first task ends."""
-
-    def fit(data: TaskData) -> FitReport:
-        return method.fit_task(subject.recorded(data))
-
-    try:
-        subject.trainer.scenario.learn(method, subject.key(subject.tasks[0]), fit)
-    except Diverged:
-        return "diverged"
-    return "ok"
-
-
 def scores(subject: Subject) -> str:
     """C9."""
     method, batch = subject.both(), subject.batch(*subject.tasks)
@@ -212,6 +114,15 @@ def scores(subject: Subject) -> str:
     if bool((found == found[:1]).all()):
         return "scores are the same for every image: it says nothing of them (all zeros, or something that no image enters)"
     return ""
+
+
+def gradients(subject: Subject) -> str:
+    """C9, of what is kept with scores."""
+    scored = subject.both().predict(subject.batch(*subject.tasks))
+    return (
+        "predict keeps gradients, and with them its whole network's work: put it under torch.no_grad()"
+        * scored.requires_grad
+    )
 
 
 def said(subject: Subject) -> str:
@@ -231,8 +142,9 @@ def lent(subject: Subject) -> str:
 
 TESTS = (
     Test("C1", "the same seed gives the same state", pure),
+    Test("C1", "nothing is drawn from global generators", global_draws, warns=True),
     Test("C1", "what acts later changes nothing in the first task", later),
-    Test("C1", "each round of a loop draws other numbers", rounds, warns=True),
+    Test("C1", "each round of a loop, and each task, draws other numbers", rounds, warns=True),
     Test("C2", "predict and features change nothing", looking),
     Test("C3", "a score depends on its own image alone", per_image),
     Test("C4", "a restored method goes on as if never interrupted", restored),
@@ -241,7 +153,9 @@ TESTS = (
     Test("C6", "trainings that start from one state do not feel each other", children),
     Test("C7", "it reads its own training images and declared exemplars alone", own_images),
     Test("C8", "divergence is a result", diverges),
+    Test("C8", "a learning rate that nothing survives ends in divergence", survived, warns=True),
     Test("C9", "finite scores for seen classes only", scores),
+    Test("C9", "scores keep no gradients", gradients, warns=True),
     Test("C9", "what it says of its state can be counted", said),
     Test("C9", "its footprint says what it holds", counted),
     Test("C10", "what is lent is left as it was", lent),  # the last: what any test found is told with it

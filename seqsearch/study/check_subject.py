@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import copy
+import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 from seqsearch.core.types import MethodSpec, StateKey, Task
 from seqsearch.methods.base import FitReport, Method
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.states.blocks import State
-from seqsearch.study.check_watched import Recorder
-from seqsearch.study.findings import disturbed
+from seqsearch.states.blocks import FROZEN, State
+from seqsearch.states.cache import StateCache
+from seqsearch.study.check_trainings import Trainings, has_third, planned
+from seqsearch.study.check_watched import Phases, Recorder
+from seqsearch.study.findings import differing, disturbed
+from seqsearch.training.process import seed_generators
 from seqsearch.training.scenario import learned
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
@@ -27,20 +34,40 @@ SIZES = (2, 5, 1)
 class Subject:
     """The method under test.
 
+    Args:
+        trainer: of this world, if there is one already.
+        trainings: those of this check, if some were done already.
+
     Attributes:
         tasks: of four and three classes.
         foreign: rows that a training read beside those it was given, of all that were watched.
         decoded: whether a training decoded images.
+        written: what is final in the state after the first task, and was changed by the second, in words.
+        phases: of the checkpoints of each of the two tasks.
+        survived: learning rates at which a training did not diverge, though none should survive them; None if none were tried.
     """
 
-    def __init__(self, world: World, spec: MethodSpec) -> None:
-        self.world, self.spec, self.trainer = world, spec, Trainer(world)
+    def __init__(
+        self, world: World, spec: MethodSpec, trainer: Trainer | None = None, trainings: Trainings | None = None
+    ) -> None:
+        self.world, self.spec, self.trainer = world, spec, trainer or Trainer(world)
+        self.trainings = trainings or Trainings()
         self.tasks = world.task(FIRST), world.task(SECOND)
         self.recorder = Recorder(self.trainer.source(spec.backbone))
         self.foreign: set[int] = set()
         self.decoded = False
+        self.written = ""
+        self.phases: tuple[Phases, ...] = ()
+        self.survived: list[str] | None = None
         self._first: State = {}
         self._both: Method | None = None
+        self._straight: Method | None = None
+        self._gone_on: State | None = None
+
+    def variant(self, **params: Any) -> Subject:
+        """The same method with other values of some parameters."""
+        spec = self.world.respecified(self.spec, {**dict(self.spec.params), **params}, self.spec.label)
+        return Subject(self.world, spec, self.trainer, self.trainings)
 
     def key(self, *tasks: Task, seed: int = 0) -> StateKey:
         return StateKey(self.spec, seed, 0, tasks)
@@ -51,24 +78,32 @@ class Subject:
         return Batch(rows, self.trainer.source(self.spec.backbone))
 
     def learn(self, *tasks: Task, disturb: int = 0, seed: int = 0) -> Method:
-        """A method of its own after these tasks, the global generators being in some state before each."""
+        """A method of its own after these tasks, the global generators being in some other state before each if ``disturb`` says
+        so."""
         method = self.trainer.fresh(self.key(seed=seed))
         for n in range(1, len(tasks) + 1):
-            self.go_on(method, *tasks[:n], disturb=disturb + n, seed=seed)
+            self.go_on(method, *tasks[:n], disturb=disturb and disturb + n, seed=seed)
         return method
 
-    def go_on(self, method: Method, *tasks: Task, disturb: int = 0, seed: int = 0) -> None:
-        """Let it learn the last of ``tasks``, those before being known."""
+    def go_on(
+        self, method: Method, *tasks: Task, disturb: int = 0, seed: int = 0, phases: Phases | None = None
+    ) -> None:
+        """Let it learn the last of ``tasks``, those before being known; ``phases`` notes its checkpoints. The global generators
+        are seeded as they are in a run, unless ``disturb`` is some other seed."""
 
         def fit(data: TaskData) -> FitReport:
             self.recorder.forget()
-            report = method.fit_task(self.recorded(data))
+            given = replace(self.recorded(data), progress=phases or data.progress)
+            report = self.trainings.watched(lambda: method.fit_task(given))
             self.foreign |= (self.recorder.decoded | self.recorder.read) - data.readable
             self.decoded |= bool(self.recorder.decoded)
             return report
 
-        disturbed(disturb)
-        self.trainer.scenario.learn(method, self.key(*tasks, seed=seed), fit)
+        key = self.key(*tasks, seed=seed)
+        seed_generators(key.home, "learn")
+        if disturb:
+            disturbed(disturb)
+        self.trainer.scenario.learn(method, key, fit)
 
     def recorded(self, data: TaskData) -> TaskData:
         """The same data from the source that notes what is read."""
@@ -86,22 +121,70 @@ class Subject:
     def both(self) -> Method:
         """After both tasks: trained once, and handed to all who only look at it."""
         if self._both is None:
-            method = self.learn(self.tasks[0], disturb=1)
-            self._first = copy.deepcopy(learned(method))
-            self.go_on(method, *self.tasks, disturb=1)
-            self._both = method
+            method, phases = self.trainer.fresh(self.key()), (Phases(), Phases())
+            begins = self.trainings.done == 0
+            self.go_on(method, self.tasks[0], phases=phases[0])
+            if begins:
+                every = planned(method.config, method.caps.capacity, bool(phases[0].names))
+                self.trainings.told(self.trainings.seconds, every - self.trainings.done)
+            lent = learned(method)
+            self._first = copy.deepcopy(lent)
+            self.go_on(method, *self.tasks, phases=phases[1])
+            self.written = differing(_final(self._first), _final(lent))
+            self._both, self.phases = method, phases
         return self._both
+
+    def straight(self) -> Method:
+        """Another one after both tasks, with the global generators in other states: trained once, and never restored."""
+        if self._straight is None:
+            self._straight = self.learn(*self.tasks, disturb=11)
+        return self._straight
+
+    def straight_on(self) -> Method:
+        """The same, for whoever goes on with it."""
+        method, self._straight = self.straight(), None
+        return method
+
+    def gone_on(self) -> State:
+        """What was learned after both tasks by an instance that was given the state after the first, from a file."""
+        if self._gone_on is None:
+            again = self.restored(self.stored(self.first()))
+            self.go_on(again, *self.tasks)
+            self._gone_on = copy.deepcopy(learned(again))
+        return self._gone_on
 
     def forget(self) -> None:
         """Train again when it is asked for: something was changed meanwhile."""
-        self._both = None
+        self._both = self._straight = self._gone_on = None
 
-    def restored(self, state: State) -> Method:
-        """A fresh instance with an own copy of a state after the first task."""
-        return self.trainer.restore(self.key(self.tasks[0]), copy.deepcopy(state))
+    def restored(self, state: State, *tasks: Task) -> Method:
+        """A fresh instance with an own copy of a state after tasks (the first, if none are named)."""
+        return self.trainer.restore(self.key(*(tasks or self.tasks[:1])), copy.deepcopy(state))
+
+    def stored(self, state: State) -> State:
+        """A state as it comes back from a file."""
+        with tempfile.TemporaryDirectory(dir=_made(self.world.states)) as folder:
+            StateCache(Path(folder)).put("checked", state, keep=True)
+            found = StateCache(Path(folder)).get("checked")  # another one, which has nothing in memory
+            assert found is not None
+            return copy.deepcopy(found)
+
+    def third(self) -> tuple[Task, ...]:
+        """Both tasks and one more, if the method is built for as many."""
+        more = (self.world.task(OTHER),) if has_third(self.trainer.fresh(self.key()).caps.capacity) else ()
+        return (*self.tasks, *more)
 
     def sized(self) -> list[Task]:
         """Tasks of other sizes, as many as it is built for."""
         ends = [OTHER.start, *(OTHER.start + sum(SIZES[: n + 1]) for n in range(len(SIZES)))]
         capacity = self.trainer.fresh(self.key()).caps.capacity
         return [self.world.task(range(a, b)) for a, b in pairwise(ends)][:capacity]
+
+
+def _final(state: Mapping[str, Any]) -> State:
+    return {name: value for name, value in state.items() if name.startswith(FROZEN)}
+
+
+def _made(folder: str) -> str:
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return folder

@@ -36,9 +36,11 @@ class Recorder:
         return self._spoilt(self.inner.images(rows))
 
     def texts(self, rows: Rows) -> list[str]:
+        self.read.update(rows.tolist())
         return self.inner.texts(rows)
 
     def tokens(self, rows: Rows, generator: torch.Generator | None = None) -> dict[str, torch.Tensor]:
+        self.read.update(rows.tolist())
         return self.inner.tokens(rows, generator)
 
     def frozen(self, rows: Rows) -> torch.Tensor:
@@ -56,6 +58,21 @@ class Recorder:
 
     def _spoilt(self, values: torch.Tensor) -> torch.Tensor:
         return torch.full_like(values, torch.nan) if self.spoil else values
+
+
+@dataclass(eq=False)
+class Phases:
+    """Notes the phase of each checkpoint that a training leaves; none is kept (`seqsearch.methods.data.Progress`)."""
+
+    names: list[str] = field(default_factory=list)
+
+    def found(self, phase: str) -> dict[str, Any] | None:
+        """Nothing."""
+        return None
+
+    def leave(self, phase: str, state: Callable[[], dict[str, Any]], last: bool = False) -> None:
+        """See `seqsearch.methods.data.Progress`."""
+        self.names.append(phase)
 
 
 Place = tuple[tuple[str, int], ...]
@@ -83,6 +100,19 @@ class Draws:
                     f"{said} was asked for {count} times by {Path(file).name}:{line} in one training and begins anew each time, "
                     "so that each round of a loop draws the same numbers: take task.generator(...), which goes on, or ask once "
                     "before it"
+                )
+        return ""
+
+    def each_time(self, other: Draws, looked: Draws) -> str:
+        """What ``other``, the training of the next task, began anew with the same seed, in words; empty if nothing. Not what is
+        also drawn where images are only ``looked`` at, which must be the same."""
+        fixed = {said for _, said in looked.anew}
+        for place, said in self.anew:
+            if (place, said) in other.anew and said not in fixed:
+                file, line = place[0]
+                return (
+                    f"{said} begins anew in each task, by {Path(file).name}:{line}, so that each task draws the same numbers: "
+                    "take task.generator(...), or draw once in __init__ what is to be the same"
                 )
         return ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,17 @@ import numpy as np
 import torch
 
 from seqsearch.backbones.open import build_backbone
+from seqsearch.core.grammar import Item
 from seqsearch.core.registry import load, names
 from seqsearch.features.store import UnionFeatures
 from seqsearch.methods.base import Caps, FitReport, Method
 from seqsearch.methods.config import build_config
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.pools.base import Part
+from seqsearch.study.check_subject import Subject
 from seqsearch.study.check_watched import Recorder
 from seqsearch.training.context import PoolSource, WorkerContext, task_data
+from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -35,6 +39,7 @@ TWO_BLOCKS, RESNET, EMBEDDED = (
     "glyph_vit",
 )
 SCRATCH = "scratch:tiny-16"
+SMALL_POOL = "glyphs:classes=16,train=10,reward=4,test=8"
 PAIRS = f"{HERE / 'pairs.py'}:small_flava"
 CAPTIONED = f"{HERE / 'pairs.py'}:captioned"
 """A small network of image-text pairs, and a pool of such."""
@@ -143,7 +148,7 @@ class Lab:
     """Makes, trains and judges methods; does the engine's book-keeping."""
 
     def __init__(self, folder: Path, backbone: str = EMBEDDED, pool: str = "") -> None:
-        pool = pool or (CAPTIONED if backbone == PAIRS else "glyphs:classes=16,train=10,reward=4,test=8")
+        pool = pool or (CAPTIONED if backbone == PAIRS else SMALL_POOL)
         self.world = World(pool, 0, str(folder / "cache"), str(folder / "states"))
         device = torch.device("cpu")
         self.backbone_name, self.backbone = backbone, build_backbone(backbone)
@@ -157,11 +162,25 @@ class Lab:
     def fresh(self, case: Case, seed: int = 0, **params: Any) -> Method:
         """An untrained method with quick settings."""
         build = load("method", case.target)
-        own = {**QUICK, **QUICK_PAIRS} if self.backbone_name == PAIRS else QUICK
-        quick = {f.name: own[f.name] for f in dataclasses.fields(build.Config) if f.name in own}
         context = WorkerContext(self.source.inner, seed, 0)
-        method: Method = build(context, build_config(build, {**quick, **case.params, **params}, self.backbone_name))
+        config = build_config(build, {**self.quick(case), **params}, self.backbone_name)
+        method: Method = build(context, config)
         return method
+
+    def quick(self, case: Case) -> dict[str, Any]:
+        """Parameters of a case: its own, and such that training is quick."""
+        own = {**QUICK, **QUICK_PAIRS} if self.backbone_name == PAIRS else QUICK
+        has = {f.name for f in dataclasses.fields(load("method", case.target).Config)}
+        return {**{name: value for name, value in own.items() if name in has}, **case.params}
+
+    def subject(self, case: Case) -> Subject:
+        """The same for `seqsearch check`."""
+        item = Item(case.label, case.target, self.backbone_name, tuple(self.quick(case).items()))
+        return Subject(self.world, self.world.spec(item, self.backbone_name), self.trainer)
+
+    @cached_property
+    def trainer(self) -> Trainer:
+        return Trainer(self.world)
 
     def data(self, method: Method, classes: tuple[int, ...], seed: int = 0) -> TaskData:
         """What ``method`` would be given to learn ``classes`` next."""

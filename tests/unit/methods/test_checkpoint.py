@@ -27,7 +27,6 @@ from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 from tests.conformance.lab import FROM_SCRATCH, QUICK, SCRATCH, same
 
-QUICK_ONES = ("replay", "der", "foster")
 METHODS = [*FROM_SCRATCH, "finetune", "er", "ewc", "lwf", "joint"]
 
 
@@ -147,9 +146,11 @@ def made(folder: Path, name: str) -> tuple[Trainer, StateKey]:
     return Trainer(world), StateKey(world.spec(item, SCRATCH), 0, 0, (world.task([0, 1]), world.task([2, 3, 4])))
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK_ONES else pytest.mark.long) for n in METHODS])
+@pytest.mark.long
+@pytest.mark.parametrize("name", METHODS)
 def test_every_method_from_scratch_goes_on(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed after the second, and again after the fourth checkpoint of its second task."""
+    """Killed after the second, and again after the fourth checkpoint of its second task. In the middle of each phase all methods
+    are interrupted in ``tests/conformance``."""
     from seqsearch.training import checkpoints
 
     whole, key = made(tmp_path / "whole", name)
