@@ -13,6 +13,7 @@ from protocols.cldyb.study import CldybStudy
 from protocols.cldyb.tuning import Tuning, in_words
 from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.session import Session
+from seqsearch.methods.spec import hyperparameters
 from seqsearch.results.rows import Row
 
 
@@ -44,7 +45,7 @@ class CldybRun(ProtocolRun):
         s.folder.config["tuned"] = {label: dict(trial.spec.params) for label, trial in chosen.items()}
         s.monitor.say("tuned", "tuned " + "; ".join(in_words(chosen, tuning.trials)), chosen=s.folder.config["tuned"])
         self.study, self.trials = tuning.tuned(), tuning.rows()
-        s.folder.record_hyperparameters(self.study.hyperparameters())
+        s.folder.record_hyperparameters(hyperparameters(self.study.methods))
 
     def export(self, reached: str | None) -> Exported:
         return export(self.session, self.study, self.plans, self.trials, reached)

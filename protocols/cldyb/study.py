@@ -49,7 +49,9 @@ class CldybStudy(Study):
         return {**super().identity(), "first_task": self.first.digest, **instead}
 
     def hyperparameters(self) -> dict[str, dict[str, Any]]:
-        return {**hyperparameters(self.surrogates), **super().hyperparameters()}
+        """Those of methods that are tuned are not known yet."""
+        own = {} if self.settings.tune_tasks else super().hyperparameters()
+        return {**hyperparameters(self.surrogates), **own}
 
 
 def prepare(settings: CldybSettings, states: Path, device: str, directory: Path | None = None) -> CldybStudy:

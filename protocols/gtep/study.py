@@ -71,6 +71,10 @@ class GtepStudy(Study):
             "given": {m: dict(p) for m, p in self.given.items()},
         }  # fmt: skip
 
+    def hyperparameters(self) -> dict[str, dict[str, Any]]:
+        """None yet: what is judged is recorded when it is chosen."""
+        return {}
+
 
 @dataclass(frozen=True)
 class ReadBy:

@@ -16,7 +16,7 @@ def at_chance(found: Sequence[AtChance]) -> list[str]:
         return []
     return [
         *map(_one, found),
-        f"Chance: exact binomial tests of the images right after the last task, at {100 * LEVEL:.0f} % over all trainings of a "
+        f"Chance: tests of the images right of each class after the last task, at {100 * LEVEL:.0f} % over all trainings of a "
         "method (Bonferroni), conditional on these trainings, for test images drawn independently. Not to be told from chance "
         "does not show that nothing is learned.",
     ]
@@ -27,8 +27,11 @@ def _one(a: AtChance) -> str:
     of = f"{fewest} to {most} classes" if most > fewest else count(most, "class")
     how = "no better than chance" if a.accuracy <= a.chance + AGREE else "not told from chance"
     said = f"{a.method}: {how} on {a.where} sequences ({percent(a.accuracy)} % of {of}; chance {percent(a.chance)} %)"
-    images = count(a.test.images, "test image")
-    if a.test.told_from is None:
+    images, R = count(a.test.images, "test image"), a.test.trainings
+    if a.test.best > LEVEL:
         return f"{said}; {images} are too few to tell any accuracy from it."
-    trainings = f"one of its {a.test.trainings} trainings" if a.test.trainings > 1 else "its one training"
+    if a.test.told_from is None or abs(a.chance - 1 / most) > AGREE:  # which images are right counts, not only how many
+        over = f"the least of {R} trainings, times {R}" if R > 1 else "one training"
+        return f"{said}; p = {a.test.p:.2f} ({over})."
+    trainings = f"one of its {R} trainings" if R > 1 else "its one training"
     return f"{said}; {trainings} would be told from it with {percent(a.test.told_from)} % of {images} right."

@@ -9,7 +9,7 @@ from protocols.report.text import percent
 def confusion(row: MethodSummary) -> list[str]:
     """Task difficulty apart from confusion between tasks: with scores masked to its own classes a task stands alone.
 
-    Nothing of one task. The parts of a difference are told where it shows, and add up as shown.
+    Nothing of one task. The parts of a difference are told where it or one of them shows, each rounded by itself.
     """
     found, random = row.found, row.random
     if found is None or random is None or not (found.masked_by_step and random.masked_by_step):
@@ -26,17 +26,24 @@ def confusion(row: MethodSummary) -> list[str]:
 
 def _parts(less: float, alone: float) -> list[str]:
     """How far found sequences score below random ones, and what of it are the tasks ``alone``; empty if nothing shows."""
-    whole, tasks = round(1000 * less), round(1000 * alone)
-    if not whole:
+    whole, tasks, rest = (_tenths(x) for x in (less, alone, less - alone))
+    if not (whole or tasks or rest):
         return []
+    rounded = "" if whole == tasks + rest else " (each rounded)"
     return [
-        f"Found sequences score {_below(whole)} than random ones (Acc): the tasks by themselves (masked accuracy) make it "
-        f"{_below(tasks)}, confusion with other tasks {_below(whole - tasks)}."
+        f"Found sequences score {_below(whole)} random ones (Acc): the tasks by themselves (masked accuracy) make "
+        f"{_change(tasks)}, confusion with other tasks {_change(rest)}{rounded}."
     ]
 
 
+def _tenths(fraction: float) -> int:
+    return round(1000 * fraction)
+
+
 def _below(tenths: int) -> str:
-    """A difference in tenths of points: ``1.2 points lower``; 0 is none."""
-    if not tenths:
-        return "0.0 points lower"
-    return f"{abs(tenths) / 10:.1f} points {'lower' if tenths > 0 else 'higher'}"
+    """A difference in tenths of points: ``1.2 points lower than``."""
+    return f"{abs(tenths) / 10:.1f} points {'lower' if tenths > 0 else 'higher'} than" if tenths else "like"
+
+
+def _change(tenths: int) -> str:
+    return f"it {abs(tenths) / 10:.1f} points {'lower' if tenths > 0 else 'higher'}" if tenths else "no difference"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqsearch.distribution.chance import Chance, beside_chance
+from seqsearch.distribution.chance import LEVEL, Chance, beside_chance
 from seqsearch.distribution.interval import AGREE
 from seqsearch.metrics.accuracy import acc
-from seqsearch.results.run import Scored
+from seqsearch.results.run import Scored, TaskImages
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,17 @@ def at_chance(method: str, where: str, trainings: Sequence[Scored]) -> AtChance 
     if not trainings or not all(s.right for s in trainings):
         return None
     counts = [[n for task in s.right for n in task.class_n] for s in trainings]
-    test = beside_chance([sum(int(task.right.sum()) for task in s.right) for s in trainings], counts)
+    test = beside_chance([[k for task in s.right for k in _by_class(task)] for s in trainings], counts)
     accuracy = float(np.mean([acc(s.accuracy) for s in trainings]))
     blind = float(np.mean([max(max(t.class_n) / sum(t.class_n) for t in s.right) / len(s.right) for s in trainings]))
-    if test.above or (test.told_from is None and accuracy > blind + AGREE):
+    if test.above or (test.best > LEVEL and accuracy > blind + AGREE):
         return None
     numbers = [len(n) for n in counts]
     return AtChance(method, where, accuracy, blind, (min(numbers), max(numbers)), test)
+
+
+def _by_class(task: TaskImages) -> list[int]:
+    """Images right of each class of a task."""
+    starts = np.cumsum([0, *task.class_n[:-1]])
+    found: list[int] = np.add.reduceat(task.right.astype(np.int64), starts).tolist()
+    return found

@@ -46,7 +46,8 @@ SECTION = Section(
         Column(("Drop",), "the relative drop on the sequences that were searched with the method, not those held out",
                "(Acc random - Acc searched) / Acc random", SHARE, "lower is better; higher: harder sequences", DROP),
         Column(("Size",), "what a method keeps beyond the backbone",
-               "bytes of parameters, statistics and exemplars / 10^6", Scale("MB", "from 0"), DOWN,
+               "bytes of parameters, statistics and exemplars / 10^6 at the end, mean over trainings on found sequences (with "
+               "--tasks 1, and without a search, on random ones)", Scale("MB", "from 0"), DOWN,
                f"{CLDYB}, appendix B.3"),
         Column(("Candidates",), "candidates of the step that were judged by training", "", COUNT, NEITHER, OURS),
         Column(("J of each", "J from", "to", "chosen"),

@@ -91,7 +91,7 @@ def test_the_words_say_condition_cost_and_what_is_hard(joint):
         "Found sequences score 27.5 points lower than random ones (Acc): the tasks by themselves (masked accuracy)"
         in text
     )
-    assert "make it 4.0 points lower, confusion with other tasks 23.5 points lower." in text
+    assert "make it 4.0 points lower, confusion with other tasks it 23.5 points lower." in text
     assert "found 5.0 42.5; random 9.0 19.0" in text
     assert text.endswith("Columns: seqsearch metrics cldyb (docs/metrics.md).")
 

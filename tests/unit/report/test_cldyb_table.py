@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from protocols.cldyb.summary import MethodSummary, Side
@@ -47,25 +50,42 @@ def test_the_column_of_drops_says_that_a_negative_one_is_a_rise() -> None:
     ("found", "random", "said"),
     [
         ((0.5, 0.8), (0.7, 0.85), "score 20.0 points lower than random ones (Acc): the tasks by themselves (masked accuracy) "
-         "make it 5.0 points lower, confusion with other tasks 15.0 points lower."),
-        ((0.5, 0.86), (0.7, 0.85), "make it 1.0 points higher, confusion with other tasks 21.0 points lower."),
+         "make it 5.0 points lower, confusion with other tasks it 15.0 points lower."),
+        ((0.5, 0.86), (0.7, 0.85), "make it 1.0 points higher, confusion with other tasks it 21.0 points lower."),
         ((0.7, 0.8), (0.6, 0.8), "score 10.0 points higher than random ones (Acc): the tasks by themselves (masked accuracy) "
-         "make it 0.0 points lower, confusion with other tasks 10.0 points higher."),
+         "make no difference, confusion with other tasks it 10.0 points higher."),
         ((0.5, 0.8), (0.6004, 0.85046), "score 10.0 points lower than random ones (Acc): the tasks by themselves (masked "
-         "accuracy) make it 5.0 points lower, confusion with other tasks 5.0 points lower."),
+         "accuracy) make it 5.0 points lower, confusion with other tasks it 5.0 points lower."),
+        ((0.5, 0.8), (0.60048, 0.85044), "score 10.0 points lower than random ones (Acc): the tasks by themselves (masked "
+         "accuracy) make it 5.0 points lower, confusion with other tasks it 5.0 points lower."),
+        ((0.5, 0.8), (0.60044, 0.85086), "5.1 points lower, confusion with other tasks it 5.0 points lower (each rounded)."),
+        ((0.6, 0.806), (0.6, 0.8), "score like random ones (Acc): the tasks by themselves (masked accuracy) make it 0.6 points "
+         "higher, confusion with other tasks it 0.6 points lower."),
     ],
-    ids=["both", "against each other", "a rise", "rounded"],
+    ids=["both", "against each other", "a rise", "rounded", "rounded down", "each rounded", "against each other, alike"],
 )  # fmt: skip
-def test_parts_of_a_difference_are_in_words_and_add_up(
-    found: tuple[float, float], random: tuple[float, float], said: str
-) -> None:
+def test_parts_of_a_difference_are_in_words(found: tuple[float, float], random: tuple[float, float], said: str) -> None:
     told, by_step = confusion(MethodSummary("er", side(*found), side(*random), None, None))
     assert said in told
     assert by_step.startswith("Confusion with other tasks by step (masked minus full Acc): found 10.0 ")
 
 
+@given(st.tuples(*[st.floats(0, 1)] * 4))
+def test_each_part_is_rounded_as_the_figures_beside_it_are(drawn: tuple[float, float, float, float]) -> None:
+    found, random = drawn[:2], drawn[2:]
+    told, *_ = confusion(MethodSummary("er", side(*found), side(*random), None, None))
+    parts = [round(1000 * x) for x in (random[0] - found[0], random[1] - found[1])]
+    parts.append(round(1000 * (random[0] - found[0] - (random[1] - found[1]))))
+    if any(parts):
+        values = [float(x) for x in re.findall(r"(\d+\.\d) points", told)]
+        assert values == [abs(p) / 10 for p in parts if p]
+        assert ("each rounded" in told) == (parts[0] != parts[1] + parts[2])
+    else:
+        assert told.startswith("Confusion")
+
+
 def test_parts_of_what_does_not_show_are_not_told() -> None:
-    equal = MethodSummary("er", side(0.6, 0.806), side(0.6, 0.8), None, None)
+    equal = MethodSummary("er", side(0.6, 0.80003), side(0.6, 0.8), None, None)
     assert [line.partition(" ")[0] for line in confusion(equal)] == ["Confusion"]
     assert confusion(MethodSummary("er", side(0.6, 0.6, 1), side(0.6, 0.6, 1), None, None)) == []
     assert confusion(replace(equal, random=None)) == []

@@ -52,13 +52,37 @@ def test_what_is_said_of_a_method_at_chance() -> None:
         "er: not told from chance on random sequences (28.7 % of 4 classes; chance 25.0 %); one of its 2 trainings would be told "
         "from it with 42.5 % of 40 test images right."
     )
-    assert said[1].startswith("Chance: exact binomial tests of the images right after the last task, at 5 % over all")
+    assert said[1].startswith("Chance: tests of the images right of each class after the last task, at 5 % over all")
     lone = at_chance("er", "found", [below])
     assert lone is not None
     assert words([lone])[0].startswith(
         "er: no better than chance on found sequences (25.0 % of 4 classes; chance 25.0 %); its"
     )
     assert words([]) == []
+
+
+def uneven(*tasks: tuple[tuple[int, ...], tuple[int, ...]]) -> Scored:
+    """The same from how many images of each class were right."""
+    found = scored(*((n, sum(k)) for n, k in tasks))
+    bits = (np.concatenate([np.arange(n) < k for n, k in zip(ns, ks, strict=True)]) for ns, ks in tasks)
+    right = tuple(TaskImages(ns, b) for (ns, _), b in zip(tasks, bits, strict=True))
+    return Scored(found.status, found.accuracy, found.masked, found.row, right)
+
+
+def test_unequal_numbers_of_images_count_class_by_class() -> None:
+    """What is printed as chance is not what a share of all images would be held against, so that none is named."""
+    large, small = (60, 60), (2, 2)
+    assert at_chance("er", "random", [uneven((large, (40, 20)), (small, (2, 2)), (small, (2, 2)))]) is None
+    assert at_chance("er", "random", [uneven(((90, 5, 5), (77, 5, 5)))]) is None, (
+        "below 90 % of all, and yet it tells all"
+    )
+    found = at_chance("er", "random", [uneven((large, (30, 20)), (small, (0, 1)))] * 2)
+    assert found is not None
+    said = words([found])[0]
+    assert "chance 25.0 %); p = 1.00 (the least of 2 trainings, times 2)." in said
+    of_tasks = at_chance("er", "random", [scored(((5, 5), 2), ((5,) * 6, 3))])
+    assert of_tasks is not None
+    assert words([of_tasks])[0].endswith("(15.0 % of 8 classes; chance 25.0 %); p = 0.57 (one training).")
 
 
 def test_what_is_told_or_not_known_is_not_said() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from protocols.cldyb.settings import CldybSettings
 from protocols.online.settings import OnlineSettings
 from protocols.online.study import prepare
 from protocols.running.folder import RunFolder
-from tests.studies import execute
+from seqsearch.core.deadline import Deadline
+from tests.studies import QUIET, execute
 from tests.unit.gtep.small import finished, label, trimmed
 from tests.unit.running.test_power_loss import TINY
 
@@ -56,6 +58,15 @@ def test_tuned_ones_stay_when_a_finished_run_is_resumed(tmp_path: Path) -> None:
     assert {n: values[n] for n in tuned} == tuned
     resumed(run)
     assert config(run)["hyperparameters"] == before["hyperparameters"]
+
+
+def test_none_are_said_before_they_are_tuned(tmp_path: Path) -> None:
+    settings = CldybSettings(**{**TINY, "methods": "ranpac:M=32", "tune_tasks": 1, "tune_trials": 3})
+    folder = RunFolder.create(tmp_path / "run", settings)
+    runtime = replace(QUIET, deadline=Deadline(0.0, lambda: 1.0))
+    assert not execute(folder, settings, runtime)
+    folder.close()
+    assert config(tmp_path / "run")["hyperparameters"] == {}
 
 
 def test_a_run_of_before_goes_on(tmp_path: Path) -> None:
