@@ -113,7 +113,7 @@ def contrast(
         raise ValueError("strata must share training seeds")
     value = float(sum(w * s.values.mean() for w, s in terms))
     same = _nothing_differs(terms)
-    lacking = "" if same else lacking or _lacking(terms)
+    lacking = "" if same else lacking or _lacking(terms, classes)
     parts = {} if lacking or same else _parts(terms, classes)
     if not lacking and not same and sum(v for v, _ in parts.values()) <= AGREE**2:
         lacking, parts = "nothing varies on either side: more sequences and seeds needed", {}
@@ -135,7 +135,7 @@ def _nothing_differs(terms: Terms) -> bool:
     return bool(np.abs(by_seed).max() <= AGREE) and all(alike(column) for _, s in terms for column in s.values.T)
 
 
-def _lacking(terms: Terms) -> str:
+def _lacking(terms: Terms, classes: NDArray[np.integer] | None) -> str:
     """What there is too little of for any interval."""
     for _, s in terms:
         n, R = s.values.shape
@@ -145,15 +145,12 @@ def _lacking(terms: Terms) -> str:
             return f"too few {s.kind}, {FEWEST_DRAWN - n} more needed"
         if s.undrawn > 0 and not s.identical and alike(s.values.mean(axis=1)):
             return f"the {s.kind} score alike, so that what they differ by is not known: more of them, or test images, needed"
-        if s.same_images and s.images is not None and _rarer(s) < FEWEST - 0.5:
+        if not s.same_images or s.images is None:
+            continue
+        of = np.zeros(s.images.shape[2], dtype=int) if classes is None else classes
+        if rarer(s.images, of) < FEWEST - 0.5:
             return f"fewer than {FEWEST} images of the found classes are wrong, or right: more test images needed"
     return ""
-
-
-def _rarer(s: Stratum) -> float:
-    """By the images that were right at all; a mean over the sequences."""
-    assert s.images is not None
-    return rarer(np.abs(s.images).sum(axis=2), int(s.images.any(axis=(0, 1)).sum()))
 
 
 def _parts(terms: Terms, classes: NDArray[np.integer] | None) -> dict[tuple[str, int], Part]:

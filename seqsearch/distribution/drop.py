@@ -32,7 +32,6 @@ from seqsearch.distribution.parts import (
     alike,
     banerjee,
     extreme,
-    held,
     image_covariances,
     own,
     quantile,
@@ -167,7 +166,7 @@ class _Covariances:
 
     Between different sequences of a side (one found sequence: with itself) and different seeds, so that they hold neither the
     images that only one of them has nor noise of training. ``degrees``: images less classes, 0 if some class has but one.
-    ``rarer``: how many images of a single found sequence were right, or wrong, whichever is fewer, over all seeds.
+    ``rarer``: how many different images of a single found sequence were right with some seed, or wrong, whichever is fewer.
     """
 
     random: float
@@ -184,7 +183,7 @@ def _covariances(f: Float64, r: Float64, images: ImageShares) -> _Covariances:
     if not np.allclose(shares.sum(axis=2), np.concatenate([f, r]), atol=1e-6):
         raise ValueError("images do not add up to the accuracies")
     F = len(f)
-    fewer = rarer(f, held(shares[:1], images.classes)) if F == 1 else math.inf
+    fewer = rarer(shares[:1], images.classes) if F == 1 else math.inf
     between, degrees = image_covariances(shares, images.classes)
     if not degrees:
         return _Covariances(0.0, 0.0, 0.0, 0, fewer)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from seqsearch.distribution.drop import ImageShares
 from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
-from seqsearch.distribution.parts import FEWEST, Part, banerjee, held, image_covariances, own, rarer
+from seqsearch.distribution.parts import FEWEST, Part, banerjee, image_covariances, own, rarer
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _images(sides: Sequence[Float64], images: ImageShares) -> tuple[Part | None,
     if shares.shape[:2] != A.shape or not np.allclose(shares.sum(axis=2), A, atol=1e-6):
         raise ValueError("images do not add up to the accuracies")
     if any(
-        len(s) == 1 and rarer(s, held(of, images.classes)) < FEWEST - 0.5
+        len(s) == 1 and rarer(of, images.classes) < FEWEST - 0.5
         for s, of in zip(sides, _split(shares, sides), strict=True)
     ):
         return None, f"fewer than {FEWEST} images of a single sequence are wrong, or right: more test images needed"

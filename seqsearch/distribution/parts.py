@@ -18,8 +18,8 @@ from scipy import stats
 from seqsearch.distribution.interval import AGREE, Float64, Interval, tail
 
 FEWEST = 5
-"""Test images that must be right, and wrong, over all seeds, where sequences hold the same images: of fewer, how they vary is
-chance."""
+"""Different test images that must be right, and wrong, with some seed, where sequences hold the same images: of fewer, how they
+vary is chance."""
 
 Part = tuple[float, float]
 """A part of the variance, and the degrees of freedom behind it."""
@@ -91,14 +91,20 @@ def own(square: Float64, undrawn: float = 1.0) -> float:
     return off + (1 - undrawn) / n * (diagonal - off)
 
 
-def held(shares: NDArray[np.floating], classes: NDArray[np.integer]) -> int:
-    """Test images of the classes that sequences hold, by ``shares [n, R, I]``: of classes with an image that was right."""
-    return int(np.isin(classes, np.unique(classes[shares.any(axis=(0, 1))])).sum())
+def rarer(shares: NDArray[np.floating], classes: NDArray[np.integer]) -> float:
+    """How many different images of a sequence were right with some seed, or wrong, whichever is fewer; no more than there are
+    judgements of that kind over all seeds. Of several sequences the mean.
 
-
-def rarer(accuracies: Float64, images: int) -> float:
-    """How many of the ``images`` of a sequence are right, or wrong, whichever is fewer, over all seeds.
-
-    ``accuracies [n, R]``; of several sequences the mean.
+    By ``shares [n, R, I]``. Images that all seeds judge alike count once: a further seed says nothing of others. Of
+    classes without an image that was right nothing is counted.
     """
-    return float(min(accuracies.sum(), (1 - accuracies).sum()) * images / len(accuracies))
+    size = np.abs(shares)
+    _, of = np.unique(classes, return_inverse=True)
+    most = np.zeros((len(size), of.max() + 1))  # what an image adds where it is right, by sequence and class
+    np.maximum.at(most.T, of, size.max(axis=1).T)
+    whole = most[:, of][:, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        right = np.where(whole > 0, size / whole, 0.0)
+    wrong = np.where(whole > 0, 1 - right, 0.0)
+    counts = [min(x.sum(), (x > AGREE).any(axis=1).sum()) for x in (right, wrong)]
+    return float(min(counts) / len(size))

@@ -133,7 +133,9 @@ def test_a_file_of_parameters_that_is_too_large(tmp_path: Path) -> None:
 def test_optuna_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is missed before the run begins."""
     monkeypatch.setitem(sys.modules, "optuna", None)  # what `import` then raises is an ImportError
-    said = refused(tmp_path, "--methods", "finetune@scratch:tiny-16", *POOLS, "--trials", "11", "--searcher", "optuna")
+    said = refused(
+        tmp_path, "--methods", "finetune@scratch:tiny-16", *SMALL[:-2], "--trials", "11", "--searcher", "optuna"
+    )
     assert said == "seqsearch: --searcher optuna needs Optuna: pip install 'seqsearch[optuna]'"
 
 

@@ -63,7 +63,7 @@ def test_a_pool_of_images_alone_is_refused_before_anything_is_trained(tmp_path: 
         "--methods",
         "mm_dp",
         "--pool",
-        "glyphs:classes=8",
+        "glyphs:classes=60",
         "--backbone",
         SMALL_FLAVA,
         "--out",

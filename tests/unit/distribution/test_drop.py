@@ -109,7 +109,8 @@ def test_what_does_not_pair_is_refused():
     with pytest.raises(ValueError, match="finite"):
         drop([[np.nan]], [[0.5]])
     f, r = np.full((1, 2), 0.5), np.full((3, 2), 0.5)
-    images = ImageShares(np.full((1, 2, 12), 0.5 / 12), np.full((3, 2, 12), 0.5 / 12), np.repeat([0, 1], 6))
+    half = np.tile([1 / 12, 0], 6)
+    images = ImageShares(np.tile(half, (1, 2, 1)), np.tile(half, (3, 2, 1)), np.repeat([0, 1], 6))
     assert drop(f + np.array([[0.01, 0]]), r, replace_found(images, 0.01)).variances["test images"] == pytest.approx(0)
     with pytest.raises(ValueError, match="add up"):
         drop(f + 0.1, r, images)
@@ -172,3 +173,13 @@ def test_a_handful_of_errors_says_nothing_of_how_they_vary(wrong, lacking):
     d = drop(found.sum(2), random.sum(2), ImageShares(found, random, np.repeat(np.arange(4), 5)))
     assert d.lacking.startswith("fewer than 5 images of the found sequence are wrong") == lacking
     assert np.isnan(d.absolute.low) == lacking
+
+
+def test_images_that_are_wrong_with_every_seed_count_once():
+    """A method that draws nothing: further seeds say nothing more of how images vary."""
+    rng = np.random.default_rng(0)
+    for R in (2, 20):
+        found = np.repeat((np.arange(20) > 2)[None, None], R, axis=1) / 20
+        random = np.repeat(rng.random((4, 1, 20)) < 0.8, R, axis=1) / 20
+        d = drop(found.sum(2), random.sum(2), ImageShares(found, random, np.repeat(np.arange(4), 5)))
+        assert d.lacking.startswith("fewer than 5 images of the found sequence are wrong"), R

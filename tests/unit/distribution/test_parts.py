@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seqsearch.distribution.held_out import held_out
-from seqsearch.distribution.parts import held, image_covariances, own, rarer
+from seqsearch.distribution.parts import image_covariances, own, rarer
 
 SQUARE = np.array([[4.0, 1.0, 2.0], [1.0, 5.0, 3.0], [2.0, 3.0, 6.0]])
 
@@ -16,18 +16,21 @@ def test_of_several_sequences_different_ones_count_and_one_by_itself():
     assert own(SQUARE, undrawn=0.5) == pytest.approx((2 + SQUARE.mean()) / 2)
 
 
-def test_images_of_classes_without_a_right_one_are_not_held():
-    classes = np.array([0, 0, 1, 1, 1, 2, 2])
-    shares = np.zeros((2, 2, 7))
-    shares[0, 1, 0] = shares[1, 0, 3] = 0.2
-    assert held(shares, classes) == 5
-    assert held(shares[:1], classes) == 2
-
-
-def test_the_rarer_of_right_and_wrong_is_counted_over_seeds():
-    assert rarer(np.array([[0.9, 0.8]]), 10) == pytest.approx(3)
-    assert rarer(np.array([[0.1, 0.0]]), 10) == pytest.approx(1)
-    assert rarer(np.array([[0.9, 0.8], [0.5, 0.4]]), 10) == pytest.approx((3 + 11) / 2)
+def test_the_rarer_of_right_and_wrong_is_counted_by_images():
+    classes, right = np.repeat([0, 1], 5), np.ones((1, 3, 10))
+    assert rarer(right / 10, classes) == 0
+    right[0, :, 2] = 0
+    assert rarer(right / 10, classes) == 1, "the same image with three seeds"
+    right[0, 1, 7] = right[0, 2, 8] = 0
+    assert rarer(right / 10, classes) == 3
+    assert rarer(right * [0.1, 0.1, 0.1, 0.1, 0.1, 0.3, 0.3, 0.3, 0.3, 0.3], classes) == 3, "classes of smaller tasks"
+    assert rarer((1 - right) / 10, classes) == 3
+    right[0, :, 5:] = 0
+    assert rarer(right / 10, classes) == 1, "of a class without a right one nothing is known: perhaps it is not held"
+    two = np.concatenate([np.ones((1, 2, 10)), np.ones((1, 2, 10)) * ([0] * 4 + [1] * 6)])
+    assert rarer(two / 10, classes) == 2, "of two sequences the mean"
+    some = np.ones((1, 2, 10)) * ([0.5] + [1] * 9)  # a mean over two methods, of which one is wrong
+    assert rarer(some / 10, classes) == 1
 
 
 def test_the_part_of_images_in_what_being_searched_for_costs_is_their_variance_within_classes():

@@ -44,7 +44,7 @@ def test_it_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: s
     code, says = ENDS[ends]
     (tmp_path / "bad.py").write_text(code)
     monkeypatch.chdir(tmp_path)
-    asked = {"--methods": "simplecil", "--pool": "glyphs:classes=12", "--backbone": "glyph_vit", flag: "./bad.py:build"}
+    asked = {"--methods": "simplecil", "--pool": "glyphs:classes=60", "--backbone": "glyph_vit", flag: "./bad.py:build"}
     flags = [word for name, value in asked.items() if name != "check" for word in (name, value)]
     command = ["check", "./bad.py:build"] if flag == "check" else ["cldyb", *flags, "--workers", "0", "--out", "run"]
     result = CliRunner().invoke(main, command)
