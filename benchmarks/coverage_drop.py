@@ -5,9 +5,8 @@
 A pool of 30 classes with 4 test images each; a sequence holds 10 of them, 2 of which (the first task) all sequences share.
 Correctness of an image in a sequence with a training seed is a mean plus effects of the search (found sequences, from two on), of
 the order (random sequences), of the seed on found sequences alone, of the training, of the image, and of the image in this
-training, all normal; with "bits" an image is then right or wrong. The true drop is 0 or
-.1 (.02 near 1). With one search the truth is that
-sequence's; with one seed it is that seed's.
+training, all normal; with "bits" an image is then right or wrong, with "no draws" the same way with all seeds. The true drop is 0
+or .1 (.02 near 1, .05 without draws). With one search the truth is that sequence's; with one seed it is that seed's.
 """
 
 from __future__ import annotations
@@ -40,6 +39,7 @@ class Effects:
     training: float = 0.01
     image: float = 0.1
     bits: bool = False
+    draws: bool = True
     mean: float = 0.7
     drop: float = 0.1
 
@@ -58,6 +58,7 @@ EFFECTS = {
     "training": Effects(training=0.1),
     "image": Effects(image=1.0),
     "bits": Effects(bits=True),
+    "bits, no draws": Effects(seed=0.0, training=0.0, image=0.0, bits=True, draws=False, mean=0.9, drop=0.05),
     "bits, near 1": Effects(0.005, 0.005, 0.002, 0.005, 0.0, bits=True, mean=0.98, drop=0.02),
 }
 """By what is missing ("no ..."), or dominates."""
@@ -88,7 +89,8 @@ def _side(sequences: Floats, seeds: Floats, image: Floats, e: Effects, rng: np.r
     held[:, SHARED:] = rng.random((S, CLASSES - SHARED)).argsort(axis=1) < HELD - SHARED
     right = accuracy[..., None] + image + e.image / 2 * rng.normal(size=(S, R, len(image)))
     if e.bits:
-        right = (rng.random(right.shape) < np.clip(right, 0, 1)).astype(np.float64)
+        seeds_apart = (S, R if e.draws else 1, len(image))
+        right = (rng.random(seeds_apart) < np.clip(right, 0, 1)).astype(np.float64)
     shares: Floats = np.repeat(held, IMAGES, axis=1)[:, None] / (HELD * IMAGES) * right
     return shares
 

@@ -25,13 +25,16 @@ def at_chance(found: Sequence[AtChance]) -> list[str]:
 def _one(a: AtChance) -> str:
     fewest, most = a.classes
     of = f"{fewest} to {most} classes" if most > fewest else count(most, "class")
-    how = "no better than chance" if a.accuracy <= a.chance + AGREE else "not told from chance"
-    said = f"{a.method}: {how} on {a.where} sequences ({percent(a.accuracy)} % of {of}; chance {percent(a.chance)} %)"
+    how = "is not above" if a.accuracy <= a.chance + AGREE else "is not told from"
+    said = (
+        f"{a.method}: Acc {percent(a.accuracy)} % on {a.where} sequences {how} chance ({percent(a.chance)} % for {of})"
+    )
     images, R = count(a.test.images, "test image"), a.test.trainings
     if a.test.best > LEVEL:
-        return f"{said}; {images} are too few to tell any accuracy from it."
+        return f"{said}: {images} are too few to tell any accuracy from it."
     if a.test.told_from is None or abs(a.chance - 1 / most) > AGREE:  # which images are right counts, not only how many
         over = f"the least of {R} trainings, times {R}" if R > 1 else "one training"
-        return f"{said}; p = {a.test.p:.2f} ({over})."
-    trainings = f"one of its {R} trainings" if R > 1 else "its one training"
-    return f"{said}; {trainings} would be told from it with {percent(a.test.told_from)} % of {images} right."
+        return f"{said}: p = {a.test.p:.2f} ({over})."
+    needed = f"{round(a.test.told_from * a.test.images)} of {images} ({percent(a.test.told_from)} %)"
+    of_which = f"one of its {R} trainings" if R > 1 else "its one training"
+    return f"{said}: for that, {of_which} would have to have {needed} right."

@@ -31,8 +31,8 @@ def _parts(less: float, alone: float) -> list[str]:
         return []
     rounded = "" if whole == tasks + rest else " (each rounded)"
     return [
-        f"Found sequences score {_below(whole)} random ones (Acc): the tasks by themselves (masked accuracy) make "
-        f"{_change(tasks)}, confusion with other tasks {_change(rest)}{rounded}."
+        f"As measured, without an interval, found sequences score {_below(whole)} random ones (Acc): the tasks by themselves "
+        f"(masked accuracy) make {_change(tasks)}, confusion with other tasks {_change(rest)}{rounded}."
     ]
 
 

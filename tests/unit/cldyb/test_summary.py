@@ -88,8 +88,8 @@ def test_the_words_say_condition_cost_and_what_is_hard(joint):
         assert wording.cost({"trained": 40, "naive": naive}) == ["40 trainings done."]
     assert "3 results replayed from the journal; 2 min 5 s in 2 sessions, workers busy 90.0 % of it." in text
     assert (
-        "Found sequences score 27.5 points lower than random ones (Acc): the tasks by themselves (masked accuracy)"
-        in text
+        "found sequences score 27.5 points lower than random ones (Acc): the tasks by themselves "
+        "(masked accuracy)" in text
     )
     assert "make it 4.0 points lower, confusion with other tasks it 23.5 points lower." in text
     assert "found 5.0 42.5; random 9.0 19.0" in text

@@ -111,7 +111,7 @@ def test_a_run_of_one_task_compares_nothing(tmp_path: Path) -> None:
     said = console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO above
     assert "rand." not in said
     assert "AR" not in said
-    assert "Found sequences score" not in said
+    assert "ound sequences score" not in said
     assert "Confusion" not in said
     assert ONE_TASK in " ".join(said.split())
     page = (run / "report.html").read_text()

@@ -49,14 +49,14 @@ def test_what_is_said_of_a_method_at_chance() -> None:
     assert (found.accuracy, found.chance, found.classes) == (pytest.approx(0.2875), 0.25, (4, 4))
     said = words([found])
     assert said[0] == (
-        "er: not told from chance on random sequences (28.7 % of 4 classes; chance 25.0 %); one of its 2 trainings would be told "
-        "from it with 42.5 % of 40 test images right."
+        "er: Acc 28.7 % on random sequences is not told from chance (25.0 % for 4 classes): for that, one of its 2 trainings "
+        "would have to have 17 of 40 test images (42.5 %) right."
     )
     assert said[1].startswith("Chance: tests of the images right of each class after the last task, at 5 % over all")
     lone = at_chance("er", "found", [below])
     assert lone is not None
     assert words([lone])[0].startswith(
-        "er: no better than chance on found sequences (25.0 % of 4 classes; chance 25.0 %); its"
+        "er: Acc 25.0 % on found sequences is not above chance (25.0 % for 4 classes): for that, its one training would"
     )
     assert words([]) == []
 
@@ -79,10 +79,10 @@ def test_unequal_numbers_of_images_count_class_by_class() -> None:
     found = at_chance("er", "random", [uneven((large, (30, 20)), (small, (0, 1)))] * 2)
     assert found is not None
     said = words([found])[0]
-    assert "chance 25.0 %); p = 1.00 (the least of 2 trainings, times 2)." in said
+    assert "chance (25.0 % for 4 classes): p = 1.00 (the least of 2 trainings, times 2)." in said
     of_tasks = at_chance("er", "random", [scored(((5, 5), 2), ((5,) * 6, 3))])
     assert of_tasks is not None
-    assert words([of_tasks])[0].endswith("(15.0 % of 8 classes; chance 25.0 %); p = 0.57 (one training).")
+    assert words([of_tasks])[0].endswith("is not above chance (25.0 % for 8 classes): p = 0.57 (one training).")
 
 
 def test_what_is_told_or_not_known_is_not_said() -> None:
@@ -97,7 +97,7 @@ def test_few_images_claim_nothing_of_what_is_above_chance() -> None:
     assert at_chance("er", "random", [scored(((2, 2), 4))]) is None
     found = at_chance("er", "random", [scored(((2, 2), 2))])
     assert found is not None
-    assert words([found])[0].endswith("; 4 test images are too few to tell any accuracy from it.")
+    assert words([found])[0].endswith(": 4 test images are too few to tell any accuracy from it.")
 
 
 @pytest.mark.parametrize("protocol", ["cldyb", "edge"])
@@ -112,8 +112,8 @@ def test_a_run_of_a_method_that_guesses_says_so(tmp_path: Path, protocol: str) -
     ended = CliRunner().invoke(main, [protocol, "--methods", methods, "--out", str(run), "--json", *map(str, more)])
     assert ended.exit_code == 0, ended.stderr
     notes = json.loads(ended.stdout)["notes"]
-    [said] = [n for n in notes if n.startswith("own.py:Guesses: ") and " chance on random sequences (" in n]
-    assert "of 6 classes; chance 16.7 %)" in said
+    [said] = [n for n in notes if n.startswith("own.py:Guesses: Acc ") and " % on random sequences is not " in n]
+    assert "chance (16.7 % for 6 classes)" in said
     assert not any(n.startswith("simplecil: ") and "chance" in n for n in notes)
     shown = CliRunner().invoke(main, ["show", str(run)]).stdout
     assert "".join(said.split()) in "".join(shown.split())
@@ -125,6 +125,8 @@ def test_of_one_task_it_is_said_once(tmp_path: Path) -> None:
     words = ["cldyb", *map(str, SMALLEST), "--tasks", "1", "--methods", f"{tmp_path}/own.py:Guesses", "--json"]
     ended = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "run")])
     assert ended.exit_code == 0, ended.stderr
-    [said] = [n for n in json.loads(ended.stdout)["notes"] if "than chance" in n or "told from chance on" in n]
-    assert " on all sequences (" in said
+    [said] = [
+        n for n in json.loads(ended.stdout)["notes"] if "is not above chance" in n or "is not told from chance" in n
+    ]
+    assert " on all sequences is " in said
     assert "one of its 2 trainings would" in said, "two seeds, whatever the number of sequences that share the task"
