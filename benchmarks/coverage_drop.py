@@ -139,7 +139,7 @@ def print_rows(found: list[Row]) -> None:
             print(f"{F:>8}{R:>6}  {own[0]['lacking']}")
             continue
         low, high = (
-            {k: float(end(r[k] for r in own)) for k in ("said", "absolute", "relative", "false_verdict")}
+            {k: float(end(r[k] for r in own if k in r)) for k in ("said", "absolute", "relative", "false_verdict")}
             for end in (min, max)
         )
         even = {k: [float(r[k]) for r in own if r["effects"] == "even"] for k in ("width", "recognised")}

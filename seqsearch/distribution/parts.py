@@ -99,12 +99,12 @@ def rarer(shares: NDArray[np.floating], classes: NDArray[np.integer]) -> float:
     classes without an image that was right nothing is counted.
     """
     size = np.abs(shares)
+    n, right = len(size), size.sum(axis=2)
+    held = np.isin(classes, np.unique(classes[size.any(axis=(0, 1))])).sum()
+    judgements = min(right.sum(), (1 - right).sum()) * held
     _, of = np.unique(classes, return_inverse=True)
-    most = np.zeros((len(size), of.max() + 1))  # what an image adds where it is right, by sequence and class
-    np.maximum.at(most.T, of, size.max(axis=1).T)
-    whole = most[:, of][:, None]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        right = np.where(whole > 0, size / whole, 0.0)
-    wrong = np.where(whole > 0, 1 - right, 0.0)
-    counts = [min(x.sum(), (x > AGREE).any(axis=1).sum()) for x in (right, wrong)]
-    return float(min(counts) / len(size))
+    most = np.zeros((of.max() + 1, n))  # what an image adds where it is right, by class and sequence
+    np.maximum.at(most, of, size.max(axis=1).T)
+    whole = most[of].T[:, None]
+    different = min((size > AGREE * whole).any(axis=1).sum(), (size < (1 - AGREE) * whole).any(axis=1).sum())
+    return float(min(judgements, different) / n)

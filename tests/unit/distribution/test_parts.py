@@ -23,7 +23,7 @@ def test_the_rarer_of_right_and_wrong_is_counted_by_images():
     assert rarer(right / 10, classes) == 1, "the same image with three seeds"
     right[0, 1, 7] = right[0, 2, 8] = 0
     assert rarer(right / 10, classes) == 3
-    assert rarer(right * [0.1, 0.1, 0.1, 0.1, 0.1, 0.3, 0.3, 0.3, 0.3, 0.3], classes) == 3, "classes of smaller tasks"
+    assert rarer(right * ([0.05] * 5 + [0.15] * 5), classes) == 3, "classes of smaller tasks"
     assert rarer((1 - right) / 10, classes) == 3
     right[0, :, 5:] = 0
     assert rarer(right / 10, classes) == 1, "of a class without a right one nothing is known: perhaps it is not held"
