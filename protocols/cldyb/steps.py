@@ -49,13 +49,13 @@ def steps_of(trace: Sequence[Row]) -> Steps:
     for row in trace:
         if row["value"] is not None and row["status"] == "ok":
             steps[row["search_id"], row["step"]].append(row)
-    kinds = [_kind(rows) for rows in steps.values() if len(rows) > 1]
-    alone = sum(len(rows) == 1 for rows in steps.values())
-    counts: list[int] = [kinds.count(kind) for kind in ("equal", "noise", "told", "unknown")]
-    return Steps(*counts, alone)
+    kinds = [_kind(rows) for rows in steps.values()]
+    return Steps(*(kinds.count(kind) for kind in ("equal", "noise", "told", "unknown", "alone")))
 
 
 def _kind(rows: Sequence[Row]) -> str:
+    if len(rows) == 1:
+        return "alone"
     values = np.array([r["value"] for r in rows], dtype=np.float64)
     if np.ptp(values) <= EQUAL:
         return "equal"

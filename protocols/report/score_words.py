@@ -26,7 +26,8 @@ def headline(s: ScoreSummary) -> str:
         return f"For methods held out of the search: {_claim(s.unseen_drop, s.same)}"
     if s.searched_drop:
         return f"For the methods that were searched on: {_claim(s.searched_drop, s.same)}"
-    return f"{len(s.methods)} method(s) on the sequences of {s.source}, without a comparison of found and random ones."
+    why = f"; {s.same}" if s.same else ""
+    return f"{len(s.methods)} method(s) on the sequences of {s.source}, without a comparison of found and random ones{why}."
 
 
 def _claim(drop: Drop, same: str = "") -> str:

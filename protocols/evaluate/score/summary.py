@@ -118,7 +118,7 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         resume = resume_command(run, data.config.get("protocol"))
         return ScoreSummary(name, source, (), None, None, {}, (), (), (), data.stats, reached, resume)
     origin, whole, data = Origin.of(run, data.config), data, _scoring(data)
-    there = {m for _, m, _ in whole.rollouts}
+    there, one = {m for _, m, _ in whole.rollouts}, _one_task(data)
     labels = [m for m in data.methods if m in there and m not in origin.references]
     troubles: list[str] = []
     if len(whole.random()) > len(data.random()) > 0:
@@ -130,12 +130,12 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
     rows = tuple(_method(whole, m, compared[m], origin, troubles) for m in labels)
     drops = [_of_mean([c for both in compared.values() if (c := both[i])], troubles) for i in (0, 1)]
     return ScoreSummary(
-        name, source, rows, drops[0], drops[1], _transfer(data, labels), _tasks(whole, labels, origin),
+        name, source, rows, drops[0], drops[1], {} if one else _transfer(data, labels), _tasks(whole, labels, origin),
         _agreements(data, labels), tuple(dict.fromkeys((*troubles, *origin.remarks))), data.stats,
         unseen_groups=len({c.group for _, c in compared.values() if c}),
         searched_groups=len({c.group for c, _ in compared.values() if c}),
         shared_first=len({s.tasks[0] for s in data.sequences if s.kind in (*FOUND, "random")}) < 2, known=origin.known,
-        same=SHARED if _one_task(data) else "",
+        same=SHARED if one else "",
     )  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from rich.console import Console
 from protocols.cldyb.cannot_differ import ONE_TASK, SHARED
 from protocols.cldyb.protocol import Cldyb
 from protocols.evaluate.score.protocol import Score
-from protocols.report import cldyb, score
+from protocols.evaluate.score.summary import ScoreSummary
+from protocols.report import cldyb, score, score_words
 from tests.unit.report.report_pages import said_to_be
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 
@@ -72,6 +73,12 @@ def test_score_says_why_and_explains_no_column_that_is_not_there(tmp_path: Path)
     text, page = in_terminal(score.render(exported.summary)), score.write_report(run, exported, [POOL]).read_text()
     for told in (text, page):
         assert f"on each; {SHARED}." in told
+        assert "ransfer" not in told
         assert "means over sequences and the training seeds of each, test images." in told
         assert "relative drop" not in told
         assert "search saw" not in told
+
+
+def test_score_without_random_sequences_says_why_nothing_is_compared() -> None:
+    s = ScoreSummary("r", "s", (), None, None, {}, (), (), (), None, same=SHARED)
+    assert score_words.headline(s).endswith(f"without a comparison of found and random ones; {SHARED}.")
