@@ -10,7 +10,8 @@ from seqsearch.results.run import RunResults
 if TYPE_CHECKING:
     from protocols.cldyb.study import CldybStudy
 
-ONE_TASK = "there is one task, the first, which all sequences share: nothing is searched (--tasks 2 or more)"
+SHARED = "there is one task, the first, which all sequences share"
+ONE_TASK = f"{SHARED}: nothing is searched (--tasks 2 or more)"
 
 
 def expected(study: CldybStudy) -> str:

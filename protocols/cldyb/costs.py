@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -147,8 +147,12 @@ def _refuse_impossible(study: CldybStudy) -> None:
         raise UserError(f"--tune-tasks: {named[0]} is a command, which has no parameters that are known here")
 
 
-def calibrate(settings: CldybSettings, device: str) -> tuple[UnitCosts, UnitCosts | None]:
+def calibrate(
+    settings: CldybSettings, device: str, told: Callable[[CldybStudy], None] = lambda _: None
+) -> tuple[UnitCosts, UnitCosts | None]:
     """`unit_costs` of a CLDyB study, and what its probes cost: of its methods, and of its surrogates if it has some.
+
+    ``told`` is called with the study before anything is trained.
 
     Raises:
         UserError: as `protocols.cldyb.study.prepare`, or a method fails on its first task.
@@ -156,6 +160,7 @@ def calibrate(settings: CldybSettings, device: str) -> tuple[UnitCosts, UnitCost
     with tempfile.TemporaryDirectory() as scratch:
         study = prepare(settings, Path(scratch), device)
         _refuse_impossible(study)
+        told(study)
         unit = _measured(study, Path(scratch))
         if not study.surrogates:
             return unit, None

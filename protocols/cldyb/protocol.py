@@ -40,13 +40,13 @@ class Cldyb(Protocol[CldybSettings, "CldybStudy"]):
         return study
 
     def announcement(self, prepared: CldybStudy) -> str:
-        from protocols.cldyb.cannot_differ import expected
         from protocols.cldyb.costs import costs_of_commands
+        from protocols.cldyb.lowered import beforehand
         from seqsearch.methods.command import commands
 
         named = commands(prepared.searchers)
         costs = costs_of_commands(prepared.settings, len(prepared.methods), named) if named else ""
-        return " ".join(filter(None, (expected(prepared), costs)))
+        return " ".join(filter(None, (beforehand(prepared), costs)))
 
     def expected(self, prepared: CldybStudy) -> Expected:
         from protocols.cldyb.costs import estimate

@@ -24,17 +24,19 @@ class Steps:
     """How well the steps of all searches told their candidates apart; those at which one candidate was judged do not count.
 
     ``equal``: all J are the same. ``noise``: the largest and the smallest are within `ERRORS` standard errors of their
-    difference, taken for independent. ``told``: they are not. ``unknown``: the noise of some J is not known.
+    difference, taken for independent. ``told``: they are not. ``unknown``: the noise of some J is not known. ``alone``: steps at
+    which one candidate was judged, in none of these.
     """
 
     equal: int = 0
     noise: int = 0
     told: int = 0
     unknown: int = 0
+    alone: int = 0
 
     @property
     def number(self) -> int:
-        """All of them."""
+        """Those at which two candidates or more were judged."""
         return self.equal + self.noise + self.told + self.unknown
 
 
@@ -47,11 +49,13 @@ def steps_of(trace: Sequence[Row]) -> Steps:
     for row in trace:
         if row["value"] is not None and row["status"] == "ok":
             steps[row["search_id"], row["step"]].append(row)
-    kinds = [_kind(rows) for rows in steps.values() if len(rows) > 1]
-    return Steps(*(kinds.count(kind) for kind in ("equal", "noise", "told", "unknown")))
+    kinds = [_kind(rows) for rows in steps.values()]
+    return Steps(*(kinds.count(kind) for kind in ("equal", "noise", "told", "unknown", "alone")))
 
 
 def _kind(rows: Sequence[Row]) -> str:
+    if len(rows) == 1:
+        return "alone"
     values = np.array([r["value"] for r in rows], dtype=np.float64)
     if np.ptp(values) <= EQUAL:
         return "equal"

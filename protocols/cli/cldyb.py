@@ -6,7 +6,7 @@ import dataclasses
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,10 @@ from protocols.running.runtime import Runtime
 from seqsearch.core import command_line, stop
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_TASKS
+from seqsearch.core.text import shown
+
+if TYPE_CHECKING:
+    from protocols.cldyb.study import CldybStudy
 
 PROTOCOL = Cldyb()
 
@@ -103,12 +107,17 @@ def _merge_difficulty(context: click.Context, values: dict[str, Any], difficulty
 
 def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
     from protocols.cldyb.costs import calibrate, estimate
+    from protocols.cldyb.lowered import beforehand
     from protocols.cli.cost_words import at_work, disk_of, each, time_of
     from protocols.cli.launch import device_of
     from protocols.report.text import count
     from seqsearch.core.grammar import parse_items
 
-    unit, instead = calibrate(settings, device_of(runtime.engine.gpus_per_worker, here=True))
+    def tell(study: CldybStudy) -> None:
+        if (said := beforehand(study)) and not runtime.silent:
+            click.echo(shown(said), err=True)
+
+    unit, instead = calibrate(settings, device_of(runtime.engine.gpus_per_worker, here=True), tell)
     methods = len(parse_items(settings.methods, "method"))
     cost = estimate(settings, methods, unit, workers_at_a_time(runtime), instead)
     if runtime.json:

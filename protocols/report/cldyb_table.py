@@ -11,7 +11,7 @@ from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.interval import shows
 
 CAPTION = "Percent. Re-scored sequences, test images, means over sequences and training seeds."
-ONE_TASK = "Percent. The one task, which found and random sequences share, test images, means over training seeds."
+ONE_TASK = "Percent. The one task, which is the same in all sequences, test images, means over training seeds."
 
 
 def one_task(summary: Summary) -> bool:

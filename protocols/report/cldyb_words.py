@@ -8,6 +8,8 @@ from protocols.cldyb.summary import MethodSummary, Progress, Summary
 from protocols.report.chance_words import at_chance
 from protocols.report.cldyb_confusion import confusion
 from protocols.report.cldyb_searches import about_searches, how_found
+from protocols.report.cldyb_table import one_task
+from protocols.report.lacking import without_interval
 from protocols.report.provenance import caveats
 from protocols.report.text import cost, count, enumerated, percent
 from seqsearch.core.text import shown
@@ -21,13 +23,22 @@ def headline(summary: Summary) -> str:
         return f"Not finished (it stopped at: {summary.unfinished.reached}): nothing is claimed yet."
     drop = summary.overall.drop
     if drop is None:
-        return f"{verdict(drop)}; the notes say why."
+        return f"{title(summary)}." if one_task(summary) else f"{title(summary)}; the notes say why."
     if drop.nothing_differs:
         why = f"; {summary.same}" if summary.same else ""
         return f"{verdict(drop)}: final test accuracy is {percent(drop.random)} % on each{why}."
     figures = f"final test accuracy {percent(drop.found)} % against {percent(drop.random)} %"
-    said = f"{verdict(drop)}{how_found(summary)}: {figures}, {change(drop)}."
+    said = f"{title(summary)}: {figures}, {change(drop)}."
     return " ".join(filter(None, (said, nothing_to_choose_by(summary))))
+
+
+def title(summary: Summary) -> str:
+    """The verdict without figures, and what it rests on: why nothing differs or is compared, or who was searched with."""
+    drop = summary.overall.drop
+    if drop is not None and not drop.nothing_differs:
+        return verdict(drop) + how_found(summary)
+    known = summary.same if drop is not None or one_task(summary) else ""
+    return f"{verdict(drop)}; {known}" if known else verdict(drop)
 
 
 def verdict(drop: Drop | None) -> str:
@@ -64,8 +75,13 @@ def change_in_parts(drop: Drop) -> tuple[str, str, str]:
 
 
 def nothing_to_choose_by(summary: Summary) -> str:
-    """That the J of no step told candidates apart; empty if one did, or if that is not known."""
+    """That no step had two judged candidates, or that J told none apart; empty if one did, or if that is not known."""
     s = summary.steps
+    if s.alone and not s.number:
+        return (
+            "At no step were two candidates judged, so that nothing was chosen by training: what is harder, if anything, comes "
+            "from how candidates are proposed."
+        )
     if not s.number or s.told or s.unknown:
         return ""
     why = "equal" if not s.noise else "no further apart than their noise"
@@ -80,11 +96,14 @@ def notes(summary: Summary) -> list[str]:
     how far it came."""
     if summary.unfinished:
         return [shown(line) for line in (*_progress(summary.unfinished), *cost(summary.stats))]
-    drops = [m.drop for m in (summary.overall, *summary.methods) if m.drop]
-    if not summary.random_sequences:
+    drops, one = [m.drop for m in (summary.overall, *summary.methods) if m.drop], one_task(summary)
+    if one:
+        about = []
+    elif not summary.random_sequences:
         about = ["No random sequences in this run: nothing to compare the found ones with (--random-sequences)."]
     else:
         about = [covered(drops[0], _one_search_each(summary)), widest(drops[0])] if drops else []
+        about += without_interval([(m.method, m.drop) for m in summary.methods if m.drop] if summary.mean else [])
     said = (
         *about,
         trained_on(summary),
@@ -93,8 +112,7 @@ def notes(summary: Summary) -> list[str]:
         *caveats(summary.provenance),
         flat(summary),
         gaps(summary.overall),
-        *robustness(summary),
-        *about_searches(summary),
+        *([] if one else (*robustness(summary), *about_searches(summary))),
         *confusion(summary.overall),
     )
     return [*filter(None, said), *cost(summary.stats)]
@@ -120,7 +138,7 @@ def covered(drop: Drop, sequences: int = 1, shared_first: bool = True) -> str:
     if drop.nothing_differs:
         return ""
     if drop.lacking:
-        return f"No interval: {drop.lacking}."
+        return f"No interval of the headline's drop: {drop.lacking}."
     over = [count(drop.random_sequences, "random sequence")]
     given = [*(["the first task"] if shared_first else []), "the split of the images"]
     at = len(given)
@@ -158,17 +176,23 @@ def trained_on(summary: Summary) -> str:
     if i is None:
         return ""
     here = f"Images of a class: trained on {i.trained:.4g}, all but the {i.test:.4g} tested"
-    if i.searched == i.trained:
+    if i.searched == i.trained or one_task(summary):
         return f"{here}."
     return f"{here}; the search trained on {i.searched:.4g}, holding back those it judged by."
 
 
 def flat(summary: Summary) -> str:
-    """At how many steps J did not tell the candidates apart; empty if it did at all where that is known.
+    """At how many steps J did not tell the candidates apart, or that none had two; empty if it did at all where that is known.
 
-    Steps with one candidate (the first task is drawn, the last may be what is left) leave nothing to choose, and do not count.
+    Where one had two, steps with one candidate (the first task is drawn, the last may be what is left) leave nothing to
+    choose, and do not count.
     """
     s = summary.steps
+    if s.alone and not s.number:
+        return (
+            "No J decided anything: at every step of the search one candidate was judged to its end (--candidates, --condensed, "
+            "--simulations, --screen-to, --selector and the classes left say how many are)."
+        )
     if not s.equal + s.noise:
         return ""
     unknown = f"; at {s.unknown} the noise is not known" if s.unknown else ""

@@ -30,7 +30,7 @@ def gallery(data: RunResults, pools: Sequence[Pool], larger: str = "harder") -> 
     found = [s for s in data.sequences if s.kind in (*FOUND, "easy") and "@" not in s.sequence_id]
     if not found:
         return "<h2>The tasks found</h2>\n<p>No sequence was found in this run.</p>"
-    searched = any(s.kind == "searched" for s in found)
+    searched = any(s.kind == "searched" and any(v is not None for v in s.values) for s in found)
     lead = (
         "One sample image per class."
         + searched * f" J is what the search saw when it chose the task: larger is {larger}."
@@ -38,6 +38,13 @@ def gallery(data: RunResults, pools: Sequence[Pool], larger: str = "harder") -> 
     return f'<h2>The tasks found</h2>\n<p class="lead">{lead}</p>\n' + "\n".join(
         _sequence(s, pools, unfolded=i < 2) for i, s in enumerate(found)
     )
+
+
+def the_one_task(data: RunResults, pools: Sequence[Pool]) -> str:
+    """The task that all sequences of a run are, once: an image of every class."""
+    s = next(s for s in data.sequences if s.kind != "joint")
+    steps = _steps(s, _tiles(s.tasks[0].classes, pools, TILE))
+    return f'<h2>Its classes</h2>\n<p class="lead">One sample image per class.</p>\n{steps}'
 
 
 def drawn(data: RunResults, pools: Sequence[Pool], what: str = COMPARED) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from protocols.evaluate.score.summary import Agreement, MethodScore, ScoreSummary
 from protocols.report.cldyb_table import interval
 from protocols.report.cldyb_words import change, covered, verdict
+from protocols.report.lacking import without_interval
 from protocols.report.tables import Cells
 from protocols.report.text import cost, count, percent
 from seqsearch.core.text import shown
@@ -22,16 +23,19 @@ def headline(s: ScoreSummary) -> str:
     if s.reached:
         return f"Not finished (it stopped at: {s.reached}): nothing is claimed yet."
     if s.unseen_drop:
-        return f"For methods held out of the search: {_claim(s.unseen_drop)}"
+        return f"For methods held out of the search: {_claim(s.unseen_drop, s.same)}"
     if s.searched_drop:
-        return f"For the methods that were searched on: {_claim(s.searched_drop)}"
-    return f"{len(s.methods)} method(s) on the sequences of {s.source}, without a comparison of found and random ones."
+        return f"For the methods that were searched on: {_claim(s.searched_drop, s.same)}"
+    why = f"; {s.same}" if s.same else ""
+    return f"{len(s.methods)} method(s) on the sequences of {s.source}, without a comparison of found and random ones{why}."
 
 
-def _claim(drop: Drop) -> str:
+def _claim(drop: Drop, same: str = "") -> str:
+    """``same``: why nothing differs, if that is known."""
     said = verdict(drop)
     if drop.nothing_differs:
-        return f"{said}: final test accuracy is {percent(drop.random)} % on each."
+        why = f"; {same}" if same else ""
+        return f"{said}: final test accuracy is {percent(drop.random)} % on each{why}."
     return f"{said}: final test accuracy {percent(drop.found)} % against {percent(drop.random)} %, {change(drop)}."
 
 
@@ -41,10 +45,12 @@ def notes(s: ScoreSummary) -> list[str]:
         return [f"Go on with: {s.resume}", *cost(s.stats)]
     said = []
     if s.unseen_drop and s.searched_drop:
-        said.append(f"For the methods that were searched on: {_claim(s.searched_drop)}")
+        said.append(f"For the methods that were searched on: {_claim(s.searched_drop, s.same)}")
     if drop := s.unseen_drop or s.searched_drop:
         groups = s.unseen_groups if s.unseen_drop else s.searched_groups
         said.append(covered(drop, max(1, groups), s.shared_first))
+        said += without_interval([(f"{m.method} (searched)", m.searched_drop) for m in s.methods if m.searched_drop])
+        said += without_interval([(f"{m.method} (held out)", m.unseen_drop) for m in s.methods if m.unseen_drop])
         said.append("Methods are these ones, not a sample: an interval of their mean says nothing of further methods.")
     if s.transfer:
         said.append(
@@ -93,7 +99,7 @@ def methods(s: ScoreSummary) -> Cells:
     made = [_row(m, kinds, any(x.searched or x.unseen for x in s.methods)) for m in s.methods]
     columns = {heading: [row[i] for row in made] for i, heading in enumerate(headings)}
     there = {n: cells for n, cells in columns.items() if n == "Method" or any(c != "-" for c in cells)}
-    drops = "; relative drop [95 %]" if any(m.searched_drop or m.unseen_drop for m in s.methods) else ""
+    drops = "; relative drop [95 %]" if any(n.startswith("drop (") for n in there) else ""
     lead = f"Final Acc in percent: means over sequences and the training seeds of each, test images{drops}."
     return Cells("Methods", lead, tuple(n for n in headings if n in there), tuple(zip(*there.values(), strict=True)))
 

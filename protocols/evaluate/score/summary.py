@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from protocols.cldyb.cannot_differ import SHARED
 from protocols.cldyb.compared import drop_of, joint_by_task, pair
 from protocols.cldyb.summary import Side, side_of
 from protocols.evaluate.score.compared import Compared, compared_on_found, complete, judged_on
@@ -82,7 +83,8 @@ class ScoreSummary:
 
     ``searched_drop``, ``unseen_drop``: of the mean over the methods that have one; ``searched_groups``, ``unseen_groups``: groups
     of methods whose sequences they speak of. ``shared_first``: found and random sequences begin with one task. ``known``:
-    rollouts that the source had, by method. ``reached`` is empty of a finished run.
+    rollouts that the source had, by method. ``reached`` is empty of a finished run. ``same``: why found and random sequences do
+    not differ, if all are one and the same task.
     """
 
     run: str
@@ -101,6 +103,7 @@ class ScoreSummary:
     unseen_groups: int = 0
     shared_first: bool = True
     known: Mapping[str, int] = field(default_factory=dict)
+    same: str = ""
 
 
 def summarise(run: Path, data: RunResults) -> ScoreSummary:
@@ -115,7 +118,7 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         resume = resume_command(run, data.config.get("protocol"))
         return ScoreSummary(name, source, (), None, None, {}, (), (), (), data.stats, reached, resume)
     origin, whole, data = Origin.of(run, data.config), data, _scoring(data)
-    there = {m for _, m, _ in whole.rollouts}
+    there, one = {m for _, m, _ in whole.rollouts}, _one_task(data)
     labels = [m for m in data.methods if m in there and m not in origin.references]
     troubles: list[str] = []
     if len(whole.random()) > len(data.random()) > 0:
@@ -127,12 +130,19 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
     rows = tuple(_method(whole, m, compared[m], origin, troubles) for m in labels)
     drops = [_of_mean([c for both in compared.values() if (c := both[i])], troubles) for i in (0, 1)]
     return ScoreSummary(
-        name, source, rows, drops[0], drops[1], _transfer(data, labels), _tasks(whole, labels, origin),
+        name, source, rows, drops[0], drops[1], {} if one else _transfer(data, labels), _tasks(whole, labels, origin),
         _agreements(data, labels), tuple(dict.fromkeys((*troubles, *origin.remarks))), data.stats,
         unseen_groups=len({c.group for _, c in compared.values() if c}),
         searched_groups=len({c.group for c, _ in compared.values() if c}),
         shared_first=len({s.tasks[0] for s in data.sequences if s.kind in (*FOUND, "random")}) < 2, known=origin.known,
+        same=SHARED if one else "",
     )  # fmt: skip
+
+
+def _one_task(data: RunResults) -> bool:
+    """Whether found and random sequences are one task, the same in all."""
+    held = {s.tasks for s in data.sequences if s.kind in (*FOUND, "random")}
+    return len(held) == 1 and len(held.pop()) == 1
 
 
 def _of_mean(compared: Sequence[Compared], troubles: list[str]) -> Drop | None:

@@ -78,6 +78,20 @@ def test_a_search_with_nothing_to_choose_by_takes_no_credit():
         assert "told the candidates" not in words.headline(summary(of, steps=steps))
 
 
+def test_a_search_that_judged_one_candidate_at_each_step_chose_nothing():
+    of = drop(table(1, 3, 0.4), table(5, 3, 0.8))
+    lone = summary(of, steps=steps_of([row(0.1), row(0.2, step=3)]))
+    assert words.headline(lone).endswith(
+        "At no step were two candidates judged, so that nothing was chosen by training: what is harder, if anything, comes from "
+        "how candidates are proposed."
+    )
+    assert words.flat(lone).startswith("No J decided anything: at every step of the search one candidate was judged")
+    for rows in ([], [row(0.1), row(0.2, step=3), row(0.3, step=3)]):
+        other = summary(of, steps=steps_of(rows))
+        assert "chosen by training" not in words.headline(other)
+        assert "No J decided" not in words.flat(other)
+
+
 def row(value, noise=None, status="ok", search="search-0", step=2):
     return {"search_id": search, "step": step, "value": value, "noise": noise, "status": status}
 
@@ -91,8 +105,9 @@ def row(value, noise=None, status="ok", search="search-0", step=2):
         ([row(0.10, 0.01), row(0.13, 0.01), row(0.11, 0.01)], Steps(told=1)),
         ([row(0.10, 0.01), row(0.11, None)], Steps(unknown=1)),
         ([row(0.10, 0.0), row(0.11, 0.0)], Steps(told=1)),
-        ([row(0.10), row(0.10, status="method 'er' diverged")], Steps()),
-        ([row(0.10)], Steps()),
+        ([row(0.10), row(0.10, status="method 'er' diverged")], Steps(alone=1)),
+        ([row(0.10)], Steps(alone=1)),
+        ([row(None)], Steps()),
         ([row(0.1), row(0.1), row(0.1, step=3), row(0.2, step=3)], Steps(equal=1, unknown=1)),
     ],
 )
@@ -126,7 +141,7 @@ def test_what_the_interval_covers_and_what_it_is_conditional_on():
     assert "and the draw of the test images; conditional" in images
     assert "these test images" not in images
     assert words.covered(drop(table(1, 1, 0.4), table(5, 1, 0.8))).startswith(
-        "No interval: too few training seeds, 1 more needed."
+        "No interval of the headline's drop: too few training seeds, 1 more needed."
     )
 
 

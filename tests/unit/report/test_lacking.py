@@ -1,0 +1,54 @@
+"""Rows of a table without an interval are named, with the reason."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+from rich.console import Console
+
+from protocols.cldyb.summary import MethodSummary
+from protocols.evaluate.score.summary import MethodScore, ScoreSummary
+from protocols.report import score_words
+from protocols.report.cldyb import render
+from protocols.report.lacking import ALIKE, OF_ZERO, without_interval
+from protocols.running.provenance import Provenance
+from seqsearch.distribution.drop import Drop, drop
+from tests.unit.report.test_cldyb_words import summary
+
+NOISE = np.random.default_rng(0).normal(0, 0.01, (6, 3))
+KNOWN = drop(0.4 + NOISE[:1], 0.8 + NOISE[1:])
+FULL = drop(np.ones((1, 3)), 0.8 + NOISE[1:])
+SAME = drop(np.full((1, 3), 0.8), np.full((5, 3), 0.8))
+OF_NOTHING = drop(0.4 + NOISE[:1], np.zeros((5, 3)))
+
+
+def of(**drops: Drop) -> list[MethodSummary]:
+    return [MethodSummary(name, None, None, d, None) for name, d in drops.items()]
+
+
+def test_each_method_without_an_interval_is_named_with_its_reason() -> None:
+    assert FULL.lacking
+    said = without_interval([("er", FULL), ("slca", KNOWN), ("ranpac", SAME), ("icarl", FULL)])
+    assert said == [
+        f"No interval of the drop of er and icarl: {FULL.lacking}.",
+        f"No interval of the drop of ranpac: {ALIKE}.",
+    ]
+    assert without_interval([("slca", KNOWN)]) == without_interval([("er", SAME), ("slca", SAME)]) == []
+    assert OF_NOTHING.lacking or without_interval([("er", OF_NOTHING)]) == [
+        f"No interval of the drop of er: {OF_ZERO}."
+    ]
+
+
+def test_the_notes_of_a_table_explain_a_row_without_an_interval() -> None:
+    [mean] = of(mean=KNOWN)
+    s = summary(methods=tuple(of(er=FULL, slca=KNOWN)), mean=mean, provenance=Provenance())
+    console = Console(file=io.StringIO(), width=200)
+    console.print(render(s))
+    assert f"No interval of the drop of er: {FULL.lacking}." in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_the_notes_of_score_name_method_and_column() -> None:
+    rows = [MethodScore(m, False, None, None, d, None, {}, {}, {}) for m, d in (("er", FULL), ("slca", KNOWN))]
+    s = ScoreSummary("r", "s", tuple(rows), KNOWN, None, {}, (), (), (), None)
+    assert f"No interval of the drop of er (searched): {FULL.lacking}." in score_words.notes(s)
