@@ -9,7 +9,7 @@ import sys
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 from click.exceptions import NoArgsIsHelpError
@@ -23,6 +23,25 @@ from seqsearch.core.text import cut, shown
 from seqsearch.core.typed import brief
 
 _BRINGS = re.compile(r"^def commands\(", re.MULTILINE)
+
+
+class Refused(click.UsageError):
+    """What click itself refuses, as one line like all other refusals; exit code 2."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        of, names = self.ctx, [""]
+        while of is not None and of.parent is not None:
+            names, of = [of.info_name or "", *names], of.parent
+        said = self.format_message()
+        see = "" if "Did you mean" in said else f" (see: seqsearch {' '.join(names)}--help)"
+        click.echo(f"seqsearch: {said[:1].lower()}{said[1:].removesuffix('.') if see else said[1:]}{see}", err=True)
+
+
+def _in_a_line(error: click.UsageError) -> click.UsageError:
+    """The same error as `Refused`; one whose text is the help stays as it is."""
+    if isinstance(error, NoArgsIsHelpError | Refused):
+        return error
+    return Refused(cut(shown(error.format_message().replace("\n\t", " "))), error.ctx)
 
 
 class Main(Commands):
@@ -45,6 +64,12 @@ class Main(Commands):
             click.echo(f"seqsearch: {brief(error.filename)}: the name is too long for a file", err=True)
             sys.exit(2)
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **kwargs)
+        except click.UsageError as error:
+            raise _in_a_line(error) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             with stop.interruptible():
@@ -52,8 +77,8 @@ class Main(Commands):
         except BaseException as error:  # what it was just doing may have made something else of it
             if stop.requested():
                 end(stop.requested())
-            if isinstance(error, click.UsageError) and not isinstance(error, NoArgsIsHelpError):  # its text is the help
-                raise click.UsageError(cut(shown(error.format_message())), error.ctx) from None
+            if isinstance(error, click.UsageError):
+                raise _in_a_line(error) from None
             raise
 
     @cached_property

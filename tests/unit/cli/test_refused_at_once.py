@@ -139,11 +139,15 @@ def test_what_is_read_of_every_method_and_learner_is_what_importing_it_gives() -
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("onlin", "No such command 'onlin'. Did you mean online?"),
-        ("serach", "No such command 'serach'. Did you mean cldyb?"),
-        ("zzz", "No such command 'zzz'. There are check, cldyb, "),
-        ("pool biuld", "No such command 'biuld'. Did you mean build?"),
-        ("stream shwo", "No such command 'shwo'. Did you mean show?"),
+        ("onlin", "no such command 'onlin'. Did you mean online?"),
+        ("serach", "no such command 'serach'. Did you mean cldyb?"),
+        ("zzz", "no such command 'zzz'. There are check, cldyb, "),
+        ("pool biuld", "no such command 'biuld'. Did you mean build?"),
+        ("stream shwo", "no such command 'shwo'. Did you mean show?"),
+        ("cldyb --methods er --precision x", "invalid value for '--precision': 'x' is not one of 'float32', 'bf16'"),
+        ("cldyb --zzz", "no such option '--zzz' (see: seqsearch cldyb --help)"),
+        ("--zzz", "no such option '--zzz' (see: seqsearch --help)"),
+        ("show", "missing argument 'RUN' (see: seqsearch show --help)"),
         ("cldyb --methds er", "Did you mean '--methods'?"),
         (
             "cldyb --methods er --reward papr",
@@ -158,7 +162,9 @@ def test_what_is_read_of_every_method_and_learner_is_what_importing_it_gives() -
 def test_names_that_may_have_been_meant(command: str, says: str) -> None:
     result = CliRunner().invoke(main, command.split())
     assert result.exit_code == 2
-    assert says in result.output
+    assert says in result.stderr
+    [line] = result.stderr.splitlines()
+    assert line.startswith("seqsearch: ")
 
 
 def test_a_file_that_is_there_is_a_source(tmp_path: Path) -> None:
