@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -85,9 +84,9 @@ def _check_out(out: Path) -> None:
 
 
 def _print(what: Any) -> None:
-    from rich.console import Console
+    from protocols.report.text import console
 
-    Console(width=None if sys.stdout.isatty() else 160).print(what)
+    console().print(what)
 
 
 def commands() -> Sequence[click.Command]:

@@ -6,7 +6,6 @@ import dataclasses
 import importlib
 import json
 import shlex
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -152,7 +151,7 @@ def print_sequences(run: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"run": run.name, "sequences": to_json(found)}))
     else:
-        _print(render(f"run {run.name}", found, f": seqsearch show {copyable(run)} --sequence --json has all"), 100)
+        _print(render(f"run {run.name}", found, f": seqsearch show {copyable(run)} --sequence --json has all"))
 
 
 def _protocol_of(run: Path) -> Protocol[Any, Any]:
@@ -178,11 +177,11 @@ def print_exported(report: Any, summary: Any, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(report.to_json(summary)))
     else:
-        _print(report.render(summary), 120)
+        _print(report.render(summary))
 
 
-def _print(said: Any, width: int) -> None:
-    """On stdout, ``width`` columns wide where that is no terminal."""
-    from rich.console import Console
+def _print(said: Any) -> None:
+    """On stdout."""
+    from protocols.report.text import console
 
-    Console(width=None if sys.stdout.isatty() else width).print(said)
+    console().print(said)

@@ -113,9 +113,9 @@ def _print(what: Any, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(what))
         return
-    from rich.console import Console
+    from protocols.report.text import console
 
-    Console(width=None if sys.stdout.isatty() else 160).print(what)
+    console().print(what)
 
 
 def commands() -> Sequence[click.Command]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN, Side
+from protocols.evaluate.compare.runs import same_sequences
 from protocols.report.rank_words import accuracy, correlations, pairs, printed
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent, points
@@ -103,7 +104,7 @@ def notes(c: Comparison) -> list[str]:
         for run, labels in c.unlike.items()
     ]
     if len(c.runs) > 1 and c.shared and c.random_shared:
-        said.append("All runs have the same random sequences, so that they differ in the found ones alone.")
+        said.append(_same(c))
     if c.ranks is None:
         said.append(
             "No column of held-out accuracy (seqsearch score RUN --heldout-pool POOL makes one): name another one with "
@@ -118,6 +119,19 @@ def notes(c: Comparison) -> list[str]:
                 f"{run}: of {rewards.unknown} of {rewards.classes} classes of candidates no file says the group."
             )
     return [shown(line) for line in said]
+
+
+def _same(c: Comparison) -> str:
+    """What runs with the same random sequences, and the same accuracies on these, differ in."""
+    methods = {frozenset(s.method for s in c.sides if s.run == r.name and s.method != MEAN) for r in c.runs}
+    found = all(same_sequences(c.runs[0], r, "found") for r in c.runs)
+    searched = {s.run for s in c.sides if s.side == "found"}
+    if not found and len(methods) == 1 and len(searched) == len(c.runs):
+        return "All runs have the same random sequences, so that they differ in the found ones alone."
+    said = f"All runs have the same random sequences{' and the same found ones' if found else ''}"
+    if len(methods) > 1:
+        return f"{said}, but not the same methods."
+    return f"{said}, and the same methods."
 
 
 def _without_interval(c: Comparison) -> list[str]:

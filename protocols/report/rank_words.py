@@ -19,7 +19,8 @@ def of_table(table: Table, ranks: Agreement) -> list[Cells]:
 
 
 def printed(table: Table, ranks: Agreement | None, reach: list[list[float]] | None = None) -> Cells:
-    """The table as papers print it: final accuracies in percent with ``reach``, else as given; correlations below."""
+    """The table as papers print it: final accuracies in percent with ``reach``, half the width of intervals, else as given;
+    correlations below."""
     rows = []
     for m, method in enumerate(table.methods):
         cells = [
@@ -31,7 +32,7 @@ def printed(table: Table, ranks: Agreement | None, reach: list[list[float]] | No
         for name, figure in (("SRCC", "srcc"), ("KRCC", "krcc")):
             with_reference = [_coefficient(by_column.get(c), figure) for c in table.columns]
             rows.append((f"{name} with {ranks.reference}", *with_reference))
-    lead = "" if reach is None else "Final Acc in percent, +- half the width of its 95 % interval where there is one. "
+    lead = "" if reach is None else "Final Acc in percent, with its 95 % interval where there is one. "
     stars = f"* p < .05 (two-sided, by itself; of {_times(ranks)} nothing is corrected)." if ranks else ""
     return Cells("Accuracy by method", (lead + stars).strip(), ("Method", *table.columns), tuple(rows))
 
@@ -72,8 +73,11 @@ def pairs(ranks: Agreement) -> Cells | None:
 
 
 def accuracy(value: float, reach: float) -> str:
-    """In percent, with half the width of its interval: ``91.7 +- 4.9``."""
-    return percent(value) + (f" +- {percent(reach)}" if math.isfinite(reach) else "")
+    """In percent, with its interval, cut at 0 and 1: ``97.9 [91.4, 100.0]``; ``reach``: half its width before that, NaN if
+    there is none."""
+    if not math.isfinite(reach):
+        return percent(value)
+    return f"{percent(value)} [{percent(max(0.0, value - reach))}, {percent(min(1.0, value + reach))}]"
 
 
 def _plain(value: float) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-from protocols.report.text import count, duration, percent
+from protocols.report.text import console, count, duration, percent
 from protocols.running.protocol import MARK, resume_command
 from protocols.running.status import Status, age, status, watch
 from seqsearch.core.text import copyable, shown
@@ -21,23 +20,22 @@ def show(run: Path, *, as_json: bool, again: bool) -> None:
     Raises:
         UserError: it is no run.
     """
-    from rich.console import Console
     from rich.live import Live
     from rich.text import Text
 
-    console = Console(width=None if sys.stdout.isatty() else 120)
+    out = console()
     looks = watch(run) if again else iter([status(run)])
     with contextlib.suppress(KeyboardInterrupt):  # how one leaves --watch
         if as_json:
             for look in looks:
                 print(json.dumps(look.to_json()), flush=True)
-        elif again and console.is_terminal:
-            with Live(console=console, auto_refresh=False) as live:
+        elif again and out.is_terminal:
+            with Live(console=out, auto_refresh=False) as live:
                 for look in looks:
                     live.update(Text("\n".join(lines(look))), refresh=True)
         else:
             for look in looks:
-                console.print(Text("\n".join(lines(look))), soft_wrap=True)
+                out.print(Text("\n".join(lines(look))), soft_wrap=True)
 
 
 def lines(s: Status) -> list[str]:

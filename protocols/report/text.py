@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +12,22 @@ from seqsearch.core.text import counted, shown
 from seqsearch.distribution.interval import shows
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.text import Text
+
+COLUMNS, FEWEST = 120, 40
+"""Columns of what is printed where there is no terminal and no ``COLUMNS``; fewer than 40 are not asked for."""
+
+
+def console() -> Console:
+    """For stdout: as wide as its terminal; elsewhere as ``COLUMNS`` says, or 120 columns."""
+    from rich.console import Console
+
+    said = os.environ.get("COLUMNS", "")
+    if sys.stdout.isatty():
+        return Console()
+    known = said.isascii() and said.isdecimal() and len(said) < 6
+    return Console(width=max(FEWEST, int(said)) if known else COLUMNS)
 
 
 def line(text: str, style: str = "") -> Text:

@@ -39,7 +39,7 @@ class Comparison:
         differences: to the first run.
         start: step at which the first pool grew; None if none did.
         table: final Acc of the methods (Tables 1 and 4), a column for each run's found sequences, the random and the held-out
-            ones; ``reach [M, C]`` is half the width of each cell's interval, NaN where it has none.
+            ones; ``reach [M, C]`` is half the width of each cell's interval, not cut at 0 or 1, NaN where it has none.
         ranks: agreement of its columns with the reference; None where there is no reference.
         random_shared: all runs were judged on the same random sequences, with the same result: same methods, same seeds.
         unlike: labels that do not stand for the same method in a run, by its name, as in the first.

@@ -26,7 +26,7 @@ SECTION = Section(
     rows=("Method", "Column", "Columns", "Run", "Group"),
     columns=(
         Column(("...",),
-               "final accuracy of a method in this run or benchmark, +- half the width of its interval; below it "
+               "final accuracy of a method in this run or benchmark, with its interval, cut at 0 and 100; below it "
                "SRCC and KRCC with the reference column", "1/T sum over i <= T of a_Ti; of --table as given", PERCENT,
                UP, f"{CLDYB}, section 5.1", "sequences, training seeds and test images, as said below", TABLE),
         Column(("SRCC",), "Spearman's rank correlation of a column with the reference, over methods",

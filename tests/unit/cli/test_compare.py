@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ from click.testing import CliRunner, Result
 from protocols.cli.main import main
 from protocols.evaluate.compare.comparison import compare as compared
 from protocols.evaluate.compare.table import read_table
+from protocols.report.compare_words import notes
+from protocols.report.rank_words import accuracy
+from protocols.report.text import console
 from seqsearch.core.text import shown
 from seqsearch.results.schema import ACCURACIES
 from seqsearch.results.tables import read_rows
@@ -111,3 +115,37 @@ def test_more_than_nine_methods_have_approximate_p_values(tmp_path: Path) -> Non
     table = tmp_path / "t.csv"
     table.write_text("m,A,R\n" + "".join(f"m{i},{i * i % 7},{i}\n" for i in range(12)))
     assert "approximate" in run("--table", table).output
+
+
+@pytest.mark.parametrize(
+    ("other", "all_methods", "says"),
+    [
+        ([4, 5], True, "random sequences, so that they differ in the found ones alone."),
+        ([2, 3], True, "random sequences and the same found ones, and the same methods."),
+        ([2, 3], False, "random sequences and the same found ones, but not the same methods."),
+        ([4, 5], False, "random sequences, but not the same methods."),
+    ],
+)
+def test_what_runs_share_is_said_as_it_is(tmp_path: Path, other: list[int], all_methods: bool, says: str) -> None:
+    found = compared([make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", [other])])
+    of_both = tuple(s for s in found.sides if (s.run, s.method) != ("b", "slca"))
+    assert f"All runs have the same {says}" in notes(found if all_methods else replace(found, sides=of_both))
+
+
+def test_no_interval_of_an_accuracy_leaves_0_to_100(tmp_path: Path) -> None:
+    assert accuracy(0.979, 0.065) == "97.9 [91.4, 100.0]"
+    assert accuracy(0.03, 0.05) == "3.0 [0.0, 8.0]"
+    assert accuracy(0.03, math.nan) == "3.0"
+    ran = run(make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", [[4, 5]]))
+    assert "+-" not in ran.output
+    assert "86.0 [" in ran.output  # slca on random sequences
+
+
+def test_where_there_is_no_terminal_columns_say_how_wide(runs: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    for said, wide in (("80", 80), ("", 120), ("many", 120), ("0", 40)):
+        monkeypatch.setenv("COLUMNS", said)
+        assert console().width == wide
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, run(*runs).output.splitlines())) <= 80
+    monkeypatch.delenv("COLUMNS")
+    assert 80 < max(map(len, run(*runs).output.splitlines())) <= 120
