@@ -109,10 +109,9 @@ class OnlineSettings(MethodSettings):
             )
         if any(s % self.step_size for s in self.shifts):
             wrong = next(s for s in self.shifts if s % self.step_size)
-            low = wrong // self.step_size * self.step_size
-            raise UserError(
-                f"--shift {wrong} is no multiple of --batch {self.step_size}: take {low} or {low + self.step_size}"
-            )
+            low, high = wrong // self.step_size * self.step_size, (wrong // self.step_size + 1) * self.step_size
+            near = f"{low} or {high}" if low else str(high)
+            raise UserError(f"--shift {wrong} is no multiple of --batch {self.step_size}: take {near}")
         if self.shift == AUTO and not self.search:
             raise UserError("--shift auto is chosen on the search part: leave --search 0 out, or name a shift")
         _ = self.budgets, self.drawn, self.shuffled
@@ -133,7 +132,12 @@ class OnlineSettings(MethodSettings):
             return ()
         if self.shift in PRESETS:
             return (PRESETS[self.shift][1],)
-        return _numbers("--shift", self.shift, f"{AUTO}, {', '.join(PRESETS)}, or samples, e.g. 256 or 256,1024")
+        if "0" in (named := [p.strip() for p in self.shift.split(",")]):
+            rest = ",".join(p for p in named if p != "0") or f"{AUTO}, or samples ahead, e.g. {4 * self.step_size}"
+            raise UserError(f"--shift {self.shift[:40]!r}: online accuracy (0) is always measured: write {rest[:80]}")
+        few, many = 4 * self.step_size, 16 * self.step_size
+        wanted = f"{AUTO}, {', '.join(PRESETS)}, or samples, e.g. {few} or {few},{many}"
+        return _numbers("--shift", self.shift, wanted)
 
     @property
     def shuffled(self) -> tuple[int, ...]:

@@ -30,6 +30,10 @@ def test_what_is_understood():
     ("wrong", "says"),
     [
         ({"shift": "100"}, "--shift 100 is no multiple of --batch 64: take 64 or 128"),
+        ({"shift": "16"}, "--shift 16 is no multiple of --batch 64: take 64"),
+        ({"shift": "0,64"}, "--shift '0,64': online accuracy (0) is always measured: write 64"),
+        ({"shift": "0", "batch": 100}, "is always measured: write auto, or samples ahead, e.g. 400"),
+        ({"shift": "soon", "batch": 100}, "or samples, e.g. 400 or 400,1600"),
         ({"shift": "soon"}, "--shift 'soon': write auto, cglm, cloc, or samples"),
         ({"shift": "0"}, "--shift '0'"),
         ({"shift": "64,64"}, "--shift '64,64'"),
