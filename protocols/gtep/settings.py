@@ -13,6 +13,7 @@ from seqsearch.core import command_line
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.settings import MOST_TASKS, MethodSettings, StudySettings, check_trainings, setting
+from seqsearch.core.typed import brief
 
 AUTO, MOST_TRIALS = "auto", 10_000
 TUNED, ORIGINAL, PRINTED = "tuned", "original", "paper:"
@@ -109,6 +110,11 @@ class GtepSettings(MethodSettings):
             )
         if not any(p.strip() for p in self.pool):
             raise UserError("--pool is missing: name one or more pools to judge on, e.g. --pool photos/:half=2")
+        if (tuned := self.tune_pool.strip()) in (p.strip() for p in self.pool):
+            raise UserError(
+                f"--tune-pool and --pool are both {brief(tuned)}: what is judged on must have other classes than what is tuned "
+                "on: name other pools, or halves of one (half=1 and half=2), e.g. --tune-pool photos/:half=1 --pool photos/:half=2"
+            )
         if command_line.in_list(self.methods):
             raise UserError(
                 "--methods: a command has no hyperparameters that are known here: leave it out, or use seqsearch score"

@@ -51,7 +51,8 @@ def parse_items(text: str, kind: str) -> list[Item]:
     items = [parse_item(p, kind) for p in pieces]
     [(most, times)] = Counter(i.text for i in items).most_common(1)
     if times > 1:
-        raise UserError(f"{kind} {most!r} is named twice: each may appear once (give them different parameters)")
+        other = "parts of other classes, e.g. half=1 and half=2" if kind == "pool" else "different parameters"
+        raise UserError(f"{kind} {most!r} is named twice: each may appear once (or give them {other})")
     return items
 
 

@@ -37,6 +37,14 @@ def refused(path: Path, *arguments: object) -> str:
     ("arguments", "says"),
     [
         (["--methods", "simplecil", "--pool", HALF.format(2)], "--tune-pool is missing"),
+        (
+            ["--methods", "simplecil", "--tune-pool", HALF.format(1), "--pool", HALF.format(2), "--pool", HALF.format(1)],
+            "must have other classes than what is tuned on: name other pools, or halves of one (half=1 and half=2)",
+        ),
+        (
+            ["--methods", "simplecil", "--tune-pool", HALF.format(1), "--pool", ",".join([HALF.format(2)] * 2)],
+            "is named twice: each may appear once (or give them parts of other classes, e.g. half=1 and half=2)",
+        ),
         (["--methods", "simplecil", "--tune-pool", HALF.format(1)], "--pool is missing"),
         (["--methods", "simplecil", *POOLS[:2], "--pool", OTHER, "--tasks", "3"], "different class counts"),
         (["--methods", "simplecil", *POOLS, "--tasks", "3", "--classes-per-task", "5"], "need 15 classes, and pool"),
