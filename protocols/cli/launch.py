@@ -18,7 +18,7 @@ from seqsearch.core.errors import CannotWrite, EngineDied, UserError
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.settings import flag
 from seqsearch.core.text import copyable, shown
-from seqsearch.results.schema import SEQUENCES
+from seqsearch.results.schema import SEQUENCES, STATS
 from seqsearch.storage.inside import Inside
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def print_summary(run: Path, as_json: bool) -> None:
         UserError: no run, or nothing of it was exported yet.
     """
     protocol = _protocol_of(run)
+    _tell_running(run, Inside(run).has(STATS))
     print_exported(presentation(protocol), protocol.read(run).summary, as_json)
 
 
@@ -144,6 +145,7 @@ def print_sequences(run: Path, as_json: bool) -> None:
         raise UserError(
             f"run {run} is of seqsearch {protocol.command}, which has no task sequences: leave --sequence out"
         )
+    _tell_running(run, Inside(run).has(SEQUENCES.file))
     if not Inside(run).has(SEQUENCES.file):
         again = protocol.resume_command(run)
         raise UserError(f"run {run} is not finished (no {SEQUENCES.file} yet): finish it with {again}")
@@ -152,6 +154,24 @@ def print_sequences(run: Path, as_json: bool) -> None:
         click.echo(json.dumps({"run": run.name, "sequences": to_json(found)}))
     else:
         _print(render(f"run {run.name}", found, f": seqsearch show {copyable(run)} --sequence --json has all"))
+
+
+def _tell_running(run: Path, exported: bool) -> None:
+    """On stderr that a run is running, where what an earlier session ``exported`` is shown.
+
+    Raises:
+        UserError: it is running, and nothing was exported yet.
+    """
+    from protocols.running.status import status
+
+    now = status(run)
+    if now.state != "running":
+        return
+    said = f"run {run} is running{f' ({now.process})' if now.process else ''}"
+    see = f"see how it is doing with: seqsearch status {copyable(run)}"
+    if not exported:
+        raise UserError(shown(f"{said}: nothing of it can be shown yet; {see}"))
+    click.echo(shown(f"{said}: what follows is what it had before; {see}"), err=True)
 
 
 def _protocol_of(run: Path) -> Protocol[Any, Any]:

@@ -113,7 +113,7 @@ class GtepSettings(MethodSettings):
         if (tuned := self.tune_pool.strip()) in (p.strip() for p in self.pool):
             raise UserError(
                 f"--tune-pool and --pool are both {brief(tuned)}: what is judged on must have other classes than what is tuned "
-                "on: name other pools, or halves of one (half=1 and half=2), e.g. --tune-pool photos/:half=1 --pool photos/:half=2"
+                "on: name other pools, or halves of one (half=1 and half=2): --tune-pool photos/:half=1 --pool photos/:half=2"
             )
         if command_line.in_list(self.methods):
             raise UserError(

@@ -41,7 +41,7 @@ def show(run: Path, *, as_json: bool, again: bool) -> None:
 def lines(s: Status) -> list[str]:
     """A status in words."""
     said = s.said if s.state != "running" or s.said.get("state") == "running" else {}  # of an earlier session
-    where = f" (process {said.get('pid')} on {said.get('host')})" if said and s.state == "running" else ""
+    where = f" ({s.process})" if s.process else ""
     reason = f": {said['reason']}" if s.state == "stopped" and said.get("reason") else ""
     life = f", last sign of life {duration(s.silent_seconds)} ago" if s.silent_seconds is not None else ""
     found = [f"run {s.run}: {s.state}{reason}{where}{'' if s.state == 'finished' else life}"]
@@ -49,11 +49,15 @@ def lines(s: Status) -> list[str]:
         found += _figures(said, running=s.state == "running")
     elif s.journalled:
         found.append(f"  {count(s.journalled, 'line')} in its journal; it said no more (made by an older version)")
+    if s.broken:
+        found.append(f"  {s.broken}: {'--resume restores it from the journal' if s.restored else 'restore it'}")
     if s.state in ("stopped", "killed"):
         found.append(f"  nothing is lost; continue with: {resume_command(s.path, s.protocol)}")
     if s.state == "finished":
         report = f"report: {s.path / 'report.html'}; " if (s.path / MARK).exists() else ""
-        found.append(f"  {report}table: seqsearch show {copyable(s.path)}")
+        again = f", with {resume_command(s.path, s.protocol)}" if s.restored else ""
+        table = f"table: seqsearch show {copyable(s.path)}"
+        found.append(f"  {report}{f'{table} (when it is restored{again})' if s.broken else table}")
     return [shown(line) for line in found]
 
 

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from protocols.running.found import ID, id_of
+from protocols.running.found import ID, id_of, journalled_config
 from protocols.running.protocol import MARK, protocols
 from seqsearch.core.errors import UserError
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.locks import is_locked
-from seqsearch.storage.reading import parsed
+from seqsearch.storage.reading import json_object, parsed
 
 LARGEST = 16 << 20
 """Bytes of a file that is looked at."""
@@ -35,7 +35,9 @@ class Status:
     Attributes:
         silent_seconds: since its last sign of life.
         journalled: lines of its journal, where it has no ``status.json``.
-        protocol: the command that made it.
+        protocol: the command that made it, by its ``config.json``; by the journal where that is broken.
+        broken: what is wrong with its ``config.json``, without which nothing reads the run; empty: nothing. ``restored``: the
+            journal has what it said, so that ``--resume`` restores it.
         said: its ``status.json``; empty if it has none (it never began, or an older version made it).
     """
 
@@ -46,12 +48,22 @@ class Status:
     journalled: int
     protocol: str
     said: dict[str, Any]
+    broken: str = ""
+    restored: bool = False
+
+    @property
+    def process(self) -> str:
+        """What runs it, ``process 7 on HOST``; empty if it does not run, or did not say yet."""
+        if self.state != "running" or self.said.get("state") != "running":  # of an earlier session
+            return ""
+        return f"process {self.said.get('pid')} on {self.said.get('host')}"
 
     def to_json(self) -> dict[str, Any]:
         """All that is known, plain."""
         return {
             **self.said, "run": self.run, "path": str(self.path), "state": self.state,
             "silent_seconds": self.silent_seconds, "journalled": self.journalled, "protocol": self.protocol,
+            **({"broken": self.broken} if self.broken else {}),
         }  # fmt: skip
 
 
@@ -62,22 +74,28 @@ def status(run: Path) -> Status:
         UserError: it is no run.
     """
     here = Inside(run)
-    try:
-        config = parsed(here.read("config.json", LARGEST))
-    except FileNotFoundError:
-        if not here.has("journal.jsonl"):
-            raise UserError(f"{run} is no run folder: it has no config.json") from None
-        config = {}  # lost: it is in the journal, too
-    except (OSError, ValueError):
-        config = {}
+    if not here.has("config.json") and not here.has("journal.jsonl"):
+        raise UserError(f"{run} is no run folder: it has no config.json")
+    config, broken = _config(run)
+    kept = journalled_config(run) if broken else None
+    config = kept or config
     said = _said(here)
     silent = _silent(said.get("at"))
     journalled = 0 if said else _lines(here)
     if silent is None and (journal := here.stat("journal.jsonl")):
         silent = max(0.0, time.time() - journal.st_mtime)
-    config = config if isinstance(config, dict) else {}
     name, protocol = _named(config.get("run_id")) or id_of(run), str(_named(config.get("protocol")))
-    return Status(run, name, _state(run, config.get("protocol"), said, silent), silent, journalled, protocol, said)
+    return Status(
+        run,
+        name,
+        _state(run, config.get("protocol"), said, silent),
+        silent,
+        journalled,
+        protocol,
+        said,
+        broken,
+        bool(kept),
+    )
 
 
 def watch(run: Path) -> Iterator[Status]:
@@ -91,6 +109,17 @@ def watch(run: Path) -> Iterator[Status]:
 
 
 # ------------------------------------------------------------------------------------------------ what is there
+
+
+def _config(run: Path) -> tuple[dict[str, Any], str]:
+    """``config.json``, and what is wrong with it."""
+    try:
+        config = json_object(run / "config.json", LARGEST)
+    except UserError as error:
+        return {}, str(error).removesuffix(": restore it")
+    if config.get("protocol") not in list(protocols()):
+        return config, f"{run / 'config.json'} does not say what the run is of"
+    return config, ""
 
 
 def _state(run: Path, protocol: object, said: dict[str, Any], silent: float | None) -> State:
