@@ -99,6 +99,19 @@ def _time(stats: dict[str, Any], seconds: float) -> str:
     return f"{spent} in {sessions} (+ {duration(float(starting))} starting, which --time-budget does not count)"
 
 
+def _time_of_killed(stats: dict[str, Any]) -> str:
+    """What is known of the time of a run of which sessions were killed; empty where none was."""
+    sessions, killed = int(stats.get("sessions") or 0), int(stats.get("killed_sessions") or 0)
+    if not killed:  # of an older version, which did not say how many
+        return f"; how long {count(sessions, 'session')} took is not known: some were killed" if sessions > 1 else ""
+    known = f"{duration(float(stats.get('others_seconds') or 0))} in {count(sessions - killed, 'session')}"
+    unknown = f"{count(killed, 'more session')} {'was' if killed == 1 else 'were'} killed, and did not say how long"
+    took = " it took" if killed == 1 else " they took"
+    if killed >= sessions:
+        return f"; {unknown.replace('more ', '')}{took}"
+    return f"; {known}; {unknown}{took}"
+
+
 def cost(stats: dict[str, Any] | None) -> list[str]:
     """What the trainings of the run did not do (`hardly_moved`), and what they took, as far as it says."""
     if stats is None:
@@ -111,6 +124,8 @@ def cost(stats: dict[str, Any] | None) -> list[str]:
         text += f"; {count(int(stats['replayed']), 'result')} replayed from the journal"
     if (seconds := stats.get("wall_seconds")) is not None:
         text += f"; {_time(stats, float(seconds))}"
+    else:
+        text += _time_of_killed(stats)
     if (busy := stats.get("busy_share")) is not None:
         text += f", workers busy {percent(float(busy))} % of it"
     return [*hardly_moved(stats), text + "."]

@@ -7,7 +7,7 @@ import json
 import os
 import statistics
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -152,6 +152,12 @@ class Searched(typing.Protocol):
     def counts(self) -> Counts: ...
 
 
+def _of_killed(sessions: int, ends: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Where sessions were killed, which did not say what they took: how many, and what the others did [s]."""
+    said = [n["wall_seconds"] for n in ends if "wall_seconds" in n]
+    return {"killed_sessions": sessions - len(said), "others_seconds": sum(said)} if len(said) < sessions else {}
+
+
 def write_costs(
     folder: RunFolder,
     info: RunInfo,
@@ -183,6 +189,7 @@ def write_costs(
         "naive": search.counts.naive if search else 0,
         "replayed": journal.replayed,
         "wall_seconds": total("wall_seconds"),
+        **_of_killed(sessions, ends),
         **({name: total(name) for name in BUDGETED} if sessions and total(BUDGETED[0]) is not None else {}),
         "busy_share": busy_share if sessions == 1 else None,
         "sessions": sessions,

@@ -12,8 +12,8 @@ from seqsearch.storage.reading import json_object
 
 BUDGETED = ("starting_seconds", "budget_seconds")
 """What ``--time-budget`` did not count, and what it did: of runs all of whose sessions had one."""
-TIMES = ("wall_seconds", "busy_share", *BUDGETED)
-COUNTS = ("trained", "naive", "replayed", "sessions", *TIMES)
+TIMES = ("wall_seconds", "busy_share", "others_seconds", *BUDGETED)
+COUNTS = ("trained", "naive", "replayed", "sessions", "killed_sessions", *TIMES)
 """Numbers in ``stats.json``."""
 
 
