@@ -50,7 +50,9 @@ def verdict(e: Effects) -> str:
     harder = [WHICH[name] for name, c in e.effects.items() if c.together.sign > 0]
     easier = [WHICH[name] for name, c in e.effects.items() if c.together.sign < 0]
     if not harder and not easier:
-        return "Which of classes, grouping and order makes the found sequences hard cannot be told yet"
+        return (
+            "Whether the choice of classes, their grouping or the order of tasks makes a difference cannot be told yet"
+        )
     said = [f"harder by {_and(harder)}" if harder else "", f"easier by {_and(easier)}" if easier else ""]
     return f"{subject} {_and([x for x in said if x])}"
 

@@ -182,15 +182,18 @@ def read_config(run: Path) -> dict[str, Any]:
     return json_object(run / "config.json")
 
 
+def trained_nothing(run: Path, config: dict[str, Any]) -> str:
+    """Why a run that only plans has no accuracies, as its config says; empty of any other."""
+    own = config.get("settings")
+    if isinstance(own, dict) and "similarity" in own and "methods" not in own:
+        return f"run {run} trained nothing, so that it has no accuracies: name its sequences, {run / SEQUENCES.file}"
+    return ""
+
+
 def _lacking(run: Path, config: dict[str, Any], name: str) -> str:
     """What is to be said of a run without this file."""
-    if (
-        name != SEQUENCES.file
-        and isinstance(own := config.get("settings"), dict)
-        and "similarity" in own
-        and "methods" not in own
-    ):
-        return f"run {run} trained nothing, so that it has no accuracies: name its sequences, {run / SEQUENCES.file}"
+    if name != SEQUENCES.file and (why := trained_nothing(run, config)):
+        return why
     command = copyable(str(config.get("protocol", "cldyb")).partition("-")[0])  # edge-plan is made by edge
     return f"run {run} is not finished (no {name} yet): finish it with seqsearch {command} --resume {copyable(run)}"
 

@@ -16,6 +16,7 @@ from protocols.evaluate.parts.study import prepare as prepared
 from seqsearch.backbones.base import FromScratch
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
+from seqsearch.core.text import counted
 from seqsearch.core.types import MethodSpec, Tasks
 from seqsearch.methods.command import commands
 from seqsearch.methods.spec import hyperparameters
@@ -135,7 +136,8 @@ def _check(source: str, found: Sequence[TaskSequence], study: EvaluateStudy) -> 
     for s in found:
         if len(s.tasks) < 3 or not reorderings(s.tasks) or not regroupings(s.tasks):
             raise UserError(
-                f"{source}: sequence {s.sequence_id!r} has {len(s.tasks)} tasks, the last of {len(s.tasks[-1].classes)} classes: "
+                f"{source}: sequence {s.sequence_id!r} has {counted(len(s.tasks), 'task')}, the last of "
+                f"{counted(len(s.tasks[-1].classes), 'class')}: "
                 "after the first they have no other order, or no other grouping; explain 3 tasks of 2 classes, or more"
             )
     _check_arrivals(source, found, study.view)

@@ -15,14 +15,15 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.paths import at_home
 from seqsearch.core.settings import StudySettings, flag
-from seqsearch.core.text import shown
+from seqsearch.core.text import counted, shown
 from seqsearch.core.typed import brief, fits
 from seqsearch.results.frozen import FrozenClass, is_frozen, pinned, several_frozen
 from seqsearch.results.named import NamedSequence, read_named
 from seqsearch.results.rows import SequenceKind, TaskSequence
-from seqsearch.results.run import FOUND, RunResults, read_results
+from seqsearch.results.run import FOUND, RunResults, read_config, read_results, trained_nothing
 from seqsearch.results.schema import SEQUENCES
 from seqsearch.results.tables import read_sequences
+from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile
 from seqsearch.study.run_settings import names_code, run_settings
 
@@ -147,6 +148,8 @@ def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str]
     path = at_home(Path(values["source"]))
     if not path.exists():
         raise UserError(f"{path}: no such run folder or file")
+    if path.is_dir() and Inside(path).has(SEQUENCES.file) and (why := trained_nothing(path, read_config(path))):
+        raise UserError(why)
     said = run_settings(path) if path.is_dir() else {}
     hints = typing.get_type_hints(kind)
     fields = {f.name for f in dataclasses.fields(kind)} - {"source", *(("methods",) if methods == "never" else ())}
@@ -207,6 +210,6 @@ def _one_length(path: Path, sequences: tuple[S, ...]) -> tuple[S, ...]:
     if len(lengths) > 1:
         (a, first), (b, second) = list(lengths.items())[:2]
         raise UserError(
-            f"{path}: sequence {first!r} has {a} tasks, {second!r} {b}: judge those of one length at a time"
+            f"{path}: sequence {first!r} has {counted(a, 'task')}, {second!r} {b}: judge those of one length at a time"
         )
     return sequences

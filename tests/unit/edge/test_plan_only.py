@@ -281,6 +281,8 @@ def test_a_plan_has_no_accuracies_and_no_command_continues_it_to_some(
     assert said.stderr.endswith(
         f"trained nothing, so that it has no accuracies: name its sequences, {run}/sequences.parquet\n"
     )
+    unnamed = seqsearch("explain", run)
+    assert (unnamed.exit_code, unnamed.stderr) == (2, said.stderr), "before --methods is asked for"
     assert read_source(run / "sequences.parquet").sequences
     (run / "sequences.parquet").unlink()
     said = seqsearch("score", run, "--methods", "simplecil", "--workers", 0)

@@ -210,7 +210,8 @@ def test_other_regroupings_are_not_taken_for_those_of_the_source(out: Path, tmp_
     ("tasks", "wrong"),
     [
         ([["a", "b"], ["c", "d"]], "no other order, or no other grouping"),
-        ([["a"], ["b"], ["c"]], "no other order, or no other grouping"),
+        ([["a"], ["b"], ["c"]], "has 3 tasks, the last of 1 class: after the first they have no other order"),
+        ([["a", "b"]], "has 1 task, the last of 2 classes: after the first"),
         ([[["a", "b"], ["c", "d"], ["e", "f"]], [["c", "b"], ["a", "d"], ["e", "f"]]], "begin with different tasks"),
     ],
 )  # fmt: skip
