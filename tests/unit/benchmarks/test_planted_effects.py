@@ -6,7 +6,6 @@ from benchmarks.planted_effects import PLANTS, World, explained, recovered
 from protocols.report.explain_words import headline, notes
 from seqsearch.distribution.effects import EFFECTS
 
-
 UNKNOWN = "Whether the choice of classes, their grouping or the order of tasks makes a difference cannot be told yet"
 
 
