@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from collections.abc import Iterator
@@ -74,7 +75,7 @@ def status(run: Path) -> Status:
         UserError: it is no run.
     """
     here = Inside(run)
-    if not here.has("config.json") and not here.has("journal.jsonl"):
+    if not os.path.lexists(run / "config.json") and not here.has("journal.jsonl"):
         raise UserError(f"{run} is no run folder: it has no config.json")
     config, broken = _config(run)
     kept = journalled_config(run) if broken else None
