@@ -41,7 +41,7 @@ def every() -> list[tuple[str, Column]]:
 
 
 def matching(name: str) -> list[tuple[str, Column]]:
-    """The columns of a section, else those that are called ``name``, else those whose heading begins with it, whatever its case.
+    """The columns of a section, and those that are called ``name``, else those whose heading begins with it, whatever its case.
 
     A heading is known whole, without what it has in brackets, as ``[95 %]``, and with the line below it (``Acc found``); what
     ``...`` stands for in it may be anything, unless it is all of the heading. Empty if there is none.
@@ -49,11 +49,11 @@ def matching(name: str) -> list[tuple[str, Column]]:
     wanted, known = _plain(name), every()
     if not wanted:
         return []
-    called = [(s, c) for s, c in known if wanted in _names(c)]
+    called = [(s, c) for s, c in known if s == wanted or wanted in _names(c)]
     begun = [(s, c) for s, c in known if any(_plain(h).startswith(wanted) for h in c.headings)]
     bare = _plain(_bare(name))
     filled = [(s, c) for s, c in known if bare in _names(c) or any(_filled(h, bare) for h in c.headings)]
-    return [(s, c) for s, c in known if s == wanted] or called or begun or filled
+    return called or begun or filled
 
 
 def answer(name: str) -> str:
