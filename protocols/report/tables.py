@@ -61,15 +61,15 @@ class Grid:
 
     def blocks(self, width: int) -> list[tuple[dict[int, int], list[int]]]:
         """Columns that fit into ``width`` beside each other, and the widths of those that are fixed there."""
-        headings, rows = self.cells.headings, self.cells.rows
-        columns = list(zip(*(map(line, row) for row in rows), strict=True)) or [()] * len(headings)
+        named, rows = self.cells.headings, self.cells.rows
+        columns = list(zip(*(map(line, row) for row in rows), strict=True)) or [()] * len(named)
         cell = [max((c.cell_len for c in column), default=0) for column in columns]
-        least = [max(min(n, WHOLE), *(len(w) for w in ["", *h.split()])) for n, h in zip(cell, headings, strict=True)]
-        if sum(max(n, len(h)) + GAP for n, h in zip(cell, headings, strict=True)) - GAP <= width:
-            return [({}, list(range(len(headings))))]
+        least = [max(min(n, WHOLE), *(len(w) for w in ["", *h.split()])) for n, h in zip(cell, named, strict=True)]
+        if sum(max(n, len(h)) + GAP for n, h in zip(cell, named, strict=True)) - GAP <= width:
+            return [({}, list(range(len(named))))]
         first = list(range(self._telling()))
         made: list[list[int]] = [[]]
-        for i in range(len(first), len(headings)):
+        for i in range(len(first), len(named)):
             there = [*first, *made[-1], i]
             if made[-1] and sum(least[c] + GAP for c in there) - GAP > width:
                 made.append([])
