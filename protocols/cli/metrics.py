@@ -13,11 +13,11 @@ import click
 def metrics(name: str | None, markdown: bool) -> None:
     """Tell what the columns of the tables are, with formula, unit, range, direction, source and what intervals are over.
 
-    NAME: of a column (AR), or of the tables of a command (mcil)."""
-    from protocols.report.metric_table import every, matching, page, text
+    NAME: of a column as a table has it (AR, "Acc found", "best of 10"), or of the tables of a command (mcil)."""
+    from protocols.report.metric_table import answer, every, page, text
 
-    columns = matching(name) if name is not None else every()
-    click.echo(page() if markdown else text(columns), nl=not markdown)
+    said = page() if markdown else text(every()) if name is None else answer(name)
+    click.echo(said, nl=not markdown)
 
 
 def commands() -> Sequence[click.Command]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.correlation.blocks import FEWEST_BLOCKS, block_size, of_means
+from seqsearch.correlation.blocks import FEWEST_BLOCKS, block_size, of_means, too_few
 from seqsearch.distribution.interval import Float64, Interval
 from seqsearch.results.rows import Row
 
@@ -41,7 +41,7 @@ class Blocks:
             return (
                 np.empty((len(self.right), 0)),
                 size,
-                f"{total} samples are no {FEWEST_BLOCKS} blocks of {size}",
+                too_few(total, size),
             )
         ends = np.searchsorted(np.cumsum(self.n), np.linspace(0, total, total // size + 1)[1:-1], side="left") + 1
         edges = np.unique(np.concatenate([[0], ends]))

@@ -91,11 +91,11 @@ def _head(summary: Summary) -> str:
     drop = summary.overall.drop
     cards = ""
     if drop is not None and not table.one_task(summary):
-        size, name, bounds = words.change_in_parts(drop)
+        size, bounds = words.change_in_parts(drop)
         figures = (
             ("found", f"{percent(drop.found)} %", "final accuracy, found sequences"),
             ("random", f"{percent(drop.random)} %", "final accuracy, random sequences"),
-            ("", f"{size} %", f"relative {name} ({bounds})"),
+            ("", f"{size} %", f"relative drop ({bounds})"),
         )
         cells = "".join(f'<div><b class="{css}">{value}</b><span>{what}</span></div>' for css, value, what in figures)
         cards = f'<div class="figures">{cells}</div>'

@@ -56,22 +56,18 @@ def verdict(drop: Drop | None) -> str:
 
 
 def change(drop: Drop) -> str:
-    """The relative drop, or rise, with its interval or what that lacks: ``a relative drop of 29.8 % (95 % interval ...)``."""
-    size, name, bounds = change_in_parts(drop)
-    return f"a relative {name} of {size} % ({bounds})"
+    """The relative drop, with the signs of the tables, and its interval or what that lacks: ``a relative drop of 29.8 % (95 %
+    interval ...)``; where no direction is told only by its name, ``relative drop -3.3 % (...)``."""
+    size, bounds = change_in_parts(drop)
+    told = drop.relative.sign and shows(drop.relative.value)
+    return f"{'a relative drop of' if told else 'relative drop'} {size} % ({bounds})"
 
 
-def change_in_parts(drop: Drop) -> tuple[str, str, str]:
-    """Size in percent, ``drop`` or ``rise``, and the interval of that or what it lacks.
-
-    One that does not show is neither: a ``change`` of 0.0, of which the bounds are those of a drop.
-    """
+def change_in_parts(drop: Drop) -> tuple[str, str]:
+    """The relative drop in percent, below 0 where found sequences score higher, and its interval or what it lacks."""
     r = drop.relative
-    name, low, high = ("rise", -r.high, -r.low) if r.value < 0 else ("drop", r.low, r.high)
-    if not shows(r.value):
-        name, low, high = "change", r.low, r.high
-    bounds = f"95 % interval {percent(low)} to {percent(high)}" if math.isfinite(low) else drop.lacking or "no interval"
-    return percent(abs(r.value)), name, bounds
+    interval = f"95 % interval {percent(r.low)} to {percent(r.high)}"
+    return percent(r.value), interval if math.isfinite(r.low) else drop.lacking or "no interval"
 
 
 def nothing_to_choose_by(summary: Summary) -> str:

@@ -51,6 +51,7 @@ class Column:
         over: what its interval is over; empty where it has none.
         table: title of the table that it stands in, where others with this heading mean something else; may be a beginning.
         told_in: where it is told instead, if no table has it.
+        below: what stands in a second line of the heading, as ``found`` below ``Acc``.
     """
 
     headings: tuple[str, ...]
@@ -62,6 +63,7 @@ class Column:
     over: str = ""
     table: str = ""
     told_in: str = ""
+    below: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,9 @@ class Section:
     Attributes:
         rows: columns that name a row, or say how it ended.
         columns: all others.
+        measured: what rows are of where that changes what their figures mean, and what it is.
     """
 
     rows: tuple[str, ...]
     columns: tuple[Column, ...]
+    measured: tuple[tuple[str, str], ...] = ()

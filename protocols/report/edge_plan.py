@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from protocols.edge.plan import ExtremesPlan
@@ -11,7 +12,7 @@ from protocols.report.sequences import FOUND
 from protocols.report.sequences import render as render_sequences
 from protocols.report.sequences import to_json as sequences_to_json
 from protocols.report.tables import columns_of
-from protocols.report.text import line
+from protocols.report.text import count, line
 from seqsearch.extremes.find import Extreme
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def _sequences(s: PlanSummary) -> Iterator[RenderableType]:
     shown = [x for x in s.sequences if x.sequence.kind in FOUND] + random[:1]
     if shown:
         yield line("")
-        yield render_sequences(f"sequences, one of {len(random):,} random ones", shown)
+        first = f" (of {count(len(random), 'random sequence')} the first)" if len(random) > 1 else ""
+        yield render_sequences(f"Sequences shown{first}", shown)
         yield line("")
 
 
@@ -64,8 +66,7 @@ def table(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
             )  # fmt: skip
     for i, value in enumerate(random):
         grid.add_row(f"random-{i}", number(value), "", "", beyond(p, value), "", "", "")
-    shape = f"{sum(p.sizes)} classes in {len(p.sizes)} tasks of {_sizes(p.sizes)}"
-    about = f"similarity: {p.source}; {shape}; S ({p.objective}) of random sequences: "
+    about = f"similarity: {p.source}; {shape(p.sizes)}; S ({p.objective}) of random sequences: "
     about += (
         "not defined, so that hard and easy mean nothing"
         if p.mean is None
@@ -101,11 +102,16 @@ def beyond(p: ExtremesPlan, value: float | None) -> str:
     return f"{(value - p.mean) / p.sd:+.1f} sd"
 
 
-def _sizes(sizes: Sequence[int]) -> str:
-    counts: list[list[int]] = []
-    for m in sizes:
-        if counts and counts[-1][0] == m:
-            counts[-1][1] += 1
-        else:
-            counts.append([m, 1])
-    return " + ".join(f"{times} x {m}" if times > 1 else str(m) for m, times in counts)
+def shape(sizes: Sequence[int]) -> str:
+    """How many classes there are in tasks of these ``sizes``, in their order.
+
+    >>> shape([3, 3, 3, 3])
+    '12 classes in 4 tasks of 3 each'
+    >>> shape([6, 2, 2])
+    '10 classes in 3 tasks, 1 of 6, then 2 of 2'
+    """
+    said = f"{count(sum(sizes), 'class')} in {count(len(sizes), 'task')}"
+    if len(sizes) == 1:
+        return said
+    parts = [f"{len(list(of))} of {m}" for m, of in groupby(sizes)]
+    return f"{said} of {sizes[0]} each" if len(parts) == 1 else f"{said}, {', then '.join(parts)}"

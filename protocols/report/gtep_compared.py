@@ -173,7 +173,10 @@ def takeaways(s: Summary) -> list[str]:
             verdict = f"of none is it shown: {found.first} is highest, {enumerated(found.alike)} cannot be told from it"
         else:
             verdict = f"yes, {found.first}"
-        asked = f"Key Takeaway 1 on {name}, does a method outperform the others with the settings that it goes by?"
+        asked = (
+            f"The paper's first question (Key Takeaway 1), on {name}: does a method outperform the others with the settings that "
+            "it goes by?"
+        )
         said.append(f"{asked} {verdict}. By H, over class orders of these classes, of these settings.")
         said.append(cheap_and_stable(name, next(c for c in cells if c.method == found.first), cells))
     return said
@@ -184,7 +187,8 @@ def cheap_and_stable(name: str, first: Cell, cells: list[Cell]) -> str:
     memory = _place(first, cells, lambda c: math.nan if c.params_bytes is None else float(c.params_bytes))
     seconds = _place(first, cells, lambda c: c.seconds)
     text = (
-        f"Key Takeaway 2 on {name}, is it cheaper, and stable? {first.method} has {size(first.params_bytes)} of parameters "
+        f"The paper's second question (Key Takeaway 2), on {name}: is it cheaper, and stable? "
+        f"{first.method} has {size(first.params_bytes)} of parameters "
         f"beyond the backbone ({memory}) and takes {seconds_text(first.seconds)} to train an order ({seconds}; on the machines "
         "of this run)"
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 
@@ -40,21 +41,59 @@ def every() -> list[tuple[str, Column]]:
 
 
 def matching(name: str) -> list[tuple[str, Column]]:
-    """The columns of a section, else those that are called ``name``, else those whose heading begins with it, whatever its case.
+    """The columns of a section, and those that are called ``name``, else those whose heading begins with it, whatever its case.
 
-    What a heading has in brackets, as ``[95 %]``, is no part of its name.
+    A heading is known whole, without what it has in brackets, as ``[95 %]``, and with the line below it (``Acc found``); what
+    ``...`` stands for in it may be anything, unless it is all of the heading. Empty if there is none.
+    """
+    wanted, known = _plain(name), every()
+    if not wanted:
+        return []
+    called = [(s, c) for s, c in known if s == wanted or wanted in _names(c)]
+    begun = [(s, c) for s, c in known if any(_plain(h).startswith(wanted) for h in c.headings)]
+    bare = _plain(_bare(name))
+    filled = [(s, c) for s, c in known if bare in _names(c) or any(_filled(h, bare) for h in c.headings)]
+    return called or begun or filled
+
+
+def answer(name: str) -> str:
+    """What ``name`` is: columns, see `matching`; what rows are called, or what their figures are of.
 
     Raises:
-        UserError: there is none; near names are suggested.
+        UserError: it is nothing of these; near names are suggested.
     """
-    wanted, known = name.strip().lower(), every()
-    called = [(s, c) for s, c in known if wanted in (_bare(h).lower() for h in c.headings)]
-    begun = [(s, c) for s, c in known if any(h.lower().startswith(wanted) for h in c.headings)]
-    found = [(s, c) for s, c in known if s == wanted] or called or begun
-    if not found or not wanted:
-        meant = did_you_mean(name, dict.fromkeys([*sections(), *(_bare(h) for _, c in known for h in c.headings)]))
+    wanted = _plain(name)
+    found = [_paragraph(s, c) for s, c in matching(name)]
+    for s, section in sections().items():
+        found += [
+            f"{r} ({s})\n  names a row, or says how it ended: it is no figure"
+            for r in section.rows
+            if _plain(r) == wanted
+        ]
+        found += [f"{m} ({s})\n  what a row is of: {about}" for m, about in section.measured if _plain(m) == wanted]
+    if not found:
+        rows = [r for s in sections().values() for r in (*s.rows, *dict(s.measured))]
+        near = dict.fromkeys([*sections(), *(_bare(h) for _, c in every() for h in c.headings), *rows])
+        meant = did_you_mean(name, near)
         raise UserError(f"{brief(name)}: no such column, and no such table; {meant}seqsearch metrics lists them all")
-    return found
+    return "\n\n".join(found)
+
+
+def _plain(text: str) -> str:
+    """As it is compared: in small letters, spaces alike, a word that goes on in the next line in one piece."""
+    return re.sub(r"(?<=\w)- ?(?=\w)", "", " ".join(text.lower().split()))
+
+
+def _names(c: Column) -> set[str]:
+    """What a column may be called."""
+    whole = {*c.headings, *(f"{h} {lower}" for h in c.headings for lower in c.below)}
+    return {_plain(n) for text in whole for n in (text, _bare(text))}
+
+
+def _filled(heading: str, wanted: str) -> bool:
+    """Whether ``wanted`` is the heading with something in the place of ``...``."""
+    parts = [re.escape(part) for part in _plain(_bare(heading)).split("...")]
+    return any(parts) and len(parts) > 1 and re.fullmatch(".+".join(parts), wanted) is not None
 
 
 def _bare(heading: str) -> str:

@@ -65,7 +65,10 @@ def samples(number: float) -> str:
 def series_chart(
     lines: Sequence[Series], x_name: str, *, mark: int | None = None, log_x: bool = False, in_percent: bool = True
 ) -> str:
-    """Lines over samples; a dashed line stands upright at ``mark``. With ``log_x`` x is log2(1 + x)."""
+    """Lines over what is counted (samples, experiences), whole numbers on the axis; a dashed line stands upright at ``mark``.
+
+    With ``log_x`` x is log2(1 + x).
+    """
 
     def place(x: float) -> float:
         return math.log2(1 + x) if log_x else x
@@ -79,7 +82,8 @@ def series_chart(
         at = [(place(x), samples(x)) for x in [0.0, *grid[::every]] if min(xs) <= place(x) <= max(xs)]
         at = [a for i, a in enumerate(at) if not i or a[0] - at[i - 1][0] > (max(xs) - min(xs)) / 16]
     else:
-        at = [(x, samples(x)) for x in ticks(*axes.x_range, about=4) if x >= 0]
+        whole = (x for x in ticks(*axes.x_range, about=4) if x >= 0 and math.isclose(x, round(x)))
+        at = [(x, samples(x)) for x in whole]
     parts = _frame(axes, at, x_name, in_percent)
     if mark is not None and min(xs) <= place(mark) <= max(xs):
         across = f'x1="{axes.x(place(mark)):.1f}" x2="{axes.x(place(mark)):.1f}"'

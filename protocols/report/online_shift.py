@@ -16,7 +16,10 @@ def _by_rule(s: Summary) -> str:
     said = s.run.shift.get("by_rule")
     rule = said.get("shift") if isinstance(said, dict) else None
     if not isinstance(rule, int) or isinstance(rule, bool) or rule < 0:
-        return "on the search part the rule gives none, so that nothing says that labels do not hang together so far apart."
+        return (
+            "on the search part the rule finds no shift, so that labels may still tell of each other S samples apart; intervals "
+            "and verdicts may be too sure."
+        )
     if rule > s.shift:
         return (
             f"on the search part the rule gives {rule:,}. Labels hang together beyond S, blocks may be too short, and "

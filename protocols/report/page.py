@@ -52,15 +52,15 @@ b.found, b.random, .key { color: var(--c); }
   border-left: 3px solid var(--c); vertical-align: -2px; }
 .key.growth::before { border-left: 2px dashed var(--c); }
 .key.even::before { border-top: 2px dotted var(--c); }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; margin-right: min(0px, calc((1100px - 100vw) / 2)); }
 table { border-collapse: collapse; font-size: 14.5px; margin: 10px 0 8px; font-variant-numeric: tabular-nums; }
-th, td { padding: 7px 12px; text-align: right; border-bottom: 1px solid var(--rule); vertical-align: middle; }
+th, td { padding: 7px 0 7px 16px; text-align: right; border-bottom: 1px solid var(--rule); vertical-align: middle; }
 th { color: var(--soft); font-weight: 500; font-size: 13px; line-height: 1.3;
-  vertical-align: bottom; white-space: nowrap; }
+  vertical-align: bottom; }
 th small { display: block; font-size: 12px; }
 td { white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; overflow-wrap: anywhere;
-  min-width: 110px; }
+th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; overflow-wrap: break-word;
+  min-width: 110px; max-width: 34ch; }
 tr.mean td { font-weight: 650; border-top: 2px solid var(--soft); }
 ul.notes { color: var(--soft); font-size: 14px; padding-left: 18px; max-width: 92ch; margin: 10px 0; }
 ul.notes li { margin: 2px 0; overflow-wrap: anywhere; }
@@ -100,7 +100,8 @@ details { margin-top: 20px; } summary { cursor: pointer; font-weight: 600; margi
   overflow-wrap: anywhere; }
 .identity td { text-align: left; white-space: normal; overflow-wrap: anywhere; vertical-align: top; font-size: 13.5px; }
 .identity td:first-child { color: var(--soft); padding-right: 24px; min-width: 200px; }
-@media (max-width: 620px) { .step { grid-template-columns: 1fr; gap: 6px; } main { padding: 24px 16px 48px; } }
+@media (max-width: 620px) { th:first-child, td:first-child { overflow-wrap: anywhere; }
+  .step { grid-template-columns: 1fr; gap: 6px; } main { padding: 24px 16px 48px; } }
 @media print { .identity { display: none; } main { padding: 0; } }
 """
 

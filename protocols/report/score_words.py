@@ -99,7 +99,7 @@ def methods(s: ScoreSummary) -> Cells:
     made = [_row(m, kinds, any(x.searched or x.unseen for x in s.methods)) for m in s.methods]
     columns = {heading: [row[i] for row in made] for i, heading in enumerate(headings)}
     there = {n: cells for n, cells in columns.items() if n == "Method" or any(c != "-" for c in cells)}
-    drops = "; relative drop [95 %]" if any(n.startswith("drop (") for n in there) else ""
+    drops = "; relative drop [95 %]" if any(name.startswith("drop (") for name in there) else ""
     lead = f"Final Acc in percent: means over sequences and the training seeds of each, test images{drops}."
     return Cells("Methods", lead, tuple(n for n in headings if n in there), tuple(zip(*there.values(), strict=True)))
 

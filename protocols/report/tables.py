@@ -6,7 +6,7 @@ by the test that holds `protocols.report.metric_table` to the tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from protocols.report.text import line
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.table import Table
 
 
@@ -37,16 +37,65 @@ class Cells:
         )
 
 
-def grid(cells: Cells) -> Table:
-    """For a terminal: the first column to the left, the others to the right."""
-    from rich.table import Table
+WHOLE = 24
+"""Longest cells that are never broken: an accuracy with its interval has 20 characters; what is longer is text."""
+GAP = 2
+"""Between columns, in characters."""
 
-    table = Table(box=None, pad_edge=False, header_style="")
-    for i, heading in enumerate(cells.headings):
-        table.add_column(line(heading), justify="right" if i else "left", overflow="fold")
-    for row in cells.rows:
-        table.add_row(*map(line, row))
-    return table
+
+class Grid:
+    """A table for a terminal: the first column to the left, the others to the right.
+
+    Neither figures nor their intervals are broken: what does not fit beside each other stands below, with the first columns, by
+    which rows are told apart, once more.
+    """
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for i, (least, columns) in enumerate(self.blocks(options.max_width)):
+            if i:
+                yield line("")
+            yield self._table(least, columns)
+
+    def blocks(self, width: int) -> list[tuple[dict[int, int], list[int]]]:
+        """Columns that fit into ``width`` beside each other, and the widths of those that are fixed there."""
+        named, rows = self.cells.headings, self.cells.rows
+        columns = list(zip(*(map(line, row) for row in rows), strict=True)) or [()] * len(named)
+        cell = [max((c.cell_len for c in column), default=0) for column in columns]
+        least = [max(min(n, WHOLE), *(len(w) for w in ["", *h.split()])) for n, h in zip(cell, named, strict=True)]
+        if sum(max(n, len(h)) + GAP for n, h in zip(cell, named, strict=True)) - GAP <= width:
+            return [({}, list(range(len(named))))]
+        first = list(range(self._telling()))
+        made: list[list[int]] = [[]]
+        for i in range(len(first), len(named)):
+            there = [*first, *made[-1], i]
+            if made[-1] and sum(least[c] + GAP for c in there) - GAP > width:
+                made.append([])
+            made[-1].append(i)
+        return [({c: least[c] for c in block if cell[c] <= WHOLE}, [*first, *block]) for block in made]
+
+    def _telling(self) -> int:
+        """How many first columns tell rows apart; one if none do."""
+        rows = self.cells.rows
+        return next((k for k in range(1, len(self.cells.headings)) if len({r[:k] for r in rows}) == len(rows)), 1)
+
+    def _table(self, least: dict[int, int], columns: Sequence[int]) -> Table:
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, header_style="")
+        for i in columns:
+            heading = line(self.cells.headings[i])
+            table.add_column(heading, justify="right" if i else "left", overflow="fold", width=least.get(i))
+        for row in self.cells.rows:
+            table.add_row(*(line(row[i]) for i in columns))
+        return table
+
+
+def grid(cells: Cells) -> Grid:
+    """For a terminal."""
+    return Grid(cells)
 
 
 def explained(section: str) -> str:

@@ -75,10 +75,22 @@ def block_means(correct: ArrayLike, shift: int) -> tuple[Float64, int, str]:
     block = block_size(n, shift)
     G = n // block
     if G < FEWEST_BLOCKS:
-        return np.empty((len(values), 0)), block, f"{n} samples are no {FEWEST_BLOCKS} blocks of {block}"
+        return np.empty((len(values), 0)), block, too_few(n, block)
     edges = np.linspace(0, n, G + 1).astype(np.int64)
     sums = np.array([np.add.reduceat(row, edges[:-1], dtype=np.int64) for row in values])
     return sums / np.diff(edges), n // G, ""
+
+
+def too_few(n: int, block: int) -> str:
+    """That ``n`` samples give no interval, with blocks of so many.
+
+    >>> too_few(312, 100)
+    'an interval needs at least 20 blocks of 100 samples each (2,000), and there are 312'
+    """
+    needed = FEWEST_BLOCKS * block
+    return (
+        f"an interval needs at least {FEWEST_BLOCKS} blocks of {block:,} samples each ({needed:,}), and there are {n:,}"
+    )
 
 
 def block_size(n: int, shift: int) -> int:

@@ -18,37 +18,46 @@ from protocols.report.column import (
 )
 
 DROP = f"{OURS}, docs/distribution.md"
+RANDOM = ("random", "rand.")
+"""As in a page, and as in a terminal."""
 REWARD = Scale("accuracy", "any")
 
 SECTION = Section(
     rows=("Method", "Search", "Task"),
     columns=(
         Column(("Acc",), "average accuracy: all tasks, after the last", "1/T sum over i <= T of a_Ti", PERCENT, UP,
-               f"{CLDYB}, section 5.1 (no equation)"),
+               f"{CLDYB}, section 5.1 (no equation)",
+               below=("found", "own found", "held out", "searched", *RANDOM)),
         Column(("AR",), "average retention: what earlier tasks kept since they were learned; 0 for T = 1",
                "1/(T-1) sum over i < T of (a_Ti - a_ii) = -AFM", POINTS, UP,
-               f"{CLDYB}, section 5.1, footnote 1: Eq. 2 with its sign turned"),
+               f"{CLDYB}, section 5.1, footnote 1: Eq. 2 with its sign turned",
+               below=("found", *RANDOM)),
         Column(("AFM",), "average forgetting measure: what earlier tasks lost since they were learned; 0 for T = 1",
                "1/(T-1) sum over i < T of (a_ii - a_Ti)", POINTS, DOWN, f"{CLDYB}, Eq. 2", told_in="rewards"),
         Column(("ALA",), "average learning accuracy: each task right after it was learned",
-               "1/T sum over i <= T of a_ii", PERCENT, UP, f"{CLDYB}, Eq. 1"),
+               "1/T sum over i <= T of a_ii", PERCENT, UP, f"{CLDYB}, Eq. 1",
+               below=("found", *RANDOM)),
         Column(("reward",), "how hard a step was (--reward paper)", "AFM - ALA", REWARD, "higher: harder tasks",
                f"{CLDYB}, Eq. 3", told_in="trace.parquet"),
         Column(("worst",), "lowest Acc of a found sequence, mean over its training seeds",
-               "min over found sequences of Acc", PERCENT, UP, OURS),
+               "min over found sequences of Acc", PERCENT, UP, OURS,
+               below=("found",)),
         Column(("Robust-ness",), "lowest Acc on the sequences found for any one of the methods (--separate)",
                "min over methods m of the mean Acc on the sequences found for m", PERCENT, UP,
                f"{OURS}; section 5.2 of {CLDYB} takes the mean over the method's own sequences, which is Acc (own "
-               "" "" "" "" "" "found)"),
+               "found)"),
         Column(("Relative drop",), "how much lower Acc is on found than on random sequences; below 0: a rise",
                "(Acc random - Acc found) / Acc random", SHARE, "lower is better; higher: harder sequences", DROP,
-               "found and random sequences, training seeds and test images, as the caption says"),
+               "found and random sequences, training seeds and test images, as the caption says",
+               below=("of Acc [95 %]", "- is a rise [95 %]")),
         Column(("Drop",), "the relative drop on the sequences that were searched with the method, not those held out",
-               "(Acc random - Acc searched) / Acc random", SHARE, "lower is better; higher: harder sequences", DROP),
+               "(Acc random - Acc searched) / Acc random", SHARE, "lower is better; higher: harder sequences", DROP,
+               below=("searched",)),
         Column(("Size",), "what a method keeps beyond the backbone",
                "bytes of parameters, statistics and exemplars / 10^6 at the end, mean over trainings on found sequences (with "
                "--tasks 1, and without a search, on random ones)", Scale("MB", "from 0"), DOWN,
-               f"{CLDYB}, appendix B.3"),
+               f"{CLDYB}, appendix B.3",
+               below=("MB",)),
         Column(("Candidates",), "candidates of the step that were judged by training", "", COUNT, NEITHER, OURS),
         Column(("J of each", "J from", "to", "chosen"),
                "values J of the candidates of a step: a dot each, the least, the greatest, and that of the one taken",

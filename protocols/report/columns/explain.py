@@ -8,6 +8,7 @@ OWN = f"{OURS}, docs/explain.md"
 OVER = "what the notes say: searches, or regroupings and reorderings; training seeds, test images"
 HARDER = "higher: found sequences are harder for it"
 GROUPS, ALIKE = "Groups of the found classes", "Similarity"
+MASKED = "final Acc with scores over the classes of the task of the image alone"
 COSINE = Scale("cosine", "-1 to 1")
 
 SECTION = Section(
@@ -36,5 +37,13 @@ SECTION = Section(
         Column(("p",), "two-sided p-value of the place, exact, Holm's over the table",
                "2 min(1 + draws as high, 1 + draws as low) / (draws + 1)", P_VALUE, NEITHER, OWN, table=ALIKE),
         Column(("cosine",), "of two classes of one task", "", COSINE, NEITHER, OWN),
+    ),
+    measured=(
+        ("accuracy", "final Acc, with scores over all classes of the sequence"),
+        ("Acc", "final accuracy, with scores over all classes of the sequence"),
+        ("tasks by themselves", MASKED),
+        ("Acc, masked", MASKED),
+        ("confusion", "what is confused with other tasks: Acc masked to the task's own classes, minus Acc"),
+        ("gap to joint", "Acc of joint training on all classes at once, minus Acc"),
     ),
 )  # fmt: skip

@@ -59,8 +59,13 @@ def test_blocks_that_depend_widen_or_refuse() -> None:
 
 
 def test_what_cannot_be_said() -> None:
-    assert "are no 20 blocks" in accuracy(answers(1999, 5, 0.5), 0).lacking
-    assert "are no 20 blocks" in accuracy(answers(20_000, 5, 0.5), 2048).lacking
+    assert accuracy(answers(1999, 5, 0.5), 0).lacking == (
+        "an interval needs at least 20 blocks of 100 samples each (2,000), and there are 1,999"
+    )
+    assert (
+        "20 blocks of 2,048 samples each (40,960), and there are 20,000"
+        in accuracy(answers(20_000, 5, 0.5), 2048).lacking
+    )
     assert "hold a right" in accuracy(np.zeros(20_000, bool), 0).lacking
     assert "hold a right" in accuracy(answers(20_000, 5000, 1.0), 0).lacking
     same = answers(20_000, 5, 0.5)

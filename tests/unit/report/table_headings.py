@@ -27,11 +27,12 @@ Function = ast.FunctionDef | ast.Module
 
 @dataclass(frozen=True)
 class Heading:
-    """One of a table, by the file that makes it; ``table``: its title, empty where it has none."""
+    """One of a table, by the file that makes it; ``table``: its title, empty where it has none; ``below``: its second line."""
 
     file: Path
     table: str
     text: str
+    below: str = ""
 
 
 class Source:
@@ -48,10 +49,10 @@ class Source:
             for call in (n for n in _own(scope) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "Cells"):
                 used, title = True, call.args[0]
                 for text in self.texts(call.args[2], scope):
-                    yield from (Heading(self.path, t, text) for t in self.texts(title, scope))
+                    yield from (_heading(self.path, t, text) for t in self.texts(title, scope))
             if not used:
                 made = [v for v in _put(scope, *NAMES) if not isinstance(v, ast.Dict)]
-                yield from (Heading(self.path, "", t) for v in made for t in self.texts(v, scope))
+                yield from (_heading(self.path, "", t) for v in made for t in self.texts(v, scope))
 
     def texts(self, node: ast.expr, scope: Function, depth: int = 0) -> set[str]:
         """What an expression may be, or what is in it if it is a sequence."""
@@ -65,7 +66,7 @@ class Source:
             """Of a sequence: a pair is a heading in two lines, and an upper one that ends with a hyphen goes on in the lower."""
             match node:
                 case ast.Tuple(elts=[upper, lower]):
-                    return {a + b if a.endswith("-") else a for a in of(upper) for b in of(lower)}
+                    return {a + b if a.endswith("-") else f"{a}\n{b}" for a in of(upper) for b in of(lower)}
             return of(node)
 
         match node:
@@ -102,6 +103,11 @@ class Source:
             if isinstance(n, ast.ImportFrom) and n.module and any((a.asname or a.name) == name for a in n.names):
                 return _plain(getattr(importlib.import_module(n.module), name))
         return {FILLED}
+
+
+def _heading(file: Path, table: str, text: str) -> Heading:
+    upper, _, below = text.partition("\n")
+    return Heading(file, table, upper, below)
 
 
 def all_headings() -> list[Heading]:

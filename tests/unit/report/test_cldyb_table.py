@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from protocols.cldyb.summary import MethodSummary, Side
-from protocols.report.cldyb import render
+from protocols.report.cldyb import _head, render
 from protocols.report.cldyb_confusion import confusion
-from protocols.report.cldyb_table import CAPTION, ONE_TASK, caption, one_task, table
-from protocols.report.cldyb_words import change
+from protocols.report.cldyb_table import CAPTION, ONE_TASK, caption, interval, one_task, table
+from protocols.report.cldyb_words import change, change_in_parts
 from seqsearch.distribution.drop import Drop, drop
 from tests.studies import finished_run, summary_of
 from tests.unit.report.test_cldyb_words import summary
@@ -43,7 +43,22 @@ def test_the_column_of_drops_says_that_a_negative_one_is_a_rise() -> None:
         headings, [row] = table(summary(method))
         assert headings[-2] == ("Relative drop", heading)
         assert row[-2].startswith(cell)
-    assert "a relative rise of 33." in change(of(0.8, 0.6))
+
+
+@pytest.mark.parametrize(
+    ("found", "random", "told"), [(0.8, 0.6, True), (0.6, 0.8, True), (0.61, 0.6, False), (0.6, 0.61, False)]
+)
+def test_sentences_cards_and_tables_give_a_drop_the_same_signs(found: float, random: float, told: bool) -> None:
+    spread = 1e-5 if told else 0.1
+    rng = np.random.default_rng(0)
+    made = drop(found + rng.normal(0, spread, (2, 3)), random + rng.normal(0, spread, (5, 3)))
+    assert bool(made.relative.sign) == told
+    value, low, high = re.findall(r"-?[0-9.]+", interval(made))
+    size, bounds = change_in_parts(made)
+    assert (size, bounds) == (value, f"95 % interval {low} to {high}")
+    assert change(made) == f"{'a relative drop of' if told else 'relative drop'} {value} % ({bounds})"
+    assert float(low) <= float(value) <= float(high)
+    assert f"relative drop ({bounds})" in _head(summary(made))
 
 
 @pytest.mark.parametrize(

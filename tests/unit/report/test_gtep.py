@@ -194,7 +194,8 @@ def test_regret_optimism_and_rankings_have_their_sign() -> None:
     which = [w for _, w, _ in s.agreements]
     assert which == ["as chosen, tuned", "tuned, conventional", "tuned, original"]
     assert "2 of 3 pairs told apart in both" in shown
-    assert "Key Takeaway 1 on cars" in shown
+    assert "The paper's first question (Key Takeaway 1), on cars: does a method outperform the others" in shown
+    assert "The paper's second question (Key Takeaway 2), on cars: is it cheaper, and stable?" in shown
     assert "of none is it shown" in shown
 
 

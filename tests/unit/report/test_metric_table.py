@@ -11,7 +11,9 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from protocols.cli.main import main
-from protocols.report.metric_table import every, matching, page, sections
+from protocols.report.explain_tables import NAMES as MEANS
+from protocols.report.explain_words import MEASURED
+from protocols.report.metric_table import answer, every, matching, page, sections
 from protocols.report.tables import told
 from seqsearch.core.errors import UserError
 from tests.unit.report.table_headings import FILLED, NAMES, Heading, Source, all_headings, makers, makes_rows, mentions
@@ -120,6 +122,44 @@ def test_a_column_or_a_section_is_told_by_its_name() -> None:
     assert [c.headings for _, c in matching("fitted - a")] == [("fitted - again [95 %]", "fitted - objective's [95 %]")]
 
 
+def test_every_heading_is_found_as_a_table_shows_it() -> None:
+    """With the line below it, and with something in the place of ``...``, but where that is all: a method's or a pool's name."""
+    shown = {
+        (section_of(h), f"{h.text} {h.below.replace(FILLED, 'found')}".strip().replace(FILLED, "16"))
+        for h in HEADINGS
+        if h.text != FILLED
+    }
+    assert ("cldyb", "Acc own found") in shown
+    shown.discard(("cldyb", "worst random"))  # all pairs of words are found, of which tables have some
+    assert [(of, name) for of, name in sorted(shown) if name and f" ({of}" not in answer(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "heading"),
+    [
+        ("Acc found", "Acc (cldyb)"), ("Acc rand.", "Acc (cldyb)"), ("AR found", "AR (cldyb)"),
+        ("Size MB", "Size (cldyb)"), ("Robust- ness", "Robust-ness (cldyb)"), ("robustness", "Robust-ness (cldyb)"),
+        ("best of 10", "best of ..."), ("S = 16 [95 %]", "S = ... [95 %]"), ("bound, found", "bound, ..."),
+        ("online", "online [95 %]"), ("found (searched)", "found (searched) | found (held out) (score)"),
+    ],
+)  # fmt: skip
+def test_a_heading_that_holds_what_a_run_says_is_found(name: str, heading: str) -> None:
+    assert answer(name).startswith(heading)
+    assert len(answer(name).split("\n\n")) < len(every()) / 4
+
+
+def test_names_of_rows_are_told_as_such() -> None:
+    for section, entry in sections().items():
+        for row in entry.rows:
+            assert f"{row} ({section})\n  names a row, or says how it ended" in answer(row)
+    named = {of for names in (MEASURED, MEANS) for of in names.values()}
+    assert {of for of, _ in sections()["explain"].measured} == named
+    assert answer("gap to joint") == (
+        "gap to joint (explain)\n  what a row is of: Acc of joint training on all classes at once, minus Acc"
+    )
+    assert CliRunner().invoke(main, ["metrics", "Search"]).stdout.startswith("Search (cldyb)\n  names a row")
+
+
 @pytest.mark.parametrize("name", ["none of them", "", "  "])
 def test_an_unknown_name_is_one_line(name: str) -> None:
     said = CliRunner().invoke(main, ["metrics", name])
@@ -137,7 +177,7 @@ def test_near_names_are_suggested(name: str, meant: str) -> None:
     assert said.exit_code == 2
     assert f"did you mean {meant}" in said.stderr
     with pytest.raises(UserError, match=f"did you mean {meant}"):
-        matching(name)
+        answer(name)
 
 
 def test_below_tables_stands_where_their_columns_are_explained() -> None:

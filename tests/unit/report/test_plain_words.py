@@ -1,0 +1,74 @@
+"""Sentences about numbers are in plain words and proper plurals, and axes that count have whole numbers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from protocols.report import online_words
+from protocols.report.edge_plan import shape
+from protocols.report.online_charts import Series, series_chart
+from protocols.report.online_shift import how_chosen
+from seqsearch.correlation.blocks import too_few
+from seqsearch.similarity.files import write
+from tests.unit.edge.test_plan_only import seqsearch, some
+from tests.unit.report.online_rows import Made, pair, told
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ([3, 3, 3, 3], "12 classes in 4 tasks of 3 each"),
+        ([12], "12 classes in 1 task"),
+        ([1], "1 class in 1 task"),
+        ([50, *[5] * 10], "100 classes in 11 tasks, 1 of 50, then 10 of 5"),
+    ],
+)
+def test_the_shape_of_a_plan(sizes: list[int], said: str) -> None:
+    assert shape(sizes) == said
+
+
+def test_the_sequences_of_a_plan_that_are_shown(tmp_path: Path) -> None:
+    write(tmp_path / "s.csv", some(4))
+    flags = ("--tasks", 2, "--plan-only", "--planner", "exact", "--random-sequences", 3, "--extremes", 1)
+    found = seqsearch("edge", "--similarity", tmp_path / "s.csv", *flags, "--out", tmp_path / "run")
+    assert found.exit_code == 0, found.output
+    assert "4 classes in 2 tasks of 2 each" in " ".join(found.stdout.split())
+    assert "Sequences shown (of 3 random sequences the first): 1 planned hard; 1 planned easy; 1 random" in " ".join(
+        found.stdout.split()
+    )
+
+
+@pytest.mark.parametrize("last", [2.0, 3.0, 4.0, 10.0, 1e5])
+@pytest.mark.parametrize("first", [0.0, 1.0])
+def test_an_axis_that_counts_has_whole_numbers(first: float, last: float) -> None:
+    chart = series_chart([Series("a", "found", ((first, 0.5), (last, 0.6)))], "experiences learned")
+    marks = [m for m in re.findall(r'text-anchor="middle">([^<]*)<', chart) if m != "experiences learned"]
+    assert len(marks) >= 2
+    assert all(re.fullmatch(r"[0-9]+k?", m.replace(",", "")) for m in marks), marks
+
+
+def test_what_an_interval_needs_is_said_in_numbers() -> None:
+    why = too_few(312, 100)
+    made = Made()
+    made.learner("a", 0.8, 0.3)
+    made.learner("b", 0.5, 0.2)
+    made.baseline(0.1, 0.1)
+    one = pair("a", "b", 0.3, 0.1)
+    s = made.summary([type(one)("a", "b", told(0.3, lacking=why), told(0.1, lacking=why))])
+    assert online_words.headline(s) == (
+        "Whether rankings flip cannot be said: an interval needs at least 20 blocks of 100 samples each (2,000), and there are "
+        "312."
+    )
+
+
+def test_a_rule_that_finds_no_shift_is_told_plainly() -> None:
+    made = Made(said={"by_rule": {"shift": None}})
+    made.learner("a", 0.8, 0.3)
+    made.baseline(0.1, 0.1)
+    assert how_chosen(made.summary()).endswith(
+        "the rule finds no shift, so that labels may still tell of each other S samples apart; intervals and verdicts may be too "
+        "sure."
+    )
