@@ -148,7 +148,7 @@ def _lacking(terms: Terms, classes: NDArray[np.integer] | None) -> str:
         if not s.same_images or s.images is None:
             continue
         of = np.zeros(s.images.shape[2], dtype=int) if classes is None else classes
-        if rarer(s.images, of) < FEWEST - 0.5:
+        if rarer(np.abs(s.images), of) < FEWEST - 0.5:
             return f"fewer than {FEWEST} images of the found classes are wrong, or right: more test images needed"
     return ""
 
