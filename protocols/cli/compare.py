@@ -84,9 +84,9 @@ def _check_out(out: Path) -> None:
 
 
 def _print(what: Any) -> None:
-    from protocols.report.text import console
+    from protocols.report.text import show
 
-    console().print(what)
+    show(what)
 
 
 def commands() -> Sequence[click.Command]:

@@ -202,6 +202,6 @@ def print_exported(report: Any, summary: Any, as_json: bool) -> None:
 
 def _print(said: Any) -> None:
     """On stdout."""
-    from protocols.report.text import console
+    from protocols.report.text import show
 
-    console().print(said)
+    show(said)

@@ -113,9 +113,9 @@ def _print(what: Any, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(what))
         return
-    from protocols.report.text import console
+    from protocols.report.text import show
 
-    console().print(what)
+    show(what)
 
 
 def commands() -> Sequence[click.Command]:

@@ -12,11 +12,16 @@ from seqsearch.core.text import counted, shown
 from seqsearch.distribution.interval import shows
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.text import Text
 
 COLUMNS, FEWEST = 120, 40
 """Columns of what is printed where there is no terminal and no ``COLUMNS``; fewer than 40 are not asked for."""
+
+
+def show(what: RenderableType) -> None:
+    """Print on stdout; a line that is wider than that because it names a command (`line`) is not cut."""
+    console().print(what, crop=False)
 
 
 def console() -> Console:
@@ -31,10 +36,11 @@ def console() -> Console:
 
 
 def line(text: str, style: str = "") -> Text:
-    """A line, or a cell, for a terminal: every character shows, none is markup."""
+    """A line, or a cell, for a terminal: every character shows, none is markup. A command to be copied stays in one line."""
     from rich.text import Text
 
-    return Text(shown(text), style=style)
+    copied = text.startswith("Go on with: ")
+    return Text(shown(text), style=style, no_wrap=copied or None, overflow="ignore" if copied else None)
 
 
 def percent(fraction: float) -> str:
