@@ -10,7 +10,7 @@ from __future__ import annotations
 from protocols.cldyb.export import export
 from protocols.cldyb.planners import Plans, make_plans
 from protocols.cldyb.study import CldybStudy
-from protocols.cldyb.tuning import Tuning, in_words
+from protocols.cldyb.tuning import Tuning
 from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.session import Session
 from seqsearch.methods.spec import hyperparameters
@@ -43,7 +43,7 @@ class CldybRun(ProtocolRun):
         s.search(self.study.world).run(tuning.planners, more=True, deadline=s.deadline)
         chosen = tuning.chosen()
         s.folder.config["tuned"] = {label: dict(trial.spec.params) for label, trial in chosen.items()}
-        s.monitor.say("tuned", "tuned " + "; ".join(in_words(chosen, tuning.trials)), chosen=s.folder.config["tuned"])
+        s.monitor.say("tuned", "tuned " + "; ".join(tuning.in_words()), chosen=s.folder.config["tuned"])
         self.study, self.trials = tuning.tuned(), tuning.rows()
         s.folder.record_hyperparameters(hyperparameters(self.study.methods))
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from protocols.cldyb.study import CldybStudy, with_methods
 from seqsearch.core.errors import UserError
 from seqsearch.core.registry import load
+from seqsearch.core.text import counted
 from seqsearch.core.types import MethodSpec
 from seqsearch.methods.sampling import proposals
 from seqsearch.metrics.accuracy import acc
@@ -86,6 +87,19 @@ class Tuning:
             best[method.label] = max(scored, key=lambda pair: (pair[0], -pair[1].number))[1]
         return best
 
+    def in_words(self) -> list[str]:
+        """A line per method: what was chosen, of how many, and how many of them were as good."""
+        lines = []
+        for label, trial in self.chosen().items():
+            scores = [self._accuracy(t) for t in self.trials if t.method.label == label]
+            added = ", ".join(f"{n}={v}" for n, v in trial.added.items()) or "its defaults"
+            alike = scores.count(self._accuracy(trial)) - 1
+            equal = f", {counted(alike, 'other')} as good" if alike else ""
+            lines.append(
+                f"{label}: {added} (best of {len(scores)}{equal})" if len(scores) > 1 else f"{label}: nothing to tune"
+            )
+        return lines
+
     def tuned(self) -> CldybStudy:
         """The study with every method at its chosen settings, under its old label."""
         chosen = self.chosen()
@@ -120,13 +134,3 @@ def _trials(study: CldybStudy, method: MethodSpec) -> list[Trial]:
 
 def _step(grow: str) -> int:
     return int(grow.partition(":")[0])
-
-
-def in_words(chosen: Mapping[str, Trial], trials: Sequence[Trial]) -> list[str]:
-    """A line per method: what was chosen."""
-    lines = []
-    for label, trial in chosen.items():
-        tried = sum(t.method.label == label for t in trials)
-        added = ", ".join(f"{n}={v}" for n, v in trial.added.items()) or "its defaults"
-        lines.append(f"{label}: {added} (best of {tried})" if tried > 1 else f"{label}: nothing to tune")
-    return lines

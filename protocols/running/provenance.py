@@ -43,7 +43,8 @@ class PoolRecord:
 
 @dataclass(frozen=True)
 class TuningRecord:
-    """Parameters chosen by method, on how many tasks, and whether these were the first of a searched sequence."""
+    """Parameters chosen by method, without those that were given, on how many tasks, and whether these were the first of a
+    searched sequence."""
 
     chosen: Mapping[str, Mapping[str, Any]]
     tasks: int
@@ -115,4 +116,13 @@ def _tuning(config: Mapping[str, Any]) -> TuningRecord | None:
     whole = isinstance(tuned, dict) and all(isinstance(p, dict) for p in tuned.values())
     if not whole or not isinstance(settings, dict) or not fits(settings.get("tune_tasks"), int):
         raise UserError("config.json: what was tuned is not as it was written: restore it")
-    return TuningRecord(tuned, settings["tune_tasks"], settings.get("tune_on") == "first")
+    added = {m: {n: v for n, v in own.items() if _given(config, m).get(n) != v} for m, own in tuned.items()}
+    return TuningRecord(added, settings["tune_tasks"], settings.get("tune_on") == "first")
+
+
+def _given(config: Mapping[str, Any], label: str) -> dict[str, Any]:
+    """The parameters of a method that the user gave, so that they were not tuned, as far as it is said which."""
+    said: Any = config
+    for name in ("identity", "methods", label, "params"):
+        said = said.get(name) if isinstance(said, dict) else None
+    return said if isinstance(said, dict) else {}

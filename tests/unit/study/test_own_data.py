@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 
 from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import prepare
-from protocols.cldyb.tuning import Tuning
+from protocols.cldyb.tuning import Trial, Tuning
 from protocols.report import cldyb_words as words
 from protocols.report.provenance import CIRCULAR
 from protocols.running.folder import RunFolder
@@ -250,9 +250,31 @@ def test_tuned_values_trials_and_cost_are_in_the_run(tmp_path: Path) -> None:
     results = pq.read_table(path / "results.parquet").to_pylist()
     assert {r["config_digest"] for r in results if r["method_id"] == "ranpac:M=200"} == {best["config_digest"]}
     assert "random tasks of classes outside the run" in (path / "report.html").read_text()
+    [said] = [n for n in words.notes(summary_of(path)) if " Chosen: " in n]
+    assert "ranpac:M=200: " in said
+    assert "M=200" not in said.split("ranpac:M=200: ")[1], "given, and not chosen"
     trained = pq.read_table(path / "trainings.parquet").to_pylist()
     assert sum("[trial" in r["method_id"] for r in trained) == 4 * 2
     assert len({r["state"] for r in trained}) == len(trained)
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ([0.5, 0.5, 0.4], ": its defaults (best of 3, 1 other as good)"),
+        ([0.5, 0.5, 0.5], ": its defaults (best of 3, 2 others as good)"),
+        ([0.4, None, 0.5], " (best of 3)"),
+    ],
+)
+def test_it_is_said_how_many_settings_were_as_good(tmp_path: Path, scores: list[float | None], said: str) -> None:
+    class Known(Tuning):
+        def _accuracy(self, trial: Trial) -> float | None:
+            return scores[trial.number]
+
+    lines = Known(prepare(small_settings(**TUNED), tmp_path / "states", "cpu")).in_words()
+    assert lines[0] == "simplecil: nothing to tune"
+    assert lines[1].startswith("ranpac:M=200: ")
+    assert lines[1].endswith(said)
 
 
 def test_an_interrupted_tuning_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
