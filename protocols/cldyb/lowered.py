@@ -53,7 +53,7 @@ def _candidates(s: SearchSettings, arms: int) -> list[str]:
 
 def _ahead(s: SearchSettings) -> list[str]:
     most = max(s.lookahead_at(t) for t in range(2, s.tasks + 1))
-    if s.lookahead <= most:
+    if s.lookahead <= max(most, SearchSettings.lookahead):  # of its default, which nobody asked for, nothing is said
         return []
     last = f"task {s.tasks} is the last (--tasks)"
     return [f"--lookahead {s.lookahead}: {f'no more than {most}' if most else 'none'}, since {last}."]

@@ -32,6 +32,7 @@ ONE = "One candidate is judged at each step (--{} 1): nothing will be chosen by 
         ({"clusters": 9, "condensed": 2, "candidates": 4}, "--clusters 9: no more than 4, one for each of --candidates."),
         ({"simulations": 4}, "--simulations 4: no more than 4 of 8 candidates are judged at a step."),
         ({"lookahead": 5}, "--lookahead 5: no more than 3, since task 5 is the last (--tasks)."),
+        ({"tasks": 2}, ""),
         ({"lookahead": 5, "tasks": 2}, "--lookahead 5: none, since task 2 is the last (--tasks)."),
         ({"condensed": 1, "lookahead": 5}, ONE.format("condensed")),
         ({"candidates": 1}, ONE.format("candidates")),
