@@ -16,6 +16,7 @@ settings.load_profile("repeatable")
 """`make test` draws the same examples every time; `make test-long` draws new ones (``--hypothesis-profile=fresh``)."""
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ.pop("COLUMNS", None)  # parallel runs have one, and what is printed would be as wide as it says
 
 for _number in (
     signal.SIGINT,
