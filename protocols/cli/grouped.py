@@ -40,6 +40,11 @@ def grouped_option(*names: str, group: Group, **known: Any) -> Callable[[Callabl
 class RunCommand(click.Command):
     """A command that runs something: its help has a part for each heading that it has flags of."""
 
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Of this context's names: click keeps the one that was asked for first, also by a context of other names."""
+        self._help_option = None
+        return super().get_help_option(ctx)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for group, heading in HEADINGS.items():
             found = [p.get_help_record(ctx) for p in self.get_params(ctx) if group_of(p) == group]

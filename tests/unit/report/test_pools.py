@@ -28,8 +28,7 @@ def settings_of(words: list[str]) -> dict[str, object]:
     """Settings that a command names."""
     command = main.get_command(click.Context(main), words[0])
     assert command is not None
-    of_main = click.Context(main, **main.context_settings)  # else the command would keep another --help
-    given = command.make_context(words[0], words[1:], parent=of_main).params
+    given = command.make_context(words[0], words[1:]).params
     return {
         name: given[name] for name in ("pool", "methods", "tasks", "classes_per_task", "experiences") if name in given
     }
