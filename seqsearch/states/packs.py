@@ -48,6 +48,7 @@ def check_pack(path: Path) -> None:
     from safetensors import safe_open
 
     with safe_open(path, "pt") as file:
-        for name in file.keys():  # noqa: SIM118 - safe_open has keys() and cannot be iterated
+        names = file.keys()  # it cannot be iterated itself
+        for name in names:
             if hash_of(file.get_tensor(name).numpy()) != name:
                 raise Damaged(name)

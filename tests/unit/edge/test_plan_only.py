@@ -105,9 +105,9 @@ def test_of_the_time_it_is_said_what_compiling_took() -> None:
     found = plan("names", some(6), (2, 2, 2), EdgePlanSettings(planner="exact"))
 
     def last(*figures: float) -> str:
-        console = Console(file=io.StringIO(), width=200)
-        console.print(render(PlanSummary(found, (0.1,), figures[0], (), *figures[1:])))
-        return console.file.getvalue().splitlines()[-1]  # type: ignore[attr-defined]  # the StringIO above
+        printed = io.StringIO()
+        Console(file=printed, width=200).print(render(PlanSummary(found, (0.1,), figures[0], (), *figures[1:])))
+        return printed.getvalue().splitlines()[-1]
 
     holds = "sequences.parquet holds hard, easy and 1 random sequences"
     assert last(8.154, 8.149) == f"8.15 s in all, 8.15 s of them compiling, or loading what was compiled; {holds}"

@@ -34,9 +34,9 @@ WITHOUT = {"methods", "pools"}
 
 
 def shown(what: RenderableType) -> str:
-    console = Console(file=io.StringIO(), width=200)
-    console.print(what)
-    return console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO
+    printed = io.StringIO()
+    Console(file=printed, width=200).print(what)
+    return printed.getvalue()
 
 
 def below(section: str) -> str:

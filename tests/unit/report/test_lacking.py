@@ -43,9 +43,9 @@ def test_each_method_without_an_interval_is_named_with_its_reason() -> None:
 def test_the_notes_of_a_table_explain_a_row_without_an_interval() -> None:
     [mean] = of(mean=KNOWN)
     s = summary(methods=tuple(of(er=FULL, slca=KNOWN)), mean=mean, provenance=Provenance())
-    console = Console(file=io.StringIO(), width=200)
-    console.print(render(s))
-    assert f"No interval of the drop of er: {FULL.lacking}." in console.file.getvalue()  # type: ignore[attr-defined]
+    printed = io.StringIO()
+    Console(file=printed, width=200).print(render(s))
+    assert f"No interval of the drop of er: {FULL.lacking}." in printed.getvalue()
 
 
 def test_the_notes_of_score_name_method_and_column() -> None:

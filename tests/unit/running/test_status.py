@@ -24,7 +24,7 @@ from protocols.running.folder import RunFolder
 from protocols.running.heartbeat import SOONEST, Heartbeat
 from protocols.running.status import status
 from seqsearch.storage.locks import lock
-from tests.studies import execute, small_settings
+from tests.studies import small_settings
 
 
 def call(*arguments: Any) -> Result:
@@ -33,16 +33,6 @@ def call(*arguments: Any) -> Result:
 
 def events(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (path / "log.jsonl").read_text().splitlines()]
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("status") / "mine"
-    settings = small_settings(score_seeds=1)
-    folder = RunFolder.create(path, settings)
-    assert execute(folder, settings)
-    folder.close()
-    return path
 
 
 def test_a_finished_run(finished: Path) -> None:

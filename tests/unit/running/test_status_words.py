@@ -14,7 +14,7 @@ from protocols.running.event_log import now
 from protocols.running.folder import RunFolder
 from protocols.running.status import status
 from seqsearch.storage.locks import lock
-from tests.studies import execute, small_settings
+from tests.studies import small_settings
 
 
 def call(*arguments: Any) -> Result:
@@ -25,16 +25,6 @@ def call(*arguments: Any) -> Result:
 def made(tmp_path: Path) -> Path:
     RunFolder.create(tmp_path / "mine", small_settings()).close()
     return tmp_path / "mine"
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("words") / "mine"
-    settings = small_settings(score_seeds=1)
-    folder = RunFolder.create(path, settings)
-    assert execute(folder, settings)
-    folder.close()
-    return path
 
 
 @pytest.mark.parametrize("more", [(), ("--sequence",), ("--json",)])
