@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -30,9 +31,9 @@ def page(s: Summary, folder: Path) -> str:
     return online.write_report(folder, Exported(s.run, s), []).read_text()
 
 
-def two(**more: object) -> Made:
+def two(**more: Any) -> Made:
     """`fifo` is first online, `uniform` ahead."""
-    made = Made(**more)  # type: ignore[arg-type]
+    made = Made(**more)
     made.learner("fifo", 0.8, 0.3, 0.2)
     made.learner("uniform", 0.5, 0.45, 0.6)
     made.baseline(0.9, 0.1)
@@ -69,7 +70,7 @@ def test_of_several_that_flip_the_largest_are_named_and_the_untold_counted() -> 
         ([pair("a", "b", 0.3, -0.2, math.nan)], "Whether rankings flip cannot be said: too few blocks."),
     ],
 )
-def test_what_is_not_told_is_no_flip(there: list, said: str) -> None:  # type: ignore[type-arg]
+def test_what_is_not_told_is_no_flip(there: list[Any], said: str) -> None:
     found = online_words.headline(two().summary(there))
     assert said in found
     assert "turns" not in found

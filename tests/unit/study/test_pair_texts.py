@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from seqsearch.backbones.base import ReadsTexts
 from seqsearch.backbones.open import build_backbone
 from seqsearch.core.errors import UserError
 from seqsearch.methods.config import default_of
@@ -43,18 +44,20 @@ def test_pool_and_image_are_named(tmp_path: Path) -> None:
     assert small.endswith("('" + LONG[:60] + "'): shorten it")  # it has no option to cut
 
 
-def test_a_pool_without_files_names_the_row() -> None:
+def test_a_pool_without_files_names_the_row(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = CaptionedGlyphs()
-    pool.texts = lambda rows: [LONG if row == 7 else "short" for row in rows.tolist()]  # type: ignore[method-assign]
+    monkeypatch.setattr(pool, "texts", lambda rows: [LONG if row == 7 else "short" for row in rows.tolist()])
     assert re.match(r"pool 'captioned': image 7: backbone 'glyph_flava' takes", refused("glyph_flava", pool))
 
 
 def test_glyph_flava_cuts() -> None:
     whole, cut = build_backbone("glyph_flava"), build_backbone("glyph_flava:cut=8")
     texts = ["one two", LONG]
-    ids = cut.tokenise(texts)["input_ids"]  # type: ignore[attr-defined]  # it reads texts
+    assert isinstance(whole, ReadsTexts)
+    assert isinstance(cut, ReadsTexts)
+    ids = cut.tokenise(texts)["input_ids"]
     assert ids.shape == (2, 8)
-    assert np.array_equal(ids[:1], whole.tokenise(texts[:1])["input_ids"])  # type: ignore[attr-defined]
+    assert np.array_equal(ids[:1], whole.tokenise(texts[:1])["input_ids"])
     assert ids[1, -1] == ids[0, 3] == 2  # its end stays
     assert whole.digest != cut.digest
     assert whole.name == "glyph_flava"

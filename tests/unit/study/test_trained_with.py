@@ -51,7 +51,8 @@ def test_they_decide_digests_of_methods_that_read_texts_alone(tmp_path: Path, mo
     def digests() -> tuple[list[str], list[str]]:
         methods = study(tmp_path, f"simplecil,mm_dp@{PAIRS}").methods
         spaces = [feature_space(build_backbone(b), torch.device("cpu")) for b in ("glyph_vit", PAIRS)]
-        return tuple([m.digest, m.first, s] for m, s in zip(methods, spaces, strict=True))  # type: ignore[return-value]
+        images, pairs = ([m.digest, m.first, s] for m, s in zip(methods, spaces, strict=True))
+        return images, pairs
 
     images, pairs = digests()
     monkeypatch.setattr(identity, "version", lambda n: "99.0" if n in READ_TEXTS else importlib.metadata.version(n))
