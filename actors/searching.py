@@ -31,7 +31,8 @@ def suggested(
     count: int, seed: int, draws: int,
 ) -> list[dict[str, Value]]:  # fmt: skip
     """``count`` settings that Optuna (TPE, behind Ray Tune's ``OptunaSearch``) proposes after it was ``told`` of others: a
-    function of these alone, and of the seed. Of settings that diverged it is told the score 0.
+    function of these alone, and of the seed; of a method's file the name counts, not the folder that it lies in. Of settings
+    that diverged it is told the score 0.
 
     The first ``draws`` are random. Fewer where it proposes none that is valid and new.
     """
@@ -47,9 +48,8 @@ def suggested(
         name: tune.loguniform(s.low, s.high) if isinstance(s, LogUniform) else tune.choice(list(s))
         for name, s in sorted(space.items())
     }
-    sampler = optuna.samplers.TPESampler(
-        n_startup_trials=draws, seed=seed_of("optuna", seed, method.target, len(told)) % 2**32
-    )
+    name = method.target.rpartition("/")[2]
+    sampler = optuna.samplers.TPESampler(n_startup_trials=draws, seed=seed_of("optuna", seed, name, len(told)) % 2**32)
     search = OptunaSearch(domains, metric=SCORE, mode="max", sampler=sampler)
     for params, score in told:
         search.add_evaluated_point(dict(params), score if score == score else 0.0)

@@ -111,7 +111,9 @@ def test_optuna_is_not_asked_again_when_a_run_is_resumed(
     tried = [json.loads(r["params"]) for r in rows(tmp_path / "whole", "trials")]
     assert len(tried) == 12
     assert all(set(p) == {"keep", "bias"} for p in tried)
-    assert not session(tmp_path / "run", settings, 70)  # behind the third of its decisions
+    entries = (tmp_path / "whole" / "journal.jsonl").read_text().splitlines()
+    third = [n for n, line in enumerate(entries, 1) if '"decision"' in line][2]
+    assert not session(tmp_path / "run", settings, third + 2)
 
     def never(*_: object) -> None:
         raise AssertionError("Optuna was asked again")
@@ -157,6 +159,16 @@ def test_what_optuna_is_told_decides_what_it_proposes(method: str, tmp_path: Pat
     high, low = suggested(spec, space, good_high, 5, 0, 10), suggested(spec, space, good_low, 5, 0, 10)
     assert suggested(spec, space, good_high, 5, 0, 10) == high
     assert high != low
+
+
+def test_where_the_file_of_a_method_lies_changes_nothing_that_optuna_proposes(tmp_path: Path) -> None:
+    found = []
+    for folder in ("here", "elsewhere"):
+        method = trimmed(tmp_path / folder)
+        spec = prepare(small(method), tmp_path / "states", "cpu", tmp_path).methods[0]
+        told = [({"keep": k, "bias": 0.0}, k / 12) for k in (1, 2, 3)]
+        found.append(suggested(spec, search_space(load("method", spec.target), {}), told, 5, 0, 10))
+    assert found[0] == found[1]
 
 
 # ------------------------------------------------------------------------------------------------ one standard error, enough
