@@ -143,9 +143,11 @@ def chance_of(data: RunResults, pairs: Sequence[Pair]) -> tuple[AtChance, ...]:
     asked = []
     for m, p in zip(data.methods, pairs, strict=True):
         if data.setting("tasks") == 1:
-            asked.append((m, "all", [s for row in (p.random.rollouts or p.found.rollouts)[:1] for s in row]))
+            asked.append(
+                (m, "on all sequences", [s for row in (p.random.rollouts or p.found.rollouts)[:1] for s in row])
+            )
         else:
-            asked += [(m, "random", p.random.flat), (m, "found", p.found.flat)]
+            asked += [(m, "on random sequences", p.random.flat), (m, "on found sequences", p.found.flat)]
     return tuple(a for m, where, trainings in asked if (a := at_chance(m, where, trainings)))
 
 

@@ -162,16 +162,12 @@ def _tell_running(run: Path, exported: bool) -> None:
     Raises:
         UserError: it is running, and nothing was exported yet.
     """
-    from protocols.running.status import status
+    from protocols.running.status import is_running
 
-    now = status(run)
-    if now.state != "running":
-        return
-    said = f"run {run} is running{f' ({now.process})' if now.process else ''}"
-    see = f"see how it is doing with: seqsearch status {copyable(run)}"
-    if not exported:
-        raise UserError(shown(f"{said}: nothing of it can be shown yet; {see}"))
-    click.echo(shown(f"{said}: what follows is what it had before; {see}"), err=True)
+    if not exported and (said := is_running(run, "nothing of it can be shown yet")):
+        raise UserError(said)
+    if exported and (said := is_running(run, "what follows is what it had before")):
+        click.echo(said, err=True)
 
 
 def _protocol_of(run: Path) -> Protocol[Any, Any]:

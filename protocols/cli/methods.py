@@ -86,12 +86,14 @@ def check(method: str, backbone: str | None, weights: str | None, learner: bool)
         click.echo(shown(f"{method} keeps C1 to C10 as far as two small tasks show{warned}."))
 
 
-def _tell_time(seconds: float, more: int) -> None:
+def _tell_time(seconds: float, more: range) -> None:
     """How long a check may take, on stderr, once its first training is done."""
     from protocols.report.text import duration
 
+    most = more.stop - 1
+    number = f"{more.start} to {most}" if more.start < most else str(most)
     click.echo(
-        f"its first training took {seconds:.1f} s; {more} more follow, at such a pace {duration(max(1, seconds * more))}, "
+        f"its first training took {seconds:.1f} s; {number} more follow, at such a pace {duration(max(1, seconds * most))}, "
         "beside what is looked at between them",
         err=True,
     )

@@ -149,7 +149,7 @@ def _at_chance(data: RunResults, methods: Sequence[MethodEdge]) -> tuple[AtChanc
             r for (name, of, seed), r in data.rollouts.items()
             if of == m.method and seed >= ORDERS and name in random and r.complete
         ]  # fmt: skip
-        found.append(at_chance(m.method, "random", own))
+        found.append(at_chance(m.method, "on random sequences", own))
     return tuple(a for a in found if a)
 
 

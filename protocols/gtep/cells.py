@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.gtep.reading import GtepResults
-from protocols.gtep.unshared import Marks, Unshared, marks, unshared
+from protocols.gtep.unshared import Marks, Unshared, by_class, marks, unshared
+from protocols.running.at_chance import Ended
 from seqsearch.distribution.interval import AGREE, Interval
 from seqsearch.results.rows import Row, finite
 from seqsearch.selection.harmonic import shares_of_orders
@@ -33,6 +34,7 @@ class Cell:
         seconds: of training one order.
         asked: class orders that it was to be judged on.
         failures: what became of those that did not end well, each once.
+        ended: images of each class on these orders after the last task; empty where that is not known.
         unshared: without the classes that the pool shares with the one tuned on; None if it shares none, or it is not known.
     """
 
@@ -47,6 +49,7 @@ class Cell:
     seconds: float
     asked: int
     failures: tuple[str, ...] = ()
+    ended: tuple[Ended, ...] = ()
     unshared: Unshared | None = None
 
     @property
@@ -106,8 +109,23 @@ def _cell(
     )
     return Cell(
         pool, method, use, params, curve, len(failures), over, max(known, default=None), float(np.mean(seconds)), orders,
-        tuple(sorted(set(failures))), unshared(by_order, marked, tasks) if whole else None,
+        tuple(sorted(set(failures))), _ended(by_order, tasks) if whole else (),
+        unshared(by_order, marked, tasks) if whole else None,
     )  # fmt: skip
+
+
+def _ended(by_order: Mapping[str, Sequence[Row]], tasks: int) -> tuple[Ended, ...]:
+    """Chance is the share of the class that has most images: Acc pools all."""
+    found = []
+    for rows in by_order.values():
+        last = [by_class(r) for r in sorted(rows, key=lambda r: int(r["evaluated_step"])) if r["trained_step"] == tasks]
+        if None in last:
+            return ()
+        right, n = (tuple(k for task in last if task for k in task[i]) for i in (0, 1))
+        if min(n) < 1:
+            return ()
+        found.append(Ended(right, n, sum(right) / sum(n), max(n) / sum(n)))
+    return tuple(found)
 
 
 def pooled(rows: Iterable[Row], tasks: int) -> NDArray[np.float64]:

@@ -79,19 +79,17 @@ def _rollouts(run: Plans) -> Iterator[JudgedRollout]:
     for j in run.judged:
         for n, rollout in enumerate(j.rollouts):
             name = sequence_id("fresh" if j.side is None else "judge", j.side, n)
-            yield from _judged(run, rollout, name, j.label, "rescore", _shared(run, "judge", j.side) is not None)
+            yield from _judged(run, rollout, name, j.label, "rescore")
 
 
-def _judged(
-    run: Plans, rollout: Rollout, name: str, label: str, role: Any, by_class: bool = False
-) -> Iterator[JudgedRollout]:
+def _judged(run: Plans, rollout: Rollout, name: str, label: str, role: Any) -> Iterator[JudgedRollout]:
     results = run.known.results(rollout)
     if not results:
         return
     spec, whole = rollout.key.method, Rollout(rollout.key.after(len(results)), rollout.judged)
     yield JudgedRollout(
         name, "random", role, label, spec.digest, run.study.weight_tags[spec.backbone], rollout.key.replicate, rollout.judged,
-        outcome(whole, results), by_class,
+        outcome(whole, results), role == "rescore",
     )  # fmt: skip
 
 

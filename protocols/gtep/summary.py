@@ -12,6 +12,7 @@ from protocols.gtep.cells import FRESH, Cell, cells
 from protocols.gtep.equal_compute import EqualCompute, equal_compute
 from protocols.gtep.reading import GtepResults
 from protocols.gtep.searches import Search, searches, told
+from protocols.running.at_chance import AtChance, not_told
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.paired import FEWEST_SEEDS as FEWEST
 from seqsearch.selection.agreement import Agreement, agreement
@@ -53,6 +54,8 @@ class Summary:
     agreements: tuple[tuple[str, str, Agreement], ...]
     """Pool, which two rankings of methods, and how they agree."""
     equal_compute: EqualCompute | None
+    at_chance: Mapping[tuple[str, str], tuple[AtChance, ...]]
+    """By pool and use: which methods are not told from chance."""
 
 
 def summarise(found: GtepResults) -> Summary:
@@ -64,7 +67,16 @@ def summarise(found: GtepResults) -> Summary:
     return Summary(
         found, tuple(all_cells), tried, _with_the_best(judged), tuple(_compared(judged)),
         dict(_optimism(first_phase, all_cells)), tuple(_agreements(first_phase, judged)), equal_compute(found),
+        _at_chance(judged),
     )  # fmt: skip
+
+
+def _at_chance(judged: Sequence[Cell]) -> dict[tuple[str, str], tuple[AtChance, ...]]:
+    found: dict[tuple[str, str], tuple[AtChance, ...]] = {}
+    for c in judged:
+        if a := not_told(c.method, f"on {c.pool}", "Acc", c.ended):
+            found[c.pool, c.use] = (*found.get((c.pool, c.use), ()), a)
+    return found
 
 
 def _with_the_best(judged: Sequence[Cell]) -> dict[tuple[str, str], WithTheBest]:

@@ -94,15 +94,19 @@ def _curve(rows: Sequence[Row], marked: Mapping[int, Sequence[bool]], tasks: int
     return np.where(judged > 0, right / np.where(judged > 0, judged, 1), np.nan)
 
 
-def _other_classes(row: Row, shared: Sequence[bool]) -> tuple[int, int] | None:
-    """Images right, and judged, of the classes that are not shared; None where the row does not say so of each class, or errs."""
+def by_class(row: Row) -> tuple[list[int], list[int]] | None:
+    """Images right, and judged, of each class of a task; None where the row does not say so, or errs."""
     n, right = row.get("class_n"), row.get("class_correct")
-    if not n or not right or not len(n) == len(right) == len(shared):
+    if not n or not right or len(n) != len(right) or (sum(right), sum(n)) != (row["correct"], row["n"]):
         return None
-    if not all(0 <= c <= m for c, m in zip(right, n, strict=True)) or (sum(right), sum(n)) != (
-        row["correct"],
-        row["n"],
-    ):
+    return (right, n) if all(0 <= c <= m for c, m in zip(right, n, strict=True)) else None
+
+
+def _other_classes(row: Row, shared: Sequence[bool]) -> tuple[int, int] | None:
+    """Images right, and judged, of the classes that are not shared; None where the row does not say so of each class."""
+    found = by_class(row)
+    if found is None or len(found[0]) != len(shared):
         return None
+    right, n = found
     keep = [i for i, is_shared in enumerate(shared) if not is_shared]
     return sum(right[i] for i in keep), sum(n[i] for i in keep)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protocols.mcil.compared import Difference, Noise, Worth, noise_of, pairs_of, worth_of
 from protocols.mcil.judged import Judged, judged_of
 from protocols.mcil.reading import McilResults
+from protocols.running.at_chance import AtChance, Ended, not_told
 from seqsearch.core.outcomes import HEAD
 from seqsearch.results.rows import Row
 
@@ -20,6 +22,7 @@ class Summary:
         heads: one for each method that has results, by Avg, highest first; those without a run that ended last.
         others: further classifiers.
         pairs: of methods all whose runs ended, in the order of ``heads``.
+        at_chance: methods that are not told from chance after the last experience.
         orders, seeds: class orders, and training seeds of each.
     """
 
@@ -29,6 +32,7 @@ class Summary:
     pairs: tuple[Difference, ...]
     worth: tuple[Worth, ...]
     noise: tuple[Noise, ...]
+    at_chance: tuple[AtChance, ...]
     orders: int
     seeds: int
 
@@ -63,8 +67,16 @@ def summarise(run: McilResults) -> Summary:
     whole = [h for h in heads if h.status == "ok"]
     return Summary(
         run, tuple(heads), tuple(others), tuple(pairs_of(whole)) if run.finished else (),
-        tuple(worth_of(whole, others)) if run.finished else (), tuple(noise_of(whole)) if run.finished else (), orders, seeds,
+        tuple(worth_of(whole, others)) if run.finished else (), tuple(noise_of(whole)) if run.finished else (),
+        tuple(a for h in whole if run.finished and (a := _at_chance(h.label, curves[h.label, HEAD]))), orders, seeds,
     )  # fmt: skip
+
+
+def _at_chance(method: str, experiences: Sequence[Row]) -> AtChance | None:
+    """By the balanced accuracy, of which one class for every image gives 1 / K."""
+    last = {(r["order"], r["seed"]): r for r in sorted(experiences, key=lambda r: int(r["experience"]))}.values()
+    ended = [Ended(tuple(r["class_correct"]), tuple(r["class_n"]), r["balanced"], 1 / r["classes"]) for r in last]
+    return not_told(method, "after the last experience", "balanced accuracy", ended)
 
 
 def plan_of(run: McilResults) -> tuple[int, int]:

@@ -26,9 +26,7 @@ def _one(a: AtChance) -> str:
     fewest, most = a.classes
     of = f"{fewest} to {most} classes" if most > fewest else count(most, "class")
     how = "is not above" if a.accuracy <= a.chance + AGREE else "is not told from"
-    said = (
-        f"{a.method}: Acc {percent(a.accuracy)} % on {a.where} sequences {how} chance ({percent(a.chance)} % for {of})"
-    )
+    said = f"{a.method}: {a.figure} {percent(a.accuracy)} % {a.where} {how} chance ({percent(a.chance)} % for {of})"
     images, R = count(a.test.images, "test image"), a.test.trainings
     if a.test.best > LEVEL:
         return f"{said}: {images} are too few to tell any accuracy from it."

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from protocols.gtep.cells import FRESH
 from protocols.gtep.summary import Summary
 from protocols.report import gtep_beside as beside
 from protocols.report import gtep_compared as compared
 from protocols.report import gtep_tried as tried
+from protocols.report.chance_words import at_chance
 from protocols.report.gtep_cells import CONDITIONS, cell, first_phase, judged, names, overview, standing, tuning
 from protocols.report.tables import Cells
 from protocols.report.text import cost, count, enumerated, highest, percent
+from protocols.running.at_chance import AtChance
 from seqsearch.core.text import shown
 
 
@@ -126,10 +130,19 @@ def intervals(s: Summary) -> str:
 def notes(s: Summary) -> list[str]:
     """What the figures rest on and what they cost; of an unfinished run how to go on."""
     if s.results.finished:
-        about = [conditions(s)]
+        about = [conditions(s), *at_chance(not_told(s))]
     else:
         about = [*so_far(s), *([f"Go on with: {s.results.resume}"] if s.results.resume else [])]
     return [shown(n) for n in (*about, *cost(s.results.stats))]
+
+
+def not_told(s: Summary) -> list[AtChance]:
+    """Methods that are not told from chance, pools named as in the tables."""
+    return [
+        replace(a, where=f"on {names(s)[pool]}{'' if use == 'tuned' else f' ({use})'}")
+        for (pool, use), those in s.at_chance.items()
+        for a in those
+    ]
 
 
 def so_far(s: Summary) -> list[str]:

@@ -6,6 +6,7 @@ import math
 
 from protocols.mcil.compared import Difference
 from protocols.mcil.summary import Summary
+from protocols.report.chance_words import at_chance
 from protocols.report.mcil_cells import told_first
 from protocols.report.text import cost, count, enumerated, highest, percent
 from seqsearch.core.text import shown
@@ -94,7 +95,7 @@ def _noise(s: Summary) -> list[str]:
 
 def notes(s: Summary) -> list[str]:
     """What all figures are conditional on, how they came about, and what the run cost."""
-    return [*_conditions(s), *_few(s), *_sizes(s), *cost(s.run.stats)]
+    return [*_conditions(s), *at_chance(s.at_chance), *_few(s), *_sizes(s), *cost(s.run.stats)]
 
 
 def _conditions(s: Summary) -> list[str]:

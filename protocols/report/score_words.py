@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from protocols.evaluate.score.summary import Agreement, MethodScore, ScoreSummary
+from protocols.report.chance_words import at_chance
 from protocols.report.cldyb_table import interval
 from protocols.report.cldyb_words import change, covered, verdict
 from protocols.report.lacking import without_interval
@@ -67,7 +68,7 @@ def notes(s: ScoreSummary) -> list[str]:
             "what pre-training knew already. Both as measured, without an interval."
         )
     said += [_ranks(a) for a in s.agreement]
-    return [shown(line) for line in filter(None, (*said, *s.troubles))] + cost(s.stats)
+    return [shown(line) for line in filter(None, (*said, *s.troubles, *at_chance(s.at_chance)))] + cost(s.stats)
 
 
 def _ranks(a: Agreement) -> str:

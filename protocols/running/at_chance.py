@@ -1,4 +1,4 @@
-"""Methods that are not told from chance on the sequences of a run: said wherever the run is summarised."""
+"""Methods of a run that are not told from chance: said wherever the run is summarised."""
 
 from __future__ import annotations
 
@@ -15,43 +15,74 @@ from seqsearch.results.run import Scored, TaskImages
 
 @dataclass(frozen=True)
 class AtChance:
-    """A method on some sequences, on which no training of it is told from chance (`seqsearch.distribution.chance`).
+    """A method, no training of which is told from chance somewhere (`seqsearch.distribution.chance`).
 
     Attributes:
-        where: the kind of sequences, ``random`` or ``found``, or ``all``.
-        accuracy: mean final Acc, a fraction.
-        chance: what one class for every image gives, as Acc is reckoned: the largest share that a class has of its task, over the
-            tasks; means over the trainings.
+        where: on what, e.g. ``on random sequences``.
+        figure: which accuracy it is, as tables name it.
+        accuracy: after the last task, a fraction; mean over the trainings.
+        chance: what one class for every image gives at best, as that is reckoned; mean over the trainings.
         classes: of a sequence, the fewest and the most.
     """
 
     method: str
     where: str
+    figure: str
     accuracy: float
     chance: float
     classes: tuple[int, int]
     test: Chance
 
 
+@dataclass(frozen=True)
+class Ended:
+    """A training after its last task.
+
+    Attributes:
+        right, images: test images of each class that were right, and that there are ``[K]``.
+        accuracy, chance: as of `AtChance`.
+    """
+
+    right: tuple[int, ...]
+    images: tuple[int, ...]
+    accuracy: float
+    chance: float
+
+
 def at_chance(method: str, where: str, trainings: Sequence[Scored]) -> AtChance | None:
-    """None where some training is told from chance, or could not be, or where it is not known which images were right.
+    """By final Acc, of which one class for every image gives the largest share that a class has of its task, over the tasks.
+
+    None where some training is told from chance, or could not be, or where it is not known which images were right.
+    """
+    if not all(s.right for s in trainings):
+        return None
+    return not_told(method, where, "Acc", [_ended(s) for s in trainings])
+
+
+def not_told(method: str, where: str, figure: str, trainings: Sequence[Ended]) -> AtChance | None:
+    """None where some training is told from chance, or there is none.
 
     What few images cannot tell from chance, were all of them right, is at chance only if it is not above it as measured.
     """
-    if not trainings or not all(s.right for s in trainings):
+    if not trainings:
         return None
-    counts = [[n for task in s.right for n in task.class_n] for s in trainings]
-    test = beside_chance([[k for task in s.right for k in _by_class(task)] for s in trainings], counts)
-    accuracy = float(np.mean([acc(s.accuracy) for s in trainings]))
-    blind = float(np.mean([max(max(t.class_n) / sum(t.class_n) for t in s.right) / len(s.right) for s in trainings]))
-    if test.above or (test.best > LEVEL and accuracy > blind + AGREE):
+    test = beside_chance([e.right for e in trainings], [e.images for e in trainings])
+    accuracy, chance = (float(np.mean([getattr(e, name) for e in trainings])) for name in ("accuracy", "chance"))
+    if test.above or (test.best > LEVEL and accuracy > chance + AGREE):
         return None
-    numbers = [len(n) for n in counts]
-    return AtChance(method, where, accuracy, blind, (min(numbers), max(numbers)), test)
+    numbers = [len(e.images) for e in trainings]
+    return AtChance(method, where, figure, accuracy, chance, (min(numbers), max(numbers)), test)
 
 
-def _by_class(task: TaskImages) -> list[int]:
-    """Images right of each class of a task."""
-    starts = np.cumsum([0, *task.class_n[:-1]])
-    found: list[int] = np.add.reduceat(task.right.astype(np.int64), starts).tolist()
-    return found
+def of_tasks(tasks: Sequence[TaskImages]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Images right of each class of some tasks, and those there are."""
+    right: list[int] = []
+    for task in tasks:
+        starts = np.cumsum([0, *task.class_n[:-1]])
+        right += np.add.reduceat(task.right.astype(np.int64), starts).tolist()
+    return tuple(right), tuple(n for task in tasks for n in task.class_n)
+
+
+def _ended(s: Scored) -> Ended:
+    largest = max(max(task.class_n) / sum(task.class_n) for task in s.right)
+    return Ended(*of_tasks(s.right), acc(s.accuracy), largest / len(s.right))

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from protocols.running.found import ID, id_of, journalled_config
 from protocols.running.protocol import MARK, protocols
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import copyable, shown
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.locks import is_locked
 from seqsearch.storage.reading import json_object, parsed
@@ -97,6 +98,25 @@ def status(run: Path) -> Status:
         broken,
         bool(kept),
     )
+
+
+def is_running(run: Path, what: str) -> str:
+    """That a run is running, ``what`` follows from that, and how to look at it, in words; empty if it is not running.
+
+    Raises:
+        UserError: it is no run.
+    """
+    now = status(run)
+    if now.state != "running":
+        return ""
+    by = f" ({now.process})" if now.process else ""
+    return shown(f"run {run} is running{by}: {what}; see how it is doing with: seqsearch status {copyable(run)}")
+
+
+def check_not_running(run: Path) -> None:
+    """Raises UserError: a run is running, so that what it has so far is no result."""
+    if said := is_running(run, "wait until it has finished"):
+        raise UserError(said)
 
 
 def watch(run: Path) -> Iterator[Status]:

@@ -124,7 +124,7 @@ RESULTS = Layout(
             "class_correct",
             "list<int64>?",
             "images",
-            "of gtep, on pools that share classes with the pool tuned on: of class_n classified right; else null",
+            "of gtep, where test images are judged: of class_n classified right; else null",
             added=True,
         ),
     ),

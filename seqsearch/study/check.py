@@ -36,10 +36,11 @@ def check(
     backbone: str,
     weights: Mapping[str, str] | None = None,
     learner: bool = False,
-    told: Callable[[float, int], None] = lambda seconds, more: None,
+    told: Callable[[float, range], None] = lambda seconds, more: None,
 ) -> list[Finding]:
     """Check one method, given in the item grammar; ``weights``: files by backbone; ``learner``: it is a learner of streams, also
-    if a method has its name; ``told``: of a method, the seconds of its first training and how many follow, once it is done.
+    if a method has its name; ``told``: of a method, the seconds of its first training and how many follow, any of a range, once
+    it is done.
 
     Raises:
         UserError: it cannot be loaded.

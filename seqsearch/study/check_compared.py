@@ -11,6 +11,8 @@ import torch
 from seqsearch.methods.base import Footprint, Method
 from seqsearch.methods.data import Batch
 
+APART = 1e-4
+"""How far rounding may change the largest score, in other company or with tasks in another order."""
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.uint8, torch.bool)
 """Of the tensors of a state."""
 LARGER = 2

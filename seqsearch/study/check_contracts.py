@@ -10,17 +10,15 @@ from typing import NamedTuple
 import torch
 
 from seqsearch.states.blocks import FROZEN, State
-from seqsearch.study.check_compared import bytes_of, gap_alone
+from seqsearch.study.check_compared import APART, bytes_of, gap_alone
 from seqsearch.study.check_diverged import diverges, survived
 from seqsearch.study.check_drawn import global_draws, later, pure, rounds
+from seqsearch.study.check_ordered import ordered
 from seqsearch.study.check_reported import reported
 from seqsearch.study.check_restored import interrupted, restored
 from seqsearch.study.check_subject import OTHER, Subject
 from seqsearch.study.findings import differing
 from seqsearch.training.scenario import checked_scores, learned, scores_of
-
-APART = 1e-4
-"""How far rounding may change the largest score in other company."""
 
 
 class Test(NamedTuple):
@@ -158,6 +156,7 @@ TESTS = (
     Test("C9", "scores keep no gradients", gradients, warns=True),
     Test("C9", "what it says of its state can be counted", said),
     Test("C9", "its footprint says what it holds", counted),
+    Test("C9", "the order of tasks changes nothing where caps say so", ordered),
     Test("C10", "what is lent is left as it was", lent),  # the last: what any test found is told with it
 )
 """In their order."""

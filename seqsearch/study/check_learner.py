@@ -21,6 +21,7 @@ from seqsearch.core.grammar import Item, parse_item
 from seqsearch.core.types import MethodSpec, Segment, StateKey
 from seqsearch.storage.files import cache_root
 from seqsearch.streams.playing import Playing
+from seqsearch.study.check_compared import not_flat
 from seqsearch.study.findings import Finding, differing, disturbed
 from seqsearch.training.failures import line_of
 from seqsearch.training.guard import NotAsLent
@@ -192,6 +193,8 @@ class LearnerSubject:
             self.learn(cut, number, number + 1)
             state, cut = copy.deepcopy(learned(cut)), self.fresh()
             own = {name: value for name, value in state.items() if not name.startswith("_n_")}
+            if wrong := not_flat({name.removeprefix("learner."): value for name, value in own.items()}):
+                return wrong
             cut.load_state_dict(own)
             if names := differing(learned(straight), learned(cut)):
                 return f"{names} differ after step {number}: something that learning needs is not in state_dict"

@@ -125,8 +125,8 @@ class Subject:
             begins = self.trainings.done == 0
             self.go_on(method, self.tasks[0], phases=phases[0])
             if begins:
-                every = planned(method.config, method.caps.capacity, bool(phases[0].names))
-                self.trainings.told(self.trainings.seconds, every - self.trainings.done)
+                every, done = planned(method.config, method.caps, bool(phases[0].names)), self.trainings.done
+                self.trainings.told(self.trainings.seconds, range(every.start - done, every.stop - done))
             lent = learned(method)
             self._first = copy.deepcopy(lent)
             self.go_on(method, *self.tasks, phases=phases[1])

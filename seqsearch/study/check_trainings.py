@@ -15,6 +15,7 @@ import torch
 from seqsearch.methods.base import FitReport
 
 if TYPE_CHECKING:
+    from seqsearch.methods.base import Caps
     from seqsearch.methods.config import Config
 
 RATE = 1e30
@@ -28,13 +29,13 @@ class Trainings:
     """Those of one check.
 
     Attributes:
-        told: given the seconds that the first training took, and how many follow, once it is done.
+        told: given the seconds that the first training took, and how many follow, once it is done: any of a range.
         done: how many were done.
         seconds: that the first took.
         drew: global generators that one drew from, in words; empty if none did.
     """
 
-    told: Callable[[float, int], None] = lambda seconds, more: None
+    told: Callable[[float, range], None] = lambda seconds, more: None
     done: int = 0
     seconds: float = 0.0
     drew: dict[str, None] = field(default_factory=dict)
@@ -60,19 +61,25 @@ def global_generators() -> dict[str, Any]:
     }
 
 
-def planned(config: Config, capacity: int | None, checkpoints: bool) -> int:
+def planned(config: Config, caps: Caps, checkpoints: bool) -> range:
     """How many trainings a check makes of a method that keeps its contracts, with its accuracy, which needs two more.
 
     Args:
-        config: of the method: each learning rate is tried with one more training, and all parameters that act later with one.
-        capacity: how many tasks it is built for (`Caps.capacity`).
+        config: of the method: each learning rate is tried with one more training, a second one where the first survives it and
+            the network is trained; all parameters that act later with one.
+        caps: of the method: how many tasks it is built for, and whether their order matters.
         checkpoints: its trainings leave some, so that each task is learned once more with interruptions.
     """
     learned_twice, seeded, gone_on, children, spoilt = 4, 2, 1, 2, 1
-    third = 2 if has_third(capacity) else 0
-    sizes = 3 if capacity is None else min(3, capacity)
-    kept = learned_twice + seeded + gone_on + third + sizes + children + spoilt + BESIDE
-    return kept + bool(later_of(config)) + len(rates_of(config)) + 2 * checkpoints
+    tasks = 3 if has_third(caps.capacity) else 2
+    third = 2 * (tasks - 2)
+    sizes = 3 if caps.capacity is None else min(3, caps.capacity)
+    first = caps.order_invariant_after
+    ordered = tasks - 2 + tasks if first is not None and tasks - first >= 2 else 0
+    kept = learned_twice + seeded + gone_on + third + sizes + children + spoilt + ordered + BESIDE
+    rates = len(rates_of(config))
+    least = kept + bool(later_of(config)) + rates + 2 * checkpoints
+    return range(least, least + 1 + rates * caps.trains_backbone)
 
 
 def has_third(capacity: int | None) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from protocols.cldyb.compared import Judged
 from protocols.evaluate.compare.methods import compared
 from protocols.running.provenance import PoolRecord, biases, provenance
+from protocols.running.status import check_not_running
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
 from seqsearch.core.types import Task
@@ -64,7 +65,8 @@ def read_runs(paths: Sequence[Path]) -> tuple[ComparedRun, ...]:
     """The runs, once they are known to be comparable: each with the first.
 
     Raises:
-        UserError: no run, one that is not finished or comes twice, or two that differ in what all must share; which, in what.
+        UserError: no run, one that is running, not finished or comes twice, or two that differ in what all must share;
+            which, in what.
     """
     if len(paths) > MOST_RUNS:
         raise UserError(f"{len(paths)} runs: at most {MOST_RUNS} can be compared at a time")
@@ -89,6 +91,7 @@ def _read(path: Path) -> ComparedRun:
     protocol = read_config(path).get("protocol")
     if protocol not in PROTOCOLS:
         raise UserError(f"run {path} is of {brief(protocol)}: only runs of {', '.join(PROTOCOLS)} can be compared")
+    check_not_running(path)
     data = read_results(path)
     if not data.finished:
         raise UserError(f"run {path} is not finished, and what it has so far is not compared: resume it first")

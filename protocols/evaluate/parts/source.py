@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from protocols.running.provenance import biases
+from protocols.running.status import check_not_running
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
@@ -91,12 +92,13 @@ def read_source(path: Path, which: str = "all", by_name: bool = False, *, one_le
     """A run folder, a ``sequences.parquet``, a file of class names (`read_named`), or frozen orders (``frozen:NAME,...``).
 
     Raises:
-        UserError: none of them, a run that is not finished, a damaged or foreign file, no sequence of those asked for.
+        UserError: none of them, a run that is running or not finished, a damaged or foreign file, no sequence of those asked for.
     """
     if is_frozen(path):
         return _of_frozen(path, which)
     path = at_home(path)
     if path.is_dir():
+        check_not_running(path)
         data = read_results(path)
         if not data.finished:
             raise UserError(f"run {path} is not finished: resume it first (seqsearch show {path} says how)")

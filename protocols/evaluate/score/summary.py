@@ -18,6 +18,7 @@ from protocols.cldyb.compared import drop_of, joint_by_task, pair
 from protocols.cldyb.summary import Side, side_of
 from protocols.evaluate.score.compared import Compared, compared_on_found, complete, judged_on
 from protocols.evaluate.score.origin import Origin
+from protocols.running.at_chance import AtChance, at_chance
 from protocols.running.protocol import resume_command
 from seqsearch.distribution.drop import Drop
 from seqsearch.metrics.accuracy import acc
@@ -26,6 +27,8 @@ from seqsearch.planners.replicates import ORDERS, SCORING
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import FOUND, RunResults
 
+IN_WORDS = {"searched": "found", "heldout": "held-out"}
+"""Kinds of sequences that have another name in words."""
 FEWEST_RANKED = 3
 """Methods below which ranks are not compared."""
 
@@ -84,7 +87,7 @@ class ScoreSummary:
     ``searched_drop``, ``unseen_drop``: of the mean over the methods that have one; ``searched_groups``, ``unseen_groups``: groups
     of methods whose sequences they speak of. ``shared_first``: found and random sequences begin with one task. ``known``:
     rollouts that the source had, by method. ``reached`` is empty of a finished run. ``same``: why found and random sequences do
-    not differ, if all are one and the same task.
+    not differ, if all are one and the same task. ``at_chance``: methods that are not told from chance, by kind of sequence.
     """
 
     run: str
@@ -104,6 +107,7 @@ class ScoreSummary:
     shared_first: bool = True
     known: Mapping[str, int] = field(default_factory=dict)
     same: str = ""
+    at_chance: tuple[AtChance, ...] = ()
 
 
 def summarise(run: Path, data: RunResults) -> ScoreSummary:
@@ -135,8 +139,18 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         unseen_groups=len({c.group for _, c in compared.values() if c}),
         searched_groups=len({c.group for c, _ in compared.values() if c}),
         shared_first=len({s.tasks[0] for s in data.sequences if s.kind in (*FOUND, "random")}) < 2, known=origin.known,
-        same=SHARED if one else "",
+        same=SHARED if one else "", at_chance=_at_chance(whole, labels),
     )  # fmt: skip
+
+
+def _at_chance(data: RunResults, labels: Sequence[str]) -> tuple[AtChance, ...]:
+    """By kind of sequence, on those that a method was judged on to the end."""
+    kinds: dict[str, list[TaskSequence]] = {}
+    for s in data.sequences:
+        if s.kind != "joint":
+            kinds.setdefault(IN_WORDS.get(s.kind, s.kind), []).append(s)
+    asked = [(m, words, judged_on(data, m, some).flat) for m in labels for words, some in kinds.items()]
+    return tuple(a for m, words, ended in asked if (a := at_chance(m, f"on {words} sequences", ended)))
 
 
 def _one_task(data: RunResults) -> bool:

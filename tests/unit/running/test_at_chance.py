@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from protocols.cli.main import main
 from protocols.report.chance_words import at_chance as words
 from protocols.running.at_chance import at_chance
+from seqsearch.pools.glyphs import build
 from seqsearch.results.run import Scored, TaskImages
 
 GUESSES = """
@@ -44,7 +45,7 @@ def scored(*tasks: tuple[tuple[int, ...], int]) -> Scored:
 
 def test_what_is_said_of_a_method_at_chance() -> None:
     below, above = scored(((10, 10), 2), ((10, 10), 8)), scored(((10, 10), 6), ((10, 10), 7))
-    found = at_chance("er", "random", [below, above])
+    found = at_chance("er", "on random sequences", [below, above])
     assert found is not None
     assert (found.accuracy, found.chance, found.classes) == (pytest.approx(0.2875), 0.25, (4, 4))
     said = words([found])
@@ -53,7 +54,7 @@ def test_what_is_said_of_a_method_at_chance() -> None:
         "would have to have 17 of 40 test images (42.5 %) right."
     )
     assert said[1].startswith("Chance: tests of the images right of each class after the last task, at 5 % over all")
-    lone = at_chance("er", "found", [below])
+    lone = at_chance("er", "on found sequences", [below])
     assert lone is not None
     assert words([lone])[0].startswith(
         "er: Acc 25.0 % on found sequences is not above chance (25.0 % for 4 classes): for that, its one training would"
@@ -72,47 +73,85 @@ def uneven(*tasks: tuple[tuple[int, ...], tuple[int, ...]]) -> Scored:
 def test_unequal_numbers_of_images_count_class_by_class() -> None:
     """What is printed as chance is not what a share of all images would be held against, so that none is named."""
     large, small = (60, 60), (2, 2)
-    assert at_chance("er", "random", [uneven((large, (40, 20)), (small, (2, 2)), (small, (2, 2)))]) is None
-    assert at_chance("er", "random", [uneven(((90, 5, 5), (77, 5, 5)))]) is None, (
+    assert at_chance("er", "on random sequences", [uneven((large, (40, 20)), (small, (2, 2)), (small, (2, 2)))]) is None
+    assert at_chance("er", "on random sequences", [uneven(((90, 5, 5), (77, 5, 5)))]) is None, (
         "below 90 % of all, and yet it tells all"
     )
-    found = at_chance("er", "random", [uneven((large, (30, 20)), (small, (0, 1)))] * 2)
+    found = at_chance("er", "on random sequences", [uneven((large, (30, 20)), (small, (0, 1)))] * 2)
     assert found is not None
     said = words([found])[0]
     assert "chance (25.0 % for 4 classes): p = 1.00 (the least of 2 trainings, times 2)." in said
-    of_tasks = at_chance("er", "random", [scored(((5, 5), 2), ((5,) * 6, 3))])
+    of_tasks = at_chance("er", "on random sequences", [scored(((5, 5), 2), ((5,) * 6, 3))])
     assert of_tasks is not None
     assert words([of_tasks])[0].endswith("is not above chance (25.0 % for 8 classes): p = 0.57 (one training).")
 
 
 def test_what_is_told_or_not_known_is_not_said() -> None:
     guessed = scored(((10, 10), 5), ((10, 10), 5))
-    assert at_chance("er", "random", [guessed, scored(((10, 10), 12), ((10, 10), 12))]) is None, "one of two is told"
-    assert at_chance("er", "random", []) is None
-    assert at_chance("er", "random", [guessed, Scored("ok", guessed.accuracy, guessed.masked, {})]) is None
+    assert at_chance("er", "on random sequences", [guessed, scored(((10, 10), 12), ((10, 10), 12))]) is None, (
+        "one of two is told"
+    )
+    assert at_chance("er", "on random sequences", []) is None
+    assert at_chance("er", "on random sequences", [guessed, Scored("ok", guessed.accuracy, guessed.masked, {})]) is None
 
 
 def test_few_images_claim_nothing_of_what_is_above_chance() -> None:
-    assert at_chance("er", "random", [scored(((1, 1), 2), ((1, 1), 2))]) is None, "4 of 4 by chance: one in 256"
-    assert at_chance("er", "random", [scored(((2, 2), 4))]) is None
-    found = at_chance("er", "random", [scored(((2, 2), 2))])
+    assert at_chance("er", "on random sequences", [scored(((1, 1), 2), ((1, 1), 2))]) is None, (
+        "4 of 4 by chance: one in 256"
+    )
+    assert at_chance("er", "on random sequences", [scored(((2, 2), 4))]) is None
+    found = at_chance("er", "on random sequences", [scored(((2, 2), 2))])
     assert found is not None
     assert words([found])[0].endswith(": 4 test images are too few to tell any accuracy from it.")
 
 
-@pytest.mark.parametrize("protocol", ["cldyb", "edge"])
-def test_a_run_of_a_method_that_guesses_says_so(tmp_path: Path, protocol: str) -> None:
-    (tmp_path / "own.py").write_text(GUESSES)
-    run = tmp_path / "run"
-    more = SMALLEST if protocol == "cldyb" else [
+SMALL = {
+    "cldyb": SMALLEST,
+    "edge": [
         "--pool", "glyphs:classes=6,train=8,reward=4,test=10", "--tasks", 3, "--random-sequences", 5, "--rs-seeds", "",
         "--crossed-orders", 0, "--score-seeds", 2, "--workers", 0,
+    ],
+    "gtep": [
+        "--tune-pool", "glyphs:classes=12,train=8,reward=4,test=10,half=1", "--pool",
+        "glyphs:classes=12,train=8,reward=4,test=10,half=2",
+        "--tasks", 2, "--orders", 2, "--params", "original", "--workers", 0,
+    ],
+    "mcil": [
+        "--pool", "glyphs:train=8,reward=4,test=10", "--backbone", "glyph_vit", "--experiences", 2, "--classes", 6, "--seeds", 2,
+        "--workers", 0,
+    ],
+}  # fmt: skip
+SAID = {
+    "gtep": ("Acc", "on pool 1"),
+    "mcil": ("balanced accuracy", "after the last experience"),
+    "score": ("Acc", "on given sequences"),
+}
+"""Which accuracy, and where; of the others as here by default."""
+
+
+@pytest.fixture(scope="module")
+def orders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of class names to score on."""
+    path = tmp_path_factory.mktemp("orders") / "orders.csv"
+    names = [c.name for c in build(classes=6).classes]
+    lines = [f"one,{1 + i // 2},{name}" for i, name in enumerate(names)]
+    path.write_text("\n".join(["sequence_id,step,class_name", *lines]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("protocol", [*SMALL, "score"])
+def test_a_run_of_a_method_that_guesses_says_so(tmp_path: Path, orders: Path, protocol: str) -> None:
+    (tmp_path / "own.py").write_text(GUESSES)
+    run = tmp_path / "run"
+    more = SMALL.get(protocol) or [
+        orders, "--pool", "glyphs:classes=6,train=8,reward=4,test=10", "--score-seeds", 2, "--workers", 0
     ]  # fmt: skip
     methods = f"{tmp_path}/own.py:Guesses,simplecil"
-    ended = CliRunner().invoke(main, [protocol, "--methods", methods, "--out", str(run), "--json", *map(str, more)])
+    ended = CliRunner().invoke(main, [protocol, *map(str, more), "--methods", methods, "--out", str(run), "--json"])
     assert ended.exit_code == 0, ended.stderr
     notes = json.loads(ended.stdout)["notes"]
-    [said] = [n for n in notes if n.startswith("own.py:Guesses: Acc ") and " % on random sequences is not " in n]
+    figure, where = SAID.get(protocol, ("Acc", "on random sequences"))
+    [said] = [n for n in notes if n.startswith(f"own.py:Guesses: {figure} ") and f" % {where} is not " in n]
     assert "chance (16.7 % for 6 classes)" in said
     assert not any(n.startswith("simplecil: ") and "chance" in n for n in notes)
     shown = CliRunner().invoke(main, ["show", str(run)]).stdout

@@ -42,6 +42,21 @@ def test_a_run_that_is_running_is_not_to_be_resumed(made: Path, more: tuple[str,
         assert "--resume" not in shown.stderr
 
 
+@pytest.mark.parametrize("words", [["compare"], ["score", "--methods", "simplecil"], ["explain"]])
+def test_a_run_that_is_running_has_nothing_to_be_judged_yet(made: Path, words: list[str]) -> None:
+    for file in made.glob("*.parquet"):
+        file.unlink()
+    held = lock(made / "lock")
+    assert held is not None
+    with held:
+        said = call(words[0], made, *words[1:])
+    assert (said.exit_code, said.stdout, len(said.stderr.splitlines())) == (2, "", 1)
+    assert (
+        f"run {made} is running: wait until it has finished; see how it is doing with: seqsearch status {made}"
+        in said.stderr
+    )
+
+
 def test_what_an_earlier_session_left_is_shown_as_such(finished: Path) -> None:
     before = call("show", finished)
     held = lock(finished / "lock")

@@ -25,6 +25,8 @@ BREAKS = {
     "L2": "    def predict(self, batch):\n        return super().predict(batch) * (len(batch) > 1)",
     "L2 ": "    def predict(self, batch):\n        self.sums += 1e-3\n        return super().predict(batch)",
     "L3": "    hidden = 0.0\n" + LEARN + "        self.hidden += 1\n        self.sums += self.hidden",
+    "L3 ": "    def state_dict(self):\n        return {**super().state_dict(), 'more': [1.0]}\n"
+           "    def load_state_dict(self, state):\n        state.pop('more')\n        super().load_state_dict(state)",
     "L4": LEARN + "        try:\n            step.labels(np.array([step.revealed]))\n"
           "        except RuntimeError:\n            pass",
     "L5": "    def predict(self, batch):\n        return torch.full((len(batch),), 99)",
