@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from protocols.evaluate.score.summary import Agreement, MethodScore, ScoreSummary
+from protocols.evaluate.score.agreement import Agreement
+from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report.chance_words import at_chance
 from protocols.report.cldyb_table import interval
 from protocols.report.cldyb_words import change, covered, verdict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -34,13 +34,13 @@ def gap_alone(look: Callable[[Batch], torch.Tensor], batch: Batch, every: int = 
     return float(max(gaps)) / max(float(together.abs().max()), 1e-30)
 
 
-def not_flat(state: Mapping[str, Any]) -> str:
+def not_flat(state: Mapping[str, Any], dtypes: Sequence[torch.dtype] = DTYPES) -> str:
     """What of a state could not be stored and come back as it was, in words; empty if all could."""
     for name, value in state.items():
         if isinstance(value, torch.Tensor):
-            if value.dtype not in DTYPES:
+            if value.dtype not in dtypes:
                 return f"state_dict()[{name!r}] is {value.dtype}: of tensors it must hold " + ", ".join(
-                    map(str, DTYPES)
+                    map(str, dtypes)
                 )
             if not value.is_contiguous():  # a stored copy would have another layout, and products with it other bits
                 return f"state_dict()[{name!r}] is not contiguous: return value.contiguous()"

@@ -21,7 +21,7 @@ from seqsearch.core.grammar import Item, parse_item
 from seqsearch.core.types import MethodSpec, Segment, StateKey
 from seqsearch.storage.files import cache_root
 from seqsearch.streams.playing import Playing
-from seqsearch.study.check_compared import not_flat
+from seqsearch.study.check_compared import DTYPES, not_flat
 from seqsearch.study.findings import Finding, differing, disturbed
 from seqsearch.training.failures import line_of
 from seqsearch.training.guard import NotAsLent
@@ -35,6 +35,10 @@ SHORT = Playing("glyphs:samples=175,classes=6,burst=4", batch=24)
 LONGER = Playing("glyphs:samples=1500,classes=10", batch=32, shifts=(0, 64))
 BESIDE = ("ncm", "blind")
 """Learners whose accuracy is told beside that of the one that is checked."""
+
+
+TYPES = (*DTYPES, torch.int32)
+"""Of the tensors of a state; graphs of neighbours have 32-bit numbers."""
 
 
 class Accuracy(NamedTuple):
@@ -193,7 +197,7 @@ class LearnerSubject:
             self.learn(cut, number, number + 1)
             state, cut = copy.deepcopy(learned(cut)), self.fresh()
             own = {name: value for name, value in state.items() if not name.startswith("_n_")}
-            if wrong := not_flat({name.removeprefix("learner."): value for name, value in own.items()}):
+            if wrong := not_flat({name.removeprefix("learner."): value for name, value in own.items()}, TYPES):
                 return wrong
             cut.load_state_dict(own)
             if names := differing(learned(straight), learned(cut)):

@@ -38,6 +38,8 @@ from tests.conformance.lab import (
 ONE, TWO, THREE = TASKS
 OTHER = (1, 6, 13)
 ER = Case("er", "er", backbone=TWO_BLOCKS)
+SLOW = ("afec", "beef", "bic", "der", "foster", "mm_ub", "podnet", "tagfex")
+"""They train several networks, or all that there was again: some seconds each, which are left to the long tests."""
 
 
 def again(case: Case) -> bool:
@@ -48,9 +50,12 @@ def again(case: Case) -> bool:
     return on_resnet or on_pairs or case.label.endswith(", scratch")
 
 
-def each(found: list[Case]) -> pytest.MarkDecorator:
-    """Every method on one network; on a second one it takes the same paths, which is left to the long tests but for two."""
-    params = [pytest.param(c, marks=pytest.mark.long if again(c) else (), id=c.label) for c in found]
+def each(found: list[Case], slow: tuple[str, ...] = ()) -> pytest.MarkDecorator:
+    """Every method on one network; on a second one it takes the same paths, which is left to the long tests but for two, as are
+    ``slow`` ones."""
+    params = [
+        pytest.param(c, marks=pytest.mark.long if again(c) or c.target in slow else (), id=c.label) for c in found
+    ]
     return pytest.mark.parametrize("case", params)
 
 
@@ -76,7 +81,7 @@ def test_discovery_finds_the_shipped_methods() -> None:
     assert {"simplecil", "finetune", "er", "ranpac", "slca", EXAMPLE} <= {c.target for c in cases()}
 
 
-@every_method
+@each(cases_on_small_networks(), slow=SLOW)
 def test_it_keeps_the_contracts(lab: Lab, case: Case) -> None:
     """All that `seqsearch check` asks, no warning aside but of learning rates that have no effect with these settings."""
     subject = lab.subject(case)
@@ -148,7 +153,7 @@ def test_finetune_forgets_more_than_replay(labs: dict[str, Lab]) -> None:
     assert loss("finetune") > loss("er") + 0.1
 
 
-@every_method
+@each(cases_on_small_networks(), slow=SLOW)
 def test_order_of_tasks_matters_where_caps_say_so(lab: Lab, case: Case) -> None:
     """Same tasks in another order. Where the caps say that it does not matter, the contracts ask that it does not."""
     forward = lab.trained(case, *TASKS)

@@ -16,21 +16,19 @@ import numpy as np
 from protocols.cldyb.cannot_differ import SHARED
 from protocols.cldyb.compared import drop_of, joint_by_task, pair
 from protocols.cldyb.summary import Side, side_of
-from protocols.evaluate.score.compared import Compared, compared_on_found, complete, judged_on
+from protocols.evaluate.score.agreement import Agreement, agreements
+from protocols.evaluate.score.compared import Compared, compared_on_found, judged_on
 from protocols.evaluate.score.origin import Origin
 from protocols.running.at_chance import AtChance, at_chance
 from protocols.running.protocol import resume_command
 from seqsearch.distribution.drop import Drop
 from seqsearch.metrics.accuracy import acc
-from seqsearch.metrics.ranks import RankCorrelations, rank_correlations
 from seqsearch.planners.replicates import ORDERS, SCORING
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import FOUND, RunResults
 
 IN_WORDS = {"searched": "found", "heldout": "held-out"}
 """Kinds of sequences that have another name in words."""
-FEWEST_RANKED = 3
-"""Methods below which ranks are not compared."""
 
 
 @dataclass(frozen=True)
@@ -68,16 +66,6 @@ class TaskScore:
     accuracy: Mapping[str, float]
     bound: Mapping[str, float]
     mean: Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How the ranks of methods on one kind of sequences go with those on another, over ``methods``."""
-
-    kind: str
-    other: str
-    methods: tuple[str, ...]
-    ranks: RankCorrelations
 
 
 @dataclass(frozen=True)
@@ -135,7 +123,7 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
     drops = [_of_mean([c for both in compared.values() if (c := both[i])], troubles) for i in (0, 1)]
     return ScoreSummary(
         name, source, rows, drops[0], drops[1], {} if one else _transfer(data, labels), _tasks(whole, labels, origin),
-        _agreements(data, labels), tuple(dict.fromkeys((*troubles, *origin.remarks))), data.stats,
+        agreements(data, labels), tuple(dict.fromkeys((*troubles, *origin.remarks))), data.stats,
         unseen_groups=len({c.group for _, c in compared.values() if c}),
         searched_groups=len({c.group for c, _ in compared.values() if c}),
         shared_first=len({s.tasks[0] for s in data.sequences if s.kind in (*FOUND, "random")}) < 2, known=origin.known,
@@ -243,20 +231,3 @@ def _tasks(data: RunResults, labels: Sequence[str], origin: Origin) -> tuple[Tas
                 )
             )  # fmt: skip
     return tuple(scores)
-
-
-def _agreements(data: RunResults, labels: Sequence[str]) -> tuple[Agreement, ...]:
-    """Found and random sequences against held-out ones: over methods that were judged on all three, on what all of them were."""
-    kinds = {"found": FOUND, "random": ("random",), "heldout": ("heldout",)}
-    of_kind = {name: [s for s in data.sequences if s.kind in some] for name, some in kinds.items()}
-    methods = tuple(m for m in labels if all(complete(data, m, some) for some in of_kind.values()))
-    final: dict[str, list[float]] = {}
-    for name, some in of_kind.items():
-        shared = [s for s in some if all(complete(data, m, [s]) for m in methods)]
-        final[name] = [float(judged_on(data, m, shared).by_sequence.mean()) for m in methods] if shared else []
-    if len(methods) < FEWEST_RANKED or not all(final.values()):
-        return ()
-    return tuple(
-        Agreement(name, "heldout", methods, rank_correlations(final[name], final["heldout"]))
-        for name in ("found", "random")
-    )

@@ -59,6 +59,7 @@ def stopped_after(results: int, path: Path, **settings: Any) -> None:
     folder.close()
 
 
+@pytest.mark.long
 def test_a_stopped_run_goes_on_with_the_same_plan(tmp_path: Path) -> None:
     flags = ("--methods", "er:epochs=1", *SMALL, "--random-sequences", 3)
     whole = edge(*flags, "--out", tmp_path / "whole")

@@ -23,6 +23,7 @@ from tests.conformance.lab import TWO_BLOCKS
 from tests.studies import summary_of
 from tests.text_models import text_models
 
+pytestmark = pytest.mark.long
 POOL = "glyphs:classes=6,train=4,reward=3,test=10"
 SCORING = 1000
 

@@ -181,6 +181,7 @@ def test_every_method_from_scratch_goes_on(name: str, tmp_path: Path, monkeypatc
     assert not list((tmp_path / "killed" / "states" / FOLDER).rglob("*.*")), "left behind"
 
 
+@pytest.mark.long
 def test_after_kill_9(tmp_path: Path) -> None:
     whole, key = made(tmp_path / "whole", "replay")
     whole.train(Edge(key))

@@ -170,7 +170,8 @@ def test_a_look_never_keeps_a_run_from_starting(tmp_path: Path) -> None:
     folder.close()
 
 
-@pytest.mark.parametrize("how", [pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL])
+@pytest.mark.long
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_living_run_is_seen_from_outside_and_its_end_as_well(tmp_path: Path, how: signal.Signals) -> None:
     path = tmp_path / "mine"
     (tmp_path / "slow.py").write_text(

@@ -93,7 +93,10 @@ def test_accuracy_bytes_and_what_is_open_are_told() -> None:
 
 def test_what_only_guesses_is_warned_of(tmp_path: Path) -> None:
     """Scores of images, but under the classes of others: each class has the column of the next."""
-    body = "    def predict(self, batch):\n        return super().predict(batch).roll(1, 1)"
+    body = (
+        "    from dataclasses import replace\n    caps = replace(SimpleCIL.caps, order_invariant_after=None)\n"
+        "    def predict(self, batch):\n        return super().predict(batch).roll(1, 1)"
+    )
     result = checked(tmp_path, body)
     assert result.exit_code == 0, result.output
     assert "warning: that is not above chance" in result.stdout
