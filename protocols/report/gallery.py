@@ -22,6 +22,8 @@ DRAWN = 2
 DRAWN_TILE, DRAWN_TILES, DRAWN_COLORS = 32, 120, 64
 """Side, number and colours of sample images in random sequences, at most: as they are embedded, 0.25 MB of them."""
 
+AT_RANDOM = {"random": "Random sequences", "heldout": "Random sequences of the held-out pool"}
+"""What is drawn at random as a whole, by kind of sequence."""
 COMPARED = "What the found ones are compared with."
 
 
@@ -47,12 +49,13 @@ def the_one_task(data: RunResults, pools: Sequence[Pool]) -> str:
     return f'<h2>Its classes</h2>\n<p class="lead">One sample image per class.</p>\n{steps}'
 
 
-def drawn(data: RunResults, pools: Sequence[Pool], what: str = COMPARED) -> str:
-    """The first random sequences, folded up, with small images; classes beyond `DRAWN_TILES` are named only.
+def drawn(data: RunResults, pools: Sequence[Pool], what: str = COMPARED, kind: str = "random") -> str:
+    """The first random sequences (or those of a held-out pool), folded up, with small images; classes beyond `DRAWN_TILES` are
+    named only.
 
     ``what`` says what they are for.
     """
-    random = [s for s in data.sequences if s.kind == "random" and "@" not in s.sequence_id]
+    random = [s for s in data.sequences if s.kind == kind and "@" not in s.sequence_id]
     if not random:
         return ""
     body, left, unpictured = "", DRAWN_TILES, 0
@@ -62,7 +65,7 @@ def drawn(data: RunResults, pools: Sequence[Pool], what: str = COMPARED) -> str:
         unpictured += len(classes[left:])
         left -= len(classes[:left])
         body += f"<h3>{escape(s.sequence_id)}</h3>{_steps(s, tiles)}"
-    title = f"Random sequences: {f'the first {DRAWN} of {len(random)}' if len(random) > DRAWN else len(random)}"
+    title = f"{AT_RANDOM[kind]}: {f'the first {DRAWN} of {len(random)}' if len(random) > DRAWN else len(random)}"
     lead = f"{what} One sample image per class, in {DRAWN_COLORS} colours"
     lead += f"; the first {DRAWN_TILES} have one." if unpictured else "."
     return f'<details class="drawn"><summary>{title}</summary><p class="lead">{escape(lead)}</p>\n{body}</details>'
@@ -79,7 +82,7 @@ def _steps(s: TaskSequence, tiles: Mapping[ClassId, str]) -> str:
     for number, (task, value) in enumerate(zip(s.tasks, s.values, strict=True), 1):
         judged = "drawn at random" if value is None else f"J = {value:.3f}" if s.kind == "searched" else ""
         row = "".join(tiles[c] for c in task.classes)
-        label = f'<div class="label">Task {number}<span>{judged if s.kind != "random" else ""}</span></div>'
+        label = f'<div class="label">Task {number}<span>{judged if s.kind not in AT_RANDOM else ""}</span></div>'
         steps.append(f'<div class="step">{label}<div class="tiles">{row}</div></div>')
     return "".join(steps)
 

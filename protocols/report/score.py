@@ -31,6 +31,7 @@ COLOURS = {
     "heldout": "paper",
 }
 """Of curves, by kind of sequence."""
+HELD_OUT = "By which ranks of methods are compared: no search saw their pool."
 
 
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
@@ -40,7 +41,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     head = f'<p class="eyebrow">seqsearch run {escape(s.run)}</p>\n<h1>{escape(words.headline(s))}</h1>'
     sections = [
         head, *(t.html() for t in words.tables(s)[:-1]), f'<ul class="notes">{notes}</ul>', _curves(s),
-        *(t.html() for t in words.tables(s)[-1:]), gallery(data, pools), drawn(data, pools),
+        *(t.html() for t in words.tables(s)[-1:]), gallery(data, pools), drawn(data, pools), drawn(data, pools, HELD_OUT, "heldout"),
         identity(data.config),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{s.run}: methods on given sequences", sections)

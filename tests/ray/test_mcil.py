@@ -47,6 +47,7 @@ def in_process(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run
 
 
+@pytest.mark.long
 def test_workers_change_nothing(in_process: Path, tmp_path: Path) -> None:
     mcil(*FLAGS, "--workers", 2, "--out", tmp_path / "run")
     same(in_process, tmp_path / "run")

@@ -125,6 +125,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, method: str) -> Path:
     return finished(tmp_path_factory.mktemp("whole") / "run", method)
 
 
+@pytest.mark.long
 def test_two_workers_find_what_one_process_finds(whole: Path, method: str, tmp_path: Path) -> None:
     gtep(tmp_path / "run", "--methods", method, *FLAGS, "--workers", 2)
     assert results(tmp_path / "run") == results(whole)

@@ -174,6 +174,7 @@ def in_hub_cache(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", PROBE], env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 def test_pretrained_weights_come_from_the_hubs_cache(files: Path, tmp_path: Path) -> None:
     snapshot = tmp_path / "models--timm--test_resnet.r160_in1k" / "snapshots" / ("0" * 40)
     snapshot.mkdir(parents=True)
@@ -188,6 +189,7 @@ def test_pretrained_weights_come_from_the_hubs_cache(files: Path, tmp_path: Path
     assert int(dim) == ours.dim
 
 
+@pytest.mark.long
 def test_weights_that_cannot_be_had_are_never_random(tmp_path: Path) -> None:
     result = in_hub_cache(tmp_path)
     assert result.returncode == 1

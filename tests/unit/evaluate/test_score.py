@@ -131,6 +131,10 @@ def test_a_held_out_pool_is_scored_by_all_and_ranks_are_compared(run: Path, tmp_
     sequences = [r for r in rows(tmp_path / "out", "sequences") if r["kind"] == "heldout"]
     assert len({r["pool_digest"] for r in sequences}) == 1
     assert {r["pool_digest"] for r in sequences}.isdisjoint(r["pool_digest"] for r in rows(run, "sequences"))
+    page = (tmp_path / "out" / "report.html").read_text()
+    pictured = page[page.index("Random sequences of the held-out pool: 2") :].partition("</details>")[0]
+    assert pictured.count("<img") == len(sequences), "one of each class of each"
+    assert "of another pool" not in pictured
     too_small = score(run, "--heldout-pool", "glyphs:classes=6,train=8,reward=4,test=6", "--out", tmp_path / "small")
     assert too_small.exit_code == 2
     assert "has 6 classes, sequences have" in too_small.stderr
