@@ -41,8 +41,8 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     head = f'<p class="eyebrow">seqsearch run {escape(s.run)}</p>\n<h1>{escape(words.headline(s))}</h1>'
     sections = [
         head, *(t.html() for t in words.tables(s)[:-1]), f'<ul class="notes">{notes}</ul>', _curves(s),
-        *(t.html() for t in words.tables(s)[-1:]), gallery(data, pools), drawn(data, pools), drawn(data, pools, HELD_OUT, "heldout"),
-        identity(data.config),
+        *(t.html() for t in words.tables(s)[-1:]), gallery(data, pools), drawn(data, pools),
+        drawn(data, pools, HELD_OUT, "heldout"), identity(data.config),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{s.run}: methods on given sequences", sections)
 

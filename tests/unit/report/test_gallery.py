@@ -23,7 +23,8 @@ PICTURED = sorted(
 
 
 def fold_of(page: str) -> str:
-    (fold,) = re.findall(r'<details class="drawn">(.*?)</details>', page, re.DOTALL)  # without "open"
+    folds = re.findall(r'<details class="drawn">(.*?)</details>', page, re.DOTALL)  # without "open"
+    (fold,) = [f for f in folds if TITLE in f]  # beside those of a held-out pool
     return fold
 
 
