@@ -122,7 +122,7 @@ def _ended(by_order: Mapping[str, Sequence[Row]], tasks: int) -> tuple[Ended, ..
         if None in last:
             return ()
         right, n = (tuple(k for task in last if task for k in task[i]) for i in (0, 1))
-        if min(n, default=0) < 1:
+        if not n:
             return ()
         found.append(Ended(right, n, sum(right) / sum(n), max(n) / sum(n)))
     return tuple(found)

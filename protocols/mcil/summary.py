@@ -73,9 +73,12 @@ def summarise(run: McilResults) -> Summary:
 
 
 def _at_chance(method: str, experiences: Sequence[Row]) -> AtChance | None:
-    """By the balanced accuracy, of which one class for every image gives 1 / K."""
+    """By the balanced accuracy, of which one class for every image gives 1 / K, of K that have images."""
     last = {(r["order"], r["seed"]): r for r in sorted(experiences, key=lambda r: int(r["experience"]))}.values()
-    ended = [Ended(tuple(r["class_correct"]), tuple(r["class_n"]), r["balanced"], 1 / r["classes"]) for r in last]
+    ended = [
+        Ended(tuple(r["class_correct"]), tuple(r["class_n"]), r["balanced"], 1 / sum(n > 0 for n in r["class_n"]))
+        for r in last
+    ]
     return not_told(method, "after the last experience", "balanced accuracy", ended)
 
 

@@ -39,7 +39,7 @@ class Ended:
     """A training after its last task.
 
     Attributes:
-        right, images: test images of each class that were right, and that there are ``[K]``.
+        right, images: test images of each class that were right, and that there are ``[K]``; classes without any do not count.
         accuracy, chance: as of `AtChance`.
     """
 
@@ -60,29 +60,30 @@ def at_chance(method: str, where: str, trainings: Sequence[Scored]) -> AtChance 
 
 
 def not_told(method: str, where: str, figure: str, trainings: Sequence[Ended]) -> AtChance | None:
-    """None where some training is told from chance, or there is none.
+    """None where some training is told from chance, or there is none that has images.
 
     What few images cannot tell from chance, were all of them right, is at chance only if it is not above it as measured.
     """
-    if not trainings:
+    counts = [[n for n in e.images if n] for e in trainings]
+    if not all(counts) or not counts:
         return None
-    test = beside_chance([e.right for e in trainings], [e.images for e in trainings])
+    test = beside_chance([[k for k, n in zip(e.right, e.images, strict=True) if n] for e in trainings], counts)
     accuracy, chance = (float(np.mean([getattr(e, name) for e in trainings])) for name in ("accuracy", "chance"))
     if test.above or (test.best > LEVEL and accuracy > chance + AGREE):
         return None
-    numbers = [len(e.images) for e in trainings]
+    numbers = [len(n) for n in counts]
     return AtChance(method, where, figure, accuracy, chance, (min(numbers), max(numbers)), test)
 
 
-def of_tasks(tasks: Sequence[TaskImages]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _ended(s: Scored) -> Ended:
+    largest = max(max(task.class_n) / sum(task.class_n) for task in s.right)
+    return Ended(*_of_tasks(s.right), acc(s.accuracy), largest / len(s.right))
+
+
+def _of_tasks(tasks: Sequence[TaskImages]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Images right of each class of some tasks, and those there are."""
     right: list[int] = []
     for task in tasks:
         starts = np.cumsum([0, *task.class_n[:-1]])
         right += np.add.reduceat(task.right.astype(np.int64), starts).tolist()
     return tuple(right), tuple(n for task in tasks for n in task.class_n)
-
-
-def _ended(s: Scored) -> Ended:
-    largest = max(max(task.class_n) / sum(task.class_n) for task in s.right)
-    return Ended(*of_tasks(s.right), acc(s.accuracy), largest / len(s.right))
