@@ -21,6 +21,8 @@ class Mine(SimpleCIL):
 {body}
 """
 FIT = "    def fit_task(self, task):\n        r = super().fit_task(task)\n"
+ORDERED = "\n    from dataclasses import replace\n    caps = replace(SimpleCIL.caps, order_invariant_after=None)\n"
+"""The order of tasks matters."""
 SILENT = {
     "zeros": ("    def predict(self, batch):\n        return torch.zeros(len(batch), len(self.prototypes))",
               "C9", "scores are the same for every image", "cannot be compared"),
@@ -68,7 +70,10 @@ def test_what_a_run_would_not_notice_is_found(tmp_path: Path, how: str) -> None:
     "drawn", ['self.context.generator("x")', "torch.Generator().manual_seed(3)"], ids=["context", "seeded"]
 )
 def test_a_generator_begun_anew_in_a_loop_is_seen(tmp_path: Path, drawn: str) -> None:
-    loop = "        for _ in range(3):\n            self.prototypes += 1e-3 * torch.randn(1, generator={})\n        return r"
+    loop = (
+        "        for _ in range(3):\n            self.prototypes += 1e-3 * torch.randn(1, generator={})\n        return r"
+        + ORDERED
+    )
     result = checked(tmp_path, FIT + loop.format(drawn))
     assert result.exit_code == 0, result.output
     (line,) = [line for line in result.stdout.splitlines() if "warning: " in line]
@@ -93,10 +98,7 @@ def test_accuracy_bytes_and_what_is_open_are_told() -> None:
 
 def test_what_only_guesses_is_warned_of(tmp_path: Path) -> None:
     """Scores of images, but under the classes of others: each class has the column of the next."""
-    body = (
-        "    from dataclasses import replace\n    caps = replace(SimpleCIL.caps, order_invariant_after=None)\n"
-        "    def predict(self, batch):\n        return super().predict(batch).roll(1, 1)"
-    )
+    body = "    def predict(self, batch):\n        return super().predict(batch).roll(1, 1)" + ORDERED
     result = checked(tmp_path, body)
     assert result.exit_code == 0, result.output
     assert "warning: that is not above chance" in result.stdout
