@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from protocols.gtep.alike import check_alike
+from protocols.gtep.unshared import by_class
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_TASKS
 from seqsearch.core.text import copyable
 from seqsearch.core.typed import brief, fits
 from seqsearch.results.rows import Row
-from seqsearch.results.run import read_config
+from seqsearch.results.run import ROUNDING, read_config
 from seqsearch.results.schema import LOOK_ALIKES, RESULTS, SEQUENCES, STATS, TRIALS
 from seqsearch.results.stats import read_stats
 from seqsearch.results.tables import read_rows
@@ -91,6 +92,7 @@ def read_run(run: Path) -> GtepResults:
         tuple(read_rows(run / layout.file, layout)) for layout in (SEQUENCES, RESULTS, TRIALS)
     )
     _check_trials(run, config, trials)
+    _check_results(run / RESULTS.file, config["settings"]["tasks"], sequences, results)
     alike = tuple(read_rows(run / LOOK_ALIKES.file, LOOK_ALIKES)) if here.has(LOOK_ALIKES.file) else ()
     check_alike(run / LOOK_ALIKES.file, alike, config["settings"]["pool"])
     return GtepResults(config, stats, sequences, results, trials, f"seqsearch gtep --resume {copyable(run)}", alike)
@@ -103,6 +105,33 @@ def _check(run: Path, config: Mapping[str, Any]) -> None:
         value: Any = settings.get(name) if isinstance(settings, dict) else None
         if not fits(value, kind) or (kind is int and not LEAST.get(name, 1) <= value <= MOST_TASKS):
             raise UserError(f"{run / 'config.json'}: setting {name} is {brief(value)}: restore the file")
+
+
+def _check_results(path: Path, tasks: int, sequences: Sequence[Row], rows: Sequence[Row]) -> None:
+    """Raises UserError: rows of no sequence or task of the run, or counts that cannot be."""
+    there = {row["sequence_id"] for row in sequences}
+    judged: dict[tuple[str, int], tuple[int, list[int] | None]] = {}
+    for row in rows:
+        name, task = row["sequence_id"], row["evaluated_step"]
+        whole = name in there and 1 <= task <= row["trained_step"] <= tasks
+        if whole and (row["n"], row["correct"], row["accuracy"]) != (None, None, None):
+            n = row["n"], (row["class_n"] if row["class_correct"] is not None else None)
+            whole = _counts(row) and (row["role"] != "rescore" or judged.setdefault((name, task), n) == n)
+        if not whole:
+            where = f"{brief(row['method_id'])}, {brief(name)}, task {task} after task {row['trained_step']}"
+            raise UserError(
+                f"{path}: counts of {where} cannot be, or are not those of the other rows: restore the file"
+            )
+
+
+def _counts(row: Row) -> bool:
+    """Whether what a row counts goes together."""
+    n, right, share = row["n"], row["correct"], row["accuracy"]
+    if n is None or right is None or share is None or not 0 <= right <= n or not n > 0:
+        return False
+    if not abs(share * n - right) <= 0.5 + ROUNDING * n:  # not where it is NaN
+        return False
+    return row["class_correct"] is None or by_class(row) is not None
 
 
 def _check_trials(run: Path, config: Mapping[str, Any], trials: Sequence[Row]) -> None:

@@ -20,9 +20,11 @@ from seqsearch.storage.files import cache_root
 from seqsearch.study.check_beside import beside
 from seqsearch.study.check_command import command_findings
 from seqsearch.study.check_contracts import TESTS, Test
-from seqsearch.study.check_learner import LONGER, accuracies, learner_findings
+from seqsearch.study.check_learner import learner_findings
+from seqsearch.study.check_learner_beside import LONGER, accuracies
 from seqsearch.study.check_made_for import is_learner, pool_for
-from seqsearch.study.check_subject import Subject
+from seqsearch.study.check_restored import restored
+from seqsearch.study.check_subject import Subject, WrongForm
 from seqsearch.study.check_trainings import Trainings
 from seqsearch.study.findings import Finding
 from seqsearch.training.device import pin_threads
@@ -89,7 +91,7 @@ def method_findings(subject: Subject) -> list[Finding]:
         if finding.wrong:
             subject.forget()  # what broke one contract must not stand for another
     *others, last = found
-    return [*others, replace(last, wrong=changed or last.wrong, tested=True)]
+    return [*others, replace(last, wrong=changed or last.wrong, tested=last.tested or bool(changed))]
 
 
 def _found(subject: Subject, test: Test) -> tuple[Finding, str]:
@@ -102,6 +104,13 @@ def _found(subject: Subject, test: Test) -> tuple[Finding, str]:
             wrong, tested = test.wrong(subject), True
     except NotAsLent as error:
         changed = str(error)
+    except WrongForm as error:
+        of_form = test.wrong is restored
+        wrong, tested, warns = (
+            str(error) if of_form else "not tested: states must have another form first, see C4",
+            of_form,
+            False,
+        )
     except BaseException as error:
         if ends_session(error):
             raise

@@ -45,7 +45,7 @@ def beside(item: Item, backbone: str, weights: dict[str, str]) -> list[str]:
             1,
             f"warning: that is not above chance ({right} of {count} images right; more than {LEVEL:.1%} of those who guess each "
             "image by itself do as well, for these classes and this training): does it learn, and are its columns in the order "
-            "of task.classes?",
+            "of task.columns?",
         )
     return lines
 

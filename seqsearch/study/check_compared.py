@@ -34,10 +34,18 @@ def gap_alone(look: Callable[[Batch], torch.Tensor], batch: Batch, every: int = 
     return float(max(gaps)) / max(float(together.abs().max()), 1e-30)
 
 
-def not_flat(state: Mapping[str, Any], dtypes: Sequence[torch.dtype] = DTYPES) -> str:
-    """What of a state could not be stored and come back as it was, in words; empty if all could."""
+def not_flat(state: Any, dtypes: Sequence[torch.dtype] = DTYPES) -> str:
+    """What of a ``state_dict()`` could not be stored and come back as it was, in words; empty if all could."""
+    if not isinstance(state, Mapping):
+        return f"state_dict() is {type(state).__name__}: must be a dict of tensors, str, int, float or bool by name"
     for name, value in state.items():
+        if not isinstance(name, str):
+            return f"state_dict() has the key {name!r}: names must be str"
         if isinstance(value, torch.Tensor):
+            if value.layout != torch.strided:
+                return f"state_dict()[{name!r}] is {value.layout}: must be dense"
+            if value.grad_fn is not None:
+                return f"state_dict()[{name!r}] keeps gradients: return value.detach()"
             if value.dtype not in dtypes:
                 return f"state_dict()[{name!r}] is {value.dtype}: of tensors it must hold " + ", ".join(
                     map(str, dtypes)

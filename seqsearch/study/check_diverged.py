@@ -10,6 +10,7 @@ from seqsearch.methods.base import FitReport, Method
 from seqsearch.methods.data import TaskData
 from seqsearch.study.check_subject import Subject
 from seqsearch.study.check_trainings import RATE, rates_of
+from seqsearch.training.failures import line_of
 
 
 def diverges(subject: Subject) -> str:
@@ -17,6 +18,10 @@ def diverges(subject: Subject) -> str:
     subject.recorder.spoil = True
     try:
         status = _status(subject, subject.trainer.fresh(subject.key()), subject.tasks[0])
+    except (ArithmeticError, ValueError, RuntimeError) as error:
+        return (
+            f"fit_task raised of images that are all NaN, where it is to return FitReport('diverged'): {line_of(error)}"
+        )
     finally:
         subject.recorder.spoil = False
     if status != "diverged":

@@ -32,8 +32,8 @@ def global_draws(subject: Subject) -> str:
     subject.both()
     drew = " and ".join(subject.trainings.drew)
     return drew and (
-        f"a training drew from the global generator of {drew}: nothing came of it here, but give all that draws a generator, "
-        "task.generator(...); layers of torch draw when they are made"
+        f"a training drew from the global generator of {drew}: give all that draws a generator, task.generator(...); layers of "
+        "torch draw when they are made"
     )
 
 

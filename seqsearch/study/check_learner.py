@@ -10,15 +10,15 @@ import copy
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 
 from seqsearch.core.deadline import ends_session
 from seqsearch.core.errors import AccessError
-from seqsearch.core.grammar import Item, parse_item
-from seqsearch.core.types import MethodSpec, Segment, StateKey
+from seqsearch.core.grammar import Item
+from seqsearch.core.types import MethodSpec, StateKey
 from seqsearch.storage.files import cache_root
 from seqsearch.streams.playing import Playing
 from seqsearch.study.check_compared import DTYPES, not_flat
@@ -32,22 +32,8 @@ from seqsearch.training.world import World
 
 SHORT = Playing("glyphs:samples=175,classes=6,burst=4", batch=24)
 """Six steps and a last one with a short batch."""
-LONGER = Playing("glyphs:samples=1500,classes=10", batch=32, shifts=(0, 64))
-BESIDE = ("ncm", "blind")
-"""Learners whose accuracy is told beside that of the one that is checked."""
-
-
 TYPES = (*DTYPES, torch.int32)
 """Of the tensors of a state; graphs of neighbours have 32-bit numbers."""
-
-
-class Accuracy(NamedTuple):
-    """Shares of samples right: at shift 0, at a shift of 64, and of the holdout at the end."""
-
-    learner: str
-    online: float
-    near_future: float
-    retention: float
 
 
 def learner_findings(item: Item, backbone: str, weights: dict[str, str]) -> list[Finding]:
@@ -57,31 +43,12 @@ def learner_findings(item: Item, backbone: str, weights: dict[str, str]) -> list
         UserError: it cannot be loaded.
     """
     with tempfile.TemporaryDirectory() as states:
-        world = _world(SHORT, states, weights)
+        world = stream_world(SHORT, states, weights)
         return LearnerSubject(world, world.spec(item, backbone)).findings()
 
 
-def accuracies(item: Item, backbone: str, weights: dict[str, str]) -> list[Accuracy]:
-    """Of a learner and of those beside it, on one stream.
-
-    Raises:
-        Diverged: it diverges, or whatever it raises.
-    """
-    with tempfile.TemporaryDirectory() as states:
-        world = _world(LONGER, states, weights)
-        trainer, found = Trainer(world), []
-        for each, on in ((item, backbone), *((parse_item(name, "learner"), "glyph_vit") for name in BESIDE)):
-            segment = Segment(world.played.identity(0), 0, world.played.steps)
-            key = StateKey(world.spec(each, on), 0, 0, (segment,))
-            method = trainer.fresh(key.after(0))
-            trainer.scenario.learn(method, key)
-            judged = trainer.scenario.judge(method, key, "test")
-            right = [r[0] / n[0] for r, n in zip(judged.classifiers[0].correct, judged.counts, strict=True)]
-            found.append(Accuracy(each.text, *right))
-        return found
-
-
-def _world(playing: Playing, states: str, weights: dict[str, str]) -> World:
+def stream_world(playing: Playing, states: str, weights: dict[str, str]) -> World:
+    """Of a small stream, with states in a folder."""
     return World("", 0, str(cache_root()), states, weights=tuple(weights.items()), scenario="stream", playing=playing)
 
 
@@ -125,8 +92,26 @@ class LearnerSubject:
             ("L6", "no update that step.afford refuses", self._refused),
             ("L7", "what is lent is left as it was", self._whole),  # the last: what any test found is told with it
         ]
+        if wrong := self._form():
+            untested = "not tested: states must have another form first, see L3"
+            return [Finding(c, asks, wrong if c == "L3" else untested, c == "L3") for c, asks, _ in tests]
         *others, last = [self._found(*test) for test in tests]
         return [*others, replace(last, wrong=self.not_as_lent or last.wrong, tested=True)]
+
+    def _form(self) -> str:
+        """What of its state, fresh or after a step, could not be stored; nothing where there is none: each test says why."""
+        try:
+            with self.trainer.guard.job(self.spec.target):
+                method = self.fresh()
+                return not_flat(method.learner.state_dict(), TYPES) or not_flat(
+                    self.learn(method, 0, 1).learner.state_dict(), TYPES
+                )
+        except NotAsLent as error:
+            self.not_as_lent = str(error)
+        except BaseException as error:
+            if ends_session(error):
+                raise
+        return ""
 
     def _found(self, contract: str, asks: str, test: Callable[[], str]) -> Finding:
         found, tested = "not tested: it changed what all jobs share, see L7", False
@@ -197,8 +182,6 @@ class LearnerSubject:
             self.learn(cut, number, number + 1)
             state, cut = copy.deepcopy(learned(cut)), self.fresh()
             own = {name: value for name, value in state.items() if not name.startswith("_n_")}
-            if wrong := not_flat({name.removeprefix("learner."): value for name, value in own.items()}, TYPES):
-                return wrong
             cut.load_state_dict(own)
             if names := differing(learned(straight), learned(cut)):
                 return f"{names} differ after step {number}: something that learning needs is not in state_dict"

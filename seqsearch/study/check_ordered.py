@@ -26,5 +26,5 @@ def ordered(subject: Subject) -> str:
         return ""
     return (
         f"scores differ by {gap:.1g} of the largest if tasks {first + 1} to {len(tasks)} come backwards, and its caps say "
-        f"order_invariant_after={first}: say None, or what is true"
+        f"order_invariant_after={first}, be it inherited: caps = dataclasses.replace(Base.caps, order_invariant_after=None)"
     )

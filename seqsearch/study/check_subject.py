@@ -15,6 +15,7 @@ from seqsearch.methods.base import FitReport, Method
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.states.blocks import FROZEN, State
 from seqsearch.states.cache import StateCache
+from seqsearch.study.check_compared import not_flat
 from seqsearch.study.check_trainings import Trainings, has_third, planned
 from seqsearch.study.check_watched import Phases, Recorder
 from seqsearch.study.findings import differing, disturbed
@@ -29,6 +30,10 @@ OTHER = range(7, 11)
 """Of a task that another child of the first state learns."""
 SIZES = (2, 5, 1)
 """Of three more tasks, which begin behind."""
+
+
+class WrongForm(Exception):
+    """Its state could not be stored."""
 
 
 class Subject:
@@ -119,11 +124,17 @@ class Subject:
         return copy.deepcopy(self._first)
 
     def both(self) -> Method:
-        """After both tasks: trained once, and handed to all who only look at it."""
+        """After both tasks: trained once, and handed to all who only look at it.
+
+        Raises:
+            WrongForm: its state after the first could not be stored.
+        """
         if self._both is None:
             method, phases = self.trainer.fresh(self.key()), (Phases(), Phases())
             begins = self.trainings.done == 0
             self.go_on(method, self.tasks[0], phases=phases[0])
+            if wrong := not_flat(method.state_dict()):
+                raise WrongForm(wrong)
             if begins:
                 every, done = planned(method.config, method.caps, bool(phases[0].names)), self.trainings.done
                 self.trainings.told(self.trainings.seconds, range(every.start - done, every.stop - done))

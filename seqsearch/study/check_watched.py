@@ -131,6 +131,8 @@ def drawing() -> Iterator[Draws]:
                 found.anew[place, f"context.generator({phase!r})"] += 1
         elif event == "c_return" and getattr(argument, "__name__", "") == "manual_seed":
             generator = argument.__self__
+            if generator is torch.default_generator:
+                frame = _caller(frame)
             if isinstance(generator, torch.Generator) and (place := _place(frame)):
                 found.anew[place, f"manual_seed({generator.initial_seed()})"] += 1
 
@@ -140,6 +142,14 @@ def drawing() -> Iterator[Draws]:
         yield found
     finally:
         sys.setprofile(before)
+
+
+def _caller(frame: FrameType) -> FrameType:
+    """Of a function of torch."""
+    library = str(Path(torch.__file__).parent)
+    while frame.f_code.co_filename.startswith(library) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
 
 
 def _place(frame: FrameType) -> Place:

@@ -29,11 +29,17 @@ def disturbed(seed: int) -> None:
     torch.manual_seed(seed)
 
 
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        return torch.equal(a, b)
+    return bool(a == b) or (isinstance(a, float) and isinstance(b, float) and a != a and b != b)
+
+
 def differing(a: dict[str, Any], b: dict[str, Any]) -> str:
     """The first entries that are not the same bits, in words; empty if all are."""
     names = sorted(set(a) ^ set(b))
     for n in sorted(set(a) & set(b)):
-        if not (torch.equal(a[n], b[n]) if isinstance(a[n], torch.Tensor) else a[n] == b[n]):
+        if not _same(a[n], b[n]):
             names.append(n)
     more = f" and {len(names) - 2} more" if len(names) > 2 else ""
     return ", ".join(f"state_dict()[{n.removeprefix('learner.')!r}]" for n in names[:2]) + more

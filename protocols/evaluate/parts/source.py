@@ -15,6 +15,7 @@ from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.paths import at_home
+from seqsearch.core.registry import located_text
 from seqsearch.core.settings import StudySettings, flag
 from seqsearch.core.text import counted, shown
 from seqsearch.core.typed import brief, fits
@@ -29,6 +30,8 @@ from seqsearch.storage.parquet_file import BadParquet, ParquetFile
 from seqsearch.study.run_settings import names_code, run_settings
 
 S = TypeVar("S", NamedSequence, TaskSequence)
+JUDGING = "judge-"
+"""Sequences of a gtep run that judge; others are of the pool that it tuned on."""
 WHICH = {"found": FOUND, "random": ("random",)}
 """Kinds of sequences by ``--which``; of ``all`` those that are made of others are left out."""
 MADE_OF_OTHERS = ("joint", "enumerated", "regrouped", "reordered")
@@ -102,6 +105,8 @@ def read_source(path: Path, which: str = "all", by_name: bool = False, *, one_le
         data = read_results(path)
         if not data.finished:
             raise UserError(f"run {path} is not finished: resume it first (seqsearch show {path} says how)")
+        if data.config.get("protocol") == "gtep":
+            data = replace(data, sequences=tuple(s for s in data.sequences if s.sequence_id.startswith(JUDGING)))
         sequences, file = data.sequences, path / SEQUENCES.file
     elif path.suffix == ".parquet" and _ours(path):
         data, sequences, file = None, tuple(read_sequences(path)), path
@@ -177,11 +182,13 @@ def _together(path: Path, named: str, of_run: str) -> str:
     Raises:
         UserError: those of the run are code.
     """
-    items = parse_items(named, "method")
-    known = {i.text for i in items}
+    items, here = parse_items(named, "method"), Path.cwd()
+    known = {located_text(i.text, "method", here) for i in items}
     rest = [i.text for i in parse_items(of_run, "method") if i.text not in known] if of_run else []
-    if any(map(names_code, rest)):
-        raise UserError(f"{path} has methods of files of its own: name all methods yourself (--methods)")
+    if code := [text for text in rest if names_code(text)]:
+        raise UserError(
+            f"{path} has methods of files of its own: name all methods yourself (--methods), also {shown(', '.join(code))[:200]}"
+        )
     return ",".join([i.text for i in items] + rest)
 
 

@@ -52,6 +52,10 @@ BROKEN = {
         FIT.format("self.prototypes += 1e-3 * torch.rand(1, generator=torch.Generator().manual_seed(3))"),
         "C1 each round", "begins anew in each task, by mine.py:12",
     ),
+    "each task, globally seeded": (
+        FIT.format("torch.manual_seed(3)\n        self.prototypes += 1e-3 * torch.rand(1)"), "C1 each round",
+        "manual_seed(3) begins anew in each task, by mine.py:12",
+    ),
     "exemplars": (
         "    def exemplars(self):\n        self.prototypes *= 1 + 1e-6\n        return super().exemplars()", "C2",
         "changed while it",

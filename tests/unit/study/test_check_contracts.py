@@ -13,6 +13,7 @@ from seqsearch.study.check_contracts import TESTS
 from tests.conformance.lab import EXAMPLE
 
 METHOD = """
+import numpy as np
 import torch
 from seqsearch.methods.base import Caps, FitReport, Footprint
 from seqsearch.methods.simplecil import build as SimpleCIL
@@ -65,6 +66,20 @@ def test_what_a_run_would_not_notice_is_found(tmp_path: Path, how: str) -> None:
     assert follows in result.stderr
 
 
+@pytest.mark.parametrize("entry", ["'more': np.zeros(2)", "'more': [1.0]", "3: 4.0"])
+def test_a_state_of_another_form_is_told_alone(tmp_path: Path, entry: str) -> None:
+    result = checked(tmp_path, f"    def state_dict(self):\n        return {{**super().state_dict(), {entry}}}")
+    assert result.exit_code == 2
+    broken = [
+        line
+        for line in result.stdout.splitlines()
+        if not line.endswith(": ok") and not line.startswith("not tested: ") and "see C4" not in line
+    ]
+    assert [line.split(":")[0] for line in broken] == ["C4 a restored method goes on as if never interrupted"]
+    assert "state_dict()" in broken[0]
+    assert "breaks C4 (" in result.stderr
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     "drawn", ['self.context.generator("x")', "torch.Generator().manual_seed(3)"], ids=["context", "seeded"]
@@ -77,7 +92,7 @@ def test_a_generator_begun_anew_in_a_loop_is_seen(tmp_path: Path, drawn: str) ->
     result = checked(tmp_path, FIT + loop.format(drawn))
     assert result.exit_code == 0, result.output
     (line,) = [line for line in result.stdout.splitlines() if "warning: " in line]
-    assert "asked for 3 times by mine.py:10 in one training and begins anew each time" in line
+    assert "asked for 3 times by mine.py:11 in one training and begins anew each time" in line
     assert result.stdout.endswith("see the warning.\n")
     (other := tmp_path / "other").mkdir()  # a file is read once in a process
     result = checked(other, FIT + loop.format('task.generator("x")'))

@@ -45,6 +45,28 @@ def test_a_broken_contract_is_named(tmp_path: Path, contract: str) -> None:
     assert "(docs/learners.md)" in result.stderr
 
 
+ODD = {
+    "[1.0]": "is list: must be a tensor, str, int, float or bool",
+    "np.zeros(2)": "is ndarray: must be a tensor",
+    "torch.zeros(2, 3).t()": "is not contiguous: return value.contiguous()",
+    "torch.zeros(2, 2).to_sparse()": "must be dense",
+    "torch.ones(1, requires_grad=True) * 2": "keeps gradients: return value.detach()",
+}
+
+
+@pytest.mark.parametrize("value", ODD)
+def test_a_state_of_another_form_is_told_alone(tmp_path: Path, value: str) -> None:
+    """The other contracts cannot be looked at, and are not said to be broken."""
+    body = f"    def state_dict(self):\n        return {{**super().state_dict(), 'more': {value}}}"
+    (tmp_path / "mine.py").write_text(LEARNER.format(body=body))
+    result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
+    assert result.exit_code == 2
+    (line,) = [line for line in result.stdout.splitlines() if "not tested" not in line]
+    assert line.startswith("L3 ")
+    assert ODD[value] in line
+    assert "breaks L3 (" in result.stderr
+
+
 def test_the_example_keeps_them_and_is_told_beside_others() -> None:
     example = Path(__file__).parents[3] / "docs" / "example_learner.py"
     result = CliRunner().invoke(main, ["check", f"{example}:FadingMeans:keep=0.9"])
