@@ -111,12 +111,15 @@ def _check_results(path: Path, tasks: int, sequences: Sequence[Row], rows: Seque
     """Raises UserError: rows of no sequence or task of the run, or counts that cannot be."""
     there = {row["sequence_id"] for row in sequences}
     judged: dict[tuple[str, int], tuple[int, list[int] | None]] = {}
+    by_classes: dict[str, bool] = {}
     for row in rows:
         name, task = row["sequence_id"], row["evaluated_step"]
         whole = name in there and 1 <= task <= row["trained_step"] <= tasks
-        if whole and (row["n"], row["correct"], row["accuracy"]) != (None, None, None):
-            n = row["n"], (row["class_n"] if row["class_correct"] is not None else None)
-            whole = _counts(row) and (row["role"] != "rescore" or judged.setdefault((name, task), n) == n)
+        if whole and (row["n"], row["correct"]) != (None, None):
+            counted = row["class_correct"] is not None
+            n = row["n"], row["class_n"] if counted else None
+            alike = judged.setdefault((name, task), n) == n and by_classes.setdefault(name, counted) == counted
+            whole = _counts(row) and (alike or row["role"] != "rescore")
         if not whole:
             where = f"{brief(row['method_id'])}, {brief(name)}, task {task} after task {row['trained_step']}"
             raise UserError(

@@ -25,7 +25,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
-from seqsearch.distribution.parts import FEWEST, Part, alike, banerjee, image_covariances, own, quantile, rarer
+from seqsearch.distribution.parts import (
+    FEWEST,
+    TOO_RARE,
+    Part,
+    alike,
+    banerjee,
+    image_covariances,
+    own,
+    quantile,
+    rarer,
+)
 
 FEWEST_DRAWN = 3
 """Sequences of a draw below which nothing is said of how they vary."""
@@ -149,7 +159,7 @@ def _lacking(terms: Terms, classes: NDArray[np.integer] | None) -> str:
             continue
         of = np.zeros(s.images.shape[2], dtype=int) if classes is None else classes
         if rarer(np.abs(s.images), of) < FEWEST - 0.5:
-            return f"fewer than {FEWEST} images of the found classes are wrong, or right: more test images needed"
+            return f"fewer than {FEWEST} images of the found classes {TOO_RARE}"
     return ""
 
 

@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
 from seqsearch.distribution.parts import (
     FEWEST,
+    TOO_RARE,
     Part,
     alike,
     banerjee,
@@ -137,7 +138,7 @@ def _lacking(f: Float64, r: Float64, shared: _Covariances | None, parts: dict[st
     if extreme(f) or extreme(r):
         return "all images of one side are right, or all are wrong: more test images needed"
     if shared is not None and shared.rarer < FEWEST - 0.5:
-        return f"fewer than {FEWEST} images of the found sequence are wrong, or right: more test images needed"
+        return f"fewer than {FEWEST} images of the found sequence {TOO_RARE}"
     return "nothing varies on either side: more sequences and seeds needed"
 
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from seqsearch.distribution.drop import ImageShares
 from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
-from seqsearch.distribution.parts import FEWEST, Part, banerjee, image_covariances, own, rarer
+from seqsearch.distribution.parts import FEWEST, TOO_RARE, Part, banerjee, image_covariances, own, rarer
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,10 @@ def _images(sides: Sequence[Float64], images: ImageShares) -> tuple[Part | None,
         len(s) == 1 and rarer(of, images.classes) < FEWEST - 0.5
         for s, of in zip(sides, _split(shares, sides), strict=True)
     ):
-        return None, f"fewer than {FEWEST} images of a single sequence are wrong, or right: more test images needed"
+        return (
+            None,
+            f"fewer than {FEWEST} images of a single sequence {TOO_RARE}",
+        )
     (between, degrees), F = image_covariances(shares, images.classes), len(sides[0])
     if not degrees:
         return None, ""

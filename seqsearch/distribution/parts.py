@@ -91,6 +91,10 @@ def own(square: Float64, undrawn: float = 1.0) -> float:
     return off + (1 - undrawn) / n * (diagonal - off)
 
 
+TOO_RARE = "are wrong, or right, of classes that have any right: more test images needed"
+"""Of how many images there are too few, by `rarer`."""
+
+
 def rarer(shares: NDArray[np.floating], classes: NDArray[np.integer]) -> float:
     """How many different images of a sequence were right with some seed, or wrong, whichever is fewer; no more than there are
     judgements of that kind over all seeds. Of several sequences the mean.

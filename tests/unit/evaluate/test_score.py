@@ -16,6 +16,7 @@ from protocols.running.folder import RunFolder
 from seqsearch.results.run import read_results
 from tests.studies import execute, small_settings
 from tests.unit.evaluate.commands import ran, rows, told
+from tests.unit.gtep.small import finished
 
 RUN: dict[str, Any] = {
     "methods": "simplecil,ranpac:M=32",
@@ -138,6 +139,29 @@ def test_a_held_out_pool_is_scored_by_all_and_ranks_are_compared(run: Path, tmp_
     too_small = score(run, "--heldout-pool", "glyphs:classes=6,train=8,reward=4,test=6", "--out", tmp_path / "small")
     assert too_small.exit_code == 2
     assert "has 6 classes, sequences have" in too_small.stderr
+
+
+def test_of_a_gtep_run_only_the_orders_that_judge_are_scored(tmp_path: Path) -> None:
+    """Those that it tuned on are of another pool."""
+    gtep = finished(tmp_path / "gtep", "simplecil", trials="2")
+    said = scored(tmp_path / "out", gtep, "--methods", "ranpac:M=16")
+    judged = {(r["sequence_id"], r["method_id"]) for r in rows(tmp_path / "out")}
+    assert judged == {(f"judge-0-{i}", m) for i in range(2) for m in ("simplecil", "ranpac:M=16")}
+    assert {m["method"] for m in said["methods"]} == {"simplecil", "ranpac:M=16"}
+
+
+def test_own_files_of_a_run_may_be_named_from_where_they_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").write_text("from seqsearch.methods.simplecil import build as Mine\n")
+    settings = small_settings(**{**RUN, "methods": f"{tmp_path}/own.py:Mine,simplecil"})
+    folder = RunFolder.create(tmp_path / "run", settings)
+    assert execute(folder, settings)
+    folder.close()
+    other = "glyphs:classes=20,size=32,train=8,reward=4,test=6"
+    arguments = ("--heldout-pool", other, "--heldout-sequences", 2)
+    refused = score(folder.path, "--methods", "simplecil", *arguments, "--out", tmp_path / "no")
+    assert f"name all methods yourself (--methods), also {tmp_path}/own.py:Mine" in refused.stderr
+    scored(tmp_path / "out", folder.path, "--methods", "own.py:Mine,simplecil", *arguments)
 
 
 def test_names_from_csv_are_the_same_sequence(run: Path, tmp_path: Path) -> None:

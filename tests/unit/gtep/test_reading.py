@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from protocols.gtep.cells import pooled
 from protocols.gtep.reading import read_run
 from seqsearch.core.errors import UserError
+from seqsearch.results.schema import RESULTS
+from tests.unit.gtep.small import finished, trimmed
 
 GOOD: dict[str, Any] = {
     "tune_pool": "a", "pool": ["b"], "tasks": 2, "orders": 1, "eval_orders": 0, "params": "tuned", "allow_overlap": [],
@@ -44,6 +50,34 @@ def test_settings_that_are_not_there_are_refused(tmp_path: Path, settings: Any) 
 def test_a_run_that_has_exported_nothing_says_how_to_finish_it(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"no sequences.parquet yet.*seqsearch gtep --resume"):
         read_run(write(tmp_path, GOOD))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("gtep")
+    return finished(folder / "run", trimmed(folder / "m"), params="original")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("n", 10**15), ("n", 0), ("n", -5), ("n", None), ("correct", -1), ("correct", None), ("correct", 10**15),
+     ("accuracy", math.nan), ("accuracy", 2.0), ("accuracy", None), ("class_n", [0, 0, 0, 0]), ("class_n", None),
+     ("class_n", [-4, 12, 4, 4]), ("class_n", [16]), ("class_n", []), ("class_n", [2**62] * 4), ("class_n", [3, 5, 4, 4]),
+     ("class_correct", None), ("class_correct", [0]), ("class_correct", [2**62] * 4), ("trained_step", 0), ("trained_step", 99),
+     ("evaluated_step", 0), ("sequence_id", "other")],
+)  # fmt: skip
+def test_edited_counts_are_refused(run: Path, tmp_path: Path, name: str, value: Any) -> None:
+    """As any row may be: here the last one that judges after the last task."""
+    shutil.copytree(run, tmp_path / "run")
+    file = tmp_path / "run" / RESULTS.file
+    table = pq.read_table(file)
+    rows = table.to_pylist()
+    at = [i for i, r in enumerate(rows) if r["role"] == "rescore" and r["trained_step"] == 3][-1]
+    rows[at][name] = value
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), file)
+    with pytest.raises(UserError, match="restore the file") as error:
+        read_run(tmp_path / "run")
+    assert "\n" not in str(error.value)
 
 
 def row(t: int, e: int, correct: int | None, n: int | None = 100) -> dict[str, Any]:
