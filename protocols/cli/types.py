@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,8 +12,15 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.text import as_sentence, did_you_mean
 from seqsearch.core.typed import brief
 
+if TYPE_CHECKING:
+    Words = click.Choice[str]
+    Read = click.ParamType[Any]
+else:  # click 8.1, which is supported, knows no types in brackets
+    Words = click.Choice
+    Read = click.ParamType
 
-class Choice(click.Choice):  # type: ignore[type-arg]  # click 8.1, which is supported, cannot subscript it
+
+class Choice(Words):
     """One of some words; of another it says which may have been meant."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -54,7 +61,7 @@ class Number(click.FloatRange):
         return float(_checked(value, float, "a number", self, param))
 
 
-class Measured(click.ParamType):  # type: ignore[type-arg]  # click 8.1, which is supported, cannot subscript it
+class Measured(Read):
     """A quantity with a unit, as `seqsearch.core.units` reads it."""
 
     name = "quantity"
