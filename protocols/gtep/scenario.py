@@ -64,6 +64,11 @@ def sequence_id(phase: Phase, side: int | None, number: int) -> str:
     return f"tune-on-{side}-{number}" if phase == "tune" else f"{phase}-{side}-{number}"
 
 
+def judges(sequence: str) -> bool:
+    """Whether it is an order of a pool that judges, by its `sequence_id`."""
+    return sequence.startswith("judge-")
+
+
 def sizes_of(settings: GtepSettings, there: dict[str, int]) -> tuple[int, ...]:
     """Classes of each task ``[T]``; ``there``: classes of each pool by its text.
 

@@ -30,8 +30,6 @@ from seqsearch.storage.parquet_file import BadParquet, ParquetFile
 from seqsearch.study.run_settings import names_code, run_settings
 
 S = TypeVar("S", NamedSequence, TaskSequence)
-JUDGING = "judge-"
-"""Sequences of a gtep run that judge; others are of the pool that it tuned on."""
 WHICH = {"found": FOUND, "random": ("random",)}
 """Kinds of sequences by ``--which``; of ``all`` those that are made of others are left out."""
 MADE_OF_OTHERS = ("joint", "enumerated", "regrouped", "reordered")
@@ -106,7 +104,9 @@ def read_source(path: Path, which: str = "all", by_name: bool = False, *, one_le
         if not data.finished:
             raise UserError(f"run {path} is not finished: resume it first (seqsearch show {path} says how)")
         if data.config.get("protocol") == "gtep":
-            data = replace(data, sequences=tuple(s for s in data.sequences if s.sequence_id.startswith(JUDGING)))
+            from protocols.gtep.scenario import judges
+
+            data = replace(data, sequences=tuple(s for s in data.sequences if judges(s.sequence_id)))
         sequences, file = data.sequences, path / SEQUENCES.file
     elif path.suffix == ".parquet" and _ours(path):
         data, sequences, file = None, tuple(read_sequences(path)), path
