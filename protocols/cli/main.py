@@ -19,7 +19,7 @@ from protocols.cli.grouped import Commands
 from protocols.cli.shells import register
 from seqsearch.core import stop
 from seqsearch.core.errors import EngineDied, UserError
-from seqsearch.core.text import cut, shown
+from seqsearch.core.text import as_clause, cut, shown
 from seqsearch.core.typed import brief
 
 _BRINGS = re.compile(r"^def commands\(", re.MULTILINE)
@@ -32,9 +32,9 @@ class Refused(click.UsageError):
         of, names = self.ctx, [""]
         while of is not None and of.parent is not None:
             names, of = [of.info_name or "", *names], of.parent
-        said = self.format_message()
+        said = as_clause(self.format_message())
         see = "" if "Did you mean" in said else f" (see: seqsearch {' '.join(names)}--help)"
-        click.echo(f"seqsearch: {said[:1].lower()}{said[1:].removesuffix('.') if see else said[1:]}{see}", err=True)
+        click.echo(f"seqsearch: {said.removesuffix('.') if see else said}{see}", err=True)
 
 
 def _in_a_line(error: click.UsageError) -> click.UsageError:

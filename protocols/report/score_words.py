@@ -13,7 +13,7 @@ from protocols.report.cldyb_words import change, covered, verdict
 from protocols.report.lacking import without_interval
 from protocols.report.tables import Cells
 from protocols.report.text import cost, count, percent
-from seqsearch.core.text import shown
+from seqsearch.core.text import as_clause, shown
 from seqsearch.distribution.drop import Drop
 
 SIDES = {"random": "random", "heldout": "held-out pool", "hard": "hard", "easy": "easy", "given": "given"}
@@ -25,9 +25,9 @@ def headline(s: ScoreSummary) -> str:
     if s.reached:
         return f"Not finished (it stopped at: {s.reached}): nothing is claimed yet."
     if s.unseen_drop:
-        return f"For methods held out of the search: {lowered(_claim(s.unseen_drop, s.same))}"
+        return f"For methods held out of the search: {as_clause(_claim(s.unseen_drop, s.same))}"
     if s.searched_drop:
-        return f"For the methods that were searched on: {lowered(_claim(s.searched_drop, s.same))}"
+        return f"For the methods that were searched on: {as_clause(_claim(s.searched_drop, s.same))}"
     why = f"; {s.same}" if s.same else ""
     return f"{len(s.methods)} method(s) on the sequences of {s.source}, without a comparison of found and random ones{why}."
 
@@ -41,18 +41,13 @@ def _claim(drop: Drop, same: str = "") -> str:
     return f"{said}: final test accuracy {percent(drop.found)} % against {percent(drop.random)} %, {change(drop)}."
 
 
-def lowered(sentence: str) -> str:
-    """Behind a colon."""
-    return sentence[:1].lower() + sentence[1:]
-
-
 def notes(s: ScoreSummary) -> list[str]:
     """What the figures are conditional on, what is missing, what it cost."""
     if s.reached:
         return [f"Go on with: {s.resume}", *cost(s.stats)]
     said = []
     if s.unseen_drop and s.searched_drop:
-        said.append(f"For the methods that were searched on: {lowered(_claim(s.searched_drop, s.same))}")
+        said.append(f"For the methods that were searched on: {as_clause(_claim(s.searched_drop, s.same))}")
     if drop := s.unseen_drop or s.searched_drop:
         groups = s.unseen_groups if s.unseen_drop else s.searched_groups
         said.append(covered(drop, max(1, groups), s.shared_first))

@@ -170,6 +170,15 @@ def as_sentence(text: str) -> str:
     return (text[:1].upper() + text[1:]).strip()
 
 
+def as_clause(sentence: str) -> str:
+    """The same behind a colon.
+
+    >>> as_clause("Found sequences are harder.")
+    'found sequences are harder.'
+    """
+    return sentence[:1].lower() + sentence[1:]
+
+
 def near(name: str, names: Iterable[str]) -> list[str]:
     """At most three of ``names`` that look most like ``name``, whatever letters are capital, the likest first.
 
