@@ -1,7 +1,9 @@
 """Identities of code: digests over the files that a module imports, directly or through others, and versions of libraries.
 
-What counts is what runs: imports inside functions count, those for type checkers alone do not. Followed are imports within this
-package, and, from a user's own file or package, those of files beside it, with the ``__init__.py`` that run before them.
+What counts is what runs: imports inside functions count, those for type checkers alone do not, and of a file its code counts, not
+its comments and docstrings. Followed are imports within this package, and, from a user's own file or package, those of files
+beside it, with the ``__init__.py`` that run before them. Installed libraries count by their versions alone: identities are the
+same in a checkout, in an editable installation and in an installed wheel.
 """
 
 from __future__ import annotations
@@ -9,17 +11,20 @@ from __future__ import annotations
 import ast
 import contextlib
 import inspect
+import os
 import platform
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from seqsearch.core.digests import digest_of
+from seqsearch.core.source import meaning
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "seqsearch"
 
 
@@ -31,13 +36,13 @@ def closure(files: Iterable[Path]) -> tuple[Path, ...]:
         file = waiting.pop()
         if file not in found:
             found.add(file)
-            waiting += _imported(file, file.stat().st_mtime_ns)
+            waiting += _read(file).imports
     return tuple(sorted(found))
 
 
 def code_digest(files: Iterable[Path]) -> str:
-    """Digest of the content of the `closure` of these files; where they lie has no part in it."""
-    return digest_of("code", sorted(f.read_bytes() for f in closure(files)))
+    """Digest of what the code of the `closure` of these files does; where they lie has no part in it."""
+    return digest_of("code", sorted(_read(f).digest for f in closure(files)))
 
 
 def module_file(name: str) -> Path:
@@ -72,23 +77,39 @@ def versions(texts: bool = False) -> dict[str, str]:
     return found
 
 
+@dataclass(frozen=True)
+class _Source:
+    """A source file as it was read: the files that it imports, and the digest of what it does."""
+
+    imports: tuple[Path, ...]
+    digest: str
+
+
+def _read(file: Path) -> _Source:
+    return _read_at(file, file.stat().st_mtime_ns)
+
+
 @cache
-def _imported(file: Path, _: int) -> tuple[Path, ...]:
-    """Files that a file imports; remembered until it changes."""
+def _read_at(file: Path, _: int) -> _Source:
+    """Remembered until the file changes."""
+    tree = ast.parse(file.read_bytes(), file.name)
+    return _Source(tuple(_imported(file, tree)), digest_of(meaning(tree)))
+
+
+def _imported(file: Path, tree: ast.AST) -> Iterator[Path]:
     own = not file.is_relative_to(ROOT / PACKAGE)
-    found: list[Path | None] = []
-    for level, name in _names(ast.parse(file.read_bytes(), file.name)):
+    for level, name in _names(tree):
         if level:  # from . import other
             folders = [file.parents[level - 1]]
         elif name.split(".")[0] == PACKAGE:
             folders = [ROOT]
         else:
-            folders = _upwards(file) if own else [_top(file)]
-        found += [_module(folder, name) for folder in folders]
-        if own and folders != [ROOT]:  # import a.b: runs a, too
-            parts = name.split(".")
-            found += [_module(folder, ".".join(parts[:n])) for folder in folders for n in range(1, len(parts))]
-    return tuple(f.resolve() for f in found if f is not None)
+            folders = _upwards(file, name) if own else []
+        parts = name.split(".")
+        first = 1 if own and folders != [ROOT] else len(parts)  # import a.b: runs a, too
+        for folder in folders:
+            found = (_module(folder, ".".join(parts[:n])) for n in range(first, len(parts) + 1))
+            yield from (f.resolve() for f in found if f is not None)
 
 
 def _names(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -107,17 +128,28 @@ def _names(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield from _names(node)
 
 
-def _top(file: Path) -> Path:
-    """The folder that a user's own imports begin in: that of the outermost package around the file."""
-    return _upwards(file)[-1]
+def _upwards(file: Path, name: str) -> list[Path]:
+    """Folders in which a user's import of ``name`` may begin: that of the file and, while they are packages, those around it.
 
-
-def _upwards(file: Path) -> list[Path]:
-    """The folder of a file and, while they are packages, those around it: an own import may begin in any of them."""
+    Among installed libraries it begins only in the file's own one.
+    """
+    library = next((folder for folder in file.parents if _holds_libraries(folder)), None)
     folders = [file.parent]
     while (folders[-1] / "__init__.py").exists():
         folders.append(folders[-1].parent)
-    return folders
+    if library is None:
+        return folders
+    inner = [folder for folder in folders if folder != library]
+    top = file.relative_to(library).parts[0].removesuffix(".py")
+    return [*inner, library] if name.split(".")[0] == top else inner
+
+
+@cache
+def _holds_libraries(folder: Path) -> bool:
+    """Packages are installed there, as in ``site-packages``: pip notes each in a folder beside it."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        return any(entry.name.endswith(".dist-info") for entry in entries)
+    return False
 
 
 def _module(root: Path, name: str) -> Path | None:

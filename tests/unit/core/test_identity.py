@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -88,7 +89,7 @@ def test_a_method_is_what_it_and_what_feeds_it_import_no_more_and_no_less(packag
     for name in (*FEEDS_ER, *NO_PART):
         file = package / name
         content = file.read_bytes()
-        file.write_bytes(content + b"# changed\n")
+        file.write_bytes(content + b"changed = True\n")
         assert (digest("er") != before) == (name in FEEDS_ER), name
         file.write_bytes(content)
     (package / "methods" / "parts" / "brand_new.py").write_text("VALUE = 1\n")
@@ -107,7 +108,7 @@ def test_methods_differ_by_what_they_import(package: Path) -> None:
     er, ranpac = digest("er"), digest("ranpac")
     assert er != ranpac
     file = package / "methods" / "parts" / "ridge.py"
-    file.write_text(file.read_text() + "# changed\n")
+    file.write_text(file.read_text() + "changed = True\n")
     assert digest("er") == er
     assert digest("ranpac") != ranpac
 
@@ -117,7 +118,7 @@ def test_an_own_methods_place_does_not_count_and_its_neighbours_do(tmp_path: Pat
     own += "class Mine(ExperienceReplay):\n    pass\n"
     for name in ("a", "b", "c"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "mine.py").write_text(own + "# changed\n" * (name == "c"))
+        (tmp_path / name / "mine.py").write_text(own + "changed = True\n" * (name == "c"))
         (tmp_path / name / "helper.py").write_text("RATE = 1\n")
     a, b, c = (code_digest([tmp_path / n / "mine.py"]) for n in "abc")
     assert a == b != c
@@ -137,6 +138,48 @@ def test_imports_are_followed_as_they_run(tmp_path: Path) -> None:
         "def f():\n    import own.late\n"
     )
     assert {f.stem for f in closure([inside / "main.py"])} == {"main", "near", "deep", "late", "__init__"}
+
+
+def test_identities_do_not_follow_libraries_that_are_installed_beside(package: Path) -> None:
+    """As in ``site-packages``: a method imports torch, which lies in the folder of the package then."""
+    er = digest("er")
+    torch = package.parent / "torch"
+    torch.mkdir()
+    (torch / "__init__.py").write_text("from torch import nn\n")
+    (torch / "nn.py").write_text("")
+    for name in os.listdir(package / "methods"):
+        if name.endswith(".py"):
+            assert all(f.is_relative_to(package) for f in closure([package / "methods" / name])), name
+    (package / "methods/er.py").touch()
+    assert digest("er") == er
+
+
+def test_an_installed_method_of_a_user_is_what_its_own_package_has(tmp_path: Path) -> None:
+    library = tmp_path / "lib"
+    for folder in ("mylib/parts", "torch", "torch-2.0.dist-info"):
+        (library / folder).mkdir(parents=True)
+    for name in ("mylib/__init__", "mylib/parts/__init__", "mylib/parts/rates", "torch/__init__", "other"):
+        (library / f"{name}.py").write_text("")
+    method = library / "mylib" / "mine.py"
+    method.write_text("import other\nimport torch\nfrom mylib.parts import rates\n")
+    names = {str(f.relative_to(library)) for f in closure([method])}
+    assert names == {"mylib/__init__.py", "mylib/mine.py", "mylib/parts/__init__.py", "mylib/parts/rates.py"}
+    single = library / "single.py"
+    single.write_text("import other, torch, mylib.mine\n")
+    assert closure([single]) == (single,)
+
+
+def test_comments_and_docstrings_do_not_count(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    one.write_text(
+        '"""A page."""\nRATE = .1\n"""Of learning."""\ndef f(x):\n    """Doubles."""\n    return "a" "b" * x\n'
+    )
+    other.write_text(
+        'RATE = 0.10  # as in the paper\n\n\ndef f(\n    x,\n):\n    """Twice."""\n    return ("ab" * x)\n'
+    )
+    assert code_digest([one]) == code_digest([other])
+    other.write_text('RATE = 0.2\ndef f(x):\n    return "ab" * x\n')
+    assert code_digest([one]) != code_digest([other])
 
 
 def test_what_has_no_source_file_has_none(tmp_path: Path) -> None:
