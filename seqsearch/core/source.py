@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -17,28 +17,29 @@ def meaning(tree: ast.AST) -> str:
     `ast.dump` and `ast.unparse` serve no identity: they write a tree differently in each version of Python. Strings that stand
     as statements (docstrings, also of attributes) are left out, and so are fields that are empty, as later versions add some.
     """
-    return "".join(_written(tree))
+    out: list[str] = []
+    _write(tree, out.append)
+    return "".join(out)
 
 
-def _written(value: Any) -> Iterator[str]:
+def _write(value: Any, put: Callable[[str], None]) -> None:
     if isinstance(value, ast.AST):
-        yield type(value).__name__
-        yield "("
-        for name, inner in ast.iter_fields(value):
-            kept = _kept(value, name, inner)
-            if name not in WITHOUT_EFFECT and (kept not in (None, []) or isinstance(value, ast.Constant)):
-                yield f"{name}="
-                yield from _written(kept)
-                yield ","
-        yield ")"
+        put(f"{type(value).__name__}(")
+        for name in value._fields:
+            inner = _kept(value, name, getattr(value, name, None))
+            if name not in WITHOUT_EFFECT and (inner not in (None, []) or isinstance(value, ast.Constant)):
+                put(f"{name}=")
+                _write(inner, put)
+                put(",")
+        put(")")
     elif isinstance(value, list):
-        yield "["
+        put("[")
         for inner in value:
-            yield from _written(inner)
-            yield ","
-        yield "]"
+            _write(inner, put)
+            put(",")
+        put("]")
     else:
-        yield ascii(value)  # `repr` asks the Unicode tables of this Python which characters it may print
+        put(ascii(value))  # `repr` asks the Unicode tables of this Python which characters it may print
 
 
 def _kept(node: ast.AST, name: str, value: Any) -> Any:
