@@ -37,6 +37,19 @@ def grouped_option(*names: str, group: Group, **known: Any) -> Callable[[Callabl
     return click.option(*names, cls=GroupedOption, group=group, **known)
 
 
+def _note(context: click.Context, _: click.Parameter, value: bool) -> bool:
+    context.meta[NOTED] = value
+    return value
+
+
+NOTED = "seqsearch.traceback"
+"""In a context: tracebacks are shown."""
+TRACEBACK: dict[str, Any] = {
+    "is_flag": True, "callback": _note, "is_eager": True, "help": "Show all that led to an error in a method, not only its line."
+}  # fmt: skip
+"""The option ``--traceback`` of commands that run methods."""
+
+
 class RunCommand(click.Command):
     """A command that runs something: its help has a part for each heading that it has flags of."""
 

@@ -15,11 +15,11 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from protocols.cli.ending import end, leave
-from protocols.cli.grouped import Commands
+from protocols.cli.grouped import NOTED, Commands
 from protocols.cli.shells import register
 from seqsearch.core import stop
-from seqsearch.core.errors import EngineDied, UserError
-from seqsearch.core.text import as_clause, cut, shown
+from seqsearch.core.errors import EngineDied, UserError, whole
+from seqsearch.core.text import as_clause, cut, shown, shown_lines
 from seqsearch.core.typed import brief
 
 _BRINGS = re.compile(r"^def commands\(", re.MULTILINE)
@@ -79,6 +79,8 @@ class Main(Commands):
                 end(stop.requested())
             if isinstance(error, click.UsageError):
                 raise _in_a_line(error) from None
+            if isinstance(error, UserError) and ctx.meta.get(NOTED):
+                click.echo(shown_lines(whole(error)), err=True, nl=False)
             raise
 
     @cached_property

@@ -114,7 +114,8 @@ def own_code(what: str) -> Iterator[None]:
         if ends_session(error):
             raise
         said = " ".join(str(error).split())[:300]
-        where = f" ({place})" if (place := own_files.place(error.__traceback__)) else ""
+        place = "" if isinstance(error, SyntaxError) else own_files.place(error.__traceback__)  # it names its own
+        where = f" ({place})" if place else ""
         raise UserError(f"{what}: {type(error).__name__}{f': {said}' if said else ''}{where}; mend it") from None
 
 
