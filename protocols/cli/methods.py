@@ -38,7 +38,9 @@ FOLLOWS = {
 def methods(name: str | None, as_json: bool) -> None:
     """List the methods with their parameters, or tell all about the one NAMEd; from the code."""
     from protocols.report.methods import describe, method_table, method_text, methods_json
+    from seqsearch.core.kinds import spelled
 
+    name = spelled("method", name.strip()) if name else None
     if as_json:
         click.echo(json.dumps(describe(name) if name else methods_json()))
     else:

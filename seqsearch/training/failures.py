@@ -27,8 +27,8 @@ def status_of(error: BaseException) -> Status:
 
 
 def line_of(error: BaseException, target: str = "") -> str:
-    """The error in one line, with the place to look at: the last call in the user's own files, or in the package of ``target``, the
-    method; if there is none the last call in this package, and else where the error arose."""
+    """The error in one line, with the place to look at: the last call in the user's own files, or in the package of the method
+    ``target``; if there is none the last call in this package, and else where the error arose."""
     text = " ".join(_said(error).split())
     text = text if len(text) <= 300 else text[:297] + "..."
     if isinstance(error, (Diverged, NotAsLent)):
