@@ -212,7 +212,8 @@ class _Listener(tune.Callback):  # type: ignore[misc]  # Ray ships no types: its
         except UserError as error:  # a full disk, or another process that has taken the run over
             self.refused = str(error)
         if found.status != "ok":
-            self._counts.troubles[trouble(trial, *place(trial, found.digest), found.status, found.message)] = None
+            line = trouble(trial, *place(trial, found.digest), found.status, found.message)
+            self._counts.troubles.setdefault(line, found.traceback)
         self._count()
 
     def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:

@@ -29,11 +29,13 @@ from seqsearch.core.text import shown
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write a page and the table there, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def compare(runs: tuple[Path, ...], table: Path | None, reference: str, out: Path | None, as_json: bool) -> None:
-    """Put RUNs beside each other that share pool, seed, first task and lengths, or the columns of a --table. Nothing is trained.
+    """Put RUNs beside each other that share pool, seed, first task and lengths, or the columns of a --table; or RUNs that
+    differ in their seed alone. Nothing is trained.
 
     \b
     seqsearch compare runs/easy runs/medium runs/hard        # Table 4: accuracies, agreement with held-out data, differences
     seqsearch compare runs/full runs/uniform --out compared  # Fig. 6: ablations, each minus the first
+    seqsearch compare runs/seed0 runs/seed1 runs/seed2       # mean and range over studies
     seqsearch compare --table table1.csv --reference Held-out
     """
     last_words("stopped; nothing half-made is left")

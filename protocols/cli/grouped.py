@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import typing
 from collections.abc import Callable
 from typing import Any
 
 import click
 
+from seqsearch.core.kinds import LEARNING, names
+from seqsearch.core.registry import declared
 from seqsearch.core.settings import Group
 from seqsearch.core.text import as_sentence, did_you_mean, near
 from seqsearch.core.typed import brief
@@ -35,6 +38,19 @@ class GroupedOption(click.Option):
 def grouped_option(*names: str, group: Group, **known: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """As `click.option`, under a heading."""
     return click.option(*names, cls=GroupedOption, group=group, **known)
+
+
+def _note(context: click.Context, _: click.Parameter, value: bool) -> bool:
+    context.meta[NOTED] = value
+    return value
+
+
+NOTED = "seqsearch.traceback"
+"""In a context: tracebacks are shown."""
+TRACEBACK: dict[str, Any] = {
+    "is_flag": True, "callback": _note, "is_eager": True, "help": "Show all that led to an error in a method, not only its line."
+}  # fmt: skip
+"""The option ``--traceback`` of commands that run methods."""
 
 
 class RunCommand(click.Command):
@@ -67,8 +83,25 @@ OTHER_WORDS = {
     "tune": "gtep",
     "evaluate": "score",
     "results": "show",
+    "run": "",
+    "start": "",
 }
-"""What somebody may type for a command that is called otherwise."""
+"""What somebody may type for a command that is called otherwise; nothing: for any that makes a run."""
+GPU = "gpu", "gpus", "cuda"
+"""What somebody may type for ``--device cuda``."""
+
+
+def other_place(option: str, command: click.Command) -> str:
+    """Where something that is no option of a command is set, as a clause; empty if that is not known."""
+    name = option.lstrip("-").replace("-", "_").lower()
+    if not any(p.name == "methods" for p in command.params):
+        return ""
+    if name in GPU:
+        return "write --device cuda"
+    of_kinds = (declared(kind, n).Config for kind in LEARNING for n in names(kind))
+    if any(f.name == name for config in of_kinds for f in dataclasses.fields(config)):
+        return f"it is a parameter of methods: write --methods METHOD:{name}=VALUE"
+    return ""
 
 
 class Commands(click.Group):
@@ -84,10 +117,13 @@ class Commands(click.Group):
             and self.get_command(ctx, args[0]) is None
         ):
             known = self.list_commands(ctx)
-            other = {word: name for word, name in OTHER_WORDS.items() if name in known}
-            meant = did_you_mean(args[0], known) or did_you_mean(
-                other.get(next(iter(near(args[0], other)), ""), ""), known
-            )
+            other = {word: name for word, name in OTHER_WORDS.items() if name in known or not name}
+            word = next(iter(near(args[0], other)), None)
+            meant = did_you_mean(args[0], known) or (did_you_mean(other[word], known) if word else "")
+            if word and not meant and (runs := [n for n in known if isinstance(self.get_command(ctx, n), RunCommand)]):
+                meant = (
+                    f"did you mean one that makes a run: {', '.join(runs[:-1])} or {runs[-1]}? (see: seqsearch --help)"
+                )
             meant = meant or f"there are {', '.join(known)}."
             ctx.fail(f"No such command {brief(args[0])}. {as_sentence(meant)}")
         return super().resolve_command(ctx, args)

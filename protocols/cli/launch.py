@@ -121,14 +121,22 @@ def presentation(protocol: Protocol[Any, Any]) -> Any:
 
 
 def print_summary(run: Path, as_json: bool) -> None:
-    """The summary of a run on stdout, as its protocol has it.
+    """The summary of a run on stdout, as its protocol has it, and the hyperparameters of its methods.
 
     Raises:
         UserError: no run, or nothing of it was exported yet.
     """
+    from protocols.report.hyperparameters import hyperparameters, render
+    from seqsearch.results.run import read_config
+
     protocol = _protocol_of(run)
     _tell_running(run, Inside(run).has(STATS))
-    print_exported(presentation(protocol), protocol.read(run).summary, as_json)
+    report, summary, config = presentation(protocol), protocol.read(run).summary, read_config(run)
+    if as_json:
+        click.echo(json.dumps({**report.to_json(summary), "hyperparameters": hyperparameters(config)}))
+    else:
+        _print(report.render(summary))
+        _print(render(config))
 
 
 def print_sequences(run: Path, as_json: bool) -> None:

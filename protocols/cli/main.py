@@ -15,11 +15,11 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from protocols.cli.ending import end, leave
-from protocols.cli.grouped import Commands
+from protocols.cli.grouped import NOTED, Commands, other_place
 from protocols.cli.shells import register
 from seqsearch.core import stop
-from seqsearch.core.errors import EngineDied, UserError
-from seqsearch.core.text import as_clause, cut, shown
+from seqsearch.core.errors import EngineDied, UserError, whole
+from seqsearch.core.text import as_clause, cut, shown, shown_lines
 from seqsearch.core.typed import brief
 
 _BRINGS = re.compile(r"^def commands\(", re.MULTILINE)
@@ -41,7 +41,11 @@ def _in_a_line(error: click.UsageError) -> click.UsageError:
     """The same error as `Refused`; one whose text is the help stays as it is."""
     if isinstance(error, NoArgsIsHelpError | Refused):
         return error
-    return Refused(cut(shown(error.format_message().replace("\n\t", " "))), error.ctx)
+    said = error.format_message()
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        where = other_place(error.option_name, error.ctx.command)
+        said = f"{error.message.removesuffix('.')}: {where}" if where else said
+    return Refused(cut(shown(said.replace("\n\t", " "))), error.ctx)
 
 
 class Main(Commands):
@@ -79,6 +83,8 @@ class Main(Commands):
                 end(stop.requested())
             if isinstance(error, click.UsageError):
                 raise _in_a_line(error) from None
+            if isinstance(error, UserError) and ctx.meta.get(NOTED):
+                click.echo(shown_lines(whole(error)), err=True, nl=False)
             raise
 
     @cached_property

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from protocols.cli.completion import backbones, named, offered, to_check
+from protocols.cli.grouped import TRACEBACK
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
 
@@ -37,7 +38,9 @@ FOLLOWS = {
 def methods(name: str | None, as_json: bool) -> None:
     """List the methods with their parameters, or tell all about the one NAMEd; from the code."""
     from protocols.report.methods import describe, method_table, method_text, methods_json
+    from seqsearch.core.kinds import spelled
 
+    name = spelled("method", name.strip()) if name else None
     if as_json:
         click.echo(json.dumps(describe(name) if name else methods_json()))
     else:
@@ -55,6 +58,7 @@ def methods(name: str | None, as_json: bool) -> None:
 @click.option(
     "--learner", is_flag=True, help="METHOD is a learner of streams, also where a method has its name, as er."
 )
+@click.option("--traceback", expose_value=False, **TRACEBACK)
 def check(method: str, backbone: str | None, weights: str | None, learner: bool) -> None:
     """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and tell which contracts it breaks.
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from protocols.cli.completion import for_setting
-from protocols.cli.grouped import grouped_option
+from protocols.cli.grouped import grouped_option, other_place
 from protocols.cli.types import Choice, Measured, Number, Whole, WholeOrText
 from seqsearch.core.bounds import wrong_text
 from seqsearch.core.settings import flag
@@ -90,10 +90,8 @@ def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | 
         negated = name.startswith("no_") and name not in options
         option = options.get(name.removeprefix("no_") if negated else name)
         if option is None or option.name is None:
-            unknown = brief(key)
-            raise click.BadParameter(
-                f"{value}: unknown key {unknown}; keys are the option names, e.g. classes_per_task"
-            )
+            where = other_place(name, context.command) or "keys are the option names, e.g. classes_per_task"
+            raise click.BadParameter(f"{value}: unknown key {brief(key)}; {where}")
         if name == "methods":
             raw = _methods(raw)
         if not _fits(option, raw):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from actors.options import EngineOptions
-from protocols.cli.grouped import grouped_option
+from protocols.cli.grouped import TRACEBACK, grouped_option
 from protocols.cli.options import type_of
 from protocols.cli.types import Measured
 from protocols.running.runtime import Runtime
@@ -68,6 +68,7 @@ OPTIONS = (
     ),
     grouped_option("--quiet", group="output", is_flag=True, help="No progress."),
     grouped_option("--json", "as_json", group="output", is_flag=True, help="Print the summary as JSON, and no progress."),
+    grouped_option("--traceback", group="output", **TRACEBACK),
 )  # fmt: skip
 ENGINE = tuple(f.name for f in dataclasses.fields(EngineOptions) if f.name != "start_timeout")
 """Flags that become an `EngineOptions`."""
@@ -82,12 +83,14 @@ def runtime_options(command: Command) -> Command:
     """
 
     @functools.wraps(command)
-    def with_runtime(*args: Any, time_budget: float | None, quiet: bool, as_json: bool, **values: Any) -> Any:
+    def with_runtime(
+        *args: Any, time_budget: float | None, quiet: bool, as_json: bool, traceback: bool, **values: Any
+    ) -> Any:
         engine = EngineOptions(**{name: values.pop(name) for name in ENGINE})
         if engine.address:  # nodes of a cluster may have to be started first
             engine = dataclasses.replace(engine, start_timeout=CLUSTER_START_SECONDS)
         deadline = Deadline() if time_budget is None else Deadline(time_budget, waits=True)
-        return command(*args, runtime=Runtime(engine, quiet, as_json, deadline), **values)
+        return command(*args, runtime=Runtime(engine, quiet, as_json, deadline, traceback), **values)
 
     decorated: Command = with_runtime
     for option in reversed(OPTIONS):

@@ -39,7 +39,7 @@ class GtepRun(ProtocolRun):
     def __init__(self, session: Session, study: GtepStudy) -> None:
         self.session, self.study = session, study
         self.plans = Plans(study, Results(session.journal))
-        self._troubles: dict[str, None] = {}  # trials that did not end well, as they are told
+        self._troubles: dict[str, str] = {}  # trials that did not end well, as they are told
 
     def run(self) -> None:
         """Try, choose, judge; each phase after the features that its trials would else compute one by one."""
@@ -180,7 +180,7 @@ class _Shown:
 
     name, done, passes_on = "trials", False, True
 
-    def __init__(self, monitor: Monitor, trials: Sequence[Trial], journal: Journal, troubles: dict[str, None]) -> None:
+    def __init__(self, monitor: Monitor, trials: Sequence[Trial], journal: Journal, troubles: dict[str, str]) -> None:
         self._monitor, self._left, self._journal, self._troubles = monitor, list(trials), journal, troubles
         self._count, self._at = len(trials), 0.0
         self._counts = Counts(trained=journal.trained, troubles=troubles)

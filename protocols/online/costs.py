@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from protocols.online.study import OnlineStudy
-from seqsearch.core.errors import UserError
+from seqsearch.core.errors import RemoteTraceback, UserError
 from seqsearch.core.types import Edge, MethodSpec, Segment, StateKey
 from seqsearch.training.device import pin_threads
 from seqsearch.training.trainer import Trainer
@@ -60,6 +60,7 @@ def _of_a_step(trainer: Trainer, study: OnlineStudy, method: MethodSpec, window:
 def _seconds(trainer: Trainer, key: StateKey) -> float:
     result = trainer.train(Edge(key, "test"))
     if result.status != "ok":
-        raise UserError(f"learner {key.method.label!r} {result.status} on its first steps: {result.message}")
+        line = f"learner {key.method.label!r} {result.status} on its first steps: {result.message}"
+        raise UserError(line) from RemoteTraceback(result.traceback)
     notes = dict(result.notes)
     return notes["learning_seconds"] + notes["judging_seconds"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from protocols.evaluate.compare.agreement import Agreement
 from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN, Side
+from protocols.evaluate.compare.studies import Studies
 from protocols.evaluate.compare.table import Table, write_table
 from protocols.report import compare_words as words
 from protocols.report.charts import Line, bounds, line_chart
@@ -75,8 +76,18 @@ def to_json(c: Comparison) -> dict[str, Any]:
         "ranks": dataclasses.asdict(c.ranks) if c.ranks else None,
         "new_classes": [dataclasses.asdict(n) for n in c.new],
         "groups": {run: dataclasses.asdict(g) for run, g in c.groups.items()}, "notes": words.notes(c),
+        "studies": _studies_json(c.studies) if c.studies else None,
     })  # fmt: skip
     return said
+
+
+def _studies_json(s: Studies) -> dict[str, Any]:
+    spreads = [
+        {"side": x.side, "method": x.method or None, "figure": x.figure, "n": len(x.values), "mean": x.mean, "range": x.range,
+         "values": x.values}
+        for x in s.spreads
+    ]  # fmt: skip
+    return {"spreads": spreads, "differing": [dataclasses.asdict(d) for d in s.differing]}
 
 
 def write_folder(out: Path, c: Comparison) -> list[Path]:

@@ -34,6 +34,32 @@ def means(c: Comparison) -> Cells | None:
     return Cells("Runs by figure", lead, ("Run", "Method", *(NAMES[n] for n in names)), tuple(rows))
 
 
+def studies(c: Comparison) -> list[Cells]:
+    """Runs that differ in their seed alone: their spread, and what follows from the seed."""
+    if c.studies is None:
+        return []
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    number: dict[tuple[str, str], int] = {}
+    for s in c.studies.spreads:
+        low, high = s.range
+        shows = f"{percent(s.mean)} ({percent(low)} to {percent(high)})"
+        rows.setdefault((s.side, s.method), {})[s.figure] = shows
+        number[s.side, s.method] = len(s.values)
+    names = [n for n in NAMES if any(n in of for of in rows.values())]
+    cells = [
+        (side, m or _of(c), str(number[side, m]), *(of.get(n, "") for n in names)) for (side, m), of in rows.items()
+    ]
+    lead = (
+        "Percent, AR in points: mean over studies, and the lowest and highest study in brackets. The range over studies is no "
+        "confidence interval. The studies are not paired, and no run is subtracted from another."
+    )
+    differing = [(d.what, "differs" if d.differs else "same", ", ".join(d.values)) for d in c.studies.differing]
+    return [
+        Cells("Over studies", lead, ("Sequences", "Method", "Studies", *(NAMES[n] for n in names)), tuple(cells)),
+        Cells("From study to study", "", ("Part", "Study by study", "Values"), tuple(differing)),
+    ]
+
+
 def changes(c: Comparison) -> Cells | None:
     """Each run minus the first (Fig. 6)."""
     if not c.differences:
@@ -85,12 +111,14 @@ def tables(c: Comparison) -> list[Cells]:
     found = [printed(c.table, c.ranks, c.reach.tolist())]
     if c.ranks:
         found += [correlations(c.ranks), *filter(None, [pairs(c.ranks)])]
-    return [*found, *filter(None, (changes(c), means(c), growth(c), groups(c)))]
+    return [*studies(c), *found, *filter(None, (changes(c), means(c), growth(c), groups(c)))]
 
 
 def headline(c: Comparison) -> str:
     """What is compared."""
     runs = ", ".join(r.name for r in c.runs)
+    if c.studies:
+        return f"{len(c.runs)} studies that differ in their seed alone: {runs}"
     return f"{count(len(c.runs), 'run')} beside each other: {runs}"
 
 

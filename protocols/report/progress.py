@@ -11,7 +11,7 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bars
 
 from protocols.running.snapshot import Snapshot
-from seqsearch.core.text import shown
+from seqsearch.core.text import shown, shown_lines
 
 PLAIN_EVERY = 10.0
 """Seconds between plain lines."""
@@ -45,6 +45,10 @@ class Progress:
         """A line that stays."""
         if not self._quiet:
             self._console.print(shown(line), markup=False, highlight=False, soft_wrap=True)
+
+    def say_lines(self, text: str) -> None:
+        """Lines that were asked for: also where nothing else is shown."""
+        self._console.print(shown_lines(text), markup=False, highlight=False, soft_wrap=True)
 
     def show(self, s: Snapshot) -> None:
         """How far it is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from seqsearch.core.errors import UserError
+from seqsearch.core.errors import RemoteTraceback, UserError
 from seqsearch.core.types import Edge, JudgedPart, Prefix, StateKey, reported
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.study.study import Study
@@ -43,7 +43,8 @@ def unit_costs(study: Study, prefix: Prefix, judged: JudgedPart, scratch: Path, 
             trainer.train(replace(edge, key=edge.key.after(1)))  # it also pays for loading and for frozen features
         result = trainer.train(edge)
         if result.status != "ok":
-            raise UserError(f"method {method.label!r} {result.status} on its first tasks: {result.message}")
+            line = f"method {method.label!r} {result.status} on its first tasks: {result.message}"
+            raise UserError(line) from RemoteTraceback(result.traceback)
         if method.command:
             by_command.append(result.train_seconds / len(prefix))
             continue

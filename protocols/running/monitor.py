@@ -140,8 +140,10 @@ class Monitor:
     def update(self, counts: Counts) -> None:
         """Show how far the study is."""
         before = self.snapshot
-        for trouble in list(counts.troubles)[len(before.troubles) :]:
+        for trouble, trace in list(counts.troubles.items())[len(before.troubles) :]:
             self.say("training-failed", f"a training went wrong: {trouble}", message=trouble)
+            if self._runtime.traceback and trace:
+                self._display.say_lines(trace.rstrip())
         progress = {p.name: p.progress() for p in self._planners}
         done = sum(counts.rollouts[p.name] for p in self._planners)
         steps = before.steps

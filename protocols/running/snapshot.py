@@ -60,6 +60,10 @@ class Display(Protocol):
         """A line that stays."""
         ...
 
+    def say_lines(self, text: str) -> None:
+        """Lines that were asked for, and stay."""
+        ...
+
     def show(self, s: Snapshot) -> None:
         """How far it is; cheap, and called after every result."""
         ...
@@ -75,6 +79,9 @@ class NoDisplay:
         return
 
     def say(self, line: str) -> None:
+        return
+
+    def say_lines(self, text: str) -> None:
         return
 
     def show(self, s: Snapshot) -> None:

@@ -1,9 +1,15 @@
 """The kinds of trouble that are not bugs."""
 
+import traceback
+
 from seqsearch.core.text import cut, shown
 
 
-class UserError(Exception):
+class Explained(Exception):
+    """Its line says all that there is to say: no traceback adds to it."""
+
+
+class UserError(Explained):
     """A mistake the user can mend: one line saying what, where and how. The CLI prints it and exits with code 2.
 
     It stays one line of some length, and moves no cursor, whatever the names in it are.
@@ -27,3 +33,17 @@ class AccessError(RuntimeError):
 
 class Diverged(Exception):
     """Training gave NaN, said so itself, or scored with non-finite values: a result, not a crash."""
+
+
+class RemoteTraceback(Exception):
+    """The text of a traceback that another process, or a result, has brought: the cause of what is raised of it here."""
+
+
+def whole(error: BaseException) -> str:
+    """The traceback of what led to an error that is `Explained`, in several lines; empty if nothing else did."""
+    cause: BaseException | None = error
+    while isinstance(cause, Explained):
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(cause, RemoteTraceback):
+        return str(cause)
+    return "".join(traceback.format_exception(cause)) if cause else ""

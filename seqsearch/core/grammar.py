@@ -1,5 +1,6 @@
 """The item grammar of the command line: ``NAME|FILE:OBJ [@BACKBONE] [:k=v,...]``, items separated by commas.
 
+Blanks around a name do not count, and names of ours are understood in any case: ``RanPAC , er`` is ``ranpac,er``.
 A comma piece that begins with ``k=`` continues the item before it, so that ``ranpac:M=500,ridge=1,er`` are two methods.
 A method may also be a command, ``cmd:WORD WORD ...`` (`seqsearch.core.command_line`).
 """
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from seqsearch.core import command_line
 from seqsearch.core.bounds import wrong_text
 from seqsearch.core.errors import UserError
+from seqsearch.core.kinds import spelled
 from seqsearch.core.typed import brief
 
 _CONTINUES = re.compile(r"^\s*[A-Za-z_]\w*\s*=")
@@ -72,9 +74,11 @@ def parse_item(text: str, kind: str) -> Item:
     found = _PARAMS.search(text)
     head, tail = (text[: found.start()], text[found.end() :]) if found else (text, "")
     target, at, backbone = head.partition("@") if kind in ("method", "learner") else (head, "", "")
-    target, backbone = target.strip(), backbone.strip()
+    target, backbone = spelled(kind, target.strip()), backbone.strip()
     if not target or (at and not backbone):
         raise UserError(f"empty {kind} name in {text!r}: write NAME, NAME@BACKBONE or NAME:key=value,key=value")
+    name, colon, variant = backbone.partition(":")
+    backbone = spelled("backbone", name) + colon + variant
     params = tuple(_param(p, text, kind) for p in tail.split(",")) if found else ()
     names = [n for n, _ in params]
     if len(set(names)) < len(names):

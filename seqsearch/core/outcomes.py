@@ -66,6 +66,8 @@ class EdgeResult:
     """Where the state that it started from was: ``ram``, ``disk``, ``store``, another worker's name, or ``trained`` again."""
     steps: Counts = ()
     """Of a command, which learns all experiences in one go: images right of each group ``[t + 1]`` after each of them ``[T]``."""
+    traceback: str = ""
+    """All that led to an error, in lines. It is shown when it comes, and not journalled."""
 
     def each_step(self) -> tuple[EdgeResult, ...]:
         """A result for each experience, where one stands for all of them; the last has what it cost."""

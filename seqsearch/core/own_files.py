@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import os
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.abc import MetaPathFinder
@@ -53,16 +54,15 @@ def module(path: Path) -> ModuleType:
     return made
 
 
-def place(trace: TracebackType | None) -> str:
-    """``NEIGHBOUR.py:LINE`` where an own file failed that another one imports; empty where it was the named file itself."""
-    own = []
-    while trace is not None:
-        if trace.tb_frame.f_globals.get("__name__", "").startswith(PREFIX):
-            own.append((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
-        trace = trace.tb_next
-    if not own or own[-1][0] == own[0][0]:
-        return ""
-    return f"{os.path.basename(own[-1][0])}:{own[-1][1]}"
+def place(trace: TracebackType | None, *packages: str) -> str:
+    """``FILE.py:LINE`` of the last call in a user's own file, or in one of these packages; empty if there is none."""
+    found = ""
+    for frame, line in traceback.walk_tb(trace):
+        name, file = str(frame.f_globals.get("__name__", "")), frame.f_code.co_filename
+        own = name.startswith(PREFIX) or name.partition(".")[0] in packages
+        if own and not file.startswith("<"):  # what dataclasses write
+            found = f"{os.path.basename(file)}:{line}"
+    return found
 
 
 class _Package(ModuleType):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,35 +12,27 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 from seqsearch.core import command_line, own_files
 from seqsearch.core.deadline import ends_session
 from seqsearch.core.declared import module as declared_module
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item
+from seqsearch.core.kinds import PACKAGES
+from seqsearch.core.kinds import ItemKind as ItemKind
+from seqsearch.core.kinds import names as names
 from seqsearch.core.paths import at_home
 from seqsearch.core.text import did_you_mean
 
-ItemKind = Literal["method", "learner", "pool", "stream", "backbone", "scenario", "format"]
-_PACKAGES: dict[ItemKind, str] = {
-    "method": "seqsearch.methods",
-    "learner": "seqsearch.learners",
-    "pool": "seqsearch.pools",
-    "stream": "seqsearch.streams",
-    "backbone": "seqsearch.backbones",
-    "scenario": "seqsearch.training.scenarios",
-    "format": "seqsearch.formats",
+ELSEWHERE: dict[ItemKind, tuple[ItemKind, str]] = {
+    "learner": (
+        "method",
+        "it is a method of tasks, for seqsearch cldyb, edge, gtep, mcil or score; of learners of streams ",
+    ),
+    "method": ("learner", "it is a learner of streams, for seqsearch online; of methods of tasks "),
 }
-_BUILDS = re.compile(rb"^(def build\(|build\b[^=\n]*= )", re.MULTILINE)
-"""What an item's module has and no other. It is looked for in the text: to list a kind imports none of it."""
-
-
-def names(kind: ItemKind) -> list[str]:
-    """What there is of a kind, sorted, by listing its folder."""
-    package = importlib.import_module(_PACKAGES[kind])
-    folders = [Path(p) for p in package.__path__]
-    return sorted(p.stem for folder in folders for p in folder.glob("*.py") if _BUILDS.search(p.read_bytes()))
+"""By kind: another one whose names may be taken for its own, and where these belong."""
 
 
 def load(kind: ItemKind, target: str) -> Any:
@@ -60,7 +51,7 @@ def load(kind: ItemKind, target: str) -> Any:
             return partial(load(kind, module_name), attribute)
         return _attribute(_user_module(kind, module_name), attribute, target, kind)
     check_name(kind, target)
-    return importlib.import_module(f"{_PACKAGES[kind]}.{target}").build
+    return importlib.import_module(f"{PACKAGES[kind]}.{target}").build
 
 
 def check_name(kind: ItemKind, target: str) -> None:
@@ -68,7 +59,8 @@ def check_name(kind: ItemKind, target: str) -> None:
     if target.endswith(".py"):
         raise UserError(f"{kind} {target!r}: name the class in it too, {target}:CLASS")
     if target not in (known := names(kind)):
-        meant = did_you_mean(target, known)
+        elsewhere, said = ELSEWHERE.get(kind, (kind, ""))
+        meant = said if said and target in names(elsewhere) else did_you_mean(target, known)
         raise UserError(f"unknown {kind} {target!r}: {meant}there are {', '.join(known)}; an own one is FILE.py:OBJECT")
 
 
@@ -83,7 +75,7 @@ def declared(kind: ItemKind, name: str) -> Any:
         return load(kind, name)
     check_name(kind, name)
     try:
-        return declared_module(f"{_PACKAGES[kind]}.{name}").build
+        return declared_module(f"{PACKAGES[kind]}.{name}").build
     except Exception:  # whatever it does at its top: a stand-in cannot
         return load(kind, name)
 
@@ -114,7 +106,8 @@ def own_code(what: str) -> Iterator[None]:
         if ends_session(error):
             raise
         said = " ".join(str(error).split())[:300]
-        where = f" ({place})" if (place := own_files.place(error.__traceback__)) else ""
+        place = "" if isinstance(error, SyntaxError) else own_files.place(error.__traceback__)  # it names its own
+        where = f" ({place})" if place else ""
         raise UserError(f"{what}: {type(error).__name__}{f': {said}' if said else ''}{where}; mend it") from None
 
 

@@ -93,7 +93,8 @@ class Journal:
         entries: list[dict[str, Any]] = []
         for result in results:
             if isinstance(result, EdgeResult):
-                entries.append({"edge": {**vars(result), "classifiers": [vars(c) for c in result.classifiers]}})
+                known = {name: value for name, value in vars(result).items() if name != "traceback"}
+                entries.append({"edge": {**known, "classifiers": [vars(c) for c in result.classifiers]}})
             else:
                 known = {name: value for name, value in vars(result).items() if name != "values"}
                 entries.append({"probe": {**known, "sha": self._store(result.values)}})

@@ -38,8 +38,8 @@ class Counts:
     """Edges and probes asked for that the journal could answer at once: trained before, by whoever needed them first."""
     in_flight: int = 0
     """Edges and probes under way."""
-    troubles: dict[str, None] = field(default_factory=dict)
-    """What went wrong in methods, each once, in order."""
+    troubles: dict[str, str] = field(default_factory=dict)
+    """What went wrong in methods, each once, in order, and the traceback of the first time."""
     rollouts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     """Rollouts finished, by planner."""
 
@@ -203,7 +203,8 @@ class Search:
         self.counts.naive += len(pending.results)
         last = pending.results[-1]
         if last.status != "ok":
-            self.counts.troubles[f"method {pending.rollout.key.method.label!r} {last.status}: {last.message}"] = None
+            line = f"method {pending.rollout.key.method.label!r} {last.status}: {last.message}"
+            self.counts.troubles.setdefault(line, last.traceback)
         self.counts.rollouts[pending.planner.name] += 1
         pending.planner.tell(
             pending.rollout, outcome(pending.rollout, [s for r in pending.results for s in r.each_step()])

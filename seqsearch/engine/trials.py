@@ -180,13 +180,14 @@ class _TrialPlanner(CoroutinePlanner):
     def __init__(self, trial: Trial) -> None:
         super().__init__()
         self.name, self._trial = trial.name, trial
-        self.troubles: dict[str, None] = {}
+        self.troubles: dict[str, str] = {}
         """What did not end well, as `trouble` has it."""
 
     def tell(self, request: Request, result: Result) -> None:
         if isinstance(result, Outcome) and result.status != "ok":
             number = next(n for n, r in enumerate(self._trial.rollouts) if r.digest == request.digest)
-            self.troubles[trouble(self._trial, number, len(result.edges), result.status, result.message)] = None
+            line = trouble(self._trial, number, len(result.edges), result.status, result.message)
+            self.troubles.setdefault(line, result.edges[-1].traceback)
         super().tell(request, result)
 
     def plan(self) -> PlanSteps:

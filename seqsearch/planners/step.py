@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.core.errors import Explained
 from seqsearch.core.outcomes import Outcome
 from seqsearch.core.types import ClassId, MethodSpec, Task
 from seqsearch.features.geometry import potentials, unit_rows
@@ -149,7 +150,7 @@ NAMED = 5
 """Methods that are named beside the first that had trouble."""
 
 
-class NoValidTask(Exception):
+class NoValidTask(Explained):
     """Every candidate of a step failed in some method."""
 
     @property

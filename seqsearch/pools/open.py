@@ -76,9 +76,11 @@ def _kind(item: Item) -> Item:
         return item
     if not os.path.exists(path):
         named = [n for n in names("pool") if n not in PATH_KINDS]
+        meant = did_you_mean(path.name, named)
         raise UserError(
-            f"pool {item.target!r} does not exist: {did_you_mean(path.name, named)}name a folder of images, a .parquet file, or "
-            f"one of {', '.join(named)}"
+            f"pool {item.target!r} does not exist: {meant}name a folder of images, a .parquet file, or one of {', '.join(named)}"
+            + "; of a data set name your copy: its folder, or the file that seqsearch pool build makes of it"
+            * (not meant)
         )
     kind = "parquet" if path.suffix == ".parquet" or (path.is_dir() and any(path.glob("*.parquet"))) else "folder"
     return replace(item, target=kind, params=(("path", str(path)), *item.params))

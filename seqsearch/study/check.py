@@ -19,14 +19,14 @@ from seqsearch.core.registry import located
 from seqsearch.storage.files import cache_root
 from seqsearch.study.check_beside import beside
 from seqsearch.study.check_command import command_findings
-from seqsearch.study.check_contracts import TESTS, Test
+from seqsearch.study.check_contracts import RAISING, TESTS, Test
 from seqsearch.study.check_learner import learner_findings
 from seqsearch.study.check_learner_beside import LONGER, accuracies
 from seqsearch.study.check_made_for import is_learner, pool_for
 from seqsearch.study.check_restored import restored
 from seqsearch.study.check_subject import Subject, WrongForm
 from seqsearch.study.check_trainings import Trainings
-from seqsearch.study.findings import Finding
+from seqsearch.study.findings import Crashed, Finding
 from seqsearch.training.device import pin_threads
 from seqsearch.training.failures import line_of
 from seqsearch.training.guard import NotAsLent
@@ -82,7 +82,12 @@ def compared_accuracies(
 
 
 def method_findings(subject: Subject) -> list[Finding]:
-    """One for each of `TESTS`. What any of them found to be changed of what is shared is told with the last, of C10."""
+    """One for each of `TESTS`. What any of them found to be changed of what is shared is told with the last, of C10.
+
+    Raises:
+        Crashed: it fails at what it does in any run.
+    """
+    _run(subject)
     found, changed = [], ""
     for test in TESTS:
         finding, lent = _found(subject, test)
@@ -94,9 +99,32 @@ def method_findings(subject: Subject) -> list[Finding]:
     return [*others, replace(last, wrong=changed or last.wrong, tested=last.tested or bool(changed))]
 
 
+def _run(subject: Subject) -> None:
+    """Let it learn and be looked at once.
+
+    Raises:
+        Crashed: it fails.
+    """
+    try:
+        with subject.trainer.guard.job(subject.spec.target):
+            method, batch = subject.both(), subject.batch(*subject.tasks)
+            method.predict(batch)
+            method.features(batch)
+    except (NotAsLent, WrongForm):  # the test that is for it finds that, too
+        subject.forget()
+    except BaseException as error:
+        if ends_session(error):
+            raise
+        raise Crashed(subject.spec.label, error, subject.spec.target) from error
+
+
 def _found(subject: Subject, test: Test) -> tuple[Finding, str]:
     """What a test finds, or a method raises, and what it changed of what is shared, which is put back; a test that was ended by
-    that has not tested its own contract."""
+    that has not tested its own contract.
+
+    Raises:
+        Crashed: it fails at what it does in any run.
+    """
     wrong, tested, changed = "not tested: it changed what all jobs share, see C10", False, ""
     warns = test.warns
     try:
@@ -114,5 +142,7 @@ def _found(subject: Subject, test: Test) -> tuple[Finding, str]:
     except BaseException as error:
         if ends_session(error):
             raise
-        wrong, tested, warns = line_of(error), True, False
+        if test.contract not in RAISING:
+            raise Crashed(subject.spec.label, error, subject.spec.target) from error
+        wrong, tested, warns = line_of(error, subject.spec.target), True, False
     return Finding(test.contract, test.asks, wrong, tested, warns=warns and tested), changed

@@ -138,6 +138,9 @@ def lent(subject: Subject) -> str:
     return looking(subject)[:0]
 
 
+RAISING = ("C5", "C8", "C9")
+"""What a method raises in tests of these, of unusual tasks and images, and of what it says of itself, breaks the contract; in all
+others it fails as it would in any run."""
 TESTS = (
     Test("C1", "the same seed gives the same state", pure),
     Test("C1", "nothing is drawn from global generators", global_draws, warns=True),

@@ -22,7 +22,7 @@ from seqsearch.core.types import MethodSpec, StateKey
 from seqsearch.storage.files import cache_root
 from seqsearch.streams.playing import Playing
 from seqsearch.study.check_compared import DTYPES, not_flat
-from seqsearch.study.findings import Finding, differing, disturbed
+from seqsearch.study.findings import Crashed, Finding, differing, disturbed
 from seqsearch.training.failures import line_of
 from seqsearch.training.guard import NotAsLent
 from seqsearch.training.scenario import learned
@@ -32,6 +32,8 @@ from seqsearch.training.world import World
 
 SHORT = Playing("glyphs:samples=175,classes=6,burst=4", batch=24)
 """Six steps and a last one with a short batch."""
+RAISING = ("L5", "L6")
+"""As `seqsearch.study.check_contracts.RAISING`."""
 TYPES = (*DTYPES, torch.int32)
 """Of the tensors of a state; graphs of neighbours have 32-bit numbers."""
 
@@ -99,7 +101,11 @@ class LearnerSubject:
         return [*others, replace(last, wrong=self.not_as_lent or last.wrong, tested=True)]
 
     def _form(self) -> str:
-        """What of its state, fresh or after a step, could not be stored; nothing where there is none: each test says why."""
+        """What of its state, fresh or after a step, could not be stored.
+
+        Raises:
+            Crashed: it fails before.
+        """
         try:
             with self.trainer.guard.job(self.spec.target):
                 method = self.fresh()
@@ -111,6 +117,7 @@ class LearnerSubject:
         except BaseException as error:
             if ends_session(error):
                 raise
+            raise Crashed(self.spec.label, error, self.spec.target) from error
         return ""
 
     def _found(self, contract: str, asks: str, test: Callable[[], str]) -> Finding:
@@ -123,7 +130,9 @@ class LearnerSubject:
         except BaseException as error:
             if ends_session(error):
                 raise
-            found, tested = line_of(error), True
+            if contract not in RAISING:
+                raise Crashed(self.spec.label, error, self.spec.target) from error
+            found, tested = line_of(error, self.spec.target), True
         return Finding(contract, asks, found, tested)
 
     def fresh(self) -> StreamedLearner:

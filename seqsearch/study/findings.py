@@ -9,6 +9,16 @@ from typing import Any
 import numpy as np
 import torch
 
+from seqsearch.core.errors import UserError
+from seqsearch.training.failures import line_of
+
+
+class Crashed(UserError):
+    """What is checked fails where any contract asks for no more than it does in a run: none can be tested then."""
+
+    def __init__(self, name: str, error: BaseException, target: str) -> None:
+        super().__init__(f"{name} failed: {line_of(error, target)}; mend it: no contract can be tested")
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -9,8 +9,13 @@ import torch
 
 from seqsearch.core.deadline import ends_session
 from seqsearch.core.errors import Diverged as Diverged
+from seqsearch.core.identity import PACKAGE
 from seqsearch.core.outcomes import Status
+from seqsearch.core.own_files import place
 from seqsearch.training.guard import NotAsLent
+
+LONGEST = 20_000
+"""Characters of a traceback that are kept."""
 
 
 def status_of(error: BaseException) -> Status:
@@ -21,15 +26,26 @@ def status_of(error: BaseException) -> Status:
     return "oom" if no_memory else "failed"
 
 
-def line_of(error: BaseException) -> str:
-    """The error in one line, with the place in the method where it arose."""
+def line_of(error: BaseException, target: str = "") -> str:
+    """The error in one line, with the place to look at: the last call in the user's own files, or in the package of the method
+    ``target``; if there is none the last call in this package, and else where the error arose."""
     text = " ".join(_said(error).split())
     text = text if len(text) <= 300 else text[:297] + "..."
     if isinstance(error, (Diverged, NotAsLent)):
         return text or "Diverged"
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    where, trace = "", error.__traceback__
+    if trace is not None:
+        own = target.partition(":")[0].partition(".")[0] if ":" in target else ""
+        *_, (frame, line) = traceback.walk_tb(trace)
+        arose = f"{Path(frame.f_code.co_filename).name}:{line}"
+        where = f" ({place(trace, own) or place(trace, PACKAGE) or arose})"
     return f"{type(error).__name__}: {text}{where}"
+
+
+def traceback_of(error: BaseException) -> str:
+    """All that led to an error, in lines; the end of one that is very long."""
+    text = "".join(traceback.format_exception(error))
+    return text if len(text) <= LONGEST else f"...{text[-LONGEST:]}"
 
 
 def _said(error: BaseException) -> str:

@@ -28,7 +28,7 @@ from seqsearch.training.checkpoints import Checkpoints
 from seqsearch.training.command.edge import run_command
 from seqsearch.training.context import PoolSource, WorkerContext
 from seqsearch.training.device import Device
-from seqsearch.training.failures import line_of, status_of
+from seqsearch.training.failures import line_of, status_of, traceback_of
 from seqsearch.training.guard import Guard
 from seqsearch.training.process import seed_generators
 from seqsearch.training.room import Room, room
@@ -121,8 +121,8 @@ class Trainer:
             if ends_session(error):
                 raise
             return EdgeResult(
-                edge.digest, key.digest, status_of(error), trained=tuple(trained), message=line_of(error),
-                worker=self.name, origin=origin,
+                edge.digest, key.digest, status_of(error), trained=tuple(trained),
+                message=line_of(error, key.method.target), worker=self.name, origin=origin, traceback=traceback_of(error),
             )  # fmt: skip
         return EdgeResult(
             edge.digest, key.digest, "ok", judged.counts, judged.classifiers, counters, tuple(trained), space, footprint,
@@ -155,7 +155,7 @@ class Trainer:
                 raise
             raise UserError(
                 f"method {probe.key.method.label!r} failed in {'predict' if probe.kind == 'confusion' else 'features'}(): "
-                f"{line_of(error)}; mend it, then resume"
+                f"{line_of(error, probe.key.method.target)}; mend it, then resume"
             ) from error
         return ProbeResult(probe.digest, values, time.perf_counter() - start, tuple(trained), self.name)
 

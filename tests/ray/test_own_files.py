@@ -37,3 +37,20 @@ def test_workers_find_the_neighbours_of_each_file(tmp_path: Path) -> None:
     assert found[0] == found[1]
     assert "Same" in str(found[0])
     assert "Reversed" in str(found[0])
+
+
+@pytest.mark.long
+def test_an_error_in_a_worker_is_shown_at_the_users_line(tmp_path: Path) -> None:
+    (tmp_path / "helpers.py").write_text(
+        "import torch\n\ndef changed(scores):\n    return torch.cat([scores, scores[0]])\n"
+    )
+    (tmp_path / "mine.py").write_text(MINE.format(name="Mine"))
+    small = ("--pool", "glyphs:classes=8,train=6,reward=3,test=3", "--tasks", 2, "--classes-per-task", 2)
+    method, run = ("--methods", f"{tmp_path}/mine.py:Mine"), tmp_path / "run"
+    plain = seqsearch("cldyb", *method, *small, "--workers", 1, "--out", run, check=False)
+    assert plain.returncode == 2
+    assert plain.stderr.splitlines()[-1].count("(helpers.py:4)") == 1
+    assert "Traceback" not in plain.stderr
+    full = seqsearch("cldyb", "--resume", run, "--workers", 1, "--traceback", check=False)
+    for line in (f'{tmp_path}/helpers.py", line 4, in changed', f'{tmp_path}/mine.py", line 7, in predict'):
+        assert full.stderr.count(line) == 1

@@ -22,7 +22,8 @@ from protocols.evaluate.compare.figures import (
 from protocols.evaluate.compare.groups import GroupRewards, group_rewards
 from protocols.evaluate.compare.growth import NewShare, first_growth, new_shares
 from protocols.evaluate.compare.methods import unlike
-from protocols.evaluate.compare.runs import SIDES, ComparedRun, read_runs
+from protocols.evaluate.compare.runs import SIDES, ComparedRun, are_studies, read_runs
+from protocols.evaluate.compare.studies import Studies, studies_of
 from protocols.evaluate.compare.table import Table
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
@@ -46,6 +47,7 @@ class Comparison:
         new: how often found tasks took classes that had come with ``--grow``.
         groups: rewards by group, by run.
         troubles: what is missing, or cannot be compared.
+        studies: of runs that differ in their seed alone; then there are no ``differences``. None otherwise.
     """
 
     runs: tuple[ComparedRun, ...]
@@ -61,6 +63,7 @@ class Comparison:
     new: tuple[NewShare, ...]
     groups: dict[str, GroupRewards]
     troubles: tuple[str, ...]
+    studies: Studies | None = None
 
     def of(self, side: str, method: str = MEAN) -> list[Side]:
         """Run by run."""
@@ -81,12 +84,14 @@ def compare(paths: Sequence[Path], reference: str = "") -> Comparison:
     if not sides:
         raise UserError(f"run {runs[0].path}: no method was judged to the end on any sequence: nothing can be compared")
     table, reach, held_out = _table(runs, sides)
+    studies = studies_of(runs, sides) if are_studies(runs) else None
+    changes = () if studies else tuple(differences(runs, sides, troubles))
     return Comparison(
-        runs, shared_methods(sides, runs), tuple(sides), tuple(differences(runs, sides, troubles)), start, table, reach,
-        _ranks(table, reference or held_out), same_values(runs, sides, "random"),
+        runs, shared_methods(sides, runs), tuple(sides), changes, start, table, reach, _ranks(table, reference or held_out),
+        same_values(runs, sides, "random"),
         {r.name: labels for r in runs[1:] if (labels := unlike(runs[0].data, r.data))},
         tuple(share for r in runs for share in new_shares(r)),
-        {r.name: rewards for r in runs if (rewards := group_rewards(r, _group_names(r))).classes}, tuple(troubles),
+        {r.name: rewards for r in runs if (rewards := group_rewards(r, _group_names(r))).classes}, tuple(troubles), studies,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from protocols.evaluate.compare.methods import compared
 from protocols.running.provenance import PoolRecord, biases, provenance
 from protocols.running.status import check_not_running
 from seqsearch.core.errors import UserError
+from seqsearch.core.settings import flag
 from seqsearch.core.typed import brief
 from seqsearch.core.types import Task
 from seqsearch.results.rows import TaskSequence
@@ -19,6 +20,8 @@ from seqsearch.results.run import FOUND, RunResults, Scored, read_config, read_r
 MOST_RUNS = 20
 PROTOCOLS = ("cldyb", "edge", "score")
 """Whose runs are compared."""
+FOLLOWS_SEED = ("seed", "first task", "split of the images")
+"""What runs of different seeds need not share."""
 SIDES = {"found": FOUND, "easy": ("easy",), "random": ("random",), "held-out": ("heldout",)}
 """Kinds of sequences by what the side is called."""
 
@@ -78,9 +81,16 @@ def read_runs(paths: Sequence[Path]) -> tuple[ComparedRun, ...]:
     names = [r.name for r in runs]
     if len(set(names)) < len(names):
         runs = [_named(r, str(r.path)) for r in runs]
+    studies = are_studies(runs)
     for run in runs[1:]:
-        _check_pair(runs[0], run)
+        _check_pair(runs[0], run, studies)
     return tuple(runs)
+
+
+def are_studies(runs: Sequence[ComparedRun]) -> bool:
+    """Whether no two runs have the same seed: then they must share all else, and are not compared pair by pair."""
+    seeds = [r.data.setting("seed") for r in runs]
+    return len(runs) > 1 and all(seed not in seeds[:i] for i, seed in enumerate(seeds))
 
 
 def _named(r: ComparedRun, name: str) -> ComparedRun:
@@ -117,16 +127,36 @@ def _pools(path: Path, data: RunResults) -> tuple[PoolRecord, ...]:
         raise UserError(f"run {path}: {error}") from None
 
 
-def _check_pair(a: ComparedRun, b: ComparedRun) -> None:
-    """Raises UserError: they do not share what every figure needs."""
+def _check_pair(a: ComparedRun, b: ComparedRun, studies: bool) -> None:
+    """Raises UserError: they do not share what every figure needs; of ``studies``, anything but the seed."""
     of_a, of_b = _shared(a), _shared(b)
+    if studies:
+        others = [n for n in of_a if n not in FOLLOWS_SEED and of_a[n] != of_b[n]] or _other_settings(a, b)
+        if others:
+            seeds = f"{brief(of_a['seed'])} and {brief(of_b['seed'])}"
+            raise UserError(
+                f"runs {a.path} and {b.path} cannot be compared: they differ in seed ({seeds}) and in {', '.join(others)}; "
+                "compare runs of the same --pool, --seed, --tasks and --classes-per-task, or that differ in --seed alone"
+            )
+        return
     for what, value in of_a.items():
         if value != of_b[what]:
             says = "" if what in ("first task", "pool") else f" ({brief(value)} and {brief(of_b[what])})"
             raise UserError(
                 f"runs {a.path} and {b.path} cannot be compared: they differ in {what}{says}; compare runs of the same "
-                "--pool, --seed, --tasks and --classes-per-task"
+                "--pool, --seed, --tasks and --classes-per-task, or runs that differ in their seed alone"
             )
+
+
+def _other_settings(a: ComparedRun, b: ComparedRun) -> list[str]:
+    """Settings in which two runs differ; of an older run those that it knows. Methods go by their labels, pools by their digests,
+    and runs of ``score`` score the sequences of a run of their own seed."""
+    of_a, of_b = (s if isinstance(s := r.data.config.get("settings"), dict) else {} for r in (a, b))
+    found = [
+        flag(n) for n in of_a if n in of_b and of_a[n] != of_b[n] and n not in ("seed", "methods", "pool", "source")
+    ]
+    commands = {str(r.data.config.get("protocol")) for r in (a, b)}
+    return found + ["--methods"] * (set(a.data.methods) != set(b.data.methods)) + ["command"] * (len(commands) > 1)
 
 
 def _shared(r: ComparedRun) -> dict[str, object]:

@@ -19,11 +19,12 @@ from protocols.report.column import (
 
 OWN = f"{OURS}, docs/compare.md"
 TABLE, AGREEMENT, BETTER = "Accuracy by method", "Agreement with", "Which column agrees better"
+STUDIES, PARTS = "Over studies", "From study to study"
 FIGURES, CHANGES, GROUPS = "Runs by figure", "Minus ...", "Reward by group of classes"
 TABLES = f"{CLDYB}, section 5.2, below Tables 1 and 4"
 
 SECTION = Section(
-    rows=("Method", "Column", "Columns", "Run", "Group"),
+    rows=("Method", "Column", "Columns", "Run", "Group", "Sequences", "Part"),
     columns=(
         Column(("...",),
                "final accuracy of a method in this run or benchmark, with its interval, cut at 0 and 100; below it "
@@ -59,6 +60,15 @@ SECTION = Section(
                "figure of the run - figure of the first", POINTS, "higher: easier than the first",
                f"{OWN}; Fig. 6 of {CLDYB}", "sequences, training seeds and test images; AvgAcc, AR and ALA have none",
                CHANGES),
+        Column(("Acc", "AvgAcc", "ALA", "upcoming Acc"),
+               "the same figures of runs that differ in their seed alone: mean over the runs, and the lowest and the highest "
+               "run", "mean, min and max over studies", PERCENT, UP, OWN, table=STUDIES),
+        Column(("AR",), "the same of average retention", "mean, min and max over studies", POINTS, UP, OWN,
+               table=STUDIES),
+        Column(("Studies",), "runs that have the figure, each with a seed of its own", "", COUNT, NEITHER, OWN,
+               table=STUDIES),
+        Column(("Study by study", "Values"), "whether a part of the design differs between the runs; the seeds", "",
+               Scale("-", "-"), NEITHER, OWN, table=PARTS),
         Column(("Classes",), "found classes of the task that came with --grow, of all its classes", "", COUNT, NEITHER,
                f"{CLDYB}, Fig. 21"),
         Column(("Share, %", "Left, %"),

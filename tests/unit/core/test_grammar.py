@@ -37,6 +37,24 @@ def test_a_backbone_tag_may_hold_dots() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "canonical"),
+    [
+        ("ranpac, er", "method", ["ranpac", "er"]),
+        (" RanPAC : M = 500 , ridge = 1 ,ER @ Glyph_ViT ", "method", ["ranpac:M=500,ridge=1", "er@glyph_vit"]),
+        ("er@Scratch:Tiny-8", "method", ["er@scratch:Tiny-8"]),
+        ("ACM,Ncm", "learner", ["acm", "ncm"]),
+        ("Glyphs:classes=8", "pool", ["glyphs:classes=8"]),
+        ("Mine.py:ER,My.ER:Er,Nobodys", "method", ["Mine.py:ER", "My.ER:Er", "Nobodys"]),
+        ("/data/ER/Glyphs", "pool", ["/data/ER/Glyphs"]),
+    ],
+)
+def test_blanks_do_not_count_and_names_of_ours_are_known_in_any_case(
+    text: str, kind: str, canonical: list[str]
+) -> None:
+    assert [i.text for i in parse_items(text, kind)] == canonical
+
+
 @given(NAME, st.one_of(st.none(), NAME), st.dictionaries(NAME, VALUE, max_size=3))
 def test_the_canonical_text_parses_to_the_same_item(
     target: str, backbone: str | None, params: dict[str, object]
@@ -56,6 +74,7 @@ def test_the_canonical_text_parses_to_the_same_item(
         ("@vit", "empty method name"),
         ("er@", "empty method name"),
         ("er,er", "named twice"),
+        ("er, ER", "named twice"),
         ("er:lr=1,lr=2", "gives a parameter twice"),
         ("er:lr=", "not key=value"),
     ],

@@ -13,7 +13,8 @@ import pytest
 
 from protocols.evaluate.compare.comparison import Comparison, compare
 from protocols.evaluate.compare.figures import MEAN, NO_IMAGES, SAME
-from protocols.report.compare_words import notes
+from protocols.report.compare import to_json
+from protocols.report.compare_words import notes, tables
 from protocols.running.provenance import CIRCULAR, REWARDED_ON_TEST
 from seqsearch.core.errors import UserError
 from seqsearch.results.rows import JudgedRollout, TaskSequence
@@ -170,10 +171,16 @@ def other_pool(said: dict[str, Any]) -> None:
     said["identity"]["pools"][0]["excluded_groups"] = ["birds"]
 
 
+def other_seed_and_pool(said: dict[str, Any]) -> None:
+    change(seed=8)(said)
+    other_pool(said)
+
+
 @pytest.mark.parametrize(
     ("kwargs", "what"),
     [
-        ({"found": [[2, 3]], "config": change(seed=8)}, "they differ in seed (7 and 8)"),
+        ({"found": [[2, 3]], "config": other_seed_and_pool}, "they differ in seed (7 and 8) and in pool;"),
+        ({"found": [[2, 3]], "config": change(seed=8, tasks=9)}, "they differ in seed (7 and 8) and in --tasks;"),
         ({"found": [[2, 3], [4, 5]]}, "not all sequences are of one length"),
         ({"found": [[2, 3, 4]]}, "tasks of different sizes"),
         ({"found": [[2, 3]], "first": [6, 7]}, "they differ in first task;"),
@@ -344,3 +351,38 @@ def test_a_torn_run_is_named(tmp_path: Path, kwargs: dict[str, Any], what: str) 
     with pytest.raises(UserError) as error:
         compare([make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", [[2, 3]], **kwargs)])
     assert str(error.value) == f"run {tmp_path / 'b'}: {what}"
+
+
+def test_runs_that_differ_in_their_seed_alone_are_studies_with_a_spread_and_never_paired(tmp_path: Path) -> None:
+    runs = [
+        make(tmp_path / "zero", [[2, 3]]),
+        make(tmp_path / "one", [[4, 5]], 0.1, change(seed=8), first=[6, 7]),
+        make(tmp_path / "two", [[4, 5]], 0.3, change(seed=9), seeds=(5, 6)),
+    ]
+    c = compare(runs)
+    assert c.studies is not None
+    assert c.differences == ()
+    spreads = {(s.side, s.method, s.figure): s for s in c.studies.spreads}
+    found = spreads["found", "er", "acc"]
+    assert found.values == pytest.approx({"zero": 0.41, "one": 0.51, "two": 0.71})
+    assert (found.mean, *found.range) == pytest.approx((1.63 / 3, 0.41, 0.71))
+    assert spreads["found", MEAN, "acc"].range == pytest.approx((0.51, 0.81))
+    assert {d.what: d.differs for d in c.studies.differing} == {
+        "seed": True, "split of the images": False, "first task": True, "found sequences": True, "random sequences": True,
+    }  # fmt: skip
+    assert c.studies.differing[0].values == ("7", "8", "9")
+    first, parts, *_ = tables(c)
+    assert first.rows[0][:4] == ("found", "mean of 2", "3", "64.3 (51.0 to 81.0)")
+    assert ("first task", "differs", "") in parts.rows
+    assert not any(t.title.startswith("Minus") for t in tables(c))
+    said = to_json(c)["studies"]
+    assert said["spreads"][0] == {
+        "side": "found", "method": None, "figure": "acc", "n": 3, "mean": pytest.approx(0.6433, abs=1e-4),
+        "range": pytest.approx([0.51, 0.81]), "values": pytest.approx({"zero": 0.51, "one": 0.61, "two": 0.81}),
+    }  # fmt: skip
+
+
+def test_one_seed_twice_is_no_study_of_its_own(tmp_path: Path) -> None:
+    runs = [make(tmp_path / name, [[2, 3]], config=change(seed=seed)) for name, seed in (("a", 7), ("b", 7), ("c", 8))]
+    with pytest.raises(UserError, match=r"a and .*c cannot be compared: they differ in seed \(7 and 8\); compare"):
+        compare(runs)

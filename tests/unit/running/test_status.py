@@ -224,7 +224,10 @@ def test_what_went_wrong_is_logged_and_shown(tmp_path: Path) -> None:
     small = "--pool glyphs:classes=48,train=8,reward=4,test=4 --tasks 2 --classes-per-task 3 --candidates 4 --condensed 2 --quiet"
     result = call("cldyb", "--methods", f"{tmp_path}/fragile.py:Fragile", *small.split(), "--workers", 0, "--out", path)
     assert result.exit_code == 2
-    [failed] = [e for e in events(path) if e["event"] == "training-failed"]
+    assert "Traceback" not in result.stderr
+    again = call("cldyb", "--resume", path, "--workers", 0, "--quiet", "--traceback")
+    assert f'{tmp_path}/fragile.py", line 5, in fit_task\n' in again.stderr
+    [failed, _] = [e for e in events(path) if e["event"] == "training-failed"]
     assert "no second task" in failed["message"]
     assert events(path)[-1]["state"] == "stopped"
     text = call("status", path).stdout

@@ -102,9 +102,12 @@ def test_what_it_says_of_its_state_must_be_what_a_run_writes_down(
     (tmp_path / "mine.py").write_text("from seqsearch.methods import base\n" + METHOD.format(body=body))
     result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
     assert result.exit_code == 2
+    if value == "[]":  # it ends the training before
+        assert f"{name}(){wrong}" in result.stderr
+        return
     (line,) = [line for line in result.stdout.splitlines() if "can be counted" in line]
     assert f"{name}(){wrong}" in line
-    assert line.endswith("(mine.py:7)") or value == "[]", "where it is made; a list ends the training before"
+    assert line.endswith("(mine.py:7)"), "where it is made"
 
 
 def test_names_of_classifiers_are_words(tmp_path: Path) -> None:
@@ -269,3 +272,39 @@ def test_replay_of_pairs_goes_on_as_if_never_interrupted(method: str) -> None:
     result = CliRunner().invoke(main, ["check", method, "--backbone", PAIRS])
     assert result.exit_code == 0, result.output
     assert result.stdout.count(": ok\n") == len(TESTS)
+
+
+CRASHES = {
+    "predict": "    def predict(self, batch):\n        return torch.nn.functional.cross_entropy(torch.ones(2, 3), torch.ones(1))",
+    "features": "    def features(self, batch):\n        raise KeyError('gone')",
+    "fit_task": "    def fit_task(self, task):\n        raise KeyError('gone')",
+    "load_state_dict": "    def load_state_dict(self, state):\n        raise KeyError('gone')",
+    "counters": "    def counters(self):\n        raise KeyError('gone')",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("where", CRASHES)
+def test_a_crash_is_reported_once_and_no_contract(tmp_path: Path, where: str) -> None:
+    (tmp_path / "mine.py").write_text(METHOD.format(body=CRASHES[where]))
+    result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    (line,) = [line for line in result.stderr.splitlines() if "mine.py:" in line]
+    assert re.fullmatch(r"seqsearch: mine.py:Mine failed: \w+Error: .* \(mine.py:7\); mend it: .*", line)
+    assert "Traceback" not in result.stderr
+    result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine", "--traceback"])
+    assert f'mine.py", line 7, in {where}' in result.stderr
+    assert result.stderr.splitlines()[-1] == line
+
+
+def test_a_crash_on_a_task_of_another_size_breaks_the_contract_that_asks_for_it(tmp_path: Path) -> None:
+    body = (
+        "    def fit_task(self, task):\n        assert len(task.train.labels.unique()) > 1\n"
+        "        return super().fit_task(task)"
+    )
+    (tmp_path / "mine.py").write_text(METHOD.format(body=body))
+    result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
+    (line,) = found(result.stdout)
+    assert line.startswith("C5 ")
+    assert line.endswith("AssertionError:  (mine.py:7)")
+    assert "breaks C5 (docs" in result.stderr

@@ -98,3 +98,15 @@ def test_a_learner_that_lacks_something_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
     assert result.exit_code == 2
     assert "does not define predict (docs/learners.md says what it is for)" in result.stderr
+
+
+@pytest.mark.parametrize("where", ["learn(self, step)", "predict(self, batch)", "state_dict(self)"])
+def test_a_crash_is_reported_once_and_no_contract(tmp_path: Path, where: str) -> None:
+    body = f"    def {where}:\n        return torch.cat([torch.ones(1), torch.ones(1, 2)])"
+    (tmp_path / "mine.py").write_text(LEARNER.format(body=body))
+    result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("seqsearch: mine.py:Mine failed: RuntimeError: ")
+    assert "(mine.py:10); mend it" in result.stderr
+    assert result.stderr.count("\n") == 1

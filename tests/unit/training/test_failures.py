@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+import torch
 
+from seqsearch import methods
 from seqsearch.core.deadline import Deadline, Struck, TimeIsUp
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.types import Edge, Probe, StateKey, Task
+from seqsearch.engine.journal import NAME, Journal
 from seqsearch.training.failures import line_of
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
@@ -192,6 +195,74 @@ def _raiser(error: BaseException) -> object:
         raise error
 
     return learn
+
+
+CALLS_TORCH = """
+import torch
+from torch.nn import functional
+from beside import stack
+from seqsearch.methods.simplecil import build as SimpleCIL
+
+class Own(SimpleCIL):
+    def predict(self, batch):
+        return functional.cross_entropy(torch.ones(2, 3), torch.ones(1))
+
+class Beside(SimpleCIL):
+    def predict(self, batch):
+        return stack()
+
+class Inherited(SimpleCIL):
+    def fit_task(self, task):
+        self.prototypes = None
+        return super().fit_task(task)
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "place"), [("Own", "calls.py:9"), ("Beside", "beside.py:4"), ("Inherited", "calls.py:18")]
+)
+def test_the_line_is_the_last_one_of_the_users_own_files(lab: Lab, tmp_path: Path, target: str, place: str) -> None:
+    (tmp_path / "calls.py").write_text(CALLS_TORCH)
+    (tmp_path / "beside.py").write_text(
+        "import torch\n\ndef stack():\n    return torch.stack([torch.ones(1), torch.ones(2)])\n"
+    )
+    item = parse_item(f"{tmp_path}/calls.py:{target}", "method")
+    key = StateKey(lab.world.spec(item, "glyph_vit"), 0, 0, (lab.world.task([0, 1]),))
+    result = lab.trainer.train(Edge(key, keep=False))
+    assert result.status == "failed"
+    assert result.message.endswith(f"({place})")
+    assert result.traceback.startswith("Traceback (most recent call last):\n")
+    assert f"{tmp_path}/{place.split(':')[0]}" in result.traceback
+
+
+def test_of_an_installed_package_it_is_the_last_one_of_that_package(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (package := tmp_path / "theirs_installed").mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "beside.py").write_text("import torch\n\ndef stack():\n    return torch.stack([1])\n")
+    (package / "calls.py").write_text(CALLS_TORCH.replace("from beside", "from theirs_installed.beside"))
+    monkeypatch.syspath_prepend(tmp_path)
+    item = parse_item("theirs_installed.calls:Beside", "method")
+    key = StateKey(lab.world.spec(item, "glyph_vit"), 0, 0, (lab.world.task([0, 1]),))
+    assert lab.trainer.train(Edge(key, keep=False)).message.endswith("(beside.py:4)")
+
+
+def test_of_a_shipped_method_it_is_the_last_one_of_ours(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = StateKey(lab.world.spec(parse_item("simplecil", "method"), "glyph_vit"), 0, 0, (lab.world.task([0, 1]),))
+    monkeypatch.setattr(torch.nn.functional, "normalize", lambda *_, **__: torch.stack([torch.ones(1), torch.ones(2)]))
+    result = lab.trainer.train(Edge(key, keep=False))
+    file, line = result.message.rpartition("(")[2].rstrip(")").split(":")
+    [source] = Path(methods.__file__).parent.rglob(file)
+    assert "normalize" in source.read_text().splitlines()[int(line) - 1]
+
+
+def test_the_traceback_is_not_journalled(lab: Lab, tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.add(result := lab.trainer.train(Edge(lab.key("own", "predict"), keep=False)))
+    journal.close()
+    assert "Traceback" in result.traceback
+    assert "raceback" not in (tmp_path / NAME).read_text()
 
 
 def test_a_deep_recursion_is_one_line() -> None:

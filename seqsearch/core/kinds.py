@@ -1,0 +1,37 @@
+"""What there is to be named: methods, learners, pools, streams, backbones, scenarios and formats, one module each."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from typing import Literal
+
+ItemKind = Literal["method", "learner", "pool", "stream", "backbone", "scenario", "format"]
+PACKAGES: dict[ItemKind, str] = {
+    "method": "seqsearch.methods",
+    "learner": "seqsearch.learners",
+    "pool": "seqsearch.pools",
+    "stream": "seqsearch.streams",
+    "backbone": "seqsearch.backbones",
+    "scenario": "seqsearch.training.scenarios",
+    "format": "seqsearch.formats",
+}
+LEARNING: tuple[ItemKind, ...] = ("method", "learner")
+"""Kinds that may stand for each other in one place, as in ``seqsearch check``."""
+_BUILDS = re.compile(rb"^(def build\(|build\b[^=\n]*= )", re.MULTILINE)
+"""What an item's module has and no other. It is looked for in the text: to list a kind imports none of it."""
+
+
+def names(kind: ItemKind) -> list[str]:
+    """What there is of a kind, sorted, by listing its folder."""
+    package = importlib.import_module(PACKAGES[kind])
+    folders = [Path(p) for p in package.__path__]
+    return sorted(p.stem for folder in folders for p in folder.glob("*.py") if _BUILDS.search(p.read_bytes()))
+
+
+def spelled(kind: str, name: str) -> str:
+    """A name of ours in its own letters, whatever their case (``RanPAC`` is ``ranpac``); any other name as it is."""
+    own = name.lower()
+    kinds = LEARNING if kind in LEARNING else [k for k in PACKAGES if k == kind]
+    return own if own != name and any(own in names(k) for k in kinds) else name
