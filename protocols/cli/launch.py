@@ -47,7 +47,6 @@ def launch(
     last_words(shown(f"stopped; nothing is lost. Continue with: {go_on}"))
     notice("loading libraries ...")
     with stop.expendable():
-        from actors.devices import in_words
         from protocols.report.progress import Progress
         from protocols.running.devices import on_device
         from protocols.running.run import run
@@ -61,9 +60,7 @@ def launch(
         stop.check()
         prepared(study)
         if not runtime.silent:
-            device = in_words(runtime.engine) if protocol.trains else ""
-            for said in filter(None, (f"run {folder.path}", device, protocol.announcement(study))):
-                click.echo(shown(said), err=True)
+            _announce(folder.path, protocol, study, runtime)
         ended = run(
             folder, protocol, study, runtime, display=Progress(quiet=runtime.silent),
             write_report=getattr(report, "write_report", None),
@@ -81,6 +78,15 @@ def launch(
     if not ended.finished:
         what = "; nothing is lost" if ended.added else " before the first result: give it a longer --time-budget"
         click.echo(shown(f"time is up{what}. Continue with: {go_on}"), err=True)
+
+
+def _announce(run: Path, protocol: Protocol[Any, Any], study: Any, runtime: Runtime) -> None:
+    """The first lines of a run: where it is, what it computes on, and what its protocol says beforehand."""
+    from actors.devices import in_words
+
+    device = in_words(runtime.engine) if protocol.trains else ""
+    for said in filter(None, (f"run {run}", device, protocol.announcement(study))):
+        click.echo(shown(said), err=True)
 
 
 def _tell_where(run: Path, report: bool) -> None:

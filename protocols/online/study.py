@@ -142,6 +142,8 @@ def prepare(settings: OnlineSettings, states: Path, device: str, directory: Path
     )  # fmt: skip
     items = list(variants(settings, directory))
     parted = Played(playing)
+    if not settings.shifts:
+        notice("choosing the shift S from labels alone ...")
     choice = None if settings.shifts else chosen_shift(parted, settings)
     shifts = settings.shifts if choice is None else (int(choice.shift or 0),)
     playing = replace(playing, shifts=tuple(dict.fromkeys((0, *shifts))))

@@ -11,6 +11,7 @@ from ray.cluster_utils import Cluster
 from actors.devices import decided, in_words
 from actors.fleet import Fleet
 from actors.options import EngineOptions
+from seqsearch.core.notices import shown_by
 from seqsearch.training.world import World
 
 pytestmark = pytest.mark.long
@@ -38,13 +39,18 @@ def test_auto_goes_by_what_the_cluster_has(
         initialize_head=True, head_node_args={"num_cpus": 5, "num_gpus": gpus, "include_dashboard": False}
     )
     try:
-        engine = decided(EngineOptions(address=cluster.address, **asked))
+        said: list[str] = []
+        with shown_by(said.append):
+            engine = decided(EngineOptions(address=cluster.address, **asked))
+        assert said == ([] if asked else [f"joining the Ray cluster at {cluster.address} ..."])
         assert not ray.is_initialized()
         assert engine.device == device
         assert in_words(engine).startswith(f"device: {device}, as many workers as fit on the cluster")
         ray.init(address=cluster.address, logging_level="ERROR", log_to_driver=False)
         states = tmp_path_factory.mktemp("states")
-        fleet = Fleet(World("glyphs:classes=6", 0, "", str(states)), engine, trainer=Idle)
+        with shown_by(said.append):
+            fleet = Fleet(World("glyphs:classes=6", 0, "", str(states)), engine, trainer=Idle)
+        assert said[-1] == f"starting {up} workers ..."
         try:
             fleet.await_workers(up)
             assert fleet.workers == up
