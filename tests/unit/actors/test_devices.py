@@ -80,6 +80,13 @@ def test_a_gpu_that_is_not_there_is_refused(
         decided(EngineOptions(**asked), here)
 
 
+def test_a_bound_of_memory_is_refused_on_a_gpu_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, 1)
+    with pytest.raises(UserError, match=r"--worker-memory is for workers on CPUs.*or add --device cpu"):
+        decided(EngineOptions(worker_memory=2 << 30))
+    assert decided(EngineOptions(worker_memory=2 << 30, device="cpu")).gpus == 0
+
+
 def test_a_cluster_may_have_what_this_machine_has_not(monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, 0)
     engine = EngineOptions(address="10.0.0.1:6379", workers=32, gpus_per_worker=0.25)
