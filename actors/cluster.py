@@ -177,7 +177,7 @@ def fitting_workers(gpus_per_worker: float) -> int:
     """One worker for each CPU of the cluster; with GPUs, as many as its GPUs hold."""
     import ray
 
-    return _fitting(ray.cluster_resources(), gpus_per_worker)
+    return fitting(ray.cluster_resources(), gpus_per_worker)
 
 
 def workers_here(workers: int | None, gpus_per_worker: float) -> int:
@@ -185,11 +185,12 @@ def workers_here(workers: int | None, gpus_per_worker: float) -> int:
     import ray
 
     here = ray.get_runtime_context().get_node_id()
-    fitting = next((_fitting(n["Resources"], gpus_per_worker) for n in ray.nodes() if n["NodeID"] == here), 1)
-    return min(fitting, workers or fitting)
+    fit = next((fitting(n["Resources"], gpus_per_worker) for n in ray.nodes() if n["NodeID"] == here), 1)
+    return min(fit, workers or fit)
 
 
-def _fitting(resources: Mapping[str, float], gpus_per_worker: float) -> int:
+def fitting(resources: Mapping[str, float], gpus_per_worker: float) -> int:
+    """One worker for each CPU of these resources; with GPUs, as many as the GPUs hold; at least 1."""
     cpus = int(resources.get("CPU", 1))
     if gpus_per_worker > 0:
         cpus = min(cpus, int(resources.get("GPU", 0) / gpus_per_worker))
@@ -204,10 +205,10 @@ def check_gpus(engine: EngineOptions) -> None:
     import ray
 
     have = ray.cluster_resources().get("GPU", 0)
-    if engine.address is None and engine.gpus_per_worker > have:
+    if engine.address is None and engine.gpus > have:
         raise UserError(
-            f"--gpus-per-worker {engine.gpus_per_worker:g}: this machine has {have:g} GPUs that Ray can see; leave it out to run "
-            "on the CPU"
+            f"a worker wants {engine.gpus:g} of the GPUs and Ray sees {have:g} on this machine: lower --gpus-per-worker, or run "
+            "on the CPU (--device cpu)"
         )
 
 

@@ -19,6 +19,8 @@ from actors.worker import Call, Setup
 from actors.worker_set import Events, WorkerSet
 from seqsearch.core import stop
 from seqsearch.core.digests import digest_of
+from seqsearch.core.notices import notice
+from seqsearch.core.text import counted
 from seqsearch.engine.evaluator import A, B, Job, JobResult, Priority
 from seqsearch.features.store import Shard
 from seqsearch.training.device import pin_threads
@@ -55,7 +57,7 @@ class Fleet:
         self.world, self.engine, self.events = world, engine, events
         token = digest_of("run", world.states)
         setup = Setup(
-            world, token, keeps, engine.state_store if engine.remote_store else "", engine.gpus_per_worker,
+            world, token, keeps, engine.state_store if engine.remote_store else "", engine.gpus,
             engine.worker_memory, engine.workers, trainer,
         )  # fmt: skip
         self._queue, self._index = Queue(), StateIndex()
@@ -66,6 +68,7 @@ class Fleet:
         self._looked = time.monotonic()
         self.worker_set = WorkerSet(setup, engine, events)
         self._calls = Dispatcher(self._queue, self.worker_set, self._index, engine, events)
+        notice(f"starting {counted(self.workers, 'worker')} ...")
         try:
             self.await_workers(1)
         except BaseException:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actors.options import EngineOptions
+from seqsearch.core.notices import notice
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.trials import InlineTrials, TrialRunner
 from seqsearch.storage.remote import local
@@ -39,6 +40,7 @@ def connected(engine: EngineOptions) -> Iterator[None]:
         return
     from actors.cluster import check_gpus, connect, disconnect
 
+    notice("starting Ray ..." if engine.address is None else f"joining the Ray cluster at {engine.address} ...")
     with contextlib.redirect_stdout(_Nowhere()):  # Ray prints there what becomes of its workers; the log says it, too
         connect(engine.address, engine.workers or 0, engine.allow_unauthenticated)
         try:

@@ -29,7 +29,7 @@ def extracted(setup: Setup, engine: EngineOptions, missing: Iterable[Job], at_on
         UserError: an image cannot be read, or a shard killed every process that computed it.
         EngineDied: Ray has died.
     """
-    options = {"num_cpus": 1, "num_gpus": engine.gpus_per_worker, "max_retries": MAX_RETRIES}
+    options = {"num_cpus": 1, "num_gpus": engine.gpus, "max_retries": MAX_RETRIES}
     task, jobs, running = ray.remote(**options)(_extract), iter(missing), dict[Any, Job]()
     try:
         while True:

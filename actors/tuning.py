@@ -65,11 +65,11 @@ class TunedTrials:
                 "trials on several nodes share what they have learned through --state-store: name a folder that all of them "
                 "see, or a URL"
             )
-        self.workers = engine.workers or fitting_workers(engine.gpus_per_worker)
+        self.workers = engine.workers or fitting_workers(engine.gpus)
         self._engine, self._folder, self._events, self._check = engine, folder, events, check
         token = uuid.uuid4().hex
         store = engine.state_store if engine.remote_store else ""
-        self._setup = Setup(world, token, keeps, store, engine.gpus_per_worker, engine.worker_memory, engine.workers)
+        self._setup = Setup(world, token, keeps, store, engine.gpus, engine.worker_memory, engine.workers)
         self._states = RunStates(
             Path(world.states), token, engine, keeps=keeps, events=events, needed=lambda: self._needed, check=check
         )
@@ -105,7 +105,7 @@ class TunedTrials:
 
     def _fit(self, trials: Sequence[Trial], listener: _Listener) -> None:
         self._rounds += 1
-        gpus = {"gpu": self._engine.gpus_per_worker} if self._engine.gpus_per_worker > 0 else {}
+        gpus = {"gpu": self._engine.gpus} if self._engine.gpus > 0 else {}
         work = Work(self._setup, self._engine, self._progress, tuple(trials))
         trainable = tune.with_resources(tune.with_parameters(run_trial, work=work), {"cpu": 1, **gpus})
         where, name = Inside(self._folder).at(FOLDER), f"{self._setup.token[:8]}-{self._rounds}"

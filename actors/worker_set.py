@@ -34,7 +34,7 @@ class WorkerSet:
     def __init__(self, setup: Setup, engine: EngineOptions, events: Events) -> None:
         self._setup, self._engine, self._events = setup, engine, events
         self.handles: list[WorkerHandle] = []
-        self.workers = engine.workers or fitting_workers(engine.gpus_per_worker)
+        self.workers = engine.workers or fitting_workers(engine.gpus)
         self.replaced = self._names = self._failed_starts = 0
         self._alive_at = time.monotonic()
         self._hire(self.workers)
@@ -73,7 +73,7 @@ class WorkerSet:
             have = {k: v for k, v in ray.cluster_resources().items() if k in ("CPU", "GPU")}
             raise UserError(
                 f"no worker could start within {self._engine.start_timeout:.0f} s: each needs 1 CPU and "
-                f"{self._engine.gpus_per_worker:g} GPU, the cluster has {have}; lower --workers or --gpus-per-worker"
+                f"{self._engine.gpus:g} GPU, the cluster has {have}; lower --workers or --gpus-per-worker"
                 f"{self._without()}"
             )
         return came
@@ -81,7 +81,7 @@ class WorkerSet:
     def look_round(self) -> None:
         """Hire for nodes that have joined; stop workers that hang, whose calls then fail as if they had died."""
         if self._engine.workers is None:
-            more = fitting_workers(self._engine.gpus_per_worker) - len(self.handles)
+            more = fitting_workers(self._engine.gpus) - len(self.handles)
             self.workers += max(0, more)
             self._hire(more)
         if self._engine.rollout_timeout is not None:
@@ -97,7 +97,7 @@ class WorkerSet:
         self.handles.remove(worker)
         self.replaced += 1
         self._events("worker-died", {"worker": worker.name, "node": worker.hello and worker.hello.node, "why": why})
-        if self._engine.workers is not None or len(self.handles) < fitting_workers(self._engine.gpus_per_worker):
+        if self._engine.workers is not None or len(self.handles) < fitting_workers(self._engine.gpus):
             self._hire(1)
 
     def dismiss(self) -> None:
@@ -117,7 +117,7 @@ class WorkerSet:
         for _ in range(count):
             name = f"worker-{self._names}"
             self._names += 1
-            actor = WorkerActor.options(num_cpus=1, num_gpus=self._engine.gpus_per_worker)
+            actor = WorkerActor.options(num_cpus=1, num_gpus=self._engine.gpus)
             self.handles.append(WorkerHandle(name, actor.remote(self._setup, name)))
             self._events("worker-hired", {"worker": name})
 

@@ -109,7 +109,6 @@ def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
     from protocols.cldyb.costs import calibrate, estimate
     from protocols.cldyb.lowered import beforehand
     from protocols.cli.cost_words import at_work, disk_of, each, time_of
-    from protocols.cli.launch import device_of
     from protocols.report.text import count
     from seqsearch.core.grammar import parse_items
 
@@ -117,7 +116,7 @@ def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
         if (said := beforehand(study)) and not runtime.silent:
             click.echo(shown(said), err=True)
 
-    unit, instead = calibrate(settings, device_of(runtime.engine.gpus_per_worker, here=True), tell)
+    unit, instead = calibrate(settings, runtime.engine.device, tell)
     methods = len(parse_items(settings.methods, "method"))
     cost = estimate(settings, methods, unit, workers_at_a_time(runtime), instead)
     if runtime.json:

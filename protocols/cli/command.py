@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,6 +18,7 @@ from protocols.cli.runtime_options import runtime_options
 from seqsearch.core import command_line, stop
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
+from seqsearch.core.notices import notice
 from seqsearch.core.once import opened_once
 from seqsearch.core.registry import located_text
 from seqsearch.core.settings import flag
@@ -104,9 +104,25 @@ def start(
         if folder is not None:
             folder.close()
         with stop.interruptible():
-            print_costs(settings, runtime)
+            print_costs(settings, _timed_on(runtime, protocol, settings, folder))
         return
     launch(folder or RunFolder.create(out, settings), protocol, settings, runtime)
+
+
+def _timed_on(runtime: Runtime, protocol: Protocol[Any, Any], settings: Any, folder: RunFolder | None) -> Runtime:
+    """The runtime with the device that the tasks of a dry run are timed on, in this process.
+
+    Raises:
+        UserError: see `protocols.running.devices.on_device`.
+    """
+    notice("loading libraries ...")
+    from protocols.running.devices import CALLED, on_device
+
+    directory = Path((folder.config.get("directory") if folder else None) or ".")
+    began_with = folder.device if folder else None
+    runtime = on_device(runtime, protocol, settings, directory, folder.path if folder else None, began_with, here=True)
+    notice(f"timing on {CALLED[runtime.engine.device]} of this machine ...")
+    return runtime
 
 
 def refuse_unknown(protocol: Protocol[Any, Any], values: Mapping[str, Any]) -> None:
@@ -172,4 +188,6 @@ def _located(text: str, directory: Path) -> list[str]:
 
 def workers_at_a_time(runtime: Runtime) -> int:
     """Trainings that go on side by side, for an estimate."""
-    return (os.cpu_count() or 1) if runtime.engine.workers is None else max(1, runtime.engine.workers)
+    from actors.devices import workers_of
+
+    return max(1, workers_of(runtime.engine))

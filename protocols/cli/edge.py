@@ -104,7 +104,6 @@ def _check_effect(values: dict[str, Any], named: set[str], plan_only: bool) -> N
 
 def _print_costs(settings: EdgeSettings, runtime: Runtime) -> None:
     from protocols.cli.cost_words import at_work, each, time_of
-    from protocols.cli.launch import device_of
     from protocols.edge.plan import random_tasks
     from protocols.edge.study import prepare
     from protocols.edge.trained import expected
@@ -113,7 +112,7 @@ def _print_costs(settings: EdgeSettings, runtime: Runtime) -> None:
     from seqsearch.distribution.sampling import number_of_sequences, required_sequences
 
     with tempfile.TemporaryDirectory() as scratch:
-        study = prepare(settings, Path(scratch), device_of(runtime.engine.gpus_per_worker, here=True))
+        study = prepare(settings, Path(scratch), runtime.engine.device)
         view, tasks = study.view, random_tasks(study.sizes, settings.seed, 0)
         prefix = tuple(view.task(view.class_ids[c] for c in task) for task in tasks[:2])
         unit = unit_costs(study, prefix, "test", Path(scratch), settings.tasks)

@@ -63,13 +63,11 @@ def print_costs(
         UserError: bad input.
     """
     from protocols.cli.cost_words import at_work, each, time_of
-    from protocols.cli.launch import device_of
     from protocols.report.text import count
     from protocols.running.costs import unit_costs
 
     with tempfile.TemporaryDirectory() as scratch:
-        device = device_of(runtime.engine.gpus_per_worker, here=True)
-        study = protocol.prepare(settings, Path(scratch), device, Path.cwd())
+        study = protocol.prepare(settings, Path(scratch), runtime.engine.device, Path.cwd())
         most = protocol.expected(study)
         tasks = example(study)
         unit = unit_costs(study, tasks[:2], "test", Path(scratch), len(tasks))

@@ -42,16 +42,12 @@ def commands() -> Sequence[click.Command]:
 
 def _print_costs(settings: GtepSettings, runtime: Runtime) -> None:
     from protocols.cli.cost_words import at_work, each, time_of
-    from protocols.cli.launch import device_of
     from protocols.gtep.costs import estimate
     from protocols.gtep.study import prepare
     from protocols.report.text import count
-    from seqsearch.core.text import shown
 
     with tempfile.TemporaryDirectory() as scratch:
-        tell = None if runtime.silent else lambda text: click.echo(shown(text), err=True)
-        device = device_of(runtime.engine.gpus_per_worker, here=True)
-        study = prepare(settings, Path(scratch), device, Path.cwd(), tell)
+        study = prepare(settings, Path(scratch), runtime.engine.device, Path.cwd())
         cost = estimate(study, workers_at_a_time(runtime))
     if runtime.json:
         click.echo(json.dumps(vars(cost)))

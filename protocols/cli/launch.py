@@ -16,6 +16,7 @@ from protocols.cli.ending import last_words
 from seqsearch.core import command_line, stop
 from seqsearch.core.errors import CannotWrite, EngineDied, UserError
 from seqsearch.core.grammar import parse_items
+from seqsearch.core.notices import notice
 from seqsearch.core.settings import flag
 from seqsearch.core.text import copyable, shown
 from seqsearch.results.schema import SEQUENCES, STATS
@@ -44,22 +45,22 @@ def launch(
     """
     go_on = " ".join([protocol.resume_command(folder.path), *_naming_commands(settings)])
     last_words(shown(f"stopped; nothing is lost. Continue with: {go_on}"))
+    notice("loading libraries ...")
     with stop.expendable():
         from protocols.report.progress import Progress
+        from protocols.running.devices import on_device
         from protocols.running.run import run
 
         report = presentation(protocol)
     try:
         with stop.interruptible():
-            device = device_of(runtime.engine.gpus_per_worker, here=runtime.engine.workers == 0)
             directory = Path(folder.config.get("directory") or ".")
-            protocol.tell = None if runtime.silent else lambda text: click.echo(shown(text), err=True)
-            study = protocol.prepare(settings, folder.path / "states", device, directory)
+            runtime = on_device(runtime, protocol, settings, directory, folder.path, folder.device)
+            study = protocol.prepare(settings, folder.path / "states", runtime.engine.device, directory)
         stop.check()
         prepared(study)
         if not runtime.silent:
-            for said in filter(None, (f"run {folder.path}", protocol.announcement(study))):
-                click.echo(shown(said), err=True)
+            _announce(folder.path, protocol, study, runtime)
         ended = run(
             folder, protocol, study, runtime, display=Progress(quiet=runtime.silent),
             write_report=getattr(report, "write_report", None),
@@ -79,6 +80,15 @@ def launch(
         click.echo(shown(f"time is up{what}. Continue with: {go_on}"), err=True)
 
 
+def _announce(run: Path, protocol: Protocol[Any, Any], study: Any, runtime: Runtime) -> None:
+    """The first lines of a run: where it is, what it computes on, and what its protocol says beforehand."""
+    from actors.devices import in_words
+
+    device = in_words(runtime.engine) if protocol.trains else ""
+    for said in filter(None, (f"run {run}", device, protocol.announcement(study))):
+        click.echo(shown(said), err=True)
+
+
 def _tell_where(run: Path, report: bool) -> None:
     """How to see more of a run: its sequences, its report if it has one."""
     if Inside(run).has(SEQUENCES.file):
@@ -94,24 +104,6 @@ def _naming_commands(settings: Any) -> Iterator[str]:
             hidden = f.metadata.get("hidden")
             words = [item.text for item in parse_items(text, "method")] if hidden else [flag(f.name), text]
             yield from map(shlex.quote, words)
-
-
-def device_of(gpus_per_worker: float, here: bool) -> str:
-    """``cuda`` if workers get a share of a GPU.
-
-    Raises:
-        UserError: it is to be used in this process, which has none.
-    """
-    if not gpus_per_worker > 0:
-        return "cpu"
-    if here:
-        import torch
-
-        if not torch.cuda.is_available():
-            raise UserError(
-                "--gpus-per-worker: this machine has no GPU that torch can use; leave it out to run on the CPU"
-            )
-    return "cuda"
 
 
 def presentation(protocol: Protocol[Any, Any]) -> Any:

@@ -43,14 +43,13 @@ def commands() -> Sequence[click.Command]:
 
 def _print_costs(settings: McilSettings, runtime: Runtime) -> None:
     from protocols.cli.cost_words import at_work, each, time_of
-    from protocols.cli.launch import device_of
     from protocols.mcil.run import expected
     from protocols.mcil.study import prepare
     from protocols.report.text import count
     from protocols.running.costs import unit_costs
 
     with tempfile.TemporaryDirectory() as scratch:
-        study = prepare(settings, Path(scratch), device_of(runtime.engine.gpus_per_worker, here=True))
+        study = prepare(settings, Path(scratch), runtime.engine.device)
         unit = unit_costs(study, study.order(0)[:2], "test", Path(scratch), settings.experiences)
     most, at_a_time = expected(study), workers_at_a_time(runtime)
     hours = most.trainings * unit.seconds / 3600 / at_a_time

@@ -46,13 +46,12 @@ def commands() -> Sequence[click.Command]:
 
 def _print_costs(settings: OnlineSettings, runtime: Runtime) -> None:
     from protocols.cli.cost_words import at_work, time_of
-    from protocols.cli.launch import device_of
     from protocols.online.costs import estimate
     from protocols.online.study import prepare
     from protocols.report.text import count
 
     with tempfile.TemporaryDirectory() as scratch:
-        study = prepare(settings, Path(scratch), device_of(runtime.engine.gpus_per_worker, here=True), Path.cwd())
+        study = prepare(settings, Path(scratch), runtime.engine.device, Path.cwd())
         cost = estimate(study, workers_at_a_time(runtime))
     if runtime.json:
         click.echo(json.dumps({**vars(cost), "shift": study.shift}))

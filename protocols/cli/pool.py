@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from actors.options import DEVICES
 from protocols.cli.completion import offered, pools
 from protocols.cli.ending import last_words
 from protocols.cli.grouped import Commands
 from protocols.cli.pool_bar import Bar
 from protocols.cli.pool_captions import asked_captions, caption_flags, captioned_sources
-from protocols.cli.types import Whole
+from protocols.cli.types import Choice, Whole
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable
 
@@ -43,6 +44,8 @@ def pool() -> None:
 )
 @click.option("--merge-aliases", is_flag=True, help="Make one class of classes of the same name in different groups.")
 @click.option("--aliases-with", "backbone", metavar="BACKBONE", help="Report classes that look alike to it, too.")
+@click.option("--device", type=Choice(DEVICES), default="auto", show_default=True,
+              help="Where the backbone of --aliases-with computes: auto is a GPU if there is one.")  # fmt: skip
 @click.option("--seed", type=Whole(0, 2**63 - 1), default=0, show_default=True, help="Of the draw under --max-images.")
 @click.option("--workers", type=Whole(1, 4096), help="Processes.  [default: one per CPU]")
 @click.option("--report", "details", type=click.Path(path_type=Path), metavar="FILE.json",
@@ -53,7 +56,7 @@ def pool() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON, and no progress.")
 def build(
     sources: tuple[str, ...], out: Path, recipe: str | None, folder: Path | None, partial: bool, min_images: int | None,
-    max_images: int | None, min_side: int, merge_aliases: bool, backbone: str | None, seed: int, workers: int | None,
+    max_images: int | None, min_side: int, merge_aliases: bool, backbone: str | None, device: str, seed: int, workers: int | None,
     details: Path | None, force: bool, quiet: bool, as_json: bool, **captions: Any,
 ) -> None:  # fmt: skip
     """Make one Parquet file of folders, Parquet files and other pools; each SRC is a group, or NAME=SRC names it.
@@ -76,6 +79,7 @@ def build(
     from seqsearch.pools import parquet
 
     looks = build_backbone(backbone) if backbone else None
+    computes_on = _device(device, backbone)
     asked = recipe_of(recipe) if recipe else None
     told = asked_captions(**captions)
     named, said = captioned_sources(_opened(_sources(sources, asked, folder, partial), out), told)
@@ -86,7 +90,8 @@ def build(
         report.captions = said
         if looks:
             known = {(a.first, a.second) for a in report.aliases}
-            alike = by_looks(parquet.build(str(out)), looks, lambda done, total: bar.observe("classes", done, total, 0))
+            made = parquet.build(str(out))
+            alike = by_looks(made, looks, lambda done, total: bar.observe("classes", done, total, 0), computes_on)
             report.aliases += [a for a in alike if (a.first, a.second) not in known]
     record = _record(report, out)
     if asked:
@@ -97,6 +102,17 @@ def build(
     else:
         more = recipe_lines(record["recipe"]) if asked else []
         click.echo("\n".join([*more, *build_lines(report, record, out, written)]))
+
+
+def _device(asked: str, backbone: str | None) -> str:
+    """Raises UserError: a GPU is asked for, and nothing would use it, or this machine has none."""
+    if backbone is not None:
+        from seqsearch.training.device import device_here
+
+        return device_here(asked)
+    if asked == "cuda":
+        raise UserError("--device cuda is for --aliases-with: leave it out")
+    return "cpu"
 
 
 def _sources(
@@ -127,8 +143,6 @@ def _named(text: str) -> tuple[str, str]:
 
 
 def _cpus() -> int:
-    import os
-
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

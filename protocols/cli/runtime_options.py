@@ -7,12 +7,16 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from actors.options import EngineOptions
+import click
+
+from actors.options import DEVICES, EngineOptions
 from protocols.cli.grouped import TRACEBACK, grouped_option
 from protocols.cli.options import type_of
-from protocols.cli.types import Measured
+from protocols.cli.types import Choice, Measured
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
+from seqsearch.core.notices import shown_by
+from seqsearch.core.text import shown
 from seqsearch.core.units import duration, size
 
 Command = Callable[..., Any]
@@ -34,8 +38,14 @@ OPTIONS = (
         "resumed as many as last]",
     ),
     grouped_option(
-        "--gpus-per-worker", group="where", type=_bounds("gpus_per_worker", float), default=0.0, show_default=True,
-        help="GPUs of a worker, e.g. 0.5; its share of the memory, too.",
+        "--device", group="where", type=Choice(DEVICES), default="auto", show_default=True,
+        help="Where methods compute: auto is a GPU if there is one. A run that is resumed, or that takes over results of "
+        "another, keeps its device.",
+    ),
+    grouped_option(
+        "--gpus-per-worker", group="where", type=_bounds("gpus_per_worker", float),
+        help="GPUs of a worker, e.g. 0.5 (two share one); its share of the memory, too; 0: the CPU.  [default: 1 on a GPU, or "
+        "less where --workers are more than GPUs]",
     ),
     grouped_option(
         "--address", group="where", help="Ray cluster to join: auto, HOST:PORT or ray://HOST:PORT.  [default: start Ray here]"
@@ -74,9 +84,14 @@ ENGINE = tuple(f.name for f in dataclasses.fields(EngineOptions) if f.name != "s
 """Flags that become an `EngineOptions`."""
 
 
+def _to_stderr(line: str) -> None:
+    click.echo(shown(line), err=True)
+
+
 def runtime_options(command: Command) -> Command:
     """Decorate a command with the flags of a `Runtime`, which it gets as ``runtime``; its time begins when it computes
-    something: until then Ray starts, images are read, the journal is replayed.
+    something: until then Ray starts, images are read, the journal is replayed. What takes long is shown on stderr, unless the
+    command is to be quiet.
 
     Raises:
         UserError: flags contradict each other.
@@ -90,7 +105,9 @@ def runtime_options(command: Command) -> Command:
         if engine.address:  # nodes of a cluster may have to be started first
             engine = dataclasses.replace(engine, start_timeout=CLUSTER_START_SECONDS)
         deadline = Deadline() if time_budget is None else Deadline(time_budget, waits=True)
-        return command(*args, runtime=Runtime(engine, quiet, as_json, deadline, traceback), **values)
+        runtime = Runtime(engine, quiet, as_json, deadline, traceback)
+        with shown_by(None if runtime.silent else _to_stderr):
+            return command(*args, runtime=runtime, **values)
 
     decorated: Command = with_runtime
     for option in reversed(OPTIONS):

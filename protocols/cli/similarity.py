@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from actors.options import DEVICES
 from protocols.cli.completion import backbones, methods, offered, pools
-from protocols.cli.types import Whole
+from protocols.cli.types import Choice, Whole
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_IMAGES
 
@@ -60,8 +61,8 @@ MOST_NAMES = 8 << 20
     help="Of a prototype; 0: all training images.",
 )
 @click.option("--seed", type=Whole(0, 2**63 - 1), default=0, show_default=True, help="Of the split and of training.")
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True,
-              help="Where encoder, backbone and method compute.")  # fmt: skip
+@click.option("--device", type=Choice(DEVICES), default="auto", show_default=True,
+              help="Where encoder, backbone and method compute: auto is a GPU if there is one.")  # fmt: skip
 @click.option("--counts", is_flag=True, help="FILE holds confusion counts or rates: rows true, columns predicted.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def similarity(
@@ -92,10 +93,11 @@ def similarity(
     if source == "names":
         from seqsearch.similarity.names import from_names
 
+        device = _device(device) if encoder else "cpu"
         found = from_names(_pool_names(pool, names) if pool or names is None else names, encoder, device, template)
     elif kind := LOOKS.get(source):
         files = {backbone: weights} if weights else None
-        found = _to_model(kind, pool or "glyphs", names, method, backbone, files, images, seed, device)
+        found = _to_model(kind, pool or "glyphs", names, method, backbone, files, images, seed, _device(device))
     else:
         found = _of_file(Path(source), _pool_names(pool, names) if pool else names, counts)
     write(out, found)
@@ -129,11 +131,13 @@ def _fitting(context: click.Context, source: str) -> None:
     for option in sorted(given(context, set(OPTIONS))):
         if kind not in OPTIONS[option]:
             raise UserError(f"--{option} is for {', '.join(OPTIONS[option])}, not for {source}: leave it out")
-    if context.params["device"] == "cuda":
-        import torch
 
-        if not torch.cuda.is_available():
-            raise UserError("--device cuda: this machine has no GPU that torch can use; leave it out to run on the CPU")
+
+def _device(asked: str) -> str:
+    """Raises UserError: a GPU is asked for, and this machine has none."""
+    from seqsearch.training.device import device_here
+
+    return device_here(asked)
 
 
 def read_names(path: Path) -> tuple[str, ...]:

@@ -123,6 +123,7 @@ class EdgePlan(Protocol[EdgePlanSettings, PlanStudy]):
     settings = EdgePlanSettings
     exports = (SEQUENCES.file, PLANS)
     again = "planned again"
+    trains = False
 
     def look(self, settings: EdgePlanSettings, directory: Path) -> None:
         from protocols.edge.sources import planned_on

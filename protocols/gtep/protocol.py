@@ -36,7 +36,7 @@ class Gtep(Protocol[GtepSettings, "GtepStudy"]):
     def prepare(self, settings: GtepSettings, states: Path, device: str, directory: Path) -> GtepStudy:
         from protocols.gtep.study import prepare
 
-        return prepare(settings, states, device, directory, self.tell)
+        return prepare(settings, states, device, directory)
 
     def announcement(self, prepared: GtepStudy) -> str:
         from protocols.gtep.spaces import remarks

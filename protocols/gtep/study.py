@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from seqsearch.backbones.base import FromScratch
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Value
+from seqsearch.core.notices import notice
 from seqsearch.core.registry import located_text
 from seqsearch.core.typed import brief
 from seqsearch.features.store import Shard
@@ -98,10 +99,8 @@ class ReadBy:
         return self.study.features_of(backbone).missing(classes, all_slabs=True)
 
 
-def prepare(
-    settings: GtepSettings, states: Path, device: str, directory: Path, tell: Callable[[str], None] | None = None
-) -> GtepStudy:
-    """Resolve and check all names; files are looked for in ``directory``. ``tell`` is told how far a long look at images is.
+def prepare(settings: GtepSettings, states: Path, device: str, directory: Path) -> GtepStudy:
+    """Resolve and check all names; files are looked for in ``directory``.
 
     Raises:
         UserError: an unknown name, pools that share classes or images, too few classes or images, a memory without room, a
@@ -118,7 +117,7 @@ def prepare(
     )
     for side in (tuned_on, *judged_on):
         check_images(world, side.classes)
-    shared = _checked_overlap(settings, (tuned_on, *judged_on), whole, unions, tenths(tell))
+    shared = _checked_overlap(settings, (tuned_on, *judged_on), whole, unions, tenths(notice))
     look, given = _look(settings, world, directory), given_params(settings, methods, directory)
     tried = [world.respecified(m, {**dict(m.params), **given.get(m.label, {})}, m.label) for m in methods]
     check_memory(tried, sum(sizes))

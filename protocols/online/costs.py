@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from protocols.online.study import OnlineStudy
 from seqsearch.core.errors import RemoteTraceback, UserError
+from seqsearch.core.notices import notice
 from seqsearch.core.types import Edge, MethodSpec, Segment, StateKey
 from seqsearch.training.device import pin_threads
 from seqsearch.training.trainer import Trainer
@@ -35,6 +36,7 @@ def estimate(study: OnlineStudy, workers: int) -> Cost:
     trainer, seconds, runs = Trainer(study.world), 0.0, 0
     for window in study.orders:
         for m in study.methods:
+            notice(f"timing the first steps of {m.label} ...")
             number = len(study.replicates(m))
             runs += number
             seconds += number * study.played.steps * _of_a_step(trainer, study, m, window)

@@ -13,8 +13,10 @@ from protocols.online.choice import by_rule, chosen_shift
 from protocols.online.settings import OnlineSettings
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_items
+from seqsearch.core.notices import notice
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import load, located, located_text
+from seqsearch.core.text import counted
 from seqsearch.core.types import MethodSpec, Segment
 from seqsearch.correlation.shift import ShiftChoice
 from seqsearch.features.store import Shard, UnionFeatures
@@ -140,6 +142,8 @@ def prepare(settings: OnlineSettings, states: Path, device: str, directory: Path
     )  # fmt: skip
     items = list(variants(settings, directory))
     parted = Played(playing)
+    if not settings.shifts:
+        notice("choosing the shift S from labels alone ...")
     choice = None if settings.shifts else chosen_shift(parted, settings)
     shifts = settings.shifts if choice is None else (int(choice.shift or 0),)
     playing = replace(playing, shifts=tuple(dict.fromkeys((0, *shifts))))
@@ -150,6 +154,7 @@ def prepare(settings: OnlineSettings, states: Path, device: str, directory: Path
     )  # fmt: skip
     world.__dict__["played"] = Played(playing, parted.stream)  # what was opened is not opened again
     default = _default_backbone(settings, world, directory)
+    notice(f"reading code and weights of {counted(len(items), 'learner')} ...")
     methods = tuple(world.spec(item, default) for item in items)
     _check_input(methods, world.played)
     used = tuple(dict.fromkeys(m.backbone for m in methods))

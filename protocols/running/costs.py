@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from seqsearch.core.errors import RemoteTraceback, UserError
+from seqsearch.core.notices import notice
 from seqsearch.core.types import Edge, JudgedPart, Prefix, StateKey, reported
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.study.study import Study
@@ -38,6 +39,7 @@ def unit_costs(study: Study, prefix: Prefix, judged: JudgedPart, scratch: Path, 
     trainer, settings = InlineEvaluator(study.world).trainer, study.settings
     seconds, by_command, image_seconds = list[float](), list[float](), 0.0
     for method in study.methods:
+        notice(f"timing two tasks of {method.label} ...")
         edge = Edge(StateKey(method, settings.seed, 0, reported(prefix) if judged == "test" else prefix), judged)
         if not method.command:
             trainer.train(replace(edge, key=edge.key.after(1)))  # it also pays for loading and for frozen features

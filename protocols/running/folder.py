@@ -16,10 +16,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from actors.options import DeviceName
 from protocols.running.found import ID, has_results, id_of, journalled_config, refuse_links, sweep_run
 from protocols.running.owner import NAME as LOCK
 from protocols.running.owner import Owner
-from protocols.running.unchanged import begun_with, check_identity, check_settings
+from protocols.running.unchanged import begun_with, check_identity, check_settings, device_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import Settings, flag
 from seqsearch.core.text import copyable, printable, shown
@@ -142,6 +143,11 @@ class RunFolder:
                 )
         return settings
 
+    @property
+    def device(self) -> DeviceName | None:
+        """The device that the run began with: ``cpu`` or ``cuda``; None if nothing has been computed on any."""
+        return device_of(begun_with(self.config.get("identity"), self._journalled, frozenset()))
+
     def identify(self, identity: dict[str, Any], may_change: frozenset[str], finished: bool) -> list[str]:
         """Record what the names in the settings stand for, or make sure that on resume they still stand for the same.
 
@@ -231,10 +237,9 @@ def _free_name(protocol: str) -> Path:
 
 def _revision() -> str | None:
     """Git revision of the sources, if they are a checkout."""
-    here = Path(__file__).resolve().parent
     try:
         said = subprocess.run(
-            ["git", "-C", str(here), "describe", "--always", "--dirty"],
+            ["git", "-C", str(Path(__file__).resolve().parent), "describe", "--always", "--dirty"],
             capture_output=True,
             text=True,
             timeout=5,

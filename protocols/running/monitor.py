@@ -17,6 +17,7 @@ from protocols.running.event_log import EventLog, now
 from protocols.running.heartbeat import Heartbeat
 from protocols.running.snapshot import Display, Expected, Snapshot
 from seqsearch.core import stop
+from seqsearch.core.notices import notice
 from seqsearch.core.types import Task
 from seqsearch.engine.search import Counts
 from seqsearch.planners.base import Planner, PlannerProgress
@@ -127,6 +128,7 @@ class Monitor:
 
     def planning(self) -> None:
         """Sequences are looked for without any training."""
+        notice("looking for sequences ...")
         self._show(replace(self.snapshot, phase="planning", done=0, total=0))
 
     def exporting(self) -> None:

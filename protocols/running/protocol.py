@@ -10,7 +10,6 @@ import importlib
 import re
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -90,10 +89,10 @@ class Protocol(ABC, Generic[S, P]):
     settings: type[S]
     exports: ClassVar[tuple[str, ...]]
     """Files, beside ``config.json`` and the report, that its runs may have when they are finished."""
-    tell: Callable[[str], None] | None = None
-    """Told in a line what takes long while a run is prepared; None: nobody is."""
     again: ClassVar[str] = "written again, from the journal"
     """What becomes of exports that are torn."""
+    trains: ClassVar[bool] = True
+    """Its runs compute on the device that is asked for."""
     may_change: ClassVar[frozenset[str]] = frozenset({"methods", "python"})
     """What of the identity may differ on resume. Methods may be mended: what they trained is trained again, the rest kept."""
 
@@ -105,6 +104,10 @@ class Protocol(ABC, Generic[S, P]):
             UserError: bad input, which `prepare` would refuse in the same words.
         """
         return
+
+    def takes_over(self, settings: S, directory: Path) -> Path | None:
+        """The run whose results stand beside those that are trained; None: there is none."""
+        return None
 
     @abstractmethod
     def prepare(self, settings: S, states: Path, device: str, directory: Path) -> P:

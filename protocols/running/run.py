@@ -19,6 +19,7 @@ from protocols.running.snapshot import Display, NoDisplay
 from seqsearch.core import stop
 from seqsearch.core.deadline import TimeIsUp
 from seqsearch.core.errors import EngineDied, UserError
+from seqsearch.core.notices import notice
 from seqsearch.core.text import shown
 from seqsearch.planners.step import NoValidTask
 from seqsearch.storage.remote import export_target, open_remote, usable
@@ -77,6 +78,7 @@ def run(
             reached = None if finished else monitor.snapshot.phase
             monitor.exporting()
             stop.check()
+            notice("writing tables and report ...")
             exported = doing.export(reached)
         stop.check()
         if finished and write_report is not None:

@@ -10,8 +10,9 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from actors.options import DeviceName
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import Settings
 from seqsearch.core.typed import brief
@@ -45,6 +46,12 @@ def begun_with(identity: Any, journalled: Mapping[str, Any] | None, may_change: 
     if not (isinstance(before, dict) and isinstance(identity, dict)):
         return identity
     return {**identity, **{part: known for part, known in before.items() if part not in may_change}}
+
+
+def device_of(identity: object) -> DeviceName | None:
+    """The device in the identity of a run, without the machine's architecture; None where none stands there."""
+    said = identity.get("device") if isinstance(identity, dict) else None
+    return next((name for name in get_args(DeviceName) if isinstance(said, str) and said.split(" ")[0] == name), None)
 
 
 def check_identity(run: Path, before: Mapping[str, Any], now: Mapping[str, Any], may_change: frozenset[str]) -> None:

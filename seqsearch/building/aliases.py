@@ -87,17 +87,18 @@ def in_several(prints: Sequence[NDArray[np.uint64]]) -> int:
 
 
 def by_looks(
-    pool: Pool, backbone: Backbone, observe: Callable[[int, int], None] = lambda done, total: None
+    pool: Pool, backbone: Backbone, observe: Callable[[int, int], None] = lambda done, total: None, device: str = "cpu"
 ) -> list[Alias]:
     """Classes of different groups that are each other's nearest by the cosine of their prototypes, and unusually near.
 
     Args:
         observe: called with classes done, and all.
+        device: of the backbone.
     """
     codes = np.unique([c.group for c in pool.classes], return_inverse=True)[1]
     if codes.max(initial=0) == 0:
         return []
-    unit = _prototypes(pool, backbone, observe)
+    unit = _prototypes(pool, backbone, observe, device)
     nearest, cosines = np.empty(len(unit), dtype=np.int64), np.empty(len(unit), dtype=np.float32)
     for low in range(0, len(unit), 1000):  # not all pairs at once: there may be ten thousands of classes
         block = unit[low : low + 1000] @ unit.T
@@ -115,15 +116,18 @@ def by_looks(
     ]
 
 
-def _prototypes(pool: Pool, backbone: Backbone, observe: Callable[[int, int], None]) -> NDArray[np.float32]:
+def _prototypes(
+    pool: Pool, backbone: Backbone, observe: Callable[[int, int], None], device: str
+) -> NDArray[np.float32]:
     """Mean features of the first images of each class ``[C, d]``, of length 1."""
     import torch
 
-    module, offsets, found = backbone.module(), row_offsets(pool.classes), []
+    module, offsets, found = backbone.module().to(device), row_offsets(pool.classes), []
     for index, c in enumerate(pool.classes):
         rows = offsets[index] + np.arange(min(LOOKED_AT, c.count))
         with torch.inference_mode():
-            found.append(module(backbone.preprocess(pool.images(rows, backbone.view))).mean(dim=0).numpy())
+            images = backbone.preprocess(pool.images(rows, backbone.view)).to(device)
+            found.append(module(images).mean(dim=0).cpu().numpy())
         observe(index + 1, len(pool.classes))
     means = np.stack(found).astype(np.float32)
     unit: NDArray[np.float32] = means / np.linalg.norm(means, axis=1, keepdims=True).clip(1e-12)

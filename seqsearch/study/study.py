@@ -11,9 +11,11 @@ from typing import Any
 from seqsearch.core import command_line
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item, parse_items
+from seqsearch.core.notices import notice
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located, located_text
 from seqsearch.core.settings import StudySettings
+from seqsearch.core.text import counted
 from seqsearch.core.typed import brief
 from seqsearch.core.types import MethodSpec
 from seqsearch.features.store import Shard, UnionFeatures
@@ -134,6 +136,7 @@ def resolved(
     used = {name for i in items for name in _names_of(i.backbone or default)}
     if idle := next((b for b, _ in world.weights if b not in used), None):
         raise UserError(f"--weights {idle}=...: no method uses backbone {idle!r}; they use {', '.join(sorted(used))}")
+    notice(f"reading code and weights of {counted(len(items), 'method')} ...")
     methods = tuple(world.spec(item, default) for item in items)
     for method in methods:
         room = capabilities_of(method).capacity

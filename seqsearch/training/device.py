@@ -7,8 +7,36 @@ import os
 import resource
 import sys
 from collections.abc import Iterator
+from typing import Literal
 
 import torch
+
+from seqsearch.core.errors import UserError
+
+
+def gpus_here() -> int:
+    """GPUs of this machine that torch can use."""
+    return torch.cuda.device_count() if torch.cuda.is_available() else 0
+
+
+def names_of_gpus() -> list[str]:
+    """Of `gpus_here`."""
+    return [torch.cuda.get_device_name(number) for number in range(gpus_here())]
+
+
+def device_here(asked: str | None, why: str = "--device cuda") -> Literal["cpu", "cuda"]:
+    """The device of this process: as ``asked``; for ``auto``, or None, a GPU if this machine has one.
+
+    Raises:
+        UserError: a GPU is asked for, for the reason ``why``, and there is none.
+    """
+    if asked == "cpu":
+        return "cpu"
+    if gpus_here():
+        return "cuda"
+    if asked == "cuda":
+        raise UserError(f"{why}: this machine has no GPU that torch can use; leave it out to run on the CPU")
+    return "cpu"
 
 
 class Device:

@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from actors.authentication import JoinableCluster, check_joinable
 from protocols.cli.main import main
 from seqsearch.core.errors import UserError
+from tests.lines import messages
 
 SMALL = [
     "--methods", "simplecil", "--pool", "glyphs:classes=24,train=4,reward=2,test=2", "--tasks", "2", "--classes-per-task", "2",
@@ -158,10 +159,10 @@ def test_a_run_on_a_cluster_with_a_token(clusters: Clusters, monkeypatch: pytest
     arguments = ["cldyb", *SMALL, "--address", clusters.closed, "--workers", "1"]
     refused = CliRunner().invoke(main, [*arguments, "--out", str(run)])
     assert refused.exit_code == 2
-    assert refused.stderr == (
+    assert messages(refused.stderr) == [
         f"seqsearch: the Ray cluster at {clusters.closed} asks for a token: set RAY_AUTH_MODE=token to send that of "
-        "~/.ray/auth_token\n"
-    )
+        "~/.ray/auth_token"
+    ]
     assert not run.exists()
     monkeypatch.setenv("RAY_AUTH_MODE", "token")  # read once in a process
     subprocess.run([sys.executable, "-m", "protocols.cli", *arguments, "--out", str(run)], check=True, timeout=300)

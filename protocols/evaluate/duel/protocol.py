@@ -29,6 +29,11 @@ class Duel(Protocol[DuelSettings, "DuelStudy"]):
 
         look(settings, directory)
 
+    def takes_over(self, settings: DuelSettings, directory: Path) -> Path | None:
+        from protocols.evaluate.parts.source import run_of
+
+        return run_of(settings.on, directory)
+
     def prepare(self, settings: DuelSettings, states: Path, device: str, directory: Path) -> DuelStudy:
         from protocols.evaluate.duel.study import prepare
 

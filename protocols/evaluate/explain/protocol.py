@@ -30,6 +30,11 @@ class Explain(Protocol[ExplainSettings, "ExplainStudy"]):
 
         look(settings, directory)
 
+    def takes_over(self, settings: ExplainSettings, directory: Path) -> Path | None:
+        from protocols.evaluate.parts.source import run_of
+
+        return run_of(settings.source, directory, settings.by_name)
+
     def prepare(self, settings: ExplainSettings, states: Path, device: str, directory: Path) -> ExplainStudy:
         from protocols.evaluate.explain.study import prepare
 

@@ -19,7 +19,7 @@ from seqsearch.core.registry import located_text
 from seqsearch.core.settings import StudySettings, flag
 from seqsearch.core.text import counted, shown
 from seqsearch.core.typed import brief, fits
-from seqsearch.results.frozen import FrozenClass, is_frozen, pinned, several_frozen
+from seqsearch.results.frozen import FrozenClass, is_frozen, pinned, several_frozen, source_path
 from seqsearch.results.named import NamedSequence, read_named
 from seqsearch.results.rows import SequenceKind, TaskSequence
 from seqsearch.results.run import FOUND, RunResults, read_config, read_results, trained_nothing
@@ -124,6 +124,12 @@ def read_source(path: Path, which: str = "all", by_name: bool = False, *, one_le
     ids = {s.sequence_id for s in kept}
     named = tuple(n for n in read_named(file) if n.name in ids) if by_name else ()
     return Source(path, kept, named, data, tuple(biases(data.config)) if data else ())
+
+
+def run_of(source: str, directory: Path, by_name: bool = False) -> Path | None:
+    """The run that is named as a source and whose results are taken over with its sequences; None: there is none."""
+    path = source_path(directory, source)
+    return path if source and not by_name and not is_frozen(source) and path.is_dir() else None
 
 
 def _of_frozen(path: Path, which: str) -> Source:

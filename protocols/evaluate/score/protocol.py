@@ -29,6 +29,11 @@ class Score(Protocol[ScoreSettings, "ScoreStudy"]):
 
         look(settings, directory)
 
+    def takes_over(self, settings: ScoreSettings, directory: Path) -> Path | None:
+        from protocols.evaluate.parts.source import run_of
+
+        return run_of(settings.source, directory, settings.by_name)
+
     def prepare(self, settings: ScoreSettings, states: Path, device: str, directory: Path) -> ScoreStudy:
         from protocols.evaluate.score.study import prepare
 

@@ -21,6 +21,7 @@ from seqsearch.backbones.open import build_backbone
 from seqsearch.backbones.timm_model import build_timm
 from seqsearch.core.errors import UserError
 from seqsearch.pools.parts.decode import decode
+from tests.lines import messages
 from tests.photos import photographs
 
 MODELS = ["test_vit", "test_vit2", "test_vit3", "test_resnet", "test_efficientnet"]
@@ -193,7 +194,7 @@ def test_pretrained_weights_come_from_the_hubs_cache(files: Path, tmp_path: Path
 def test_weights_that_cannot_be_had_are_never_random(tmp_path: Path) -> None:
     result = in_hub_cache(tmp_path)
     assert result.returncode == 1
-    [line] = result.stderr.strip().splitlines()
+    [line] = messages(result.stderr)
     assert line.startswith(
         "refused: backbone 'test_resnet.r160_in1k': its pre-trained weights are neither in the hub's cache"
     )

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
 from protocols.running.folder import RunFolder
+from tests.lines import messages
 from tests.studies import small_settings
 
 SMALL = [
@@ -148,7 +149,7 @@ def test_bad_input_is_one_line_before_anything_is_made(tmp_path: Path, arguments
     result = small(*arguments, "--out", tmp_path / "run")
     assert result.exit_code == 2
     assert re.search(says, result.stderr), result.stderr
-    assert result.stderr.count("\n") == 1
+    assert len(messages(result.stderr)) == 1
     assert not (tmp_path / "run").exists()
 
 
@@ -188,7 +189,7 @@ def test_a_faulty_method_is_named_in_one_line(tmp_path: Path, own: Path, name: s
     result = small("--methods", f"{own}:{name}", "--out", tmp_path / "run", "--quiet")
     assert result.exit_code == 2
     assert says.format(own=own.name) in result.stderr
-    assert result.stderr.count("\n") == 1
+    assert len(messages(result.stderr)) == 1
     assert "Traceback" not in result.output
 
 

@@ -23,6 +23,7 @@ import protocols.running.run
 from protocols.cli.main import main
 from seqsearch.core.errors import UserError
 from seqsearch.core.registry import load, names
+from tests.lines import messages
 
 DOOR = "seqsearch: here it would compute\n"
 BASE = {
@@ -77,7 +78,7 @@ def refused(result: Result) -> str:
     """What was said, in one line."""
     assert isinstance(result.exception, SystemExit), repr(result.exception)
     assert result.exit_code == 2, result.output
-    [said] = result.stderr.splitlines()
+    [said] = messages(result.stderr)
     assert said.startswith("seqsearch: "), result.stderr
     assert len(said) < 2100
     assert "\x1b" not in said

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
+from tests.lines import messages
 from tests.unit.gtep.small import HALF, trimmed
 
 POOLS = ["--tune-pool", HALF.format(1), "--pool", HALF.format(2)]
@@ -28,7 +29,7 @@ def refused(path: Path, *arguments: object) -> str:
     assert ended.exit_code == 2, ended.output
     assert "Traceback" not in ended.output
     assert not run.exists()
-    [line] = ended.stderr.splitlines()
+    [line] = messages(ended.stderr)
     assert line.startswith("seqsearch: ")
     return line
 

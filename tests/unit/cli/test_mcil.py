@@ -15,6 +15,7 @@ from protocols.cli.main import main
 from protocols.mcil.protocol import Mcil
 from protocols.report import mcil as report
 from seqsearch.results.experience_schema import EXPERIENCE_LAYOUTS
+from tests.lines import messages
 
 SMALL = ["--pool", "glyphs:classes=14", "--backbone", "glyph_vit", "--experiences", "4", "--classes", "11"]
 OWN = """
@@ -226,7 +227,7 @@ def test_a_dry_run_tells_what_it_costs_and_leaves_nothing(tmp_path, monkeypatch)
 def test_refused_in_one_line(more, says, tmp_path) -> None:
     ended = mcil(*SMALL, *more, "--out", tmp_path / "run")
     assert ended.exit_code == 2, ended.output
-    [line] = ended.stderr.splitlines()
+    [line] = messages(ended.stderr)
     assert says in line
     assert not (tmp_path / "run").exists()
 

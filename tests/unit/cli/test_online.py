@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
+from tests.lines import messages
 
 STREAM = "glyphs:samples=900,classes=5,burst=6"
 SMALL = ["--stream", STREAM, "--methods", "ncm", "--batch", "16", "--shift", "32,96", "--holdout", "0.1"]
@@ -52,7 +53,7 @@ def refused(path: Path, *arguments: object) -> str:
     assert ended.exit_code == 2, ended.output
     assert "Traceback" not in ended.output
     assert not (path / "run").exists()
-    [line] = ended.stderr.splitlines()
+    [line] = messages(ended.stderr)
     assert line.startswith("seqsearch: ")
     return line
 

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from protocols.cli.main import main
 from protocols.report.methods import describe, method_table
 from seqsearch.core.registry import names
+from tests.lines import messages
 
 ROOT = Path(__file__).parents[3]
 HEAVY = "torch", "ray", "pyarrow", "scipy", "matplotlib"
@@ -176,7 +177,7 @@ def test_names_that_may_have_been_meant(command: str, says: str) -> None:
     result = CliRunner().invoke(main, command.split())
     assert result.exit_code == 2
     assert says in result.stderr
-    [line] = result.stderr.splitlines()
+    [line] = messages(result.stderr)
     assert line.startswith("seqsearch: ")
 
 

@@ -25,6 +25,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.results.schema import PLANS
 from seqsearch.similarity.files import write
 from seqsearch.similarity.matrix import Similarity, checked
+from tests.lines import messages
 
 
 def seqsearch(*arguments: Any) -> Result:
@@ -268,7 +269,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     found = seqsearch("edge", *named, "--plan-only", "--out", tmp_path / "run")
     assert found.exit_code == 2, found.stdout
     assert said in found.stderr
-    assert len(found.stderr.strip().splitlines()) == 1
+    assert len(messages(found.stderr)) == 1
     assert not (tmp_path / "run").exists()
 
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from protocols.cli.main import main
 from protocols.running.provenance import REWARDED_ON_TEST
+from tests.lines import messages
 from tests.studies import finished_run
 from tests.unit.evaluate.commands import ran, rows
 
@@ -203,7 +204,7 @@ def test_other_regroupings_are_not_taken_for_those_of_the_source(out: Path, tmp_
     assert same.exit_code == 0, same.output
     assert other.exit_code == 2
     assert "has another sequence 'search-0/regrouped-" in other.stderr
-    assert len(other.stderr.strip().splitlines()) == 1
+    assert len(messages(other.stderr)) == 1
 
 
 @pytest.mark.parametrize(
@@ -225,7 +226,7 @@ def test_what_cannot_be_explained_is_one_line(run: Path, tmp_path: Path, tasks: 
     result = explain(tmp_path / "s.json", "--pool", pool, "--methods", "simplecil", "--out", tmp_path / "o")
     assert result.exit_code == 2
     assert wrong in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
+    assert len(messages(result.stderr)) == 1
     assert not (tmp_path / "o").exists()
 
 
@@ -238,7 +239,7 @@ def test_classes_that_come_late_are_not_put_before_they_are_there(run: Path, tmp
     result = explain(copy, "--out", tmp_path / "o")
     assert result.exit_code == 2
     assert "sequence 'search-0' has classes that are there from task 3 on (--grow)" in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
+    assert len(messages(result.stderr)) == 1
     assert not (tmp_path / "o").exists()
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from protocols.running.folder import RunFolder
 from seqsearch.results.run import read_results
+from tests.lines import messages
 from tests.studies import execute, small_settings
 from tests.unit.evaluate.commands import ran, rows, told
 from tests.unit.gtep.small import finished
@@ -295,5 +296,5 @@ def test_bad_input_is_one_line_before_anything_is_trained(
     result = score(*(a.format(**names) for a in arguments), "--out", tmp_path / "out")
     assert result.exit_code == 2, result.output
     assert why in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    assert len(messages(result.stderr)) == 1
     assert not (tmp_path / "out" / "journal.jsonl").exists()

@@ -9,6 +9,7 @@ import pytest
 from protocols.cldyb.settings import CldybSettings
 from protocols.running.folder import RunFolder
 from seqsearch.engine.journal import Journal
+from tests.lines import messages
 from tests.unit.running.baits import call
 from tests.unit.running.test_time_budget import SMALLEST
 
@@ -69,5 +70,5 @@ def test_a_pool_that_fails_at_its_first_image_leaves_no_run(tmp_path: Path) -> N
     out = tmp_path / "run"
     said = call(*SMALLEST, "--pool", pool, "--out", out, "--quiet")
     assert said.exit_code == 2
-    assert said.stderr.count("\n") == 1, said.stderr
+    assert len(messages(said.stderr)) == 1, said.stderr
     assert not out.exists()

@@ -17,6 +17,7 @@ from protocols.running.unchanged import begun_with, check_settings
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import Settings
+from tests.lines import messages
 from tests.studies import QUIET, execute
 from tests.unit.gtep.small import small
 from tests.unit.running.baits import call
@@ -64,7 +65,7 @@ def test_an_edited_setting_is_one_line(run: tuple[str, Path], change: dict[str, 
     assert said.exit_code == 2
     assert says.format(**before) in said.stderr
     assert "put it back, or start a new run" in said.stderr
-    assert said.stderr.count("\n") == 1
+    assert len(messages(said.stderr)) == 1
     assert (path / "journal.jsonl").read_bytes() == journal
 
 

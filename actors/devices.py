@@ -1,0 +1,68 @@
+"""What a run computes on: the GPUs of this machine or of a cluster if there are some, else CPUs."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from actors.options import EngineOptions
+from seqsearch.core.text import counted
+from seqsearch.training.device import device_here, gpus_here, names_of_gpus
+
+FINEST = 10_000
+"""Ray divides a GPU into so many parts; a share is rounded down, so that all workers fit."""
+
+
+def decided(engine: EngineOptions, here: bool = False) -> EngineOptions:
+    """The engine with a device instead of ``auto``.
+
+    On this machine, more workers than GPUs share them, unless the user says how many share one. With ``--address``, ``auto``
+    goes by the resources that the cluster has now; where ``here``, this machine decides, which only times some tasks.
+
+    Raises:
+        UserError: a GPU is asked for, and this machine has none; see `actors.open.connected`.
+    """
+    if engine.address is not None and not here:
+        return replace(engine, device=engine.asked or ("cuda" if _cluster(engine).get("GPU", 0) else "cpu"))
+    why = "--device cuda" if engine.device == "cuda" else "--gpus-per-worker"
+    engine = replace(engine, device=device_here(engine.asked, why))
+    crowded = engine.device == "cuda" and (engine.workers or 0) > gpus_here()
+    if crowded and engine.gpus_per_worker is None and engine.address is None:
+        sharing = math.ceil((engine.workers or 1) / gpus_here())
+        return replace(engine, gpus_per_worker=(FINEST // sharing) / FINEST)
+    return engine
+
+
+def workers_of(engine: EngineOptions) -> int:
+    """How many workers an engine has that is `decided`; without ``--workers``, as many as fit on this machine."""
+    from actors.cluster import fitting
+
+    gpus = gpus_here() if engine.device == "cuda" else 0
+    return fitting({"CPU": os.cpu_count() or 1, "GPU": gpus}, engine.gpus) if engine.workers is None else engine.workers
+
+
+def in_words(engine: EngineOptions) -> str:
+    """What an engine that is `decided` computes on."""
+    device = f"device: {engine.device}"
+    share = f" ({engine.gpus:.3g} of a GPU each)" if 0 < engine.gpus < 1 else ""
+    if engine.address is not None:
+        workers = "as many workers as fit" if engine.workers is None else counted(engine.workers, "worker")
+        return f"{device}, {workers} on the cluster{share}"
+    who = counted(workers_of(engine), "worker") if engine.workers != 0 else "in this process"
+    if engine.device == "cpu":
+        return f"{device}, {who}"
+    gpus = ", ".join(f"{n} x {name}" for name, n in Counter(names_of_gpus()).items())
+    return f"{device}, {who} on {gpus}{share if engine.workers != 0 else ''}"
+
+
+def _cluster(engine: EngineOptions) -> Mapping[str, float]:
+    import ray
+
+    from actors.open import connected
+
+    with connected(engine):
+        found: Mapping[str, float] = ray.cluster_resources()
+        return found
