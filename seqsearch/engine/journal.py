@@ -3,6 +3,9 @@
 A line ends with a checksum of itself: one that was edited is named, not believed. Arrays (prototypes, kNN values) lie beside it
 in content-addressed ``.npy`` files; the journal holds their hash. A torn last line (the process died while writing) is dropped;
 a missing or altered array is computed again, and is therefore not synced.
+
+A session may die after a state was stored and before its result is a line here. The next session finds the state and trains
+nothing; it says that an earlier session trained it (``earlier``), and the training is counted with that result.
 """
 
 from __future__ import annotations
@@ -12,8 +15,9 @@ import hashlib
 import io
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +28,7 @@ from seqsearch.storage.files import atomic_file, cannot_write, sync_folder
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.unfinished import sweep
 
+R = TypeVar("R", EdgeResult, ProbeResult)
 NAME = "journal.jsonl"
 LARGEST_ARRAY = 1 << 30
 """Bytes of an array that is read again; a larger one is computed again."""
@@ -45,6 +50,9 @@ class Journal:
         self.path, self._arrays = folder / NAME, Inside(folder).at("arrays")
         self._edges: dict[str, EdgeResult] = {}
         self._probes: dict[str, dict[str, Any]] = {}
+        self._states: set[str] = set()
+        self.trained = 0
+        """Trainings done, in all sessions."""
         self.entries: list[Entry] = []
         """Everything that was journalled, in order of arrival."""
         folder.mkdir(parents=True, exist_ok=True)
@@ -66,12 +74,6 @@ class Journal:
         self.added = 0
         """Results that came since."""
 
-    @property
-    def trained(self) -> int:
-        """Trainings done, in all sessions."""
-        results = (e.get("edge") or e.get("probe") for e in self.entries)
-        return sum(len(r["trained"]) for r in results if r)
-
     def edge(self, digest: str) -> EdgeResult | None:
         return self._edges.get(digest)
 
@@ -91,19 +93,27 @@ class Journal:
             UserError: the disk is full, or a method said of itself what cannot be, e.g. a negative size.
         """
         entries: list[dict[str, Any]] = []
-        for result in results:
+        counted = [self._counted(r) for r in results]
+        for result in counted:
+            known = {name: value for name, value in vars(result).items() if name not in ("values", "earlier")}
             if isinstance(result, EdgeResult):
-                entries.append({"edge": {**vars(result), "classifiers": [vars(c) for c in result.classifiers]}})
+                entries.append({"edge": {**known, "classifiers": [vars(c) for c in result.classifiers]}})
             else:
-                known = {name: value for name, value in vars(result).items() if name != "values"}
                 entries.append({"probe": {**known, "sha": self._store(result.values)}})
         self._append(*entries)
         self.added += len(entries)
-        for result, entry in zip(results, entries, strict=True):
+        self.trained += sum(len(r.trained) for r in counted)
+        for result, entry in zip(counted, entries, strict=True):
             if isinstance(result, EdgeResult):
                 self._edges[result.digest] = result
             else:
                 self._probes[result.digest] = entry["probe"]
+
+    def _counted(self, result: R) -> R:
+        """With the trainings of earlier sessions that no line has."""
+        lost = tuple(s for s in result.earlier if s not in self._states)
+        self._states.update(result.trained, lost)
+        return replace(result, trained=(*lost, *result.trained), earlier=())
 
     def note(self, **values: Any) -> None:
         """Append a line of bookkeeping, e.g. when a session began."""
@@ -172,6 +182,9 @@ class Journal:
             entry = understood(line)
             if self._is_news(entry):
                 self.entries.append(entry)
+                states = (entry.get("edge") or entry.get("probe") or {}).get("trained", ())
+                self._states.update(states)
+                self.trained += len(states)
         except ValueError as error:
             raise UserError(
                 f"{self.path}, line {number}: not a line of a journal ({error}); restore the file, or delete that line "
