@@ -69,7 +69,7 @@ OPTIONS = (
     grouped_option("--quiet", group="output", is_flag=True, help="No progress."),
     grouped_option("--json", "as_json", group="output", is_flag=True, help="Print the summary as JSON, and no progress."),
 )  # fmt: skip
-ENGINE = tuple(f.name for f in dataclasses.fields(EngineOptions) if f.name != "start_timeout")
+ENGINE = tuple(f.name for f in dataclasses.fields(EngineOptions) if f.name not in ("start_timeout", "session"))
 """Flags that become an `EngineOptions`."""
 
 

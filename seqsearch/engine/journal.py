@@ -17,18 +17,18 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.outcomes import EdgeResult, ProbeResult
+from seqsearch.engine.evaluator import JobResult
 from seqsearch.engine.journal_lines import LONGEST, Entry, understood, written
 from seqsearch.storage.files import atomic_file, cannot_write, sync_folder
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.unfinished import sweep
 
-R = TypeVar("R", EdgeResult, ProbeResult)
 NAME = "journal.jsonl"
 LARGEST_ARRAY = 1 << 30
 """Bytes of an array that is read again; a larger one is computed again."""
@@ -86,7 +86,7 @@ class Journal:
         known = {name: value for name, value in entry.items() if name != "sha"}
         return None if values is None else ProbeResult(**known, values=values)
 
-    def add(self, *results: EdgeResult | ProbeResult) -> None:
+    def add(self, *results: JobResult) -> None:
         """Append results, and force them to disk together.
 
         Raises:
@@ -109,7 +109,7 @@ class Journal:
             else:
                 self._probes[result.digest] = entry["probe"]
 
-    def _counted(self, result: R) -> R:
+    def _counted(self, result: JobResult) -> JobResult:
         """With the trainings of earlier sessions that no line has."""
         lost = tuple(s for s in result.earlier if s not in self._states)
         self._states.update(result.trained, lost)

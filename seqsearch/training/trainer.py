@@ -79,8 +79,7 @@ class Trainer:
             self._room.probes, getsizeof=lambda f: int(f.nbytes)
         )
         self.guard = Guard(self._sources.values, self._features.clear)
-        self._notes: Notes = ()
-        """Of the training last done."""
+        self._notes: Notes = ()  # of the training last done
 
     # ------------------------------------------------------------------------------------------------ jobs
 
