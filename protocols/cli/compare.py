@@ -32,6 +32,7 @@ def compare(runs: tuple[Path, ...], table: Path | None, reference: str, out: Pat
     """Put RUNs beside each other that share pool, seed, first task and lengths, or the columns of a --table. Nothing is trained.
 
     \b
+    seqsearch compare runs/mine runs/easy
     seqsearch compare runs/easy runs/medium runs/hard        # Table 4: accuracies, agreement with held-out data, differences
     seqsearch compare runs/full runs/uniform --out compared  # Fig. 6: ablations, each minus the first
     seqsearch compare --table table1.csv --reference Held-out
