@@ -104,5 +104,5 @@ def main() -> None:
     """Search for the task sequences that are hardest for continual-learning methods, and score them fairly.
 
     \b
-    seqsearch cldyb --methods ranpac,simplecil --pool glyphs:classes=50 --tasks 3 --classes-per-task 5
+    seqsearch cldyb --methods ranpac,simplecil --pool glyphs:classes=50 --tasks 3 --out runs/mine
     """

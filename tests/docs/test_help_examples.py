@@ -34,7 +34,7 @@ def commands(group: click.Group = main, words: tuple[str, ...] = ()) -> Iterator
 
 def examples(command: click.Command) -> list[str]:
     """Those of a help text, in their order."""
-    lines = (line.strip() for line in (command.help or "").splitlines())
+    lines = (line.strip() for line in (command.help or "").replace("\\\n", " ").splitlines())
     return [line for line in lines if line.startswith("seqsearch ")]
 
 
