@@ -59,6 +59,7 @@ def test_every_help_has_an_example() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)
 def test_the_first_example_of_every_help_runs(tmp_path: Path) -> None:
     """Those that work on a run work on the runs that the examples of cldyb leave; they come first."""
     every = dict(commands())
