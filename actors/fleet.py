@@ -15,7 +15,7 @@ from actors.options import EngineOptions
 from actors.queue import Queue
 from actors.run_states import RunStates
 from actors.state_index import StateIndex
-from actors.worker import Call, Setup
+from actors.worker import Call, setup_of
 from actors.worker_set import Events, WorkerSet
 from seqsearch.core import stop
 from seqsearch.core.digests import digest_of
@@ -56,10 +56,7 @@ class Fleet:
         pin_threads()  # the planner's arithmetic (potentials, k-means) happens in this process
         self.world, self.engine, self.events = world, engine, events
         token = digest_of("run", world.states)
-        setup = Setup(
-            world, token, keeps, engine.state_store if engine.remote_store else "", engine.gpus,
-            engine.worker_memory, engine.workers, trainer,
-        )  # fmt: skip
+        setup = setup_of(world, token, engine, keeps, trainer)
         self._queue, self._index = Queue(), StateIndex()
         self._states = RunStates(
             Path(world.states), token, engine, keeps=keeps, events=events, needed=self._index.states, check=check

@@ -125,7 +125,8 @@ def _inline(world: World, engine: EngineOptions, keeps: bool, check: Callable[[]
     cache = StateCache(Path(world.states), caches.states, clears=not keeps, check=check)
     cache.disk.sweep_unfinished()
     sources = [store] if store else []
-    inline = InlineEvaluator(world, Trainer(world, cache=cache, sources=sources, store=store, caches=caches))
+    trainer = Trainer(world, cache=cache, sources=sources, store=store, caches=caches, session=engine.session)
+    inline = InlineEvaluator(world, trainer)
     try:
         yield inline
     finally:

@@ -38,6 +38,7 @@ class EngineOptions:
         state_cache: bytes of states in ``state_store`` beyond which those that were used least recently are removed.
         export: folder or URL that the finished run's files are copied to; empty: nowhere.
         start_timeout: seconds without a single worker after which the run stops.
+        session: see `seqsearch.states.access.StateAccess`.
 
     Raises:
         UserError: a value is out of bounds, or values contradict each other.
@@ -54,6 +55,7 @@ class EngineOptions:
     state_cache: int = bounded(8 << 30, 1, LARGEST)
     export: str = ""
     start_timeout: float = bounded(120.0, 0, LONGEST)
+    session: str = ""
 
     def __post_init__(self) -> None:
         check_fields(self)

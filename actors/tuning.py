@@ -24,7 +24,7 @@ from actors.quiet import quiet
 from actors.run_states import RunStates
 from actors.shards import extracted
 from actors.trial import REFUSED, RESULT, Progress, Work, run_trial
-from actors.worker import Setup
+from actors.worker import setup_of
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.core.outcomes import EdgeResult
@@ -68,8 +68,7 @@ class TunedTrials:
         self.workers = engine.workers or fitting_workers(engine.gpus)
         self._engine, self._folder, self._events, self._check = engine, folder, events, check
         token = uuid.uuid4().hex
-        store = engine.state_store if engine.remote_store else ""
-        self._setup = Setup(world, token, keeps, store, engine.gpus, engine.worker_memory, engine.workers)
+        self._setup = setup_of(world, token, engine, keeps)
         self._states = RunStates(
             Path(world.states), token, engine, keeps=keeps, events=events, needed=lambda: self._needed, check=check
         )
@@ -207,7 +206,7 @@ class _Listener(tune.Callback):  # type: ignore[misc]  # Ray ships no types: its
         try:
             if self._ledger.edge(found.digest) is None:
                 self._ledger.add(found)
-                self._counts.trained += len(found.trained)
+                self._counts.trained = self._ledger.trained
             self._runner.took(trial.name, found)
         except UserError as error:  # a full disk, or another process that has taken the run over
             self.refused = str(error)

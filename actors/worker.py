@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import ray
 
 from actors.node import NodeFolder, limit_memory, node_folder, resident_bytes
+from actors.options import EngineOptions
 from seqsearch.core.types import Edge, Probe
 from seqsearch.states.packs import Files
 from seqsearch.states.transfer import Offer
@@ -36,6 +37,7 @@ class Setup:
         memory: bytes it may allocate on the CPU; None: no limit.
         workers: how many there are; None: as many as fit the nodes.
         trainer: makes the trainer; None: the real one.
+        session: see `EngineOptions`.
     """
 
     world: World
@@ -46,6 +48,17 @@ class Setup:
     memory: int | None = None
     workers: int | None = None
     trainer: Callable[[World, str], Any] | None = None
+    session: str = ""
+
+
+def setup_of(
+    world: World, token: str, engine: EngineOptions, keeps: bool, trainer: Callable[[World, str], Any] | None = None
+) -> Setup:
+    """What workers are made with that ``engine`` describes."""
+    return Setup(
+        world, token, keeps, engine.state_store if engine.remote_store else "", engine.gpus, engine.worker_memory,
+        engine.workers, trainer, engine.session,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -166,4 +179,13 @@ def trainer_of(setup: Setup, name: str, folder: NodeFolder) -> Any:
     cache = StateCache(folder.path, caches.states, clears=folder.own and not setup.keeps)
     store = StateStore(setup.store) if setup.store else None
     sources: list[StateSource] = [*([store] if store else []), Peers()]
-    return Trainer(setup.world, name, cache, sources=sources, store=store, gpu_share=setup.gpus, caches=caches)
+    return Trainer(
+        setup.world,
+        name,
+        cache,
+        sources=sources,
+        store=store,
+        gpu_share=setup.gpus,
+        caches=caches,
+        session=setup.session,
+    )

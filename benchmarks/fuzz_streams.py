@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seqsearch.building.stream import build_stream_file
-from seqsearch.building.stream_sources import of_csv, of_features, of_list
+from seqsearch.building.stream_lists import of_csv, of_list
+from seqsearch.building.stream_sources import of_features
 from seqsearch.pools.base import View
 from seqsearch.streams.described import described
 from seqsearch.streams.open import build_stream

@@ -46,8 +46,10 @@ def cldyb(
     """Build, step by step, the task sequence hardest for the given methods (CLDyB), and score it against random ones.
 
     \b
+    seqsearch cldyb --methods ranpac,simplecil --pool glyphs:classes=50 --tasks 3 --out runs/mine
+    seqsearch cldyb --methods ranpac,simplecil --pool glyphs:classes=50 --tasks 3 --difficulty easy --out runs/easy
     seqsearch cldyb --methods ranpac,er --tasks 5 --classes-per-task 10
-    seqsearch cldyb --methods mine.py:MyMethod:lr=0.01,ranpac --workers 8 --out runs/mine
+    seqsearch cldyb --methods mine.py:MyMethod:lr=0.01,ranpac --workers 8 --out runs/own
     seqsearch cldyb --resume runs/mine
     """
     _merge_difficulty(context, values, difficulty)
@@ -68,7 +70,7 @@ def extend(run: Path, tasks: int, runtime: Runtime) -> None:
     """Continue a finished RUN with more tasks: what was found stays, the search goes on, everything is scored again.
 
     \b
-    seqsearch extend runs/mine --tasks 10
+    seqsearch extend runs/mine --tasks 4
     seqsearch cldyb --resume runs/mine      # should it be interrupted
     """
     from protocols.cldyb.extend import longer, reopen

@@ -33,6 +33,7 @@ def compare(runs: tuple[Path, ...], table: Path | None, reference: str, out: Pat
     differ in their seed alone. Nothing is trained.
 
     \b
+    seqsearch compare runs/mine runs/easy
     seqsearch compare runs/easy runs/medium runs/hard        # Table 4: accuracies, agreement with held-out data, differences
     seqsearch compare runs/full runs/uniform --out compared  # Fig. 6: ablations, each minus the first
     seqsearch compare runs/seed0 runs/seed1 runs/seed2       # mean and range over studies

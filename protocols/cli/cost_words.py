@@ -32,6 +32,6 @@ def disk_of(size: float) -> str:
     return "under 1 MB" if size < 1e6 else f"{size / 1e6:,.0f} MB"
 
 
-def at_work(runtime: Runtime, number: int, noun: str = "worker") -> str:
-    """Who trains: this process, or ``number`` workers."""
-    return "in this process" if runtime.engine.workers == 0 else f"with {count(number, noun)}"
+def at_work(runtime: Runtime, number: int, noun: str = "worker", then: str = "") -> str:
+    """Who trains: this process, or ``number`` workers; ``then`` follows the number."""
+    return "in this process" if runtime.engine.workers == 0 else f"with {count(number, noun)}{then}"

@@ -46,6 +46,7 @@ def duel(
     """Pair methods A and B (NAME or FILE.py:CLASS) over random task sequences: which is more accurate, how often, by how much.
 
     \b
+    seqsearch duel ranpac simplecil --pool glyphs:classes=50 --tasks 3 --classes-per-task 5 --sequences 6
     seqsearch duel ranpac slca --pool photos/ --tasks 5 --classes-per-task 10 --sequences 50
     seqsearch duel ranpac mine.py:Mine:lr=0.01 --find both     # and the sequences that separate them most
     seqsearch duel ranpac slca --on runs/mine                  # on the sequences of a run

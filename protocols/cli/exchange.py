@@ -91,6 +91,8 @@ def bring(
     """Read a class order, a permutation or a configuration of another toolbox, for score and edge --orders.
 
     \b
+    seqsearch export runs/mine --to pilot --out theirs && \\
+    seqsearch import theirs/search-0/seqsearch_config.json --from pilot --pool glyphs:classes=50 --out mine.json
     seqsearch import exps/simplecil.json --from pilot --names cifar100.txt --out orders.json
     seqsearch import order.txt --from mammoth --pool photos/ --task-sizes 10 --out orders.json
     """

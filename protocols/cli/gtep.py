@@ -28,6 +28,7 @@ def gtep(
     """Choose hyperparameters on one pool, judge methods with them on others (GTEP), on Ray Tune.
 
     \b
+    seqsearch gtep --tune-pool glyphs:half=1 --pool glyphs:half=2 --methods ranpac --tasks 2 --classes-per-task 5 --trials 3
     seqsearch gtep --tune-pool photos/:half=1 --pool photos/:half=2 --methods wa,der --backbone scratch:resnet32
     seqsearch gtep --tune-pool a/ --pool b/ --pool c/ --methods wa,der,ranpac --tasks 10 --classes-per-task 10 --trials 30
     seqsearch gtep --tune-pool a/ --pool b/ --methods wa --params original      # no first phase
@@ -57,7 +58,7 @@ def _print_costs(settings: GtepSettings, runtime: Runtime) -> None:
         f"{count(cost.trainings, 'training')} at most: {cost.tuning:,} to choose, {cost.judging:,} to judge"
         f"{f', {cost.conventional:,} for the conventional protocol beside it' if cost.conventional else ''}; "
         f"{cost.shared:,} {first} shared by settings that differ in nothing that acts there\n"
-        f"{time_of(3600 * cost.hours)} {at_work(runtime, cost.workers, 'trial')} at a time, "
+        f"{time_of(3600 * cost.hours)} {at_work(runtime, cost.workers, 'trial', ' at a time')}, "
         f"at {each(cost.seconds)} a training on this "
         "machine (two tasks with each method's defaults: settings with more epochs take "
         "longer, and Ray takes some seconds to start)\nnothing was run"

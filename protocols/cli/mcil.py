@@ -28,6 +28,7 @@ def mcil(
     """Judge methods on random class orders of image-text pairs, or images (multimodal class-incremental learning).
 
     \b
+    seqsearch mcil --pool glyphs:classes=20 --methods simplecil,ranpac --backbone glyph_vit --experiences 4
     seqsearch mcil --pool birds.parquet --methods mm_lb,mm_ub,mm_er:share=.1,mm_dp,mm_dpcf --backbone flava
     seqsearch mcil --pool glyphs --methods simplecil,finetune --backbone glyph_vit --seeds 5
     seqsearch mcil --pool birds.parquet --methods mm_dp --orders 10 --seeds 2     # noise of orders, and of seeds

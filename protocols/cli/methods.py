@@ -36,7 +36,11 @@ FOLLOWS = {
 @click.argument("name", required=False, shell_complete=offered(named("method")))
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def methods(name: str | None, as_json: bool) -> None:
-    """List the methods with their parameters, or tell all about the one NAMEd; from the code."""
+    """List the methods with their parameters, or tell all about the one NAMEd; from the code.
+
+    \b
+    seqsearch methods ranpac
+    """
     from protocols.report.methods import describe, method_table, method_text, methods_json
     from seqsearch.core.kinds import spelled
 
@@ -66,7 +70,12 @@ def check(method: str, backbone: str | None, weights: str | None, learner: bool)
     there are, and how long they may take. Then come its accuracy beside finetune, simplecil and chance, and its bytes. Exit code
     2 if a contract is broken.
 
-    A learner of streams (a class derived from Learner) is given a small stream."""
+    A learner of streams (a class derived from Learner) is given a small stream.
+
+    \b
+    seqsearch check simplecil
+    seqsearch check mine.py:Mine:lr=0.1
+    """
     _refuse_unknown(method, learner, backbone)
     from seqsearch.study.check import check as findings_of
     from seqsearch.study.check import compared_accuracies

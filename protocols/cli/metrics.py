@@ -13,7 +13,11 @@ import click
 def metrics(name: str | None, markdown: bool) -> None:
     """Tell what the columns of the tables are, with formula, unit, range, direction, source and what intervals are over.
 
-    NAME: of a column as a table has it (AR, "Acc found", "best of 10"), or of the tables of a command (mcil)."""
+    NAME: of a column as a table has it (AR, "Acc found", "best of 10"), or of the tables of a command (mcil).
+
+    \b
+    seqsearch metrics AR
+    """
     from protocols.report.metric_table import answer, every, page, text
 
     said = page() if markdown else text(every()) if name is None else answer(name)

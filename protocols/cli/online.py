@@ -32,7 +32,7 @@ def online(
     seqsearch online --methods er,acm,ncm                                # the embedded stream, S chosen
     seqsearch online --stream photos.parquet --methods er,ace,acm --budget 1,10 --samplers uniform,fifo,mixed
     seqsearch online --stream cloc.parquet --methods acm,fc_only --shift cloc
-    seqsearch online --stream pool:glyphs --methods er,ncm --windows 256,1024,4096
+    seqsearch online --stream pool:glyphs --methods er,ncm --shift 256 --windows 256,1024,4096
     seqsearch online --resume runs/mine
     """
     if values["shift"] in PRESETS and not given(context, {"batch"}):

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 @click.group(cls=Commands)
 def pool() -> None:
-    """Make a pool of your own images (build), or look at one (show)."""
+    """Make a pool of your own images (build), or look at one (show).
+
+    \b
+    seqsearch pool show glyphs
+    """
 
 
 @pool.command()
@@ -63,6 +67,7 @@ def build(
 
     \b
     Every image is decoded once. Corrupt and tiny ones are listed and skipped, classes with too few are dropped and named.
+    seqsearch pool build glyphs:classes=20 glyphs.parquet
     seqsearch pool build photos/ photos.parquet
     seqsearch pool build food=foods/ birds=birds.parquet pool.parquet --min-images 45
     seqsearch pool build birds/ birds.parquet --captions text_c10/
@@ -231,7 +236,11 @@ def _written(record: dict[str, Any], out: Path, details: Path | None) -> Path | 
 @click.option("--groups", "all_groups", is_flag=True, help="List all groups, not the first 50.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def show(name: str, sheet: Path | None, all_groups: bool, as_json: bool) -> None:
-    """Print groups, classes and split sizes of POOL: glyphs, a folder, a .parquet file; several with commas."""
+    """Print groups, classes and split sizes of POOL: glyphs, a folder, a .parquet file; several with commas.
+
+    \b
+    seqsearch pool show glyphs
+    """
     from protocols.report.contact_sheet import check_sheet, write_sheet
     from protocols.report.pools import described, show_lines
     from seqsearch.pools.open import build_pool, pool_texts

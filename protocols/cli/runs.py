@@ -31,7 +31,11 @@ def show(run: Path, sequence: bool, as_json: bool) -> None:
 @click.option("--watch", is_flag=True, help="Look again every two seconds until it ends.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON, one line a look.")
 def status(run: Path, watch: bool, as_json: bool) -> None:
-    """Tell how a RUN is doing: running, stopped, killed or finished, and how far it is. It is never disturbed."""
+    """Tell how a RUN is doing: running, stopped, killed or finished, and how far it is. It is never disturbed.
+
+    \b
+    seqsearch status runs/mine
+    """
     from protocols.report.status import show as show_status
 
     show_status(run, as_json=as_json, again=watch)

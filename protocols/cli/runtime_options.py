@@ -80,7 +80,7 @@ OPTIONS = (
     grouped_option("--json", "as_json", group="output", is_flag=True, help="Print the summary as JSON, and no progress."),
     grouped_option("--traceback", group="output", **TRACEBACK),
 )  # fmt: skip
-ENGINE = tuple(f.name for f in dataclasses.fields(EngineOptions) if f.name != "start_timeout")
+ENGINE = tuple(f.name for f in dataclasses.fields(EngineOptions) if f.name not in ("start_timeout", "session"))
 """Flags that become an `EngineOptions`."""
 
 

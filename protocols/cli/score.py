@@ -34,7 +34,8 @@ def score(
     Only what is new is trained.
 
     \b
-    seqsearch score runs/mine --methods mine.py:Mine                      # beside the methods that were searched on
+    seqsearch score runs/mine --methods ranpac:M=100                      # beside the methods that were searched on
+    seqsearch score runs/mine --methods mine.py:Mine                      # your own
     seqsearch score runs/mine --methods slca,lae --references             # with upper bound and nearest class mean
     seqsearch score runs/mine --heldout-pool other/                       # do found sequences rank methods as unseen data does?
     seqsearch score orders.json --pool photos/ --methods ranpac,slca

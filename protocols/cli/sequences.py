@@ -13,13 +13,21 @@ from seqsearch.core.text import shown_lines
 
 @click.group(cls=Commands)
 def sequences() -> None:
-    """Frozen class orders of usual data sets, hard, easy and random by names: list them, or show one."""
+    """Frozen class orders of usual data sets, hard, easy and random by names: list them, or show one.
+
+    \b
+    seqsearch sequences list
+    """
 
 
 @sequences.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def list_(as_json: bool) -> None:
-    """List the orders: data set, tasks, kind, version, digest, and where their S lies."""
+    """List the orders: data set, tasks, kind, version, digest, and where their S lies.
+
+    \b
+    seqsearch sequences list
+    """
     from protocols.report.frozen import record, table
     from seqsearch.results.frozen import frozen_orders
 
@@ -31,7 +39,11 @@ def list_(as_json: bool) -> None:
 @click.argument("name", metavar="NAME")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def show(name: str, as_json: bool) -> None:
-    """Print the tasks of NAME (cifar100-hard-10, or cifar100-hard-10@1 for that version) with the names of their classes."""
+    """Print the tasks of NAME (cifar100-hard-10, or cifar100-hard-10@1 for that version) with the names of their classes.
+
+    \b
+    seqsearch sequences show cifar100-hard-10
+    """
     from protocols.report.frozen import record_with_tasks, text
     from seqsearch.results.frozen import find_frozen
 

@@ -76,9 +76,10 @@ def similarity(
     .parquet).
 
     \b
+    seqsearch similarity prototypes --pool glyphs:classes=20 --out prototypes.parquet
     seqsearch similarity names --pool photos/ --out names.parquet --plot names.png
     seqsearch similarity names --names cifar.txt --encoder sentence-transformers/all-MiniLM-L6-v2 --out cifar.parquet
-    seqsearch similarity prototypes --pool photos/ --backbone resnet50 --out prototypes.parquet
+    seqsearch similarity prototypes --pool photos/ --backbone resnet50 --out resnet50.parquet
     seqsearch similarity confusion --method ranpac --out confusion.parquet
     seqsearch similarity counts.csv --counts --out confusion.parquet
     """

@@ -23,7 +23,11 @@ _FILE = click.Path(path_type=Path)
 
 @click.group(cls=Commands)
 def stream() -> None:
-    """Make a stream of your own samples (build), or look at one (show)."""
+    """Make a stream of your own samples (build), or look at one (show).
+
+    \b
+    seqsearch stream show glyphs
+    """
 
 
 @stream.command()
@@ -52,6 +56,7 @@ def build(
       FOLDER               root/class/image; a file's time of change is its time
       FILE.npy             features [n, d], with --labels FILE.npy
       FILE.parquet         columns label and perhaps time, part, and image, path or features
+    seqsearch pool build glyphs:classes=20 letters.parquet && seqsearch stream build letters.parquet stream.parquet
     seqsearch stream build cloc_train.txt cloc.parquet --images photos/ --search cloc_pretrain.txt --holdout cloc_test.txt
     """
     from protocols.cli.pool import check_out
@@ -82,6 +87,7 @@ def _source(path: Path, images: Path | None, labels: Path | None, times: Path | 
     Raises:
         UserError: it is not there, or of no known kind.
     """
+    from seqsearch.building import stream_lists as lists
     from seqsearch.building import stream_sources as kinds
     from seqsearch.building.stream_parquet import of_parquet
 
@@ -91,9 +97,9 @@ def _source(path: Path, images: Path | None, labels: Path | None, times: Path | 
     if path.is_dir():
         return kinds.of_folder(path.absolute())
     if path.suffix in (".txt", ".tsv"):
-        return kinds.of_list(path, root)
+        return lists.of_list(path, root)
     if path.suffix == ".csv":
-        return kinds.of_csv(path, root)
+        return lists.of_csv(path, root)
     if path.suffix == ".npy":
         return kinds.of_features(path, labels, times)
     if path.suffix == ".parquet":
@@ -109,6 +115,7 @@ def show(name: str, as_json: bool) -> None:
 
     \b
     STREAM is glyphs, a .parquet file (seqsearch stream build), pool:POOL, or FILE.py:OBJECT.
+    seqsearch stream show glyphs
     """
     from protocols.report.streams import show_lines
     from seqsearch.streams.described import described

@@ -34,8 +34,8 @@ class OnlineSettings(MethodSettings):
         group="first",
     )
     stream: str = setting(
-        "glyphs",
-        "STREAM: glyphs, a file of seqsearch stream build, pool:POOL, or FILE.py:OBJECT.",
+        "glyphs:samples=3000,ahead=200000",
+        "STREAM: glyphs[:options], a file of seqsearch stream build, pool:POOL, or FILE.py:OBJECT.",
         names="stream",
         group="first",
     )

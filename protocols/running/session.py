@@ -6,6 +6,7 @@ import contextlib
 import os
 import socket
 import time
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -51,8 +52,10 @@ class Session:
     def __init__(
         self, folder: RunFolder, runtime: Runtime, monitor: Monitor, pools: list[dict[str, Any]], changed: list[str]
     ) -> None:
-        self.folder, self.runtime, self.monitor, self.deadline = folder, runtime, monitor, runtime.deadline
+        self.folder, self.monitor, self.deadline = folder, monitor, runtime.deadline
         self._pools, self._at, self._begin = pools, time.time(), time.monotonic()
+        session = f"{folder.config['run_id']} {self._at!r}"
+        self.runtime = replace(runtime, engine=replace(runtime.engine, session=session))
         self._open = contextlib.ExitStack()
         self._workers = contextlib.ExitStack()
         self._busy_share: float | None = None

@@ -74,8 +74,8 @@ def _joined(sources: dict[StreamPart, Source]) -> tuple[Source, tuple[str, ...]]
     ):
         at = int(np.isin(held.codes, new).argmax())
         raise UserError(
-            f"{held.name}: sample {at} is of class {held.names[held.codes[at]]!r}, which no sample outside of the holdout has: "
-            "leave such samples out"
+            f"{held.name}: {held.place(at)} is of class {held.names[held.codes[at]]!r}, which no sample outside of the holdout "
+            "has: leave such samples out"
         )
     numbers = all(n.isascii() and n.isdigit() for n in known)
     names = tuple(sorted(known, key=(lambda n: (int(n), n)) if numbers else None))
@@ -132,8 +132,8 @@ def _there(source: Source, skip_missing: bool) -> Source:
             if not folder.has(name):
                 if not skip_missing:
                     raise UserError(
-                        f"{source.name}: the image of sample {sample}, {os.fsdecode(path)}, is not in {source.root}, or a link: "
-                        "--images DIR says where they are, --skip-missing leaves such samples out"
+                        f"{source.name}: the image of {source.place(sample)}, {os.fsdecode(path)}, is not in {source.root}, "
+                        "or a link: --images DIR says where they are, --skip-missing leaves such samples out"
                     )
                 kept[sample] = False
     return source if kept.all() else source.taken(np.flatnonzero(kept))
@@ -143,7 +143,8 @@ def _inside(source: Source, sample: int, path: bytes) -> tuple[Inside, str]:
     *above, name = os.fsdecode(path).split("/")
     if name in ("", ".", "..") or any(p in ("", ".", "..") for p in above):
         raise UserError(
-            f"{source.name}: sample {sample} has path {os.fsdecode(path)!r}: it must lead down from {source.root} (--images)"
+            f"{source.name}: {source.place(sample)} has path {os.fsdecode(path)!r}: it must lead down from {source.root} "
+            "(--images)"
         )
     return Inside(source.root, tuple(above)), name
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +31,7 @@ class Source:
         root: folder that paths are in.
         parts: part of each sample ``[n]``, if the source says it.
         dim: values of a feature.
+        place: what a sample is called in messages, by its number.
     """
 
     name: str
@@ -44,6 +43,7 @@ class Source:
     root: Path = Path()
     parts: NDArray[np.uint8] | None = None
     dim: int = 0
+    place: Callable[[int], str] = "sample {}".format
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -54,8 +54,15 @@ class Source:
             None if self.times is None else self.times[order],
             None if self.parts is None else self.parts[order],
         )
-        read = self.read
-        return replace(self, codes=self.codes[order], times=times, parts=parts, read=lambda at: read(order[at]))
+        read, place = self.read, self.place
+        return replace(
+            self,
+            codes=self.codes[order],
+            times=times,
+            parts=parts,
+            read=lambda at: read(order[at]),
+            place=lambda at: place(int(order[at])),
+        )
 
     def sorted(self, asked: bool) -> Source:
         """In order of time, if it is that already or ``asked`` for.
@@ -68,38 +75,10 @@ class Source:
         if not asked:
             at = int(late.argmax())
             raise UserError(
-                f"{self.name}: sample {at + 1} is of time {self.times[at + 1]}, before sample {at} of time {self.times[at]}: "
-                "sort it, or have it sorted with --sort"
+                f"{self.name}: {self.place(at + 1)} is of time {self.times[at + 1]}, before {self.place(at)} of time "
+                f"{self.times[at]}: sort it, or have it sorted with --sort"
             )
         return self.taken(np.argsort(self.times, kind="stable"))
-
-
-def of_list(file: Path, images: Path) -> Source:
-    """``label<TAB>path`` and perhaps further columns, which are ignored; a line is a sample, in order of time.
-
-    Raises:
-        UserError: it cannot be read, or a line is none of these.
-    """
-    table = _csv(file, header=False)
-    if table.num_columns < 2:
-        raise UserError(f"{file}: a line must be label<TAB>path")
-    return _of_paths(file, images, table.column(0), table.column(1), None)
-
-
-def of_csv(file: Path, images: Path) -> Source:
-    """A header and ``path,time[,label]``, in any order of columns; without labels the folder that an image is in is its class.
-
-    A time is a whole number, or a date and time, which becomes seconds since 1970.
-
-    Raises:
-        UserError: it cannot be read, columns are missing, or a time is none.
-    """
-    table = _csv(file, header=True)
-    if lacking := [n for n in ("path", "time") if n not in table.column_names]:
-        raise UserError(f"{file} has no column {lacking[0]!r}: its header must be path,time or path,time,label")
-    paths, times = table.column("path"), _times(file, table.column("time"))
-    labels = table.column("label") if "label" in table.column_names else _folders(file, paths)
-    return _of_paths(file, images, labels, paths, times)
 
 
 def of_folder(root: Path) -> Source:
@@ -160,75 +139,6 @@ def check_finite(name: str, features: NDArray[np.float32], samples: Positions) -
         raise UserError(
             f"{name}: sample {samples[at]} has a feature that is no finite number: mend it, or leave it out"
         )
-
-
-def _of_paths(file: Path, images: Path, labels: Any, paths: Any, times: NDArray[np.int64] | None) -> Source:
-    if not len(paths):
-        raise UserError(f"{file} has no sample")
-    for what, column in (("label", labels), ("path", paths)):
-        if column.null_count:
-            at = int(np.flatnonzero(column.is_null().to_numpy())[0])
-            raise UserError(f"{file}: sample {at} has no {what}")
-    whole = labels.combine_chunks().dictionary_encode()
-    names = tuple(printable(str(n)) for n in whole.dictionary.to_pylist())
-    codes = np.asarray(whole.indices.to_numpy(zero_copy_only=False), dtype=np.int32)
-
-    def read(at: Positions) -> list[bytes]:
-        import pyarrow as pa
-
-        return [os.fsencode(p) for p in paths.take(pa.array(at)).to_pylist()]
-
-    return Source(str(file), codes, names, times, "path", read, images)
-
-
-def _folders(file: Path, paths: Any) -> Any:
-    """The folder that each image is in."""
-    import pyarrow.compute as pc
-
-    found = pc.replace_substring_regex(paths, r"^(?:.*/)?([^/]+)/[^/]+$", r"\1")
-    if (alone := pc.equal(found, paths).to_numpy()).any():
-        raise UserError(
-            f"{file}: sample {int(alone.argmax())} is in no folder, and there is no column 'label': add one"
-        )
-    return found
-
-
-def _times(file: Path, column: Any) -> NDArray[np.int64]:
-    import pyarrow as pa
-
-    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
-        column = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64())
-    if column.null_count or not pa.types.is_integer(column.type):
-        raise UserError(
-            f"{file}: column 'time' is of type {column.type}, with {column.null_count} empty: must be whole numbers"
-        )
-    return np.asarray(column.to_numpy(), dtype=np.int64)
-
-
-def _csv(file: Path, header: bool) -> Any:
-    """All columns, paths and labels as text."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    with _arrow(file), open(file, "rb") as opened:
-        read = csv.ReadOptions(autogenerate_column_names=not header, use_threads=False)
-        parse = csv.ParseOptions(delimiter="," if header else "\t", quote_char='"' if header else False)
-        text = dict.fromkeys(("path", "label", "f0", "f1"), pa.string())
-        table = csv.read_csv(opened, read, parse, csv.ConvertOptions(column_types=text, strings_can_be_null=True))
-        str(table.column_names)  # names that are no UTF-8 are found out here
-        return table
-
-
-@contextlib.contextmanager
-def _arrow(file: Path) -> Iterator[None]:
-    """Raises UserError: a text cannot be read as a table."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except (OSError, pa.ArrowException, ValueError) as error:
-        said = getattr(error, "strerror", None) or " ".join(str(error).split())[:160]
-        raise UserError(f"{file} cannot be read: {said}") from None
 
 
 def _array(file: Path, dimensions: int, kinds: str) -> NDArray[Any]:

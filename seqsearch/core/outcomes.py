@@ -43,7 +43,8 @@ class EdgeResult:
 
     ``judged`` counts the images of each group and class; ``classifiers`` say how many were right, the head first. ``counters``
     are further figures by name. ``trained`` lists the states that were trained for it: itself, and any ancestor whose state had
-    been lost; empty when the state was still there.
+    been lost; empty when the state was still there. ``earlier`` lists the states that were there because an earlier session of
+    the run had trained them; the journal counts one that no earlier session noted (`seqsearch.engine.journal`).
     """
 
     digest: str
@@ -68,6 +69,7 @@ class EdgeResult:
     """Of a command, which learns all experiences in one go: images right of each group ``[t + 1]`` after each of them ``[T]``."""
     traceback: str = ""
     """All that led to an error, in lines. It is shown when it comes, and not journalled."""
+    earlier: tuple[str, ...] = ()
 
     def each_step(self) -> tuple[EdgeResult, ...]:
         """A result for each experience, where one stands for all of them; the last has what it cost."""
@@ -119,6 +121,7 @@ class ProbeResult:
     seconds: float = 0.0
     trained: tuple[str, ...] = ()
     worker: str = ""
+    earlier: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

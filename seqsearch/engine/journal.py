@@ -3,6 +3,9 @@
 A line ends with a checksum of itself: one that was edited is named, not believed. Arrays (prototypes, kNN values) lie beside it
 in content-addressed ``.npy`` files; the journal holds their hash. A torn last line (the process died while writing) is dropped;
 a missing or altered array is computed again, and is therefore not synced.
+
+A session may die after a state was stored and before its result is a line here. The next session finds the state and trains
+nothing; it says that an earlier session trained it (``earlier``), and the training is counted with that result.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import hashlib
 import io
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,7 @@ import numpy as np
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.outcomes import EdgeResult, ProbeResult
+from seqsearch.engine.evaluator import JobResult
 from seqsearch.engine.journal_lines import LONGEST, Entry, understood, written
 from seqsearch.storage.files import atomic_file, cannot_write, sync_folder
 from seqsearch.storage.inside import Inside
@@ -45,6 +50,9 @@ class Journal:
         self.path, self._arrays = folder / NAME, Inside(folder).at("arrays")
         self._edges: dict[str, EdgeResult] = {}
         self._probes: dict[str, dict[str, Any]] = {}
+        self._states: set[str] = set()
+        self.trained = 0
+        """Trainings done, in all sessions."""
         self.entries: list[Entry] = []
         """Everything that was journalled, in order of arrival."""
         folder.mkdir(parents=True, exist_ok=True)
@@ -66,12 +74,6 @@ class Journal:
         self.added = 0
         """Results that came since."""
 
-    @property
-    def trained(self) -> int:
-        """Trainings done, in all sessions."""
-        results = (e.get("edge") or e.get("probe") for e in self.entries)
-        return sum(len(r["trained"]) for r in results if r)
-
     def edge(self, digest: str) -> EdgeResult | None:
         return self._edges.get(digest)
 
@@ -84,27 +86,36 @@ class Journal:
         known = {name: value for name, value in entry.items() if name != "sha"}
         return None if values is None else ProbeResult(**known, values=values)
 
-    def add(self, *results: EdgeResult | ProbeResult) -> None:
+    def add(self, *results: JobResult) -> None:
         """Append results, and force them to disk together.
 
         Raises:
             UserError: the disk is full, or a method said of itself what cannot be, e.g. a negative size.
         """
         entries: list[dict[str, Any]] = []
-        for result in results:
+        counted = [self._counted(r) for r in results]
+        for result in counted:
+            known = {
+                name: value for name, value in vars(result).items() if name not in ("values", "earlier", "traceback")
+            }
             if isinstance(result, EdgeResult):
-                known = {name: value for name, value in vars(result).items() if name != "traceback"}
                 entries.append({"edge": {**known, "classifiers": [vars(c) for c in result.classifiers]}})
             else:
-                known = {name: value for name, value in vars(result).items() if name != "values"}
                 entries.append({"probe": {**known, "sha": self._store(result.values)}})
         self._append(*entries)
         self.added += len(entries)
-        for result, entry in zip(results, entries, strict=True):
+        self.trained += sum(len(r.trained) for r in counted)
+        for result, entry in zip(counted, entries, strict=True):
             if isinstance(result, EdgeResult):
                 self._edges[result.digest] = result
             else:
                 self._probes[result.digest] = entry["probe"]
+
+    def _counted(self, result: JobResult) -> JobResult:
+        """With the trainings of earlier sessions that no line has."""
+        lost = tuple(s for s in result.earlier if s not in self._states)
+        self._states.update(result.trained, lost)
+        return replace(result, trained=(*lost, *result.trained), earlier=())
 
     def note(self, **values: Any) -> None:
         """Append a line of bookkeeping, e.g. when a session began."""
@@ -173,6 +184,9 @@ class Journal:
             entry = understood(line)
             if self._is_news(entry):
                 self.entries.append(entry)
+                states = (entry.get("edge") or entry.get("probe") or {}).get("trained", ())
+                self._states.update(states)
+                self.trained += len(states)
         except ValueError as error:
             raise UserError(
                 f"{self.path}, line {number}: not a line of a journal ({error}); restore the file, or delete that line "

@@ -190,7 +190,7 @@ class Search:
                 self._drop([digest])
 
     def _finish(self, job: Job, result: JobResult) -> None:
-        self.counts.trained += len(result.trained)
+        self.counts.trained = self.journal.trained
         if isinstance(job, Edge):
             for pending in self._waiting.pop(job.digest):
                 self._advance(pending)

@@ -42,6 +42,7 @@ def read_orders(path: Path, names: Sequence[str], sizes: Sequence[int]) -> tuple
     Raises:
         UserError: it cannot be read; an order lacks a class, has one twice, or one that is not in play; tasks of other sizes.
     """
+    places: dict[str, str] = {}
     try:
         if is_frozen(path):
             found = _frozen(path, names)
@@ -49,7 +50,8 @@ def read_orders(path: Path, names: Sequence[str], sizes: Sequence[int]) -> tuple
             found = _sequences(path)
         else:
             text = content(path, LARGEST).decode("utf-8-sig")
-            lists = json.loads(text) if path.suffix == ".json" else _lines(text)
+            lines = {} if path.suffix == ".json" else _lines(path, text)
+            lists = json.loads(text) if path.suffix == ".json" else list(lines.values())
             named = lists.items() if isinstance(lists, dict) and lists else None
             lists = lists if named is None else [order for _, order in named]
             if not isinstance(lists, list) or not all(isinstance(order, list) for order in lists):
@@ -57,13 +59,16 @@ def read_orders(path: Path, names: Sequence[str], sizes: Sequence[int]) -> tuple
                     f"--orders {path}: must hold a list of orders, each a list of classes, or orders by name"
                 )
             found = list(named or ((f"order-{i}", order) for i, order in enumerate(lists)))
+            places = {f"order-{i}": f"line {line}" for i, line in enumerate(lines)}
     except (OSError, ValueError, RecursionError, csv.Error) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise UserError(f"--orders {path}: cannot be read ({shown(said)[:200]})") from None
     if not 0 < len(found) <= MOST:
         raise UserError(f"--orders {path}: holds {len(found)} orders, must be from 1 to {MOST}")
     known = {n: i for i, n in enumerate(names)}
-    orders = tuple(_order(f"--orders {path}, {name}", name, order, known, sizes) for name, order in found)
+    orders = tuple(
+        _order(f"--orders {path}, {places.get(name, name)}", name, order, known, sizes) for name, order in found
+    )
     first: dict[tuple[tuple[int, ...], ...], Order] = {}
     for o in orders:
         if (
@@ -90,11 +95,21 @@ def _frozen(path: Path, names: Sequence[str]) -> list[tuple[str, list[Any]]]:
     return [(s.name, [[here.get(c, c) for c in task] for task in s.tasks]) for o in orders for s in o.sequences]
 
 
-def _lines(text: str) -> list[list[str]]:
-    """Classes of each line, between commas (quoted as in CSV files) or, where there are none, between spaces."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    rows = [next(csv.reader([line], skipinitialspace=True)) if "," in line else line.split() for line in lines]
-    return [[part.strip() for part in row if part.strip()] for row in rows]
+def _lines(path: Path, text: str) -> dict[int, list[str]]:
+    """Classes of each line by its number, between commas (quoted as in CSV files) or, where there are none, between spaces.
+
+    Raises:
+        UserError: a line is none of a CSV file.
+    """
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            row = next(csv.reader([line], skipinitialspace=True)) if "," in line else line.split()
+        except csv.Error as error:
+            raise UserError(f"--orders {path}, line {number}: cannot be read ({shown(str(error))[:200]})") from None
+        if parts := [part.strip() for part in row if part.strip()]:
+            found[number] = parts
+    return found
 
 
 def _order(where: str, name: str, order: list[Any], known: dict[str, int], sizes: Sequence[int]) -> Order:

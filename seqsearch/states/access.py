@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from seqsearch.states.shared import StateStore
 
 
+SESSION = "_session"
+"""Name in a state that is stored: the session that trained it."""
+
+
 class StateAccess:
     """A cache, what stands behind it, and where its states are copied to.
 
@@ -21,23 +25,37 @@ class StateAccess:
         cache: in RAM and on disk.
         sources: where states that are not here may be brought from.
         store: where states are copied to.
+        session: the run's name, a blank, and when its session began, noted in the states that it stores; empty: none.
     """
 
-    def __init__(self, cache: StateCache, sources: Sequence[StateSource] = (), store: StateStore | None = None) -> None:
-        self.cache, self.sources, self.store = cache, tuple(sources), store
+    def __init__(
+        self, cache: StateCache, sources: Sequence[StateSource] = (), store: StateStore | None = None, session: str = ""
+    ) -> None:
+        self.cache, self.sources, self.store, self.session = cache, tuple(sources), store, session
+        self.earlier: tuple[str, ...] = ()
+        """Trainings whose states the job under way found, and that an earlier session of the run did."""
         self.offers: Mapping[str, Offer] = {}
         """What is known, for the job under way, of states elsewhere."""
 
-    def get(self, digest: str) -> State | None:
-        """A copy of a state that is here."""
-        return self.cache.get(digest)
+    def get(self, digest: str, training: str | None = None) -> State | None:
+        """A copy of a state that is here; ``training`` is what it came of, if not of its own name."""
+        found = self.cache.get(digest)
+        if found is not None and self._is_earlier(found.pop(SESSION, "")):
+            self.earlier += (training or digest,)
+        return found
 
     def put(self, digest: str, state: State, *, keep: bool, parent: str | None = None) -> State:
         """Hold a state; one that is to be kept goes into the store, too. Another copy comes back."""
-        own = self.cache.put(digest, state, keep=keep, parent=parent)
+        noted = {SESSION: self.session} if self.session else {}
+        own = self.cache.put(digest, {**state, **noted}, keep=keep, parent=parent)
         if keep and self.store is not None:
             self.store.push(self.cache.disk, digest)
+        own.pop(SESSION, None)
         return own
+
+    def _is_earlier(self, session: str) -> bool:
+        run = session.rpartition(" ")[0]
+        return bool(run) and session != self.session and run == self.session.rpartition(" ")[0]
 
     def prepare(self, key: StateKey) -> str:
         """Bring what the training of a key starts from here, or its state if another run has trained it; where that was."""

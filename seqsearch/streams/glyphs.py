@@ -24,6 +24,7 @@ from seqsearch.pools.glyphs import build as glyph_pool
 from seqsearch.pools.union import Union
 from seqsearch.streams.base import Stream
 from seqsearch.streams.chosen import Chosen
+from seqsearch.streams.parts import MAIN, SEARCH
 from seqsearch.streams.rows import narrow
 
 BANDS = 8
@@ -34,7 +35,7 @@ MOST = 1_000_000
 
 def build(
     samples: int = 20_000, classes: int = 40, burst: float = 8.0, zipf: float = 0.5, drift: float = 0.0, looks: float = 0.0,
-    sources: int = 1, strength: float = 1.4, seed: int = 0, size: int = 32,
+    sources: int = 1, strength: float = 1.4, seed: int = 0, size: int = 32, ahead: int = 0,
 ) -> Stream:  # fmt: skip
     """The glyph stream. Times are positions.
 
@@ -48,11 +49,14 @@ def build(
         sources: m, which interleave, from 1.
         strength, size: as in the pool ``glyphs``.
         seed: of labels and images.
+        ahead: further samples at the beginning, which are the search part: of these only labels are drawn.
 
     Raises:
         UserError: an option is out of range.
     """
-    _check(samples, burst, zipf, drift, looks, sources, strength, seed)
+    _check(samples, burst, zipf, drift, looks, sources, strength, seed, ahead)
+    given = np.repeat([SEARCH, MAIN], [ahead, samples]).astype(np.uint8) if ahead else None
+    samples += ahead
     draw = np.random.Generator(np.random.Philox(seed_of("glyph stream", seed)))
     pools = [_glyphs(samples, classes, size, strength + looks * k / (BANDS - 1), seed) for k in _bands(looks)]
     names = tuple(c.name for c in pools[0].classes)
@@ -64,7 +68,7 @@ def build(
     pool = Chosen(Union(pools), picked, labels, names, [c.group for c in pools[0].classes])
     digest = digest_of("glyph stream", pool.digest, labels)
     known = _known(burst, sources, zipf, drift, len(names))
-    return Stream("glyphs", digest, names, labels, np.arange(samples), pool, pool.sample_rows, known=known)
+    return Stream("glyphs", digest, names, labels, np.arange(samples), pool, pool.sample_rows, given, known)
 
 
 def _bands(looks: float) -> range:
@@ -112,10 +116,20 @@ def _known(burst: float, sources: int, zipf: float, drift: float, classes: int) 
 
 
 def _check(
-    samples: int, burst: float, zipf: float, drift: float, looks: float, sources: int, strength: float, seed: int
+    samples: int,
+    burst: float,
+    zipf: float,
+    drift: float,
+    looks: float,
+    sources: int,
+    strength: float,
+    seed: int,
+    ahead: int,
 ) -> None:
     """Raises UserError: an option is out of range."""
-    whole = {"samples": (samples, 1, MOST), "sources": (sources, 1, 10_000), "seed": (seed, 0, LARGEST)}
+    whole = {
+        "samples": (samples, 1, MOST), "sources": (sources, 1, 10_000), "seed": (seed, 0, LARGEST), "ahead": (ahead, 0, MOST - 1),
+    }  # fmt: skip
     for option, (value, low, high) in whole.items():
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             raise UserError(f"stream 'glyphs': {option}={brief(value)} must be a whole number from {low} to {high}")
@@ -126,6 +140,10 @@ def _check(
     for option, (number, least, most) in ranges.items():
         if isinstance(number, (bool, str)) or not least <= number <= most:
             raise UserError(f"stream 'glyphs': {option}={brief(number)} must be a number from {least} to {most:g}")
+    if samples + ahead > MOST:
+        raise UserError(
+            f"stream 'glyphs': samples={samples} and ahead={ahead} are more than {MOST} together: lower one"
+        )
     if strength + looks > MAX_STRENGTH:
         raise UserError(
             f"stream 'glyphs': strength={strength:g} and looks={looks:g} are more than {MAX_STRENGTH:g} together: lower one"

@@ -50,6 +50,7 @@ class Trainer:
         cache: of states; by default in the world's folder.
         sources: where states that are not here may be brought from.
         store: where states are copied to.
+        session: of the run; see `StateAccess`.
         gpu_share: of the device's memory that it may use.
         caches: how large they may be; by default as if it were alone here.
     """
@@ -64,11 +65,12 @@ class Trainer:
         store: StateStore | None = None,
         gpu_share: float = 1.0,
         caches: Room | None = None,
+        session: str = "",
     ) -> None:
         self.world, self.name, self._room = world, name, caches or room()
         self._own = Device(world.device, gpu_share)
         self.device = self._own.torch
-        self.states = StateAccess(cache or StateCache(Path(world.states), self._room.states), sources, store)
+        self.states = StateAccess(cache or StateCache(Path(world.states), self._room.states), sources, store, session)
         self.scenario: Scenario = load("scenario", world.scenario)(world, self.source)
         self.since: float | None = None
         """When the training, evaluation or probe under way began (`time.monotonic`)."""
@@ -77,8 +79,7 @@ class Trainer:
             self._room.probes, getsizeof=lambda f: int(f.nbytes)
         )
         self.guard = Guard(self._sources.values, self._features.clear)
-        self._notes: Notes = ()
-        """Of the training last done."""
+        self._notes: Notes = ()  # of the training last done
 
     # ------------------------------------------------------------------------------------------------ jobs
 
@@ -94,8 +95,7 @@ class Trainer:
 
     def kept_bytes(self, state: str) -> int:
         """Size of a state that is on the disk, its parent's blocks included; 0 if it is not."""
-        manifest = self.states.cache.manifest(state)
-        return manifest.size if manifest else 0
+        return manifest.size if (manifest := self.states.cache.manifest(state)) else 0
 
     def train(self, edge: Edge) -> EdgeResult:
         """Train and judge one edge. What goes wrong inside the method is in the result's status and message."""
@@ -103,7 +103,7 @@ class Trainer:
         if key.method.command:
             self.since = time.monotonic()
             return run_command(self.world, edge, self.name, lambda: self.source(key.method.backbone).features.space)
-        self._notes, origin = (), ""
+        self._notes, self.states.earlier, origin = (), (), ""
         try:
             start = time.perf_counter()
             origin = self.states.prepare(key)
@@ -127,14 +127,14 @@ class Trainer:
         return EdgeResult(
             edge.digest, key.digest, "ok", judged.counts, judged.classifiers, counters, tuple(trained), space, footprint,
             train_seconds=judged_at - start, judge_seconds=time.perf_counter() - judged_at,
-            peak_memory=self._own.peak_memory(), notes=self._notes, worker=self.name, origin=origin,
+            peak_memory=self._own.peak_memory(), notes=self._notes, worker=self.name, origin=origin, earlier=self.states.earlier,
         )  # fmt: skip
 
     def probe(self, probe: Probe) -> ProbeResult:
         """Answer one question about a state."""
         from seqsearch.training.probes import StateView, answer
 
-        start, trained = time.perf_counter(), list[str]()
+        start, trained, self.states.earlier = time.perf_counter(), list[str](), ()
         source, seed = self.source(probe.key.method.backbone), partial(seed_generators, probe.key, "probe")
 
         def state() -> Method:
@@ -157,7 +157,8 @@ class Trainer:
                 f"method {probe.key.method.label!r} failed in {'predict' if probe.kind == 'confusion' else 'features'}(): "
                 f"{line_of(error, probe.key.method.target)}; mend it, then resume"
             ) from error
-        return ProbeResult(probe.digest, values, time.perf_counter() - start, tuple(trained), self.name)
+        spent, earlier = time.perf_counter() - start, self.states.earlier
+        return ProbeResult(probe.digest, values, spent, tuple(trained), self.name, earlier)
 
     def extract(self, backbone: str, pool: int, shard: Shard) -> None:
         """Compute one shard of a frozen backbone's features of a pool (by number) unless it is there."""
@@ -225,7 +226,7 @@ class Trainer:
             trained.append(key.digest)
             return notes
         assert isinstance(method, Additive)
-        part = self.states.get(key.part)
+        part = self.states.get(key.part, key.home.digest)
         if part is not None:
             return self.scenario.learn(method, key, lambda data: method.absorb(part, data))
 

@@ -37,9 +37,14 @@ IF: tuple[tuple[str, str, bool, str], ...] = (
     ("edge", " --fit", True, "--random-sequences 10"),
     ("gtep", " --params ", False, "--trials 2"),
     ("gtep", " --first-task ", True, "--first-task 3"),
-    ("online", "--shift (?!auto)", False, "--shift 128"),  # to choose it takes more labels
+    (
+        "online",
+        r"--shift (?!auto)|^(?!.* --stream )",
+        False,
+        "--shift 128",
+    ),  # to choose it takes more labels than are here
     ("online", " --out ", False, "--dry-run"),
-    ("online", " --stream ", False, "--stream glyphs:samples=2000,classes=10"),
+    ("online", " --stream ", False, "--stream glyphs:samples=2000,classes=10,ahead=30000"),
     ("online", "pool:glyphs ", True, "--stream pool:glyphs:classes=20,train=30,reward=20,test=20"),
     ("online", "--windows 256", True, "--windows 64,256"),
     ("pool", "--min-images 45", True, "--min-images 6"),

@@ -42,12 +42,14 @@ def test_a_dry_run_in_this_process_says_so(command: str, says: str) -> None:
     ended = CliRunner().invoke(main, [*command.split(), "--workers", "0", "--dry-run"])
     assert ended.exit_code == 0, ended.output
     assert says in ended.output
-    assert "in this process" in ended.output
+    assert re.search(r"(\d+ m?s|min|h) in this process[,.]? ", ended.output), ended.output
     assert not re.search(r"\(s\)|\b0 s\b|\b0 MB|worker|\b1 (?!class )\w+s\b", ended.output), ended.output
 
 
 def test_workers_are_counted() -> None:
-    def said(workers: int | None, number: int) -> str:
-        return at_work(cast(Any, SimpleNamespace(engine=SimpleNamespace(workers=workers))), number)
+    def said(workers: int | None, number: int, *words: str) -> str:
+        return at_work(cast(Any, SimpleNamespace(engine=SimpleNamespace(workers=workers))), number, *words)
 
     assert [said(0, 1), said(1, 1), said(None, 2)] == ["in this process", "with 1 worker", "with 2 workers"]
+    trials = "trial", " at a time"
+    assert [said(0, 1, *trials), said(2, 2, *trials)] == ["in this process", "with 2 trials at a time"]

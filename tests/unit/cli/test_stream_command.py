@@ -90,7 +90,7 @@ def test_a_table_of_paths_and_times(folder: Path) -> None:
     paths = photos(folder / "photos", 4)
     rows = [f"{p},2020-01-0{4 - i}T00:00:00" for i, p in enumerate(paths)]
     Path("t.csv").write_text("\n".join(["path,time", *rows]) + "\n")
-    assert "sample 1 is of time 1578009600, before sample 0" in refused("t.csv", "out.parquet", "--images", "photos")
+    assert "t.csv: line 3 is of time 1578009600, before line 2" in refused("t.csv", "out.parquet", "--images", "photos")
     stream = built("t.csv", "out.parquet", "--images", "photos", "--sort")
     assert reds(stream) == [3, 2, 1, 0]
     assert np.diff(stream.times).tolist() == [86400] * 3
@@ -126,7 +126,7 @@ def test_missing_images_are_told_or_left_out(folder: Path) -> None:
     paths = photos(folder / "photos", 5)
     lists(paths, train=slice(0, 5))
     (folder / "photos" / paths[2]).unlink()
-    assert "the image of sample 2, photos/0/2.png, is not in" in refused("train.txt", "out.parquet")
+    assert "the image of line 3, photos/0/2.png, is not in" in refused("train.txt", "out.parquet")
     made = run("build", "train.txt", "out.parquet", "--skip-missing")
     assert "4 samples of 2 classes" in made.output
     assert "1 sample(s) left out: their images are missing" in made.output
@@ -180,16 +180,22 @@ def test_other_mistakes_are_one_line(folder: Path) -> None:
     lists(photos(folder / "photos", 4), train=slice(0, 2), test=slice(2, 4), empty=slice(0, 0))
     Path("new.txt").write_text("7\tphotos/0/0.png\n")
     said = refused("train.txt", "out.parquet", "--holdout", "new.txt")
-    assert "new.txt: sample 0 is of class '7', which no sample outside of the holdout has" in said
+    assert "new.txt: line 1 is of class '7', which no sample outside of the holdout has" in said
     assert "empty.txt" in refused("empty.txt", "out.parquet")
     Path("one.txt").write_text("only one column\n")
     assert "a line must be label<TAB>path" in refused("one.txt", "out.parquet")
     Path("hole.txt").write_text("0\tphotos/0/0.png\n\tphotos/0/0.png\n")
-    assert "sample 1 has no label" in refused("hole.txt", "out.parquet")
+    assert "hole.txt, line 2: there is no label" in refused("hole.txt", "out.parquet")
+    Path("short.txt").write_text("0\ta.png\n\n0\tb.png\n0\n")
+    assert "short.txt, line 4: has 1 column, and the lines above have 2" in refused("short.txt", "out.parquet")
+    Path("when.csv").write_text("path,time\n0/a.png,1\n\n0/b.png,soon\n")
+    assert "when.csv, line 4: time 'soon' must be a whole number, or a date" in refused("when.csv", "out.parquet")
+    Path("never.csv").write_text("path,time\n0/a.png,1\n0/b.png,\n")
+    assert "never.csv, line 3: time '' must be" in refused("never.csv", "out.parquet")
     Path("x.csv").write_text("file,time\na,1\n")
     assert "x.csv has no column 'path'" in refused("x.csv", "out.parquet")
     Path("t.csv").write_text("path,time\nphotos/0/0.png,noon\n")
-    assert "column 'time' is of type string" in refused("t.csv", "out.parquet")
+    assert "t.csv, line 2: time 'noon' must be" in refused("t.csv", "out.parquet")
     assert "neither a folder nor" in refused("train.doc", "out.parquet")
     assert "train.none.txt cannot be read: No such file" in refused("train.none.txt", "out.parquet")
     assert "must end in .parquet" in run("build", "train.txt", "out.txt").output

@@ -1,18 +1,26 @@
-"""What is said of the time of a run of which sessions were killed."""
+"""What is said of the time of a run of which sessions were killed, and which trainings are counted."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
+from actors.options import EngineOptions
 from protocols.cldyb.settings import CldybSettings
 from protocols.report.text import cost
 from protocols.running.export import write_costs
 from protocols.running.folder import RunFolder
+from protocols.running.runtime import Runtime
+from protocols.running.status import status
 from seqsearch.engine.journal import Journal
 from seqsearch.results.rows import RunInfo
 from seqsearch.results.stats import read_stats
+from tests.studies import execute, small_settings
 
 
 @pytest.mark.parametrize(
@@ -44,3 +52,59 @@ def test_older_files_do_not_say_how_many_were_killed() -> None:
     said = {"trained": 4, "wall_seconds": None, "sessions": 2}
     assert cost(said) == ["4 trainings done; how long 2 sessions took is not known: some were killed."]
     assert cost({"trained": 4}) == ["4 trainings done."]
+
+
+class Died(BaseException):
+    """What a kill is in this process."""
+
+
+def session(path: Path, monkeypatch: pytest.MonkeyPatch, results: int | None = None) -> None:
+    """Start or continue a run; with ``results`` it dies when so many came, and the next is about to be put down."""
+    if path.exists():
+        folder, settings = RunFolder.resume(path, CldybSettings, {})
+    else:
+        settings = small_settings(methods="simplecil,ranpac:M=32", score_seeds=1)
+        folder = RunFolder.create(path, settings)
+    left = iter(range(results)) if results is not None else None
+    add = Journal.add
+
+    def dying(self: Journal, *found: Any) -> None:
+        if left is not None and next(left, None) is None:
+            raise Died
+        add(self, *found)
+
+    with monkeypatch.context() as patched, contextlib.closing(folder):
+        patched.setattr(Journal, "add", dying)
+        with pytest.raises(Died) if results is not None else contextlib.nullcontext():
+            execute(folder, settings)
+
+
+def states(path: Path) -> list[str]:
+    """Those trained, as the run's table lists them."""
+    return sorted(pq.read_table(path / "trainings.parquet")["state"].to_pylist())
+
+
+def test_no_training_is_lost_with_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state was stored, and its result was not put down: the next session trains nothing, and counts it."""
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    session(whole, monkeypatch)
+    for results in (2, 7, 20):
+        session(killed, monkeypatch, results)
+    session(killed, monkeypatch)
+    assert states(killed) == states(whole)
+    stats, said = read_stats(killed / "stats.json"), status(killed).said
+    assert stats["trained"] == said["trained"] == len(states(whole)) == len(set(states(whole)))
+    assert said["saved"] == stats["naive"] - stats["trained"]
+    entries = [json.loads(line) for line in (killed / "journal.jsonl").read_bytes().splitlines()]
+    assert sum("wall_seconds" in e.get("note", {}) for e in entries) == 1
+
+
+def test_what_another_run_trained_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime = Runtime(EngineOptions(workers=0, state_store=str(tmp_path / "store")), quiet=True)
+    settings = small_settings(methods="simplecil", score_seeds=1)
+    for name in ("first", "second"):
+        kept = {manifest.stem for manifest in (tmp_path / "store").glob("*.json")}
+        with contextlib.closing(RunFolder.create(tmp_path / name, settings)) as folder:
+            execute(folder, settings, runtime)
+    assert kept & set(states(tmp_path / "first"))
+    assert not kept & set(states(tmp_path / "second"))

@@ -8,7 +8,8 @@ import numpy as np
 from PIL import Image
 
 from seqsearch.building.stream import build_stream_file
-from seqsearch.building.stream_sources import of_features, of_list
+from seqsearch.building.stream_lists import of_list
+from seqsearch.building.stream_sources import of_features
 
 
 def photos(root: Path, n: int) -> list[str]:

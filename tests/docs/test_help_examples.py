@@ -1,0 +1,74 @@
+"""The first example of every help text, as it stands there: it needs no data, and is done within two minutes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from protocols.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+MOST, TOGETHER = 120.0, 600.0
+"""Seconds of one, and of all."""
+
+
+def commands(group: click.Group = main, words: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    """All commands and groups, each with the words behind ``seqsearch``."""
+    yield " ".join(words), group
+    with click.Context(group) as context:
+        for name in group.list_commands(context):
+            found = group.get_command(context, name)
+            assert found is not None
+            if isinstance(found, click.Group):
+                yield from commands(found, (*words, name))
+            else:
+                yield " ".join((*words, name)), found
+
+
+def examples(command: click.Command) -> list[str]:
+    """Those of a help text, in their order."""
+    lines = (line.strip() for line in (command.help or "").replace("\\\n", " ").splitlines())
+    return [line for line in lines if line.startswith("seqsearch ")]
+
+
+def shell(line: str, folder: Path) -> tuple[int, str, float]:
+    """Run a line in bash as it stands there: exit code, output, seconds."""
+    own = folder / "bin"
+    if not own.exists():
+        own.mkdir()
+        script = own / "seqsearch"
+        script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m protocols.cli "$@"\n')
+        script.chmod(0o755)
+    known = {**os.environ, "PATH": f"{own}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    begin = time.monotonic()
+    ended = subprocess.run(
+        ["bash", "-c", line], cwd=folder, env=known, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600
+    )  # fmt: skip
+    return ended.returncode, ended.stdout, time.monotonic() - begin
+
+
+def test_every_help_has_an_example() -> None:
+    assert not [name for name, command in commands() if not examples(command)]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_the_first_example_of_every_help_runs(tmp_path: Path) -> None:
+    """Those that work on a run work on the runs that the examples of cldyb leave; they come first."""
+    every = dict(commands())
+    made = [line for line in examples(every["cldyb"]) if "--out runs/mine" in line or "--out runs/easy" in line]
+    first = [e[0] for command in every.values() if (e := examples(command))]
+    wrong, spent = [], {}
+    for line in dict.fromkeys([*made, *first]):
+        code, said, spent[line] = shell(line, tmp_path)
+        if code or spent[line] > MOST:
+            wrong.append(f"{line}\n    ended with {code} after {spent[line]:.0f} s: {said[-800:]}")
+    assert not wrong, "\n".join(wrong)
+    assert sum(spent.values()) < TOGETHER, sorted(spent.items(), key=lambda s: -s[1])[:5]
