@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -114,3 +115,42 @@ def test_files_that_come_with_it_are_named_where_they_are_missing(tmp_path: Path
     assert shipped(Path(__file__)) == Path(__file__)
     with pytest.raises(UserError, match=r"gone\.npz is missing, which comes with seqsearch: install seqsearch again"):
         shipped(tmp_path / "gone.npz")
+
+
+STUDY = "--tasks 2 --classes-per-task 2 --pool glyphs:classes=12,train=6,reward=3,test=3 --workers 0"
+GTEP = "--tune-pool glyphs:classes=8,half=1 --pool glyphs:classes=8,half=2 --tasks 2 --methods wa --workers 0"
+LIGHT = (
+    ("seqsearch/results/frozen_orders/cub200@1.json", "sequences show cub200-hard-10"),
+    ("protocols/cli/templates/method.py", "new method mine"),
+    ("protocols/cli/templates/gtep.yaml", "demo gtep --dry-run"),
+)
+HEAVY = (
+    ("seqsearch/backbones/glyph_vit.safetensors", f"cldyb --methods simplecil --out run {STUDY}"),
+    ("seqsearch/backbones/plain_vit.safetensors", "check simplecil --backbone plain_vit"),
+    ("seqsearch/backbones/glyph_flava.safetensors", "mcil --methods mm_lb --out run --workers 0"),
+    ("seqsearch/pools/glyphs_atlas.npz", f"cldyb --methods simplecil --out run {STUDY}"),
+    ("seqsearch/pools/glyphs_atlas.npz", "online --methods ncm --dry-run --workers 0"),
+    ("protocols/gtep/paper/settings.yaml", f"gtep --out run {GTEP} --params paper:imagenet100-10"),
+    ("benchmarks/published.yaml", "reproduce"),
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "command"), [*LIGHT, *(pytest.param(*case, marks=pytest.mark.long) for case in HEAVY)], ids=str
+)
+def test_an_installation_without_one_of_its_files_says_so_before_it_computes(
+    tmp_path: Path, file: str, command: str
+) -> None:
+    for name in PACKAGES:
+        shutil.copytree(
+            ROOT / name, tmp_path / "site" / name, copy_function=os.symlink, ignore=shutil.ignore_patterns("*.pyc")
+        )
+    (tmp_path / "site" / file).unlink(missing_ok=True)
+    (tmp_path / "work").mkdir()
+    done = python(tmp_path / "work", tmp_path / "site", "-P", "-m", "seqsearch", *command.split())
+    assert done.returncode == 2, done.stderr
+    assert file in done.stderr.splitlines()[-1]
+    assert "install seqsearch again" in done.stderr
+    assert not list((tmp_path / "work").iterdir())
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
