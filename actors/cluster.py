@@ -120,13 +120,11 @@ def _job_config() -> Any:
     """
     from ray.job_config import JobConfig
 
-    class AsHere(JobConfig):
-        def _runtime_env_has_working_dir(self) -> bool:
-            return True
-
     script = os.path.dirname(os.path.realpath(sys.argv[0]))
     searched = {os.path.abspath(p) for p in sys.path}
-    return AsHere(_py_driver_sys_path=[p for p in (script, os.getcwd()) if p in searched])
+    made = JobConfig(_py_driver_sys_path=[p for p in (script, os.getcwd()) if p in searched])
+    made._runtime_env_has_working_dir = lambda: True
+    return made
 
 
 @contextmanager
