@@ -21,16 +21,16 @@ help:
 setup: $(READY)
 
 demo: $(READY)
-	$(VENV)/bin/seqsearch cldyb --config benchmarks/demo.yaml
+	$(VENV)/bin/seqsearch demo cldyb
 
 gtep-demo: $(READY)
-	$(VENV)/bin/seqsearch gtep --config benchmarks/gtep_demo.yaml
+	$(VENV)/bin/seqsearch demo gtep
 
 online-demo: $(READY)
-	$(VENV)/bin/seqsearch online --config benchmarks/online_demo.yaml
+	$(VENV)/bin/seqsearch demo online
 
 mcil-demo: $(READY)
-	$(VENV)/bin/seqsearch mcil --config benchmarks/mcil_demo.yaml
+	$(VENV)/bin/seqsearch demo mcil
 
 test: $(READY)
 	$(PYTEST) -m "not long" $(WITHOUT_RAY)

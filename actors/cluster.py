@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -73,7 +74,7 @@ def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> 
         raise UserError(f"the token of Ray clusters cannot be made private: {_line(error)}") from None
     door = check_joinable(address, allow_unauthenticated)
     try:
-        ray.init(address=address, **quiet)
+        ray.init(address=address, **({} if address.startswith("ray://") else {"job_config": _job_config()}), **quiet)
     except (ConnectionError, ValueError, RuntimeError, RayError) as error:
         raise UserError(
             f"cannot join the Ray cluster at {door.where}: {_line(error)}; run on one of its nodes (docs/cluster.md), or without "
@@ -102,12 +103,28 @@ def _start(workers: int, quiet: dict[str, Any]) -> None:
                 include_dashboard=False,
                 _temp_dir=folder.ray,
                 _system_config=NO_WAIT,
+                job_config=_job_config(),
                 **quiet,
             )
     except BaseException:
         folder.close()
         raise
     _started.append(folder)
+
+
+def _job_config() -> Any:
+    """Workers look for modules where this process does: in the working directory only if it does, too.
+
+    Ray would put it first in every worker, where a folder ``actors`` in it would be taken for ours. It does not for a job that
+    brings its files along.
+    """
+    from ray.job_config import JobConfig
+
+    script = os.path.dirname(os.path.realpath(sys.argv[0]))
+    searched = {os.path.abspath(p) for p in sys.path}
+    made = JobConfig(_py_driver_sys_path=[p for p in (script, os.getcwd()) if p in searched])
+    made._runtime_env_has_working_dir = lambda: True
+    return made
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import ray
 
 from actors.node import NodeFolder, limit_memory, node_folder, resident_bytes
 from actors.options import EngineOptions
+from seqsearch.core.installation import check_together
 from seqsearch.core.types import Edge, Probe
 from seqsearch.states.packs import Files
 from seqsearch.states.transfer import Offer
@@ -112,7 +113,12 @@ class Worker:
 
     @_control
     def hello(self) -> Hello:
-        """Who it is; answers when it is made, also while a job runs."""
+        """Who it is; answers when it is made, also while a job runs.
+
+        Raises:
+            UserError: this node finds packages of ours in several installations.
+        """
+        check_together()
         node = ray.get_runtime_context().get_node_id()
         gpus = ",".join(map(str, ray.get_gpu_ids())) if self._setup.gpus > 0 else "cpu"
         return Hello(self._pid, node, f"{node}/{gpus}", self._folder.key or node)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.mcil_strategies [--seeds 12] [--write]
 
-Runs `seqsearch mcil` on the pool of `make mcil-demo` with more class orders, with replay at the memory of prompts, and with
+Runs `seqsearch mcil` on the pool of `seqsearch demo mcil` with more class orders, with replay at the memory of prompts, and with
 methods of frozen features, and keeps what docs/mcil.md says of it.
 """
 
@@ -13,12 +13,10 @@ import json
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 from typing import Any
 
 from benchmarks.tools import write_rows
 
-HERE = Path(__file__).parent
 METHODS = (
     "mm_lb", "mm_ub", "mm_er:share=.1", "mm_er:share=.25", "mm_er:buffer=dp", "mm_l2p", "mm_dp", "mm_dpcf", "frozen_head",
     "simplecil", "ranpac:adapt=none",
@@ -54,9 +52,8 @@ def ran(seeds: int) -> dict[str, Any]:
         sys.executable,
         "-m",
         "protocols.cli",
+        "demo",
         "mcil",
-        "--config",
-        str(HERE / "mcil_demo.yaml"),
         "--modalities",
         "--json",
     ]

@@ -1,4 +1,4 @@
-"""The command line: ``seqsearch``, and ``python -m protocols.cli`` where no console script is installed."""
+"""What ``seqsearch`` runs (`seqsearch.__main__`); ``python -m protocols.cli`` is the same."""
 
 import os
 import sys
@@ -31,4 +31,6 @@ def _open_missing_streams() -> None:
 
 
 if __name__ == "__main__":
-    run()
+    from seqsearch import __main__
+
+    __main__.run()

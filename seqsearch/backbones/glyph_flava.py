@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqsearch.backbones.parts.embedded import Embedded
 from seqsearch.backbones.parts.pair_text import HashedWords, Tokeniser, check_cut
-from seqsearch.core.errors import UserError
+from seqsearch.core.installation import shipped
 
 if TYPE_CHECKING:
     import torch
@@ -72,11 +72,7 @@ def build(cut: int = 0) -> GlyphFlava:
         UserError: the weights, or transformers, are missing; ``cut`` is out of range.
     """
     check_cut(cut, "glyph_flava")
-    if not WEIGHTS.exists():
-        raise UserError(
-            f"backbone 'glyph_flava': {WEIGHTS.name} is missing: make it with python -m seqsearch.building.pretrain_flava"
-        )
-    return GlyphFlava(WEIGHTS.read_bytes(), cut)
+    return GlyphFlava(shipped(WEIGHTS).read_bytes(), cut)
 
 
 def assemble() -> FlavaNetwork:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqsearch.backbones.parts.embedded import Embedded
-from seqsearch.core.errors import UserError
+from seqsearch.core.installation import shipped
 
 if TYPE_CHECKING:
     from torch import nn
@@ -54,11 +54,7 @@ def build() -> GlyphViT:
     Raises:
         UserError: the weights are missing.
     """
-    if not WEIGHTS.exists():
-        raise UserError(
-            f"backbone 'glyph_vit': {WEIGHTS.name} is missing: make it with python -m seqsearch.building.pretrain"
-        )
-    return GlyphViT(WEIGHTS.read_bytes())
+    return GlyphViT(shipped(WEIGHTS).read_bytes())
 
 
 def assemble(batch_norm: bool = False) -> nn.Module:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqsearch.backbones.parts.embedded import Embedded
-from seqsearch.core.errors import UserError
+from seqsearch.core.installation import shipped
 
 if TYPE_CHECKING:
     from torch import nn
@@ -53,11 +53,7 @@ def build() -> PlainViT:
     Raises:
         UserError: the weights are missing.
     """
-    if not WEIGHTS.exists():
-        raise UserError(
-            f"backbone 'plain_vit': {WEIGHTS.name} is missing: make it with python -m seqsearch.building.distil"
-        )
-    return PlainViT(WEIGHTS.read_bytes())
+    return PlainViT(shipped(WEIGHTS).read_bytes())
 
 
 def assemble() -> nn.Module:

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from seqsearch.core.digests import digest_of
+from seqsearch.core.installation import ROOT
 from seqsearch.core.source import meaning
 
-ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "seqsearch"
 
 

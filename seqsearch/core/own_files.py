@@ -20,9 +20,9 @@ from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
+from seqsearch.core.installation import OURS, ROOT, others_in
+
 PREFIX = "seqsearch_user_"
-OURS = ("seqsearch", "protocols", "actors")
-"""Never taken from beside an own file: a checkout of ours may lie there."""
 
 
 def module(path: Path) -> ModuleType:
@@ -129,6 +129,8 @@ def _import(
 ) -> ModuleType:
     """As `builtins.__import__`, for a file of this package."""
     top = name.partition(".")[0]
+    if not level and top in OURS:
+        _refuse_other(package, top)
     importing = str((globals or {}).get("__file__", ""))
     if level or not _is_neighbour(package, top, importing):
         return builtins.__import__(name, globals, locals, fromlist or (), level)
@@ -143,7 +145,7 @@ def _is_neighbour(package: str, top: str, importing: str) -> bool:
         ImportError: it is that of another module, too.
     """
     file = _file(_folder(package), top)
-    if file is None or top in OURS or str(file) == importing:
+    if file is None or top in OURS or str(file) == importing:  # a checkout of ours may lie there
         return False
     installed = _installed(top)
     if installed is None:
@@ -151,6 +153,15 @@ def _is_neighbour(package: str, top: str, importing: str) -> bool:
     if installed == str(file):
         return False
     raise ImportError(f"{top!r} is {file.name} beside it and an installed module, too: rename {file.name}")
+
+
+def _refuse_other(package: str, top: str) -> None:
+    """
+    Raises:
+        ImportError: a package of ours is imported, and one of the user's that has its name lies beside the file.
+    """
+    if other := next((o for o in others_in(_folder(package)) if o.stem == top), None):
+        raise ImportError(f"{top!r} is {other} beside it and {ROOT / top} of seqsearch, too: rename {other.name}")
 
 
 def _folder(package: str) -> Path:

@@ -19,6 +19,7 @@ from seqsearch.core.deadline import ends_session
 from seqsearch.core.declared import module as declared_module
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item
+from seqsearch.core.installation import OURS, ROOT
 from seqsearch.core.kinds import PACKAGES
 from seqsearch.core.kinds import ItemKind as ItemKind
 from seqsearch.core.kinds import names as names
@@ -83,12 +84,28 @@ def declared(kind: ItemKind, name: str) -> Any:
 def _user_module(kind: ItemKind, name: str) -> ModuleType:
     if not name.endswith(".py"):
         with own_code(f"{kind} module {name!r} cannot be imported"):
-            return importlib.import_module(name)
+            return _imported(name)
     path = at_home(name).resolve()
     if not os.path.isfile(path):
         raise UserError(f"{kind} file {name!r} does not exist")
     with own_code(f"{kind} file {name!r} does not load"):
         return own_files.module(path)
+
+
+def _imported(name: str) -> ModuleType:
+    """A module by its full name.
+
+    Raises:
+        ImportError: there is none; of a name that begins as one of ours, it says where it was looked for.
+    """
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if (top := name.partition(".")[0]) in OURS:
+            raise ImportError(
+                f"{error}; {top} is {ROOT / top} of seqsearch: give a folder of yours another name"
+            ) from None
+        raise
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
+from seqsearch.core.installation import shipped
 from seqsearch.core.paths import at_home
 from seqsearch.core.text import nearest
 from seqsearch.core.typed import brief, built, fits
@@ -25,6 +26,8 @@ PREFIX = "frozen:"
 """Before a name, or several with commas between them, wherever a file of sequences can be named."""
 SCHEMA = "seqsearch-frozen/1"
 FOLDER = Path(__file__).parent / "frozen_orders"
+FILES = ("cifar100@1.json", "cub200@1.json", "imagenet-a@1.json", "imagenet-r@1.json")
+"""All there are: one that is missing would be said to be unknown."""
 LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
 """Of tasks, from the first; in the order that texts have."""
 _NAME = re.compile(r"([a-z0-9-]+)(?:@(\d{1,6}))?", re.ASCII)
@@ -184,8 +187,10 @@ def frozen_orders() -> tuple[Frozen, ...]:
     """All there are, by data set, version and number of tasks.
 
     Raises:
-        UserError: a file is not as it was frozen.
+        UserError: a file is missing, or not as it was frozen.
     """
+    for name in FILES:
+        shipped(FOLDER / name)
     files = [read_frozen(path) for path in sorted(FOLDER.glob("*.json"))]
     return tuple(Frozen(f, length, order) for f in files for length in f.lengths for order in length.orders)
 

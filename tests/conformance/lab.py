@@ -25,9 +25,9 @@ from seqsearch.training.context import PoolSource, WorkerContext, task_data
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
-DOCS = Path(__file__).parents[2] / "docs"
-EXAMPLE_REPLAY = f"{DOCS / 'example_replay.py'}:TinyReplay"
-EXAMPLE, EXAMPLE_PAIRS = f"{DOCS / 'example_method.py'}:ShrunkenMeans", f"{DOCS / 'example_pairs.py'}:TokenHead"
+TEMPLATES = Path(__file__).parents[2] / "protocols" / "cli" / "templates"
+EXAMPLE_REPLAY = f"{TEMPLATES / 'replay.py'}:TinyReplay"
+EXAMPLE, EXAMPLE_PAIRS = f"{TEMPLATES / 'method.py'}:ShrunkenMeans", f"{TEMPLATES / 'pairs.py'}:TokenHead"
 
 TASKS: tuple[tuple[int, ...], ...] = ((0, 5, 10, 14), (2, 7, 12), (4, 9, 11, 15))
 """Class indices of three tasks, of unequal sizes."""

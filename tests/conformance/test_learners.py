@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import torch
@@ -22,8 +21,9 @@ from seqsearch.study.check_learner import LearnerSubject
 from seqsearch.training.device import pin_threads
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
+from tests.conformance.lab import TEMPLATES
 
-EXAMPLE = str(Path(__file__).parents[2] / "docs" / "example_learner.py") + ":FadingMeans"
+EXAMPLE = str(TEMPLATES / "learner.py") + ":FadingMeans"
 TINY, EMBEDDED = "scratch:tiny-16", "glyph_vit"
 PLAYING = Playing("glyphs:samples=100,classes=6,burst=4", batch=14)
 VARIANTS = (

@@ -14,6 +14,7 @@ import numpy as np
 from PIL import Image
 
 from seqsearch.results.frozen import find_frozen
+from tests.conformance.lab import TEMPLATES
 from tests.docs.blocks import ROOT
 from tests.photos import write_hub_layout
 from tests.unit.building.captioned_sets import write_birds
@@ -123,11 +124,7 @@ def write_captions(root: Path) -> None:
 
 def write_own_code(root: Path) -> None:
     """Methods under the names that the pages have for a reader's own, made of the example; a learner by command."""
-    docs = root / "docs"
-    docs.mkdir()
-    for example in (ROOT / "docs").glob("example_*.py"):
-        shutil.copy(example, docs)
-    method = (docs / "example_method.py").read_text()
+    method = (TEMPLATES / "method.py").read_text()
     (root / "mine.py").write_text(method.replace("ShrunkenMeans", "Mine").replace("shrinkage", "lr"))
     (root / "my_method.py").write_text(method.replace("ShrunkenMeans", "MyMethod"))
     shutil.copy(ROOT / "tests" / "docs" / "nearest_colour.py", root / "my_learner.py")
@@ -148,7 +145,7 @@ def write_resnet(root: Path) -> None:
 
 def write_own_learner(root: Path) -> None:
     """What docs/learners.md calls ``my_learner.py``: elsewhere it is a command's."""
-    learner = (ROOT / "docs" / "example_learner.py").read_text()
+    learner = (TEMPLATES / "learner.py").read_text()
     (root / "my_learner.py").write_text(learner.replace("FadingMeans", "Mine"))
 
 

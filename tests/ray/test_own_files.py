@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from seqsearch.core.installation import ROOT
 from tests.ray.test_runs import seqsearch
 
 MINE = """
@@ -54,3 +58,20 @@ def test_an_error_in_a_worker_is_shown_at_the_users_line(tmp_path: Path) -> None
     full = seqsearch("cldyb", "--resume", run, "--workers", 1, "--traceback", check=False)
     for line in (f'{tmp_path}/helpers.py", line 4, in changed', f'{tmp_path}/mine.py", line 7, in predict'):
         assert full.stderr.count(line) == 1
+
+
+@pytest.mark.long
+def test_a_folder_named_actors_where_a_run_is_started_is_not_taken_for_ours_by_workers(tmp_path: Path) -> None:
+    """The console script does not search the working directory (``-P``), nor do workers."""
+    (tmp_path / "actors").mkdir()
+    (tmp_path / "actors" / "__init__.py").write_text("raise SystemExit('a folder of the user is run')\n")
+    small = "--methods simplecil --pool glyphs:classes=12,train=6,reward=3,test=3 --tasks 2 --classes-per-task 2 --candidates 2"
+    few = "--condensed 2 --clusters 2 --simulations 2 --score-seeds 1 --random-sequences 0 --workers 1 --out run"
+    subprocess.run(
+        [sys.executable, "-P", "-m", "seqsearch", "cldyb", *small.split(), *few.split()],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=True,
+        timeout=300,
+    )
+    assert (tmp_path / "run" / "sequences.parquet").is_file()

@@ -38,7 +38,7 @@ def answered(words: Sequence[str]) -> Any:
         UserError: it printed no JSON.
     """
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    command = [sys.executable, "-m", "protocols.cli", *words[1:]]
+    command = [sys.executable, "-P", "-m", "protocols.cli", *words[1:]]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path})
     try:
         text, _ = process.communicate()

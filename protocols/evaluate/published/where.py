@@ -29,4 +29,4 @@ def located(name: str) -> Path:
     for file in files:
         if str(file).endswith(f"{SHARED}/{name}") and (path := Path(str(file.locate())).resolve()).is_file():
             return path
-    raise UserError(f"benchmarks/{name} did not come with this installation: get it from the source of this version")
+    raise UserError(f"benchmarks/{name} did not come with this installation: install seqsearch again")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Value
+from seqsearch.core.installation import shipped
 from seqsearch.core.yaml_file import read_mapping, record
 
 FILE = Path(__file__).parent / "sets.yaml"
@@ -103,4 +104,4 @@ def sets_of(method: str) -> tuple[PrintedSet, ...]:
 
 
 def _content() -> dict[str, object]:
-    return read_mapping(FILE, LARGEST, DEEPEST, SCHEMA)
+    return read_mapping(shipped(FILE), LARGEST, DEEPEST, SCHEMA)

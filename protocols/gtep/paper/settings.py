@@ -16,6 +16,7 @@ from protocols.gtep.paper.sets import set_of, sets_of
 from protocols.gtep.paper.tables import DIVERGED
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Value
+from seqsearch.core.installation import shipped
 from seqsearch.core.text import nearest
 from seqsearch.core.typed import brief
 from seqsearch.core.yaml_file import read_mapping, record
@@ -155,7 +156,7 @@ def printed_list(name: str) -> PrintedList:
 @cache
 def printed_lists() -> Mapping[str, PrintedList]:
     """All lists, by name, in the paper's order."""
-    return MappingProxyType({each.name: each for each in read_lists(FILE)})
+    return MappingProxyType({each.name: each for each in read_lists(shipped(FILE))})
 
 
 def read_lists(path: Path) -> tuple[PrintedList, ...]:

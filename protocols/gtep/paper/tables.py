@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from seqsearch.core.errors import UserError
+from seqsearch.core.installation import shipped
 from seqsearch.core.yaml_file import read_mapping, record
 from seqsearch.selection.harmonic import harmonic
 
@@ -87,7 +88,7 @@ class PrintedTable(Heading):
 @cache
 def printed_tables() -> Mapping[int, PrintedTable]:
     """Tables 7 to 22, by number."""
-    return MappingProxyType({table.number: table for table in read_tables(FILE)})
+    return MappingProxyType({table.number: table for table in read_tables(shipped(FILE))})
 
 
 def read_tables(path: Path) -> tuple[PrintedTable, ...]:

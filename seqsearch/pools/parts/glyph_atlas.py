@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.core.errors import UserError
+from seqsearch.core.installation import shipped
 
 ATLAS = Path(__file__).parents[1] / "glyphs_atlas.npz"
 TILE = 32
@@ -94,11 +94,7 @@ def load_atlas(part: str) -> Atlas:
     Raises:
         UserError: the file is missing.
     """
-    if not ATLAS.exists():
-        raise UserError(
-            f"the glyph atlas {ATLAS.name} is missing: make it with python -m seqsearch.building.glyph_atlas"
-        )
-    with np.load(ATLAS, allow_pickle=False) as file:
+    with np.load(shipped(ATLAS), allow_pickle=False) as file:
         data = {key.removeprefix(f"{part}_"): file[key] for key in file.files if key.startswith(f"{part}_")}
     font_names = data["font_names"].tolist()
     return Atlas(

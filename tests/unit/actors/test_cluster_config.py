@@ -14,12 +14,13 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[3]
+CLUSTER = ROOT / "protocols" / "cli" / "templates" / "cluster.yaml"
 OPEN_PORTS = ("0.0.0.0", "::")
 
 
 @pytest.fixture
 def config() -> dict[str, Any]:
-    read: dict[str, Any] = yaml.safe_load((ROOT / "cluster.yaml").read_text())
+    read: dict[str, Any] = yaml.safe_load(CLUSTER.read_text())
     return read
 
 
@@ -76,7 +77,7 @@ def test_every_node_asks_for_the_token(config: dict[str, Any]) -> None:
 def test_the_dashboard_listens_on_loopback_only(config: dict[str, Any]) -> None:
     [start] = [c for c in as_launched(config)["head_start_ray_commands"] if "ray start" in c]
     assert re.findall(r"--dashboard-host=(\S+)", start) == ["127.0.0.1"]
-    assert not any(address in (ROOT / "cluster.yaml").read_text() for address in OPEN_PORTS)
+    assert not any(address in CLUSTER.read_text() for address in OPEN_PORTS)
 
 
 def test_what_is_mounted_is_there_and_can_be_installed(config: dict[str, Any], tmp_path: Path) -> None:

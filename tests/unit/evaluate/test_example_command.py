@@ -14,8 +14,8 @@ import pytest
 from tests.studies import finished_run
 from tests.unit.evaluate.commands import rows, told
 
-EXAMPLE = Path(__file__).parents[3] / "docs" / "example_command.py"
-LABEL = "cmd:example_command.py"
+EXAMPLE = Path(__file__).parents[3] / "protocols" / "cli" / "templates" / "command.py"
+LABEL = "cmd:command.py"
 
 
 def by_hand(sequence: Path, out: Path) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import pytest
 from protocols.evaluate.parts.source import read_source
 from seqsearch.core.errors import UserError
 from seqsearch.results.frozen import (
+    FILES,
     FOLDER,
     checksum_of,
     find_frozen,
@@ -216,3 +217,7 @@ def test_a_digest_is_made_as_the_docs_say() -> None:
         sequences = [[sorted(task) for task in s.tasks] for s in frozen.sequences]
         text = json.dumps(["frozen order", sequences], sort_keys=True, separators=(",", ":"))
         assert frozen.order.digest == hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def test_the_files_that_every_installation_has_are_all_there_are() -> None:
+    assert sorted(FILES) == sorted(path.name for path in FOLDER.glob("*.json"))

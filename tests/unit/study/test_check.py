@@ -12,7 +12,7 @@ from protocols.cli.main import main
 from seqsearch.study.check_contracts import TESTS
 from seqsearch.study.check_interrupted import middles
 from seqsearch.study.check_made_for import embedded_backbone
-from tests.conformance.lab import EXAMPLE, EXAMPLE_PAIRS, EXAMPLE_REPLAY, PAIRS
+from tests.conformance.lab import EXAMPLE, EXAMPLE_PAIRS, EXAMPLE_REPLAY, PAIRS, TEMPLATES
 
 METHOD = """
 import torch
@@ -68,7 +68,7 @@ def test_the_examples_keep_them_all(method: str) -> None:
 def test_what_the_docs_say_of_replay_is_the_example() -> None:
     docs = Path(__file__).parents[3] / "docs"
     text = (docs / "methods.md").read_text().split("- **Exemplars**")[1].split("\n- **")[0]
-    code = [line.strip() for line in (docs / "example_replay.py").read_text().splitlines()]
+    code = [line.strip() for line in (TEMPLATES / "replay.py").read_text().splitlines()]
     quoted = [line.strip() for line in text.splitlines() if line.startswith(" " * 6)]
     assert any("task.replay(" in line for line in quoted)
     assert set(quoted) <= set(code)

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
+from tests.conformance.lab import TEMPLATES
 
 LEARNER = """
 import numpy as np
@@ -68,12 +69,12 @@ def test_a_state_of_another_form_is_told_alone(tmp_path: Path, value: str) -> No
 
 
 def test_the_example_keeps_them_and_is_told_beside_others() -> None:
-    example = Path(__file__).parents[3] / "docs" / "example_learner.py"
+    example = TEMPLATES / "learner.py"
     result = CliRunner().invoke(main, ["check", f"{example}:FadingMeans:keep=0.9"])
     assert result.exit_code == 0, result.output
     assert result.stdout.count(": ok\n") == 8
     last = result.stdout.splitlines()[-3:]
-    assert [line.split(":")[0] for line in last] == ["example_learner.py", "ncm", "blind"]
+    assert [line.split(":")[0] for line in last] == ["learner.py", "ncm", "blind"]
     figures = [[float(word.rstrip(",")) for word in line.split() if word[:2] == "0."] for line in last]
     assert figures[0][0] > figures[2][0], "means that fade see the image, the blind one does not"
 

@@ -108,7 +108,7 @@ def test_methods(world: World) -> None:
     assert "finetune:epochs=1 on glyph_vit.r1-" in tuned.source
     found = confusion(POOL, EXAMPLE, seed=3)
     assert found.pairs().max() > 0
-    assert found.source.startswith("confusion of example_method.py:ShrunkenMeans on ")
+    assert found.source.startswith("confusion of method.py:ShrunkenMeans on ")
 
 
 def test_some_classes_in_any_order() -> None:

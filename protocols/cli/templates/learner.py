@@ -1,4 +1,4 @@
-"""A whole learner of streams, to copy: class means that forget. ``--methods docs/example_learner.py:FadingMeans:keep=0.9``"""
+"""A whole learner of streams, to copy: class means that forget. ``--methods learner.py:FadingMeans:keep=0.9``"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Nearest class mean, means drawn towards their common centre: ``--methods docs/example_method.py:ShrunkenMeans``."""
+"""Nearest class mean, means drawn towards their common centre: ``--methods method.py:ShrunkenMeans``."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""A linear head on frozen features, with a few images of each class replayed: ``--methods docs/example_replay.py:TinyReplay``."""
+"""A linear head on frozen features, with a few images of each class replayed: ``--methods replay.py:TinyReplay``."""
 
 from dataclasses import dataclass
 

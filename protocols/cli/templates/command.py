@@ -1,6 +1,6 @@
 """A learner by command: Avalanche's Replay, with a small network from scratch, on a sequence that seqsearch hands over.
 
-    seqsearch score RUN --methods 'cmd:python docs/example_command.py {sequence} {out}'
+    seqsearch score RUN --methods 'cmd:python command.py {sequence} {out}'
 
 It needs avalanche-lib, torch and Pillow, and nothing of seqsearch: `{sequence}` is a folder with `sequence.json`, `manifest.csv`
 and images by path, `{out}` the JSON file to be written. The same seed gives the same result.

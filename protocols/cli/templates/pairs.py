@@ -1,4 +1,4 @@
-"""A linear head on the class token of image-text pairs: ``--methods docs/example_pairs.py:TokenHead --backbone glyph_flava``."""
+"""A linear head on the class token of image-text pairs: ``--methods pairs.py:TokenHead --backbone glyph_flava``."""
 
 from dataclasses import dataclass
 
