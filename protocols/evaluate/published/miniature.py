@@ -44,7 +44,7 @@ RUNS = ("cldyb", "edge", "gtep", "mcil", "online", "score")
 SMALL = {"M": 64, "draws": 8, "tii_draws": 4, "freeze_epochs": 0}
 """Values of hyperparameters beside numbers of epochs, which become 1."""
 SIZES = {"cldyb": Size(22, 12), "edge": Size(4, 12), "gtep": Size(12, 12), "mcil": Size(20, 6), "online": Size(5, 0)}
-LONG = Size(5, 0, (120_000, 800, 60), side=4)
+LONG = Size(20, 0, (120_000, 800, 60), side=4)
 """Of streams on which a shift is chosen; to choose it, labels alone are looked at."""
 _VALUE = re.compile(r"(?<=\w)=([^\]]*)\]")
 
