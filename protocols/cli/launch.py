@@ -6,7 +6,7 @@ import dataclasses
 import importlib
 import json
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +72,7 @@ def launch(
     finally:
         folder.close()
     exported = ended.exported or protocol.read(folder.path)
-    print_exported(report, exported.summary, runtime.json)
+    print_exported(report, exported.summary, runtime.json, folder.config)
     if not runtime.silent:
         _tell_where(folder.path, ended.finished and hasattr(report, "write_report"))
     if not ended.finished:
@@ -118,17 +118,12 @@ def print_summary(run: Path, as_json: bool) -> None:
     Raises:
         UserError: no run, or nothing of it was exported yet.
     """
-    from protocols.report.hyperparameters import hyperparameters, render
     from seqsearch.results.run import read_config
 
     protocol = _protocol_of(run)
     _tell_running(run, Inside(run).has(STATS))
-    report, summary, config = presentation(protocol), protocol.read(run).summary, read_config(run)
-    if as_json:
-        click.echo(json.dumps({**report.to_json(summary), "hyperparameters": hyperparameters(config)}))
-    else:
-        _print(report.render(summary))
-        _print(render(config))
+    config = read_config(run)
+    print_exported(presentation(protocol), protocol.read(run).summary, as_json, config, settings=True)
 
 
 def print_sequences(run: Path, as_json: bool) -> None:
@@ -188,12 +183,26 @@ def _protocol_of(run: Path) -> Protocol[Any, Any]:
     return protocol
 
 
-def print_exported(report: Any, summary: Any, as_json: bool) -> None:
-    """A summary on stdout."""
+def print_exported(
+    report: Any, summary: Any, as_json: bool, config: Mapping[str, Any], *, settings: bool = False
+) -> None:
+    """A summary on stdout; of a run on stand-in data, as its ``config`` says, it begins with that.
+
+    With ``settings`` the hyperparameters of each method follow.
+    """
+    from protocols.report.hyperparameters import hyperparameters, render
+    from protocols.running.provenance import STAND_IN, stand_in
+
+    warned = {"stand_in": STAND_IN} if stand_in(config) else {}
     if as_json:
-        click.echo(json.dumps(report.to_json(summary)))
-    else:
-        _print(report.render(summary))
+        trained_with = {"hyperparameters": hyperparameters(config)} if settings else {}
+        click.echo(json.dumps({**warned, **report.to_json(summary), **trained_with}))
+        return
+    for text in warned.values():
+        click.echo(text)
+    _print(report.render(summary))
+    if settings:
+        _print(render(config))
 
 
 def _print(said: Any) -> None:

@@ -200,9 +200,9 @@ def _opened(sources: Sequence[tuple[str, str]], out: Path) -> list[tuple[str, Po
 def _record(report: Report, out: Path) -> dict[str, Any]:
     import dataclasses
 
-    from seqsearch.pools import parquet
+    from seqsearch.pools.open import build_pool
 
-    digest = parquet.build(str(out)).digest
+    digest = build_pool(str(out)).digest
     return {
         "pool": str(out),
         "digest": digest,

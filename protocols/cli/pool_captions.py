@@ -35,6 +35,10 @@ def caption_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Drop captions that hold the class's name (full), or its last word (head).  [default: full with --captions]",
         ),
         click.option(
+            "--synonyms", type=click.Path(path_type=Path), metavar="FILE.json",
+            help='Other names of classes, looked for as their names are: {"class": ["other name", ...]}.',
+        ),
+        click.option(
             "--captioned-only", is_flag=True, help="Leave out images without a caption, and captions without an image."
         ),
     )  # fmt: skip
@@ -44,7 +48,12 @@ def caption_flags(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def asked_captions(
-    captions: Path | None, columns: str | None, bound: str | None, leaks: str | None, captioned_only: bool
+    captions: Path | None,
+    columns: str | None,
+    bound: str | None,
+    leaks: str | None,
+    synonyms: Path | None,
+    captioned_only: bool,
 ) -> CaptionOptions | None:
     """What the flags ask for; None if they ask for nothing.
 
@@ -56,9 +65,13 @@ def asked_captions(
     if captions is None and (columns is not None or bound is not None or captioned_only):
         flag = "--caption-columns" if columns is not None else "--bound" if bound is not None else "--captioned-only"
         raise UserError(f"{flag} belongs to --captions FILE: give that too, or leave it out")
-    if captions is None and leaks is None:
+    if synonyms is not None and leaks == "keep":
+        raise UserError(
+            "--synonyms are names that --leaks looks for, and --leaks keep looks for none: leave one of them out"
+        )
+    if captions is None and leaks is None and synonyms is None:
         return None
-    return CaptionOptions(captions, columns, bound, leaks or "full", captioned_only)
+    return CaptionOptions(captions, columns, bound, leaks or "full", synonyms, captioned_only)
 
 
 def captioned_sources(
@@ -79,12 +92,13 @@ def captioned_sources(
             f"--captions {asked.source} is of one SRC, here are {len(named)}: make a file of each, then one of these files "
             "(captions stay)"
         )
+    asking = "--leaks" if asked.synonyms is None else "--synonyms"
     sources: list[tuple[str, Pool]] = []
     said = {}
     for name, pool in named:
         if asked.source is None and not getattr(pool, "captioned", False):
             raise UserError(
-                f"--leaks: source {name!r} has no captions: give them with --captions, or leave --leaks out"
+                f"{asking}: source {name!r} has no captions: give them with --captions, or leave {asking} out"
             )
         told, said[name] = captioned(pool, asked)
         sources.append((name, told))

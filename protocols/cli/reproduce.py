@@ -21,17 +21,25 @@ from seqsearch.core.text import shown
 @click.argument("name", required=False)
 @click.option("--data", type=click.Path(path_type=Path), metavar="DIR", help="Folder that the data sets lie in.")
 @click.option(
+    "--miniature",
+    is_flag=True,
+    help="Try it in minutes, without its data: small stand-in data, few tasks and epochs, an embedded network.",
+)
+@click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR",
-    help="Where the runs are kept, and gone on with.  [default: runs/reproduce-NAME]",
+    help="Where the runs are kept, and gone on with.  [default: runs/reproduce-NAME, or runs/miniature-NAME]",
 )  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Say what it needs and would cost, and stop.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def reproduce(name: str | None, data: Path | None, out: Path | None, dry_run: bool, as_json: bool) -> None:
+def reproduce(
+    name: str | None, data: Path | None, miniature: bool, out: Path | None, dry_run: bool, as_json: bool
+) -> None:
     """List published results with what came of them here; with NAME run that one, and print published, ours and the difference.
 
     \b
     seqsearch reproduce
     seqsearch reproduce cldyb-table-1-ranks
+    seqsearch reproduce gtep-table-14 --miniature
     seqsearch reproduce gtep-table-14 --data ~/data --dry-run
     """
     from protocols.evaluate.published.ledger import read_ledger
@@ -39,27 +47,54 @@ def reproduce(name: str | None, data: Path | None, out: Path | None, dry_run: bo
     from protocols.evaluate.published.where import LEDGER, RESULTS, located
 
     last_words("stopped; run the same again to go on")
+    if miniature and data is not None:
+        raise UserError(f"--miniature makes its own stand-in data: leave --data {data} out")
     if data is not None and not data.is_dir():
         raise UserError(f"--data {data} is no folder")
     ledger = read_ledger(located(LEDGER))
     if name is not None:
-        _one(ledger, name, data, out, dry_run, as_json)
+        entry = ledger.entry(name)
+        if miniature and entry.data and entry.commands:
+            _miniature(ledger, entry, out, dry_run, as_json)
+            return
+        if miniature and not entry.needs:
+            click.echo(f"{name} needs no data: it is run as it is, not as a miniature", err=True)
+        _one(ledger, entry, data, out, dry_run, as_json)
         return
-    if data or out or dry_run:
-        raise UserError("--data, --out and --dry-run are of one result: seqsearch reproduce NAME")
+    if data or out or dry_run or miniature:
+        raise UserError("--data, --miniature, --out and --dry-run are of one result: seqsearch reproduce NAME")
     from protocols.report.published import listing, to_json
 
     pairs = joined(ledger, read_results(located(RESULTS)))
     _print([to_json(ledger, *pair) for pair in pairs] if as_json else listing(ledger, pairs), as_json)
 
 
-def _one(ledger: Any, name: str, data: Path | None, out: Path | None, dry_run: bool, as_json: bool) -> None:
-    from protocols.evaluate.published.answers import Failed
+def _miniature(ledger: Any, entry: Any, out: Path | None, dry_run: bool, as_json: bool) -> None:
+    """An entry made small, on stand-in data below the folder of results."""
+    from protocols.evaluate.published.miniature import miniature, write_data
+    from protocols.evaluate.published.running import Places, key
+    from protocols.report.published import in_miniature, miniature_json, miniature_outcome
+
+    with ExitStack() as stack:
+        folder = out or Path("runs") / f"miniature-{entry.name}"
+        if dry_run:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        small = miniature(entry)
+        out = folder / key(small, None, {})
+        places = Places(out / "standin", out)
+        write_data(ledger, entry, out / "standin")
+        click.echo("\n".join(map(shown, in_miniature(ledger, entry, small, places))), err=as_json)
+        if (figures := _run(small, places, dry_run, as_json)) is None:
+            return
+    _print(miniature_json(small, figures) if as_json else miniature_outcome(small, figures), as_json)
+
+
+def _one(ledger: Any, entry: Any, data: Path | None, out: Path | None, dry_run: bool, as_json: bool) -> None:
     from protocols.evaluate.published.lying import lying
-    from protocols.evaluate.published.running import Places, check, kept, key, missing, run, unlike
+    from protocols.evaluate.published.running import Places, check, kept, key, missing, unlike
     from protocols.report.published import figure_json, needs, outcome
 
-    entry = ledger.entry(name)
+    name = entry.name
     if out is not None and not kept(entry):
         raise UserError(f"{name} leaves no runs behind: leave --out {out} out")
     with ExitStack() as stack:
@@ -72,23 +107,32 @@ def _one(ledger: Any, name: str, data: Path | None, out: Path | None, dry_run: b
         lines = needs(ledger, entry, gone, there, places)
         click.echo("\n".join(map(shown, lines)), err=as_json)
         check(ledger, entry, data)
-        try:
-            if dry_run:
-                _costs(entry, places, as_json)
-                return
-            if others := unlike(places):
-                more = "of other data, of another entry or version; they are not used"
-                click.echo(shown(f"beside {places.out} are runs {more}: {', '.join(others[:5])}"), err=True)
-            figures = run(entry, places, lambda said: click.echo(shown(said), err=True))
-        except Failed as error:
-            if error.code == 2:  # it has said in its line what is wrong
-                sys.exit(2)
-            raise
+        if not dry_run and (others := unlike(places)):
+            more = "of other data, of another entry or version; they are not used"
+            click.echo(shown(f"beside {places.out} are runs {more}: {', '.join(others[:5])}"), err=True)
+        if (figures := _run(entry, places, dry_run, as_json)) is None:
+            return
     if as_json:
         made = {"name": name, "conditional": entry.conditional, "figures": [figure_json(f) for f in figures]}
         click.echo(json.dumps(made))
     else:
         _print(outcome(entry, figures), False)
+
+
+def _run(entry: Any, places: Any, dry_run: bool, as_json: bool) -> Any:
+    """The figures that its commands give; None if only costs were asked for, which are printed."""
+    from protocols.evaluate.published.answers import Failed
+    from protocols.evaluate.published.running import run
+
+    try:
+        if dry_run:
+            _costs(entry, places, as_json)
+            return None
+        return run(entry, places, lambda said: click.echo(shown(said), err=True))
+    except Failed as error:
+        if error.code == 2:  # it has said in its line what is wrong
+            sys.exit(2)
+        raise
 
 
 def _costs(entry: Any, places: Any, as_json: bool) -> None:

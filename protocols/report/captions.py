@@ -61,6 +61,7 @@ def _leaks(f: Found) -> list[str]:
         return ["captions that name their class were not looked for (--leaks keep)"]
     what = "their class's name" if k.level == "full" else "the last word of their class's name"
     lines = [f"{counted(k.captions, 'caption')} dropped that hold {what} (--leaks {k.level})"]
+    lines[0] += f", or one of {counted(k.synonyms, 'synonym')}" * bool(k.synonyms)
     lines[0] += f", {counted(k.samples, 'image')} with them, whose captions all do" * bool(k.samples)
     most = sorted(k.classes, key=lambda c: -c["captions"])
     for c in most[:SHOWN]:

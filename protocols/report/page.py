@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.report.tables import bullets
+from protocols.running.provenance import STAND_IN, stand_in
 from seqsearch.core.text import shown_lines
 from seqsearch.storage.files import atomic_path
 
@@ -100,6 +101,8 @@ details { margin-top: 20px; } summary { cursor: pointer; font-weight: 600; margi
   overflow-wrap: anywhere; }
 .identity td { text-align: left; white-space: normal; overflow-wrap: anywhere; vertical-align: top; font-size: 13.5px; }
 .identity td:first-child { color: var(--soft); padding-right: 24px; min-width: 200px; }
+.standin { position: fixed; inset: auto 0 0 0; max-width: none; margin: 0; padding: 8px 24px; text-align: center;
+  font-weight: 650; background: var(--found); color: var(--page); }
 @media (max-width: 620px) { th:first-child, td:first-child { overflow-wrap: anywhere; }
   .step { grid-template-columns: 1fr; gap: 6px; } main { padding: 24px 16px 48px; } }
 @media print { .identity { display: none; } main { padding: 0; } }
@@ -154,10 +157,13 @@ def write_summary(
 
 
 def identity(config: dict[str, Any]) -> str:
-    """Everything that ``config.json`` says, folded up."""
+    """Everything that ``config.json`` says, folded up; of a run on stand-in data with a banner that stays in view."""
+    warned = f'<p class="standin">{escape(STAND_IN)}</p>\n' if stand_in(config) else ""
     rows = "".join(f"<tr><td>{escape(k)}</td><td>{escape(v)}</td></tr>" for k, v in _flat("", config))
     title = "Settings and identity of the run"
-    return f"<details class='identity'><summary>{title}</summary>\n<table><tbody>{rows}</tbody></table></details>"
+    return (
+        f"{warned}<details class='identity'><summary>{title}</summary>\n<table><tbody>{rows}</tbody></table></details>"
+    )
 
 
 def _flat(prefix: str, value: Any) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from rich.console import RenderableType
 from protocols.evaluate.published.figures import Figure, number
 from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.lying import Lying
+from protocols.evaluate.published.miniature import networks
 from protocols.evaluate.published.records import Data, Entry, Ledger
 from protocols.evaluate.published.results import Result, joined, read_results
 from protocols.evaluate.published.running import Places, commands, kept
@@ -122,6 +123,41 @@ def outcome(entry: Entry, figures: Sequence[Figure]) -> RenderableType:
     if entry.conditional:
         parts.append(line(f"ours are conditional on: {entry.conditional}"))
     return Group(*parts, columns_of("published"))
+
+
+STANDS = "STAND-IN DATA: these figures mean nothing, and are compared with no published figure"
+
+
+def in_miniature(ledger: Ledger, entry: Entry, small: Entry, places: Places) -> list[str]:
+    """What a miniature of an entry is, what it stands in for, and what it runs."""
+    lines = [f"MINIATURE of {entry.name} on STAND-IN DATA: {ledger.paper(entry)}, {entry.where}: {entry.of}"]
+    lines += [f"  stand-in data: {places.data}/{d.path} instead of {d.name}" for d in ledger.needed(entry)]
+    if said := networks(entry):
+        lines.append(f"  network: {said}")
+    lines += [f"  $ {c}" for c in commands(small, places)]
+    return [*lines, f"  runs are kept in {places.out}; the same command goes on with them"]
+
+
+def miniature_outcome(small: Entry, figures: Sequence[Figure]) -> RenderableType:
+    """The figures of a miniature, without the published ones."""
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+
+    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
+    for heading in ("row", "column", "on stand-in data"):
+        grid.add_column(heading, overflow="fold")
+    for f in figures:
+        grid.add_row(*map(line, (f.row, f.column, _number(f, f.ours))))
+    there = sum(f.ours is not None for f in figures)
+    said = f"{small.name} runs to its end here: {there} of {count(len(figures), 'figure')} came out"
+    return Group(line(STANDS, "bold"), line(""), grid, line(""), line(said))
+
+
+def miniature_json(small: Entry, figures: Sequence[Figure]) -> dict[str, Any]:
+    """The same as plain values."""
+    found = [{"row": f.row, "column": f.column, "on_stand_in_data": f.ours} for f in figures]
+    return {"name": small.name, "stand_in": STANDS, "figures": found}
 
 
 def _meaning(figures: Sequence[Figure]) -> str:

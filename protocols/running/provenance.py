@@ -8,6 +8,7 @@ from typing import Any
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import built, fits
+from seqsearch.pools.stand_in import has_mark
 
 CIRCULAR = (
     "Hyperparameters were tuned on the first tasks of a searched sequence (--tune-on first, the paper's way): the methods are "
@@ -18,6 +19,7 @@ SEPARATED = (
     "Found sequences are those of a duel: each was searched to be worse for one method than for the other, which is therefore "
     "not held out of it, but favoured."
 )
+STAND_IN = "This run used STAND-IN DATA (reproduce --miniature): its figures mean nothing and compare with no published figure."
 CHANGEABLE = "files-"
 """Beginning of the digest of a pool that is known by path, size and time of its files."""
 
@@ -78,6 +80,8 @@ def biases(config: Mapping[str, Any]) -> list[str]:
     said = settings if isinstance(settings, dict) else {}
     inherited = identity.get("biases") if isinstance(identity, dict) else None
     found = [str(b) for b in inherited] if isinstance(inherited, list) else []
+    if stand_in(config):
+        found.append(STAND_IN)
     if said.get("reward_split") == "test":
         found.append(REWARDED_ON_TEST)
     if config.get("tuned") and said.get("tune_on") == "first":
@@ -85,6 +89,13 @@ def biases(config: Mapping[str, Any]) -> list[str]:
     if config.get("protocol") == "duel" and said.get("find") in ("a", "b", "both"):
         found.append(SEPARATED)
     return list(dict.fromkeys(found))
+
+
+def stand_in(config: Mapping[str, Any]) -> bool:
+    """Whether a run, or a run whose sequences it uses, is on stand-in data."""
+    identity = config.get("identity")
+    inherited = identity.get("biases") if isinstance(identity, dict) else None
+    return has_mark(identity) or (isinstance(inherited, list) and STAND_IN in inherited)
 
 
 def _pools(config: Mapping[str, Any]) -> tuple[PoolRecord, ...]:

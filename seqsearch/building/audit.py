@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.building.clauses import Coded, taken
-from seqsearch.building.leaks import forms_of, holding, normalised
+from seqsearch.building.leaks import forms_of, holding, spelt
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable, shortened
 from seqsearch.pools.base import ClassInfo
@@ -108,7 +108,7 @@ def _naming(codes: NDArray[np.int64], values: list[str], labels: NDArray[np.int6
     """Share of the images whose value holds the name of their class, of which there are these ``forms``."""
     there = codes >= 0
     pairs, counts = np.unique(np.stack([labels[there], codes[there]]), axis=1, return_counts=True)
-    normal, held = normalised(values), 0
+    normal, held = spelt(values), 0
     for label in np.unique(pairs[0]).tolist():
         own = pairs[0] == label
         held += int(counts[own][holding(taken(normal, pairs[1][own]), forms[label])].sum())

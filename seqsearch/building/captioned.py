@@ -15,6 +15,7 @@ from seqsearch.building.caption_files import read_captions
 from seqsearch.building.clauses import columns_of, read_coded, sentences
 from seqsearch.building.leaks import Leaks, without_leaks
 from seqsearch.building.matching import matched, paths_of
+from seqsearch.building.synonyms import read_synonyms
 from seqsearch.building.told import NUL, Told
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
@@ -32,6 +33,7 @@ class CaptionOptions:
         columns: of a table, to be told: ``default``, ``all``, or names with commas; None: it holds texts.
         bound: field or column that says what an image is of.
         leaks: captions that hold the class's name (``full``) or its last word (``head``) are dropped; ``keep`` keeps all.
+        synonyms: JSON file of other names of classes, which are looked for as the names are.
         captioned_only: images without a caption, and captions without an image, are left out instead of refused.
     """
 
@@ -39,6 +41,7 @@ class CaptionOptions:
     columns: str | None = None
     bound: str | None = None
     leaks: str = "full"
+    synonyms: Path | None = None
     captioned_only: bool = False
 
 
@@ -94,10 +97,11 @@ def captioned(pool: Pool, options: CaptionOptions) -> tuple[Captioned, Found]:
         UserError: captions cannot be read, matched or used; see `read_captions`, `matched` and `check_audit`.
     """
     total = int(row_offsets(pool.classes)[-1])
+    others = read_synonyms(options.synonyms, pool.classes) if options.synonyms else None
     if options.source is None:
         own: Any = pool
         texts = own.captions(np.arange(total)) if getattr(pool, "captioned", False) else [[]] * total
-        kept, leaks = without_leaks(pool.classes, texts, options.leaks)
+        kept, leaks = without_leaks(pool.classes, texts, options.leaks, others)
         values = _sets_of(pool, total)
         return Captioned(pool, texts, kept, pool.given, values), Found(leaks)
     told = read_captions(options.source, options.bound, options.columns is not None)
@@ -108,7 +112,7 @@ def captioned(pool: Pool, options: CaptionOptions) -> tuple[Captioned, Found]:
     if options.columns is not None:
         _tell(told, record, pool, options, found)
     texts = [told.texts[r] if r >= 0 else [] for r in record.tolist()]
-    kept, found.leaks = without_leaks(pool.classes, texts, options.leaks)
+    kept, found.leaks = without_leaks(pool.classes, texts, options.leaks, others)
     values = [] if told.bound is None else [told.bound[r] if r >= 0 else None for r in record.tolist()]
     given = pool.given if told.splits is None else _given(told, record)
     found.torn = _torn(pool, values, given)

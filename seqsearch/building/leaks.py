@@ -1,21 +1,22 @@
 """Captions that name their class ("Multimodal class-incremental learning benchmark": such samples are removed; how is not said).
 
-A caption leaks if the class's name stands in it as whole words, whatever the case, accents and punctuation, a word perhaps in
-the possessive, two of them perhaps written as one, the last perhaps in the plural. Captions are judged one by one: an image is
-dropped when none of its captions is left.
+A caption leaks if the class's name, or a synonym of it, stands in it as whole words, whatever the case, accents, umlauts,
+invisible characters and punctuation, a word perhaps in the possessive, two of them perhaps written as one, the last in the other
+number. Captions are judged one by one: an image is dropped when none of its captions is left.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.building.number import plurals, singulars
 from seqsearch.building.writing import strings
 from seqsearch.pools.base import ClassInfo, Rows, row_offsets
 
@@ -29,6 +30,26 @@ BATCH = 50_000
 BETWEEN = "(?: ?s)? ?"
 """What may stand between two words of a name (as a pattern): ``brewer s blackbird`` is a brewer blackbird, and ``blackfooted`` is
 black footed."""
+OTHERWISE = " \n "
+"""What stands between spellings of one text: no name spans it."""
+LETTERS = {
+    "ß": "ss",
+    "æ": "ae",
+    "œ": "oe",
+    "ø": "o",
+    "đ": "d",
+    "ð": "d",
+    "þ": "th",
+    "ł": "l",
+    "\u0131": "i",
+    "ŧ": "t",
+    "ħ": "h",
+}
+"""Letters that have no accent to drop, and what is written where they cannot be."""
+WRITTEN_OUT = (("([aou])\u0308", r"\1e"), ("a\u030a", "aa"), ("ø", "oe"))
+"""Umlauts and the like, decomposed, as they are written without accents: ``Mueller``."""
+_SPELT = f"\\p{{Cf}}|{'|'.join(pattern for pattern, _ in WRITTEN_OUT)}"
+"""What a text has that may be spelt otherwise."""
 _NO_NAME = re.compile(r"(class |label |category )?[\d ]*")
 """Names that stand for numbers: nobody writes them into a caption."""
 
@@ -41,6 +62,7 @@ class Leaks:
         captions: dropped, of ``of_captions``; ``samples`` of ``of_samples`` (images that had a caption).
         classes: group, class, captions and samples dropped, examples; of those with any.
         nameless: classes whose names are numbers: nothing can be looked for.
+        synonyms: further names that were looked for.
     """
 
     level: str
@@ -50,17 +72,26 @@ class Leaks:
     of_samples: int = 0
     classes: list[dict[str, Any]] = field(default_factory=list)
     nameless: list[str] = field(default_factory=list)
+    synonyms: int = 0
 
 
 def without_leaks(
-    classes: Sequence[ClassInfo], texts: Sequence[list[str]], level: str
+    classes: Sequence[ClassInfo],
+    texts: Sequence[list[str]],
+    level: str,
+    synonyms: Mapping[tuple[str, str], Sequence[str]] | None = None,
 ) -> tuple[list[list[str]], Leaks]:
-    """The captions of each image ``[n]`` (rows of ``classes``) without those that name its class, and what was dropped."""
-    kept, report = list(texts), Leaks(level)
+    """The captions of each image ``[n]`` (rows of ``classes``) without those that name its class, and what was dropped.
+
+    ``synonyms``: other names of classes, by group and name.
+    """
+    kept, report, others = list(texts), Leaks(level, synonyms=sum(map(len, (synonyms or {}).values()))), synonyms or {}
     offsets, forms = row_offsets(classes), forms_of([c.name for c in classes])
+    for own, c in zip(forms, classes, strict=True):
+        own += itertools.chain.from_iterable(forms_of(others.get((c.group, c.name), ())))
     for low, high in _batches(texts, offsets):
         flat = [t for row in range(int(offsets[low]), int(offsets[high])) for t in texts[row]]
-        normal, start = normalised(flat), 0
+        normal, start = spelt(flat), 0
         for index in range(low, high):
             rows = range(int(offsets[index]), int(offsets[index + 1]))
             own = flat[start : start + sum(len(texts[row]) for row in rows)]
@@ -106,38 +137,83 @@ def _drop(
 
 def leaking(captions: Sequence[str], name: str, level: str = "full") -> NDArray[np.bool_]:
     """Whether each caption ``[n]`` holds the name of the class (``full``), or that or its last word (``head``)."""
-    return holding(normalised(captions), forms_of([name])[0], level)
+    return holding(spelt(captions), forms_of([name])[0], level)
 
 
 def holding(normal: Any, forms: Sequence[str], level: str = "full") -> NDArray[np.bool_]:
-    """The same, of captions that are `normalised` and of the `forms_of` the name."""
+    """The same, of captions as they are `spelt` and of the `forms_of` the name."""
     import pyarrow.compute as pc
 
     if level == "keep" or not forms or not len(normal):
         return np.zeros(len(normal), dtype=bool)
     all_forms = [*forms, *(_words(form)[-1] for form in forms)] if level == "head" else forms
-    wanted = "|".join(map(_with_plurals, dict.fromkeys(all_forms)))
+    wanted = "|".join(map(_pattern, dict.fromkeys(all_forms)))
     return np.array(pc.match_substring_regex(normal, pattern=f"(^| )({wanted})( |$)").to_pylist(), dtype=bool)
 
 
+def spelt(texts: Sequence[str]) -> Any:
+    """Texts `normalised`; of one that may be spelt otherwise all spellings, with `OTHERWISE` between them: umlauts written out,
+    and blanks where invisible format characters are.
+
+    >>> spelt(["M\u00fcller", "alba\u200btross"]).to_pylist()
+    ['muller \\n mueller', 'albatross \\n alba tross']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = normalised(texts)
+    lower = _decomposed(texts)
+    odd = np.flatnonzero(pc.match_substring_regex(lower, pattern=_SPELT).to_numpy(zero_copy_only=False))
+    if not len(odd):
+        return found
+    kinds = [lower.take(odd)]
+    for pattern, replacement in WRITTEN_OUT:
+        kinds[0] = pc.replace_substring_regex(kinds[0], pattern=pattern, replacement=replacement)
+    kinds = [_bare(k) for text in (lower.take(odd), kinds[0]) for k in (_shown(text, ""), _shown(text, " "))]
+    columns = zip(*(k.to_pylist() for k in kinds), strict=True)
+    joined = {row: OTHERWISE.join(dict.fromkeys(own)) for row, own in zip(odd.tolist(), columns, strict=True)}
+    return pa.array([joined.get(row, text) for row, text in enumerate(found.to_pylist())], found.type)
+
+
 def normalised(texts: Sequence[str]) -> Any:
-    """Texts as they are compared: no case, no accents (NFKD), and one blank for whatever is neither letter nor digit.
+    """Texts as they are compared: no case, no accents (NFKD), no format characters, and one blank for whatever is neither letter
+    nor digit.
 
     >>> normalised(["Black-footed  Albatross's caf\u00e9"]).to_pylist()
     ['black footed albatross s cafe']
     """
+    return _bare(_shown(_decomposed(texts), ""))
+
+
+def _decomposed(texts: Sequence[str]) -> Any:
+    """Small letters, accents by themselves."""
     import pyarrow.compute as pc
 
-    lower = pc.utf8_lower(pc.utf8_normalize(strings(texts), form="NFKD"))
-    lower = pc.replace_substring(lower, pattern="ß", replacement="ss")
-    bare = pc.replace_substring_regex(pc.utf8_normalize(lower, form="NFKD"), pattern=r"\p{M}+", replacement="")
+    return pc.utf8_normalize(pc.utf8_lower(pc.utf8_normalize(strings(texts), form="NFKD")), form="NFKD")
+
+
+def _shown(texts: Any, instead: str) -> Any:
+    """Without characters that do not show (joiners, soft hyphens, marks of direction), or with something ``instead``."""
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(texts, pattern=r"\p{Cf}+", replacement=instead)
+
+
+def _bare(texts: Any) -> Any:
+    """Letters and digits alone, with a blank between words."""
+    import pyarrow.compute as pc
+
+    for letter, replacement in LETTERS.items():
+        texts = pc.replace_substring(texts, pattern=letter, replacement=replacement)
+    bare = pc.replace_substring_regex(pc.utf8_normalize(texts, form="NFKD"), pattern=r"\p{M}+", replacement="")
     return pc.utf8_trim(pc.replace_substring_regex(bare, pattern=r"[^\p{L}\p{N}]+", replacement=" "), characters=" ")
 
 
 def forms_of(names: Sequence[str]) -> list[list[str]]:
     """Each name as it may stand in a caption: without numbers before it (``001.``), and where a number is glued to a word, with
     and without it. None of a name that is a number."""
-    return [_forms(name.split()) for name in normalised(names).to_pylist()]
+    spellings = [name.split(OTHERWISE) for name in spelt(names).to_pylist()]
+    return [list(dict.fromkeys(form for text in own for form in _forms(text.split()))) for own in spellings]
 
 
 def _forms(words: list[str]) -> list[str]:
@@ -155,9 +231,15 @@ def _words(form: str) -> list[str]:
     return [w for w in form.split() if w != "s"] or form.split()
 
 
-def _with_plurals(form: str) -> str:
-    """A pattern of a name's words: each may be in the possessive, two may be written as one, the last may be in the plural."""
+def _pattern(form: str) -> str:
+    """A pattern of a name's words: each may be in the possessive, two may be written as one, and the last, as well as one before
+    ``of`` (``birds of paradise``), may be in the other number."""
     words = _words(form)
-    last, before = words[-1], "".join(f"{w}{BETWEEN}" for w in words[:-1])
-    ies = f"|{last[:-1]}ies" if last.endswith("y") else ""
-    return f"{before}(?:{last}(?: ?s|es)?{ies})"
+    nouns = [i + 1 == len(words) or words[i + 1] == "of" for i in range(len(words))]
+    return BETWEEN.join(_numbers(w) if noun else w for w, noun in zip(words, nouns, strict=True)) + "(?: ?s)?"
+
+
+def _numbers(word: str) -> str:
+    """A pattern of the singular and the plural of a word, whichever it is."""
+    found = dict.fromkeys((word, *plurals(word), *singulars(word)))
+    return f"(?:{'|'.join(found)})"

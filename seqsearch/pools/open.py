@@ -16,6 +16,7 @@ from seqsearch.core.registry import check_options, declared, located_text, made,
 from seqsearch.core.text import did_you_mean
 from seqsearch.pools.base import Pool
 from seqsearch.pools.parts.half import BEFORE_OPTIONS, OPTIONS, halved
+from seqsearch.pools.stand_in import marked
 
 PATH_KINDS = ("folder", "parquet")
 """Kinds of pools that are named by their path."""
@@ -36,7 +37,10 @@ def build_pool(text: str) -> Pool:
 def _built(text: str) -> Pool:
     whole, asked = _parts(pool_item(text))
     pool: Pool = made("pool", _kind(whole), MEMBERS)
-    return halved(pool, asked["half"], asked.get("half_seed", 0)) if asked else pool
+    pool = halved(pool, asked["half"], asked.get("half_seed", 0)) if asked else pool
+    if (digest := marked(pool.digest, (c.name for c in pool.classes))) != pool.digest:
+        pool.digest = digest
+    return pool
 
 
 def check_pool(text: str) -> None:

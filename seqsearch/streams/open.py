@@ -14,6 +14,7 @@ from seqsearch.core.paths import at_home
 from seqsearch.core.registry import check_options, declared, located_text, made, names
 from seqsearch.core.text import did_you_mean
 from seqsearch.pools.open import check_pool, located_pool, pool_item
+from seqsearch.pools.stand_in import marked
 from seqsearch.streams.base import Stream, checked
 from seqsearch.streams.pool import OPTIONS
 
@@ -33,8 +34,9 @@ def build_stream(text: str) -> Stream:
 
 
 def _built(text: str) -> Stream:
-    found: Stream = made("stream", _item(text), MEMBERS)
-    return checked(found)
+    found: Stream = checked(made("stream", _item(text), MEMBERS))
+    digest = marked(found.digest, found.classes)
+    return found if digest == found.digest else replace(found, digest=digest)
 
 
 def check_stream(text: str) -> None:

@@ -119,6 +119,7 @@ def write_captions(root: Path) -> None:
         {"image": str(p.relative_to(root / "birds")), "captions": [f"a bird with {i % 5} spots", "it sits on a branch"]}
         for i, p in enumerate(sorted((root / "birds").rglob("*.png")))
     ]
+    (root / "names.json").write_text(json.dumps({"wren": ["jenny"], "birds/rook": ["crow"]}))
     (root / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 

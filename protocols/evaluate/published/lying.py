@@ -10,6 +10,7 @@ from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import is_captioned
 from seqsearch.pools.open import build_pool
+from seqsearch.pools.stand_in import MARK, NAMED
 from seqsearch.streams.open import build_stream
 
 
@@ -30,15 +31,20 @@ def lying(ledger: Ledger, entry: Entry, data: Path) -> dict[str, Lying]:
     """The data sets of an entry in the folder ``data``, by name.
 
     Raises:
-        UserError: one is no pool (no stream), or has other classes or images than the ledger says, where that may not be.
+        UserError: one is no pool (no stream), is stand-in data, or has other classes or images than the ledger says, where that
+            may not be.
     """
     return {d.name: _lying(entry, d, data / d.path) for d in ledger.needed(entry)}
 
 
 def _lying(entry: Entry, data: Data, path: Path) -> Lying:
     if not data.classes:
+        if any(p.name.startswith(NAMED) for p in path.glob("*/*")):
+            raise _standing_in(entry, data, path)
         return Lying(_files(path))
     digest, classes, images = _counted(data, path)
+    if digest.endswith(MARK):
+        raise _standing_in(entry, data, path)
     counts = {"classes": (classes, data.classes), "images": (images, data.images)}
     odd = [
         (what, f"{there:,} {what}, not {said:,}") for what, (there, said) in counts.items() if said and there != said
@@ -48,6 +54,12 @@ def _lying(entry: Entry, data: Data, path: Path) -> Lying:
             f"{entry.name} was not run: {path} is not {data.name} as the ledger has it: {'; '.join(wrong)}; {data.where}"
         )
     return Lying(digest, "; ".join(text for _, text in odd))
+
+
+def _standing_in(entry: Entry, data: Data, path: Path) -> UserError:
+    return UserError(
+        f"{entry.name} was not run: {path} is stand-in data (reproduce --miniature), not {data.name}: {data.where}"
+    )
 
 
 def _counted(data: Data, path: Path) -> tuple[str, int, int]:

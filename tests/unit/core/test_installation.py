@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.installation import PACKAGES, ROOT, others_in, shipped
+from seqsearch.core.installation import OURS, ROOT, others_in, shipped
 from seqsearch.core.registry import load
 
 
@@ -19,7 +19,7 @@ from seqsearch.core.registry import load
 def site(tmp_path: Path) -> Path:
     """An installation: nothing but our packages in a folder."""
     (folder := tmp_path / "site").mkdir()
-    for name in PACKAGES:
+    for name in OURS:
         (folder / name).symlink_to(ROOT / name)
     return folder
 
@@ -141,7 +141,7 @@ HEAVY = (
 def test_an_installation_without_one_of_its_files_says_so_before_it_computes(
     tmp_path: Path, file: str, command: str
 ) -> None:
-    for name in PACKAGES:
+    for name in OURS:
         shutil.copytree(
             ROOT / name, tmp_path / "site" / name, copy_function=os.symlink, ignore=shutil.ignore_patterns("*.pyc")
         )
