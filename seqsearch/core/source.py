@@ -60,5 +60,5 @@ def _joined(parts: Iterable[ast.expr]) -> Iterator[ast.expr]:
     for plain, run in groupby(parts, lambda part: isinstance(part, ast.Constant)):
         if not plain:
             yield from run
-        elif text := "".join(part.value for part in run if isinstance(part, ast.Constant)):
+        elif text := "".join(str(part.value) for part in run if isinstance(part, ast.Constant)):
             yield ast.Constant(text)
