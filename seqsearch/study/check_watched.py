@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from seqsearch.core.identity import PACKAGE, ROOT
+from seqsearch.core.identity import PACKAGE
+from seqsearch.core.installation import ROOT
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.training.context import PoolSource, WorkerContext
 
