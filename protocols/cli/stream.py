@@ -104,6 +104,10 @@ def _source(path: Path, images: Path | None, labels: Path | None, times: Path | 
         return kinds.of_features(path, labels, times)
     if path.suffix == ".parquet":
         return of_parquet(path)
+    if path.suffix in (".hdf5", ".h5"):
+        raise UserError(
+            f"{path}: HDF5 lists are not read; write label<TAB>path lines first (docs/streams.md has the code)"
+        )
     raise UserError(f"{path} is neither a folder nor a .txt, .tsv, .csv, .npy or .parquet file")
 
 

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+import h5py
 import numpy as np
 from PIL import Image
 
@@ -103,6 +104,12 @@ def write_streams(root: Path) -> None:
     labels = np.repeat(rng.integers(0, 3, 1500), 2)
     lines = [f"{label}\tstream/{'xyz'[label]}/{i % 120:02d}.png\n" for i, label in enumerate(labels.tolist())]
     (root / "my_list.txt").write_text("".join(lines[:300]).replace("stream/", "photos/stream/"))
+    for name, values in (
+        ("labels", labels[:300]),
+        ("image_paths", [line.split("\t")[1].strip() for line in lines[:300]]),
+    ):
+        with h5py.File(root / f"train_{name}.hdf5", "w") as file:
+            file["store_list"] = values
     for name, part in (("pretrain", slice(0, 1000)), ("train", slice(1000, 2700)), ("test", slice(2700, 3000))):
         (root / f"cloc_{name}.txt").write_text("".join(lines[part]))
 
