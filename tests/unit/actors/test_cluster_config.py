@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[3]
-CLUSTER = ROOT / "protocols" / "cli" / "templates" / "cluster.yaml"
+CLUSTER = ROOT / "cluster.yaml"
 OPEN_PORTS = ("0.0.0.0", "::")
 
 
