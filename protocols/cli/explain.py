@@ -44,7 +44,7 @@ def explain(
 
 
 def _print_costs(settings: ExplainSettings, runtime: Runtime) -> None:
-    from protocols.cli.cost_words import at_work, each, time_of
+    from protocols.cli.cost_words import at_work, each, memory_json, memory_of, time_of
     from protocols.cli.launch import device_of
     from protocols.evaluate.explain.costs import estimate, in_words
 
@@ -56,13 +56,18 @@ def _print_costs(settings: ExplainSettings, runtime: Runtime) -> None:
         said = {"trainings": cost.methods + cost.bounds, "rollouts": rollouts, "bound_trainings": cost.bounds}
         seconds = {"seconds_per_training": cost.seconds, "seconds_per_bound": cost.bound_seconds}
         kinds = {"bound_kinds": dict(study.kinds)}
-        click.echo(json.dumps({**said, "hours": cost.hours, "workers": cost.workers, **seconds, **kinds}))
+        click.echo(
+            json.dumps(
+                {**said, "hours": cost.hours, "workers": cost.workers, **seconds, **kinds, **memory_json(cost.memory)}
+            )
+        )
         return
     bound = f", {each(cost.bound_seconds)} an upper bound" if cost.bounds else ""
     click.echo(
         f"{in_words(study)}\n"
         f"{time_of(3600 * cost.hours)} {at_work(runtime, cost.workers)}, at {each(cost.seconds)} a training{bound} on this "
-        "machine\nnothing was run"
+        "machine\n"
+        f"{memory_of(cost.memory, cost.workers)}nothing was run"
     )
 
 

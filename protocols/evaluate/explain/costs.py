@@ -7,12 +7,14 @@ from pathlib import Path
 
 from protocols.evaluate.explain.study import ExplainStudy
 from protocols.running.costs import unit_costs
+from protocols.running.memory import Needed
 from seqsearch.core.text import counted
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Trainings of methods and of upper bounds, at most; seconds of one of each; hours with so many workers."""
+    """Trainings of methods and of upper bounds, at most; seconds of one of each; hours with so many workers;
+    memory of a worker."""
 
     methods: int
     bounds: int
@@ -20,6 +22,7 @@ class Cost:
     bound_seconds: float
     workers: int
     hours: float
+    memory: Needed | None
 
 
 def trainings(study: ExplainStudy) -> tuple[int, int]:
@@ -50,11 +53,11 @@ def estimate(study: ExplainStudy, scratch: Path, workers: int) -> Cost:
     """
     methods, bounds = trainings(study)
     tasks = max(study.sequences, key=lambda s: len(s.tasks)).tasks
-    seconds = unit_costs(study, tasks[:2], "test", scratch, len(tasks)).seconds
+    unit = unit_costs(study, tasks[:2], "test", scratch, len(tasks))
     of_bound = 0.0
     if bounds:
         jointly = replace(study, methods=tuple(study.bounds.values()))
         classes = [len(t.classes) for t in tasks]
         of_bound = unit_costs(jointly, tasks[:2], "test", scratch, 3).seconds * sum(classes) / sum(classes[:2])
-    hours = (methods * seconds + bounds * of_bound) / 3600 / workers
-    return Cost(methods, bounds, seconds, of_bound, workers, hours)
+    hours = (methods * unit.seconds + bounds * of_bound) / 3600 / workers
+    return Cost(methods, bounds, unit.seconds, of_bound, workers, hours, unit.memory)

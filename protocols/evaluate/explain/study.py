@@ -62,6 +62,10 @@ class ExplainStudy(EvaluateStudy):
         return {**hyperparameters(self.bounds.values()), **super().hyperparameters()}
 
     @property
+    def trained(self) -> tuple[MethodSpec, ...]:
+        return (*self.methods, *self.bounds.values())
+
+    @property
     def found(self) -> tuple[TaskSequence, ...]:
         return tuple(s for s in self.sequences if s.kind in EXPLAINED)
 
