@@ -48,6 +48,10 @@ class CldybStudy(Study):
         instead = {"surrogates": described(self.surrogates)} if self.surrogates else {}
         return {**super().identity(), "first_task": self.first.digest, **instead}
 
+    @property
+    def trained(self) -> tuple[MethodSpec, ...]:
+        return (*self.methods, *self.surrogates)
+
     def hyperparameters(self) -> dict[str, dict[str, Any]]:
         """Those of methods that are tuned are not known yet."""
         own = {} if self.settings.tune_tasks else super().hyperparameters()

@@ -110,7 +110,7 @@ def _merge_difficulty(context: click.Context, values: dict[str, Any], difficulty
 def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
     from protocols.cldyb.costs import calibrate, estimate
     from protocols.cldyb.lowered import beforehand
-    from protocols.cli.cost_words import at_work, disk_of, each, time_of
+    from protocols.cli.cost_words import at_work, disk_of, each, memory_json, memory_of, time_of
     from protocols.report.text import count
     from seqsearch.core.grammar import parse_items
 
@@ -121,8 +121,9 @@ def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
     unit, instead = calibrate(settings, runtime.engine.device, tell)
     methods = len(parse_items(settings.methods, "method"))
     cost = estimate(settings, methods, unit, workers_at_a_time(runtime), instead)
+    memory = max((u.memory for u in (unit, instead) if u and u.memory), key=lambda need: need.bytes, default=None)
     if runtime.json:
-        seconds = {"seconds_per_training": unit.seconds}
+        seconds = {"seconds_per_training": unit.seconds, **memory_json(memory)}
         if instead:
             seconds["seconds_per_surrogate_training"] = instead.seconds
         click.echo(json.dumps({**dataclasses.asdict(cost), "trainings": cost.trainings, **seconds}))
@@ -134,5 +135,5 @@ def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
         f"{f', {cost.tuning} tuning' if cost.tuning else ''}; "
         f"naive retraining: {cost.naive})\n"
         f"{time_of(3600 * cost.hours)} {at_work(runtime, cost.workers)}, at {each(unit.seconds)} a training on this machine\n"
-        f"{disk_of(cost.disk_bytes)} of disk at most\nnothing was run"
+        f"{disk_of(cost.disk_bytes)} of disk at most\n{memory_of(memory, cost.workers)}nothing was run"
     )

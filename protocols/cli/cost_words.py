@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from protocols.report.text import count, duration
+from protocols.running.memory import Needed, gigabytes
 from protocols.running.runtime import Runtime
 
 
@@ -30,6 +31,19 @@ def disk_of(size: float) -> str:
     ('under 1 MB', '3 MB')
     """
     return "under 1 MB" if size < 1e6 else f"{size / 1e6:,.0f} MB"
+
+
+def memory_of(need: Needed | None, workers: int) -> str:
+    """A line of its own, with the method that takes most; empty where nothing is estimated."""
+    if need is None:
+        return ""
+    together = f", {gigabytes(workers * need.bytes)} with {count(workers, 'worker')}" if workers > 1 else ""
+    return f"about {gigabytes(need.bytes)} of memory at most a training ({need.method}){together}\n"
+
+
+def memory_json(need: Needed | None) -> dict[str, int | None]:
+    """Bytes of a worker; None where nothing is estimated."""
+    return {"memory_bytes": need.bytes if need else None}
 
 
 def at_work(runtime: Runtime, number: int, noun: str = "worker", then: str = "") -> str:

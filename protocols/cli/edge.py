@@ -104,7 +104,7 @@ def _check_effect(values: dict[str, Any], named: set[str], plan_only: bool) -> N
 
 
 def _print_costs(settings: EdgeSettings, runtime: Runtime) -> None:
-    from protocols.cli.cost_words import at_work, each, time_of
+    from protocols.cli.cost_words import at_work, each, memory_json, memory_of, time_of
     from protocols.edge.plan import random_tasks
     from protocols.edge.study import prepare
     from protocols.edge.trained import expected
@@ -125,7 +125,7 @@ def _print_costs(settings: EdgeSettings, runtime: Runtime) -> None:
     if runtime.json:
         record = {"trainings": most.trainings, "rollouts": most.rollouts, "hours": hours, "workers": at_a_time,
                   "seconds_per_training": unit.seconds, "sequences": str(there), "required_for_5_points": needed,
-                  "similarity_method": asked}  # fmt: skip
+                  "similarity_method": asked, **memory_json(unit.memory)}  # fmt: skip
         click.echo(json.dumps(record))
         return
     shown = f"{there:,}" if there < 10**9 else f"about 10^{len(str(there)) - 1}"
@@ -134,5 +134,6 @@ def _print_costs(settings: EdgeSettings, runtime: Runtime) -> None:
         + f"one training of {asked} on all classes at once, for their similarity\n" * bool(asked)
         + f"{time_of(3600 * hours)} {at_work(runtime, at_a_time)}, at {each(unit.seconds)} a training on this machine\n"
         f"{shown} class sequences there are; {needed:,} random ones bound the mean to 5 points in 95 % of cases, whatever the "
-        "method (Serfling); intervals from the run itself are narrower\nnothing was run"
+        "method (Serfling); intervals from the run itself are narrower\n"
+        f"{memory_of(unit.memory, at_a_time)}nothing was run"
     )

@@ -62,7 +62,7 @@ def print_costs(
     Raises:
         UserError: bad input.
     """
-    from protocols.cli.cost_words import at_work, each, time_of
+    from protocols.cli.cost_words import at_work, each, memory_json, memory_of, time_of
     from protocols.report.text import count
     from protocols.running.costs import unit_costs
 
@@ -75,10 +75,10 @@ def print_costs(
     hours = most.trainings * unit.seconds / 3600 / workers
     if runtime.json:
         said = {"trainings": most.trainings, "rollouts": most.rollouts, "hours": hours, "workers": workers}
-        click.echo(json.dumps({**said, "seconds_per_training": unit.seconds}))
+        click.echo(json.dumps({**said, "seconds_per_training": unit.seconds, **memory_json(unit.memory)}))
         return
     click.echo(
         f"{count(most.trainings, 'training')} at most ({count(most.rollouts, 'time')} a method is trained on a sequence)\n"
         f"{time_of(3600 * hours)} {at_work(runtime, workers)}, at {each(unit.seconds)} a training on this machine\n"
-        "nothing was run"
+        f"{memory_of(unit.memory, workers)}nothing was run"
     )

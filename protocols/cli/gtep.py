@@ -42,7 +42,7 @@ def commands() -> Sequence[click.Command]:
 
 
 def _print_costs(settings: GtepSettings, runtime: Runtime) -> None:
-    from protocols.cli.cost_words import at_work, each, time_of
+    from protocols.cli.cost_words import at_work, each, memory_json, memory_of, time_of
     from protocols.gtep.costs import estimate
     from protocols.gtep.study import prepare
     from protocols.report.text import count
@@ -51,7 +51,8 @@ def _print_costs(settings: GtepSettings, runtime: Runtime) -> None:
         study = prepare(settings, Path(scratch), runtime.engine.device, Path.cwd())
         cost = estimate(study, workers_at_a_time(runtime))
     if runtime.json:
-        click.echo(json.dumps(vars(cost)))
+        said = {name: value for name, value in vars(cost).items() if name != "memory"}
+        click.echo(json.dumps({**said, **memory_json(cost.memory)}))
         return
     first = "first task of them is" if cost.shared == 1 else "first tasks of them are"
     click.echo(
@@ -61,5 +62,6 @@ def _print_costs(settings: GtepSettings, runtime: Runtime) -> None:
         f"{time_of(3600 * cost.hours)} {at_work(runtime, cost.workers, 'trial', ' at a time')}, "
         f"at {each(cost.seconds)} a training on this "
         "machine (two tasks with each method's defaults: settings with more epochs take "
-        "longer, and Ray takes some seconds to start)\nnothing was run"
+        "longer, and Ray takes some seconds to start)\n"
+        f"{memory_of(cost.memory, cost.workers)}nothing was run"
     )

@@ -43,7 +43,7 @@ def commands() -> Sequence[click.Command]:
 
 
 def _print_costs(settings: McilSettings, runtime: Runtime) -> None:
-    from protocols.cli.cost_words import at_work, each, time_of
+    from protocols.cli.cost_words import at_work, each, memory_json, memory_of, time_of
     from protocols.mcil.run import expected
     from protocols.mcil.study import prepare
     from protocols.report.text import count
@@ -58,7 +58,8 @@ def _print_costs(settings: McilSettings, runtime: Runtime) -> None:
     large, small = study.sizes[0], study.sizes[-1]
     if runtime.json:
         record = {"trainings": most.trainings, "rollouts": most.rollouts, "hours": hours, "workers": at_a_time,
-                  "seconds_per_training": unit.seconds, "orders": orders, "seeds": seeds, "sizes": list(study.sizes)}  # fmt: skip
+                  "seconds_per_training": unit.seconds, "orders": orders, "seeds": seeds, "sizes": list(study.sizes),
+                  **memory_json(unit.memory)}  # fmt: skip
         click.echo(json.dumps(record))
         return
     click.echo(
@@ -67,5 +68,5 @@ def _print_costs(settings: McilSettings, runtime: Runtime) -> None:
         f"{len(study.sizes)} experiences of {large if large == small else f'{small} or {large}'} classes)\n"
         f"{time_of(3600 * hours)} {at_work(runtime, at_a_time)}, at {each(unit.seconds)} a training on this machine, "
         "by the second experience of each method (one that trains on all seen so far, as mm_ub, takes longer later)\n"
-        "nothing was run"
+        f"{memory_of(unit.memory, at_a_time)}nothing was run"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,6 +28,8 @@ from seqsearch.storage.reading import json_object
 SIDES = ("hard", "easy")
 ROUNDING = 1e-12
 """Scores that differ by less, relative to the larger one, are the same."""
+DRAWS, FEWEST_DRAWS = 1000, 30
+"""Random sequences that the standard deviation is of, and the fewest of them where a budget allows no more."""
 LARGEST = 1 << 28
 """Bytes of ``plan.json``."""
 Classes = tuple[tuple[int, ...], ...]
@@ -44,6 +47,7 @@ class ExtremesPlan:
         sizes: classes of each task.
         mean, sd: of the objective over random sequences; None where it is not defined (one task).
         hard, easy: most extreme first.
+        sd_draws: random sequences that ``sd`` is estimated from.
     """
 
     label: str
@@ -55,6 +59,16 @@ class ExtremesPlan:
     sd: float | None
     hard: tuple[Extreme, ...]
     easy: tuple[Extreme, ...]
+    sd_draws: int = DRAWS
+
+    @property
+    def cut_short(self) -> str:
+        """What ``--budget`` cut short, in words; empty if nothing."""
+        bound = any(e.bound_cut for e in (*self.hard, *self.easy))
+        said = ["The budget cut the bound short: it holds, and a longer --budget may make it tighter."] * bound
+        if self.sd is not None and self.sd_draws < DRAWS:
+            said.append(f"The budget allowed {self.sd_draws} random sequences for the sd, of {DRAWS:,} otherwise.")
+        return " ".join(said)
 
     @property
     def says_nothing(self) -> str:
@@ -82,12 +96,32 @@ def plan(
     problem = Problem(similarity.values, sizes, objective)
     with threadpool_limits(1):  # as in workers: the last bits of a bound depend on the number of threads
         found = _both_ways(problem, s, run)
-        mean, sd = problem.mean_random(), problem.sd_random(s.seed)
+        draws = _draws(problem, s)
+        mean, sd = problem.mean_random(), problem.sd_random(s.seed, draws)
     low, high = tuple(found["hard"]), tuple(found["easy"])
     hard, easy = (low, high) if s.hard_is() == "low" else (high, low)
     return ExtremesPlan(
-        label, similarity.source, plan_digest(similarity, sizes, s), s.objective, tuple(sizes), mean, sd, hard, easy
+        label,
+        similarity.source,
+        plan_digest(similarity, sizes, s),
+        s.objective,
+        tuple(sizes),
+        mean,
+        sd,
+        hard,
+        easy,
+        draws,
     )
+
+
+def _draws(problem: Problem, s: ExtremesSettings) -> int:
+    """Random sequences for the standard deviation: as many as fit into the budget, if there is one."""
+    if not s.budget or not problem.defined:
+        return DRAWS
+    start = time.perf_counter()
+    problem.sd_random(s.seed, 2)
+    each = (time.perf_counter() - start) / 2
+    return min(DRAWS, max(FEWEST_DRAWS, int(s.budget / each)))
 
 
 def _both_ways(problem: Problem, s: ExtremesSettings, run: Run | None) -> dict[str, list[Extreme]]:

@@ -82,7 +82,7 @@ class ExtremesSettings(TaskSettings, PoolSettings):
     )  # fmt: skip
     budget: float = setting(
         0.0,
-        "Seconds per direction instead of --moves. Not reproducible.",
+        "Seconds per direction, at most half of them for the bound, instead of --moves. Not reproducible.",
         minimum=0.0,
         maximum=LONGEST_BUDGET,
         group="search",

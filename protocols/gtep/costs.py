@@ -8,11 +8,13 @@ from pathlib import Path
 from protocols.gtep.spaces import drawn
 from protocols.gtep.study import GtepStudy
 from protocols.running.costs import unit_costs
+from protocols.running.memory import Needed
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Trainings: of all, to choose, to judge, for the conventional protocol, and first tasks that are shared; seconds of one."""
+    """Trainings: of all, to choose, to judge, for the conventional protocol, and first tasks that are shared; seconds of one;
+    memory of a worker."""
 
     trainings: int
     tuning: int
@@ -22,6 +24,7 @@ class Cost:
     seconds: float
     workers: int
     hours: float
+    memory: Needed | None
 
 
 def counted(study: GtepStudy) -> tuple[int, int, int, int]:
@@ -46,5 +49,13 @@ def estimate(study: GtepStudy, workers: int) -> Cost:
     unit = unit_costs(study, prefix, "reward", Path(study.world.states), study.gtep.tasks)
     whole = tuning + judging + conventional
     return Cost(
-        whole, tuning, judging, conventional, shared, unit.seconds, workers, whole * unit.seconds / 3600 / workers
+        whole,
+        tuning,
+        judging,
+        conventional,
+        shared,
+        unit.seconds,
+        workers,
+        whole * unit.seconds / 3600 / workers,
+        unit.memory,
     )

@@ -144,9 +144,9 @@ def extremes(s: EdgeSummary) -> list[Cells]:
             for i, e in enumerate(found)
         ]
         random = "not defined" if p.mean is None else f"mean {number(p.mean)}, sd {number(p.sd)}"
-        flat = f" {p.says_nothing}" if p.says_nothing else ""
+        notes = "".join(f" {said}" for said in (p.says_nothing, p.cut_short) if said)
         bounded = " No sequence is beyond its bound." if any(e.bound is not None for e in (*p.hard, *p.easy)) else ""
-        lead = f"Similarity: {p.source}. S ({p.objective}) of random sequences: {random}.{bounded}{flat}"
+        lead = f"Similarity: {p.source}. S ({p.objective}) of random sequences: {random}.{bounded}{notes}"
         headings = ("sequence", "S", "from random", "bound", "of the way", "overlap")
         tables.append(Cells("Extremes of the similarity", lead, headings, tuple(rows)))
     return tables

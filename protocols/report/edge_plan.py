@@ -46,7 +46,8 @@ def _sequences(s: PlanSummary) -> Iterator[RenderableType]:
 
 def to_json(s: PlanSummary) -> dict[str, Any]:
     """The plan, the scores of the random sequences, and all sequences by names."""
-    return {**asdict(s.plan), "random": list(s.random), "sequences": sequences_to_json(s.sequences)}
+    sequences = sequences_to_json(s.sequences)
+    return {**asdict(s.plan), "cut_short": s.plan.cut_short, "random": list(s.random), "sequences": sequences}
 
 
 def table(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
@@ -72,8 +73,8 @@ def table(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
         if p.mean is None
         else f"mean {number(p.mean)}, sd {number(p.sd)}"
     )
-    flat = [line(p.says_nothing)] if p.says_nothing else []
-    return Group(line(about), *flat, line(""), grid, columns_of("edge"))
+    notes = [line(said) for said in (p.says_nothing, p.cut_short) if said]
+    return Group(line(about), *notes, line(""), grid, columns_of("edge"))
 
 
 def number(value: float | None) -> str:

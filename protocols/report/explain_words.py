@@ -146,10 +146,18 @@ def _masked(m: MethodEffects) -> str:
 def _bound(m: MethodEffects) -> str:
     if "gap" not in m.measures:
         return "No upper bound: joint training was left out (--no-bound), or did not end well."
+    kinds = "; or, on another backbone, ".join(BOUNDS.get(kind, kind) for kind in m.bounds)
     return (
-        "Gap to joint: accuracy of joint training on the same classes (best of three learners by validation images, the same "
-        "seeds) minus that of the method; effects say by how much it grows."
+        f"Gap to joint: accuracy of joint training on the same classes ({kinds}; the same seeds) minus that of the method; "
+        "effects say by how much it grows."
     )
+
+
+BOUNDS = {
+    "full": "best of fine-tuning, RanPAC and nearest neighbours by validation images",
+    "frozen": "RanPAC's ridge regression on frozen features, no training of the network",
+}
+"""Kinds of upper bounds."""
 
 
 def rank(m: MethodEffects, r: Rank) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from actors.options import EngineOptions
+from protocols.running.memory import Needed, needed, too_little
 from seqsearch.core.errors import RemoteTraceback, UserError
 from seqsearch.core.notices import notice
+from seqsearch.core.text import shown
 from seqsearch.core.types import Edge, JudgedPart, Prefix, StateKey, reported
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.study.study import Study
@@ -16,7 +20,8 @@ from seqsearch.study.study import Study
 class UnitCosts:
     """What was measured: ``seconds`` of one training (mean over methods), and of a task of the ``commands`` methods that are
     commands (mean over these, each of which learns a sequence in one go); summed over methods ``state_bytes`` of one state,
-    ``image_seconds`` to judge one image, and ``probe_seconds`` and ``probe_bytes`` of one step's prototypes and kNN features."""
+    ``image_seconds`` to judge one image, and ``probe_seconds`` and ``probe_bytes`` of one step's prototypes and kNN features.
+    ``memory`` is of the method that takes most."""
 
     seconds: float = 0.0
     state_bytes: int = 0
@@ -25,6 +30,7 @@ class UnitCosts:
     image_seconds: float = 0.0
     commands: int = 0
     command_seconds: float = 0.0
+    memory: Needed | None = None
 
 
 def unit_costs(study: Study, prefix: Prefix, judged: JudgedPart, scratch: Path, length: int) -> UnitCosts:
@@ -36,6 +42,9 @@ def unit_costs(study: Study, prefix: Prefix, judged: JudgedPart, scratch: Path, 
     Raises:
         UserError: a method fails on them.
     """
+    memory = needed(study, own_files=True)
+    if memory and (said := too_little(memory, EngineOptions(workers=0), study.world.device != "cpu")):
+        print(shown(said), file=sys.stderr)
     trainer, settings = InlineEvaluator(study.world).trainer, study.settings
     seconds, by_command, image_seconds = list[float](), list[float](), 0.0
     for method in study.methods:
@@ -55,7 +64,7 @@ def unit_costs(study: Study, prefix: Prefix, judged: JudgedPart, scratch: Path, 
     states = sum(p.stat().st_size for p in scratch.rglob("*.safetensors")) // len(prefix)
     return UnitCosts(
         _mean([*seconds, *by_command]), states, image_seconds=image_seconds, commands=len(by_command),
-        command_seconds=_mean(by_command),
+        command_seconds=_mean(by_command), memory=memory,
     )  # fmt: skip
 
 

@@ -121,7 +121,7 @@ class RunFolder:
         if isinstance(said := self.config.get("protocol"), str) and said != kind.protocol:
             raise UserError(f"{self.path} is a run of {brief(said)}, not of {kind.protocol!r}")
         try:
-            settings = kind(**self.config["settings"])
+            settings = kind(**{**kind.before, **self.config["settings"]})
         except (KeyError, TypeError) as error:  # no settings, or names of others
             raise UserError(f"{file} does not say how the run was made ({error}): restore it") from None
         except UserError as error:

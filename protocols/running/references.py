@@ -17,7 +17,8 @@ def backbone_of(config: Mapping[str, Any], method: str) -> str:
 def reference_of(config: Mapping[str, Any], method: str, table: str, role: str) -> str:
     """The label under ``role`` of what stands by the backbone of a method in ``identity``'s ``table``; empty if there is none.
 
-    Score runs have the table ``references`` with ``mean`` and ``bound``, those that explain ``bounds`` with ``label``.
+    Score runs have the table ``references`` with ``mean`` and ``bound``, those that explain ``bounds`` with ``label``
+    and ``kind``.
     """
     label = _dict(config, "identity", table, backbone_of(config, method)).get(role)
     return label if isinstance(label, str) else ""

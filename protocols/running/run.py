@@ -11,6 +11,7 @@ from typing import Any
 
 from protocols.running.export import copy_files, torn
 from protocols.running.folder import RunFolder
+from protocols.running.memory import needed, too_little
 from protocols.running.monitor import Monitor
 from protocols.running.protocol import Exported, Prepared, Protocol, ProtocolRun
 from protocols.running.runtime import Runtime
@@ -23,6 +24,7 @@ from seqsearch.core.notices import notice
 from seqsearch.core.text import shown
 from seqsearch.planners.step import NoValidTask
 from seqsearch.storage.remote import export_target, open_remote, usable
+from seqsearch.study.study import Study
 
 WriteReport = Callable[[Path, Exported, Any], object]
 """Folder of the run, what was exported, pools whose images may be shown."""
@@ -63,6 +65,7 @@ def run(
         print(shown(f"{damage}: {protocol.again}"), file=sys.stderr)
     if changed and not runtime.quiet:
         print(f"changed since the last session, hence trained again: {shown(', '.join(changed))}", file=sys.stderr)
+    _say_too_little_memory(prepared, runtime)
     expected = protocol.expected(prepared)
     with Monitor(
         folder.path, folder.config["run_id"], runtime, expected, display or NoDisplay(), folder.check
@@ -88,6 +91,17 @@ def run(
         monitor.log.write("exported", complete=finished, reached=reached, trained=monitor.snapshot.trained)
         monitor.end(*(("finished", "", "finished") if finished else ("stopped", "time is up", reached)))
     return Ended(finished, exported, session.added)
+
+
+def _say_too_little_memory(prepared: Prepared, runtime: Runtime) -> None:
+    """Studies of methods alone are estimated; a quiet run would not say it."""
+    if runtime.quiet or not isinstance(prepared, Study):
+        return
+    with stop.interruptible():
+        need = needed(prepared)
+        said = too_little(need, runtime.engine, prepared.world.device != "cpu") if need else ""
+    if said:
+        print(shown(said), file=sys.stderr)
 
 
 def _check_storage(runtime: Runtime) -> None:

@@ -19,7 +19,7 @@ from seqsearch.core.typed import brief
 
 
 def check_settings(run: Path, settings: Settings, journalled: Mapping[str, Any] | None) -> None:
-    """Compare settings with those of the last session; what that did not know, it had by its default.
+    """Compare settings with those of the last session; one that is newer than that had its default, or `Settings.before`.
 
     Args:
         journalled: ``config.json`` by the journal; None if no session is known.
@@ -31,7 +31,7 @@ def check_settings(run: Path, settings: Settings, journalled: Mapping[str, Any] 
     if not isinstance(before, dict):
         return
     now, may = json.loads(json.dumps(dataclasses.asdict(settings))), settings.changed_by_command(before)
-    default = {f.name: json.loads(json.dumps(f.default)) for f in dataclasses.fields(settings)}
+    default = {f.name: json.loads(json.dumps(f.default)) for f in dataclasses.fields(settings)} | dict(settings.before)
     for name in sorted(now.keys() - may):
         if (was := before.get(name, default[name])) != now[name]:
             raise UserError(

@@ -58,6 +58,8 @@ class Settings:
 
     protocol: ClassVar[str]
     """Name of the protocol that they are for."""
+    before: ClassVar[Mapping[str, Any]] = {}
+    """Values of settings in runs that are older than these settings, where the default is another."""
 
     def __post_init__(self) -> None:
         check_fields(self)

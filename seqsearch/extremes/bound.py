@@ -18,6 +18,7 @@ bounds are lower ones of the negated problem.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,12 @@ MOST, GAIN = 40, 1e-4
 """Evaluations of the bound at most, and the share of its distance from the mean score that an iteration must gain."""
 
 EPS = float(np.finfo(np.float64).eps)
+SAMPLE = 400
+"""Classes of an eigendecomposition that is timed to predict that of more classes."""
+
+
+class _TimeIsUp(Exception):
+    """No further evaluation fits into the time."""
 
 
 def certified_bound(problem: Problem, direction: Direction) -> float | None:
@@ -38,13 +45,24 @@ def certified_bound(problem: Problem, direction: Direction) -> float | None:
 
     Rounding is allowed for: the bound is moved outwards by more than eigenvalues and sums can be wrong.
     """
+    return bound_within(problem, direction)[0]
+
+
+def bound_within(problem: Problem, direction: Direction, seconds: float = np.inf) -> tuple[float | None, bool]:
+    """See `certified_bound`; and whether ``seconds`` cut it short. A bound that was cut short holds, but may be less tight.
+
+    The bound from sorted entries is always computed. Of the other one, only evaluations that fit into the time are.
+    """
     if not problem.defined:
-        return None
+        return None, False
+    until = time.perf_counter() + seconds
     sign = 1.0 if direction == "hard" else -1.0
     form = _Form(
         problem.similarity, sign * problem.pairs, problem.typicality, sign * problem.slopes, np.array(problem.sizes)
     )
-    return sign * max(_sorted_bound(form), _projected_bound(form, evaluations(problem.n)))
+    values = [_sorted_bound(form)]
+    projected, cut = _projected_bound(form, evaluations(problem.n), until)
+    return sign * max([*values, *projected]), cut
 
 
 def evaluations(n: int) -> int:
@@ -89,32 +107,48 @@ def _sorted_bound(form: _Form) -> float:
     return total - 4 * EPS * n * n * form.scale
 
 
-def _projected_bound(form: _Form, most: int) -> float:
-    """The best of about ``most`` evaluations by L-BFGS, from U = 0; each is a bound, so that none need be the maximum.
+def _projected_bound(form: _Form, most: int, until: float) -> tuple[list[float], bool]:
+    """About ``most`` evaluations by L-BFGS, from U = 0, each a bound; and whether ``until`` (s) allowed fewer of them.
 
-    With typicality it is that at U = 0, where the linear part has rank one.
+    With typicality there is only that at U = 0, where the linear part has rank one.
     """
     n = len(form.similarity)
     if n == 1:
-        return -np.inf
+        return [], False
+    each = _seconds_of_one(form.similarity) if until < np.inf else 0.0
+    if time.perf_counter() + each > until:
+        return [], True
     relaxed = _Relaxed(form)
     first = relaxed.at(np.zeros(n))
     gap, steep = relaxed.middle - first[0], float(np.linalg.norm(first[1]))
     found = [first[0]]
     if form.slopes.any() or not form.pairs.any() or most == 1 or gap <= 0 or steep <= relaxed.still:
-        return first[0]
+        return found, False
 
     def distance(x: Floats) -> tuple[float, Floats]:
         """Of the mean score from the bound, in units of that at U = 0, where its gradient has length 1."""
+        if x.any() and time.perf_counter() + each > until:
+            raise _TimeIsUp
         bound, slope = relaxed.at(gap / steep * x) if x.any() else first
         found.append(bound)
         return (relaxed.middle - bound) / gap, -slope / steep
 
-    optimize.minimize(
-        distance, np.zeros(n), jac=True, method="L-BFGS-B",
-        options={"maxfun": most, "ftol": GAIN, "gtol": 0.0, "maxls": 5},
-    )  # fmt: skip
-    return max(found)
+    try:
+        optimize.minimize(
+            distance, np.zeros(n), jac=True, method="L-BFGS-B",
+            options={"maxfun": most, "ftol": GAIN, "gtol": 0.0, "maxls": 5},
+        )  # fmt: skip
+    except _TimeIsUp:
+        return found, True
+    return found, False
+
+
+def _seconds_of_one(similarity: Floats) -> float:
+    """Predicted time of one evaluation, from the eigendecomposition of the first classes."""
+    some = similarity[:SAMPLE, :SAMPLE]
+    start = time.perf_counter()
+    np.linalg.eigh(some)
+    return (time.perf_counter() - start) * (len(similarity) / len(some)) ** 3
 
 
 class _Relaxed:

@@ -11,15 +11,16 @@ cannot tell apart is no other sequence.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from numpy.typing import ArrayLike
 
 from seqsearch.core.errors import UserError
 from seqsearch.extremes import anneal, exact
-from seqsearch.extremes.bound import certified_bound
+from seqsearch.extremes.bound import bound_within
 from seqsearch.extremes.objective import Labels, Objective, Problem, tasks_of
 from seqsearch.extremes.paper import Direction, PaperOptions
 from seqsearch.extremes.restarts import ExtremesSearch, FinderName, Run
@@ -42,6 +43,7 @@ class Extreme:
         overlap: with that one of the extremes found before it which is most like it, 0 to 1: the share of its weight in
             pairs of classes that the other weighs too (for objectives without pairs: the share of classes in the same
             task); 0 for the first.
+        bound_cut: whether the budget cut the computation of ``bound`` short: it holds, but may be less tight.
     """
 
     direction: Direction
@@ -52,6 +54,7 @@ class Extreme:
     moves: int
     seconds: float
     overlap: float
+    bound_cut: bool = False
 
 
 def find(
@@ -80,7 +83,8 @@ def find(
         planner: "paper" (the published heuristic), "anneal", or "exact" (small cases; see `exact.LIMIT`).
         moves: exchanges that each restart tries (anneal); by default `anneal.default_moves`. The result is reproducible.
         budget: seconds for all that is asked for, instead of ``moves``; the result depends on the speed of the machine.
-            With ``run`` every restart is given this time (divided by ``count``), since they run side by side.
+            The bound takes at most half of them. With ``run`` every restart is given this time (divided by ``count``), since
+            they run side by side.
         restarts: of annealing, by default `RESTARTS`; the first starts from the paper's sequence, others from random ones.
         count: how many sequences; fewer are returned if there are no more.
         diversity: how much less extreme, in sd of D, what earlier sequences are made of counts for a further one.
@@ -92,12 +96,15 @@ def find(
     """
     _check(planner, direction, moves, budget, restarts, count, diversity)
     problem = Problem(similarity, sizes, objective)
+    warm_up(planner)
+    start = time.perf_counter()
+    limit, cut = bound_within(problem, direction, budget / 2 if budget else math.inf) if bound else (None, False)
+    if budget:
+        budget = max(budget / 2, budget - (time.perf_counter() - start))
     search = ExtremesSearch(
         problem, direction, planner, paper or PaperOptions(), seed, moves, budget, restarts, count, run
     )
-    warm_up(planner)
-    limit = certified_bound(problem, direction) if bound else None
-    return list(_found(search, limit, count, diversity))
+    return [replace(e, bound=limit, bound_cut=cut) for e in _found(search, count, diversity)]
 
 
 def warm_up(planner: FinderName) -> None:
@@ -108,7 +115,7 @@ def warm_up(planner: FinderName) -> None:
         exact.warm_up()
 
 
-def _found(search: ExtremesSearch, bound: float | None, count: int, diversity: float) -> Iterator[Extreme]:
+def _found(search: ExtremesSearch, count: int, diversity: float) -> Iterator[Extreme]:
     problem = search.problem
     earlier: list[Labels] = []
     while len(earlier) < count:
@@ -118,7 +125,7 @@ def _found(search: ExtremesSearch, bound: float | None, count: int, diversity: f
             return
         labels, tried = result
         yield Extreme(
-            search.direction, tasks_of(labels, problem.k), problem.score(labels), bound, search.planner, tried,
+            search.direction, tasks_of(labels, problem.k), problem.score(labels), None, search.planner, tried,
             time.perf_counter() - start, max((search.overlap(labels, e) for e in earlier), default=0.0),
         )  # fmt: skip
         earlier.append(labels)

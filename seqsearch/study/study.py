@@ -47,6 +47,11 @@ class Study:
     frozen: tuple[str, ...]
 
     @property
+    def trained(self) -> tuple[MethodSpec, ...]:
+        """All that it may train: its methods, and others beside them."""
+        return self.methods
+
+    @property
     def view(self) -> PoolView:
         """The classes in play."""
         return self.views[EVALUATE]

@@ -40,6 +40,11 @@ class Explain(Protocol[ExplainSettings, "ExplainStudy"]):
 
         return prepare(settings, states, device, directory)
 
+    def announcement(self, prepared: ExplainStudy) -> str:
+        from protocols.evaluate.explain.costs import in_words
+
+        return f"{in_words(prepared)}; --dry-run gives the hours"
+
     def expected(self, prepared: ExplainStudy) -> Expected:
         from protocols.running.snapshot import Expected
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 from protocols.evaluate.parts.settings import EvaluateSettings
 from seqsearch.core.settings import setting
@@ -14,6 +15,7 @@ class ExplainSettings(EvaluateSettings):
     """Which run is explained, and with how many trainings."""
 
     protocol: ClassVar[str] = "explain"
+    before: ClassVar[Mapping[str, Any]] = {"bound_kind": "full"}
 
     draws: int = setting(
         8,
@@ -24,4 +26,9 @@ class ExplainSettings(EvaluateSettings):
     )
     bound: bool = setting(
         True, "Train joint models on the classes of each found and random sequence: upper bounds.", group="scoring"
+    )
+    bound_kind: Literal["auto", "frozen", "full"] = setting(
+        "auto",
+        "Upper bounds on frozen features, or full ones that fine-tune as well; auto: full where a method trains its network.",
+        group="scoring",
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from protocols.evaluate.explain.settings import ExplainSettings
 from protocols.evaluate.parts.judging import Asked, Judging
@@ -19,16 +19,22 @@ from seqsearch.core.grammar import Item
 from seqsearch.core.text import counted
 from seqsearch.core.types import MethodSpec, Tasks
 from seqsearch.methods.command import commands
-from seqsearch.methods.spec import hyperparameters
+from seqsearch.methods.spec import capabilities_of, hyperparameters
 from seqsearch.planners.regrouped import regrouped, regroupings, reordered, reorderings
 from seqsearch.planners.step import PoolView
 from seqsearch.results.joint import at_once
 from seqsearch.results.rows import SequenceKind, TaskSequence
 from seqsearch.study.classes import kept_classes, view_of
+from seqsearch.study.study import reads_frozen
+from seqsearch.training.world import World
 
 EXPLAINED = ("searched", "given")
 """Kinds of sequences that are explained."""
 JOINT = "joint"
+BoundKind = Literal["frozen", "full"]
+LEARNERS: Mapping[BoundKind, tuple[tuple[str, str], ...]] = {"frozen": (("learner", "ranpac"),), "full": ()}
+"""Parameters of `JOINT`: ridge regression on frozen features, in closed form; or the best of three learners, of which one
+fine-tunes the network."""
 
 
 @dataclass(frozen=True)
@@ -38,20 +44,26 @@ class ExplainStudy(EvaluateStudy):
     Attributes:
         population: the classes that the run drew from, groups that were left out not among them.
         bounds: joint training by backbone; none with ``--no-bound``.
+        kinds: of ``bounds``, by backbone.
         drawn: regroupings and reorderings of the found sequences.
     """
 
     settings: ExplainSettings
     population: PoolView
     bounds: Mapping[str, MethodSpec]
+    kinds: Mapping[str, BoundKind]
     drawn: tuple[TaskSequence, ...]
 
     def identity(self) -> dict[str, Any]:
-        bounds = {b: {"label": m.label, "digest": m.digest} for b, m in self.bounds.items()}
+        bounds = {b: {"label": m.label, "digest": m.digest, "kind": self.kinds[b]} for b, m in self.bounds.items()}
         return {**super().identity(), "bounds": bounds}
 
     def hyperparameters(self) -> dict[str, dict[str, Any]]:
         return {**hyperparameters(self.bounds.values()), **super().hyperparameters()}
+
+    @property
+    def trained(self) -> tuple[MethodSpec, ...]:
+        return (*self.methods, *self.bounds.values())
 
     @property
     def found(self) -> tuple[TaskSequence, ...]:
@@ -112,18 +124,41 @@ def prepare(settings: ExplainSettings, states: Path, device: str, directory: Pat
             f"{named[0]} is a command, which does not say its masked accuracy: name other --methods to explain"
         )
     _check(settings.source, found, base)
-    bounds = {
-        b: base.world.spec(Item(f"{JOINT}@{b}", JOINT, b, ()), b)
-        for b in (dict.fromkeys(m.backbone for m in base.methods) if settings.bound else ())
-    }
+    backbones = dict.fromkeys(m.backbone for m in base.methods) if settings.bound else ()
+    kinds = {b: _bound_kind(settings.bound_kind, base, b) for b in backbones}
+    bounds = {b: _bound(base.world, b, kind) for b, kind in kinds.items()}
     fields = {f.name: getattr(base, f.name) for f in dataclasses.fields(base)}
+    fields["frozen"] = reads_frozen((*base.methods, *bounds.values()))
     found = _for_whom(found, [m.label for m in base.methods])
     sequences = (*found, *(s for s in base.sequences if s.kind == "random"))
     drawn = tuple(d for s in found for d in _drawn(s, base.view, settings))
     population = view_of(base.world, kept_classes(base.world, settings))
-    study = ExplainStudy(**{**fields, "sequences": sequences}, population=population, bounds=bounds, drawn=drawn)
+    fields["sequences"] = sequences
+    study = ExplainStudy(**fields, population=population, bounds=bounds, kinds=kinds, drawn=drawn)
     _check_names(study)
     return study
+
+
+def _bound_kind(asked: Literal["auto", BoundKind], study: EvaluateStudy, backbone: str) -> BoundKind:
+    """As asked for; else that of the methods on a backbone, which is ``full`` if one of them trains its network.
+
+    Raises:
+        UserError: bounds on frozen features of a network that begins from scratch.
+    """
+    if asked == "frozen" and isinstance(study.world.backbone(backbone), FromScratch):
+        raise UserError(
+            f"--bound-kind frozen: backbone {backbone!r} begins from scratch, so that its frozen features say nothing: leave "
+            "--bound-kind out, or give --no-bound"
+        )
+    if asked != "auto":
+        return asked
+    caps = [capabilities_of(m) for m in study.methods if m.backbone == backbone]
+    return "full" if any(c.input == "images" and c.trains_backbone for c in caps) else "frozen"
+
+
+def _bound(world: World, backbone: str, kind: BoundKind) -> MethodSpec:
+    target = ":".join([JOINT, *(f"{name}={value}" for name, value in LEARNERS[kind])])
+    return world.spec(Item(f"{target}@{backbone}", JOINT, backbone, LEARNERS[kind]), backbone)
 
 
 def _check(source: str, found: Sequence[TaskSequence], study: EvaluateStudy) -> None:

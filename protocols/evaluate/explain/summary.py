@@ -15,6 +15,7 @@ from protocols.evaluate.explain.figures import MEASURES, Measure, averaged, cond
 from protocols.evaluate.explain.study import EXPLAINED
 from protocols.running.protocol import resume_command
 from protocols.running.provenance import Provenance, biases, provenance
+from protocols.running.references import reference_of
 from seqsearch.distribution.effects import Effects, effects
 from seqsearch.distribution.interval import AGREE
 from seqsearch.distribution.percentile import OrderPercentile, percentile
@@ -44,11 +45,15 @@ class Rank:
 
 @dataclass(frozen=True)
 class MethodEffects:
-    """One method, or the mean over all: effects by measure, and ranks of its found sequences (none of a mean)."""
+    """One method, or the mean over all: effects by measure, and ranks of its found sequences (none of a mean).
+
+    ``bounds`` are the kinds of joint training (`protocols.evaluate.explain.study.BoundKind`) that its gap is to.
+    """
 
     method: str
     measures: Mapping[Measure, Effects]
     ranks: tuple[Rank, ...] = ()
+    bounds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,13 +107,21 @@ def summarise(run: Path, explained: Explained) -> Summary:
     found = [s for s in data.sequences if s.kind in EXPLAINED]
     labels = [m for m in data.methods if m in named and any(m in s.method_ids for s in found)]
     sides = [side for m in labels if (side := compared(data, m, troubles))]
-    methods = tuple(MethodEffects(side.method, _effects(data, [side]), _ranks(data, side)) for side in sides)
+    methods = tuple(
+        MethodEffects(side.method, _effects(data, [side]), _ranks(data, side), _bounds(data, [side])) for side in sides
+    )
     mean = None
     if len(labels) > 1 and len(sides) == len(labels) and all(side.shape == sides[0].shape for side in sides):
-        mean = MethodEffects("mean", _effects(data, sides))
+        mean = MethodEffects("mean", _effects(data, sides), bounds=_bounds(data, sides))
     elif len(labels) > 1:
         troubles.append("No mean over methods: they were not all judged on as many sequences with the same seeds.")
     return Summary(name, source, methods, mean, explained.common, data.stats, tuple(troubles), origin, inherited)
+
+
+def _bounds(data: RunResults, sides: Sequence[Compared]) -> tuple[str, ...]:
+    """Kinds of the upper bounds of methods; runs of before do not say: theirs were all ``full``."""
+    known = [s.method for s in sides if reference_of(data.config, s.method, "bounds", "label")]
+    return tuple(dict.fromkeys(reference_of(data.config, m, "bounds", "kind") or "full" for m in known))
 
 
 def _effects(data: RunResults, sides: Sequence[Compared]) -> dict[Measure, Effects]:

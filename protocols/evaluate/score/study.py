@@ -78,6 +78,10 @@ class ScoreStudy(EvaluateStudy):
             "remarks": list(self.remarks),
         }
 
+    @property
+    def trained(self) -> tuple[MethodSpec, ...]:
+        return (*self.methods, *(m for r in self.references for m in (r.mean, r.bound)))
+
     def hyperparameters(self) -> dict[str, dict[str, Any]]:
         references = (m for r in self.references for m in (r.mean, r.bound))
         return {**hyperparameters(references), **super().hyperparameters()}

@@ -214,6 +214,24 @@ def test_without_bounds_the_sequences_are_the_same_and_nothing_is_said_of_bounds
     assert without.digest != with_it.digest
 
 
+def test_a_budget_cuts_the_bound_and_the_sd_and_says_so(tmp_path: Path) -> None:
+    write(tmp_path / "s.csv", some(300))
+    flags = ("--similarity", tmp_path / "s.csv", "--tasks", 30, "--plan-only", "--restarts", 1)
+    said = seqsearch("edge", *flags, "--budget", 0.02, "--out", tmp_path / "cut", "--json")
+    assert said.exit_code == 0, said.stderr
+    found = json.loads(said.stdout)
+    assert all(e["bound_cut"] for side in ("hard", "easy") for e in found[side])
+    assert (
+        found["hard"][0]["bound"] <= found["hard"][0]["value"] <= found["easy"][0]["value"] <= found["easy"][0]["bound"]
+    )
+    assert 30 <= found["sd_draws"] < 1000
+    shown = " ".join(seqsearch("show", tmp_path / "cut").stdout.split())
+    assert "The budget cut the bound short: it holds" in shown
+    assert f"The budget allowed {found['sd_draws']} random sequences for the sd" in shown
+    whole = seqsearch("edge", *flags, "--moves", 100, "--out", tmp_path / "whole", "--json")
+    assert json.loads(whole.stdout)["cut_short"] == ""
+
+
 def test_of_all_sequences_the_extreme_is_optimal_also_without_a_bound() -> None:
     (exact, annealed) = (
         plan("s", some(9), (3, 3, 3), EdgePlanSettings(planner=p, bound=False)) for p in ("exact", "anneal")

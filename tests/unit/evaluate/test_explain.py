@@ -12,7 +12,15 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
+from protocols.evaluate.explain.protocol import Explain
+from protocols.evaluate.explain.settings import ExplainSettings
+from protocols.evaluate.explain.study import ExplainStudy
+from protocols.evaluate.parts.source import filled
+from protocols.running.folder import RunFolder
 from protocols.running.provenance import REWARDED_ON_TEST
+from protocols.running.unchanged import check_settings
+from seqsearch.core.errors import UserError
+from seqsearch.methods.spec import capabilities_of
 from tests.lines import messages
 from tests.studies import finished_run
 from tests.unit.evaluate.commands import ran, rows
@@ -251,13 +259,65 @@ def test_damaged_common_is_told(out: Path, tmp_path: Path) -> None:
     assert "common.json is not as it was written" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("given", "kinds"),
+    [
+        ({}, {"glyph_vit": "frozen"}),
+        ({"methods": "simplecil,er"}, {"glyph_vit": "full"}),
+        ({"methods": "simplecil,er@scratch:tiny"}, {"glyph_vit": "frozen", "scratch:tiny": "full"}),
+        ({"bound_kind": "full"}, {"glyph_vit": "full"}),
+        ({"methods": "er", "bound_kind": "frozen"}, {"glyph_vit": "frozen"}),
+        ({"bound": False, "bound_kind": "full"}, {}),
+    ],
+)
+def test_the_bound_is_of_the_kind_of_the_methods(
+    run: Path, tmp_path: Path, given: dict[str, Any], kinds: dict[str, str]
+) -> None:
+    study = prepared(run, tmp_path, **given)
+    assert study.kinds == kinds
+    inputs = {b: capabilities_of(m).input for b, m in study.bounds.items()}
+    assert inputs == {b: {"frozen": "frozen", "full": "images"}[kind] for b, kind in kinds.items()}
+
+
+def prepared(run: Path, scratch: Path, **given: Any) -> ExplainStudy:
+    settings = filled(ExplainSettings, {"source": str(run), **given}, set(given), methods="unless named")
+    return Explain().prepare(ExplainSettings(**settings), scratch / "states", "cpu", Path.cwd())
+
+
+def test_a_network_from_scratch_has_no_frozen_bound(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--bound-kind frozen: backbone 'scratch:tiny' begins from scratch"):
+        prepared(run, tmp_path, methods="er@scratch:tiny", bound_kind="frozen")
+
+
+def test_a_run_that_is_older_than_the_kinds_of_bounds_goes_on_with_the_full_one(run: Path, tmp_path: Path) -> None:
+    RunFolder.create(tmp_path / "old", ExplainSettings(source=str(run), methods="simplecil")).close()
+    config = json.loads((tmp_path / "old" / "config.json").read_text())
+    del config["settings"]["bound_kind"]
+    (tmp_path / "old" / "config.json").write_text(json.dumps(config))
+    folder, settings = RunFolder.resume(tmp_path / "old", ExplainSettings, {})
+    folder.close()
+    assert settings.bound_kind == "full"
+    check_settings(tmp_path / "old", settings, config)  # as the journal of such a run has them
+
+
+def test_a_dry_run_times_upper_bounds_and_names_their_kind(run: Path) -> None:
+    said = json.loads(explain(run, "--draws", 3, "--dry-run", "--json").stdout)
+    assert said["bound_kinds"] == {"glyph_vit": "frozen"}
+    assert said["bound_trainings"] == 6 * 2  # sequences, training seeds
+    whole = (said["trainings"] - 12) * said["seconds_per_training"] + 12 * said["seconds_per_bound"]
+    assert 3600 * said["hours"] == pytest.approx(whole)
+
+
 @pytest.mark.long
 def test_the_gap_to_joint_training_grows_by_what_accuracy_loses_and_the_bound_does_not(
     run: Path, tmp_path: Path
 ) -> None:
     result = explain(run, "--draws", 3, "--out", tmp_path / "o", "--json")
     assert result.exit_code == 0, result.output
-    measures = json.loads(result.stdout)["methods"][0]["measures"]
+    [method], notes = (json.loads(result.stdout)[part] for part in ("methods", "notes"))
+    assert method["bounds"] == ["frozen"]
+    assert any("ridge regression on frozen features" in note for note in notes)
+    measures = method["measures"]
     joint = {r["sequence_id"] for r in rows(tmp_path / "o", "results") if r["kind"] == "joint"}
     assert joint == {"search-0/joint", *(f"random-{i}/joint" for i in range(5))}
     for name in ("grouping", "order"):  # the same classes, the same bound

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import numpy as np
 import pytest
 
 from benchmarks.extremes_bound import supergradient_bound
 from seqsearch.extremes import bound
-from seqsearch.extremes.bound import certified_bound
+from seqsearch.extremes.bound import bound_within, certified_bound
+from seqsearch.extremes.exact import exact_extremes
 from seqsearch.extremes.objective import Objective, Problem, task_sizes
 from seqsearch.extremes.paper import Direction
 
@@ -60,6 +63,29 @@ def test_large_problems_get_one_evaluation(monkeypatch: pytest.MonkeyPatch) -> N
     assert [bound.evaluations(n) for n in (50, 500, 1000, 2403)] == [bound.MOST, bound.MOST, 10, 1]
     monkeypatch.setattr(bound, "evaluations", lambda n: 1)
     assert len(evaluations(Problem(sparse(40), task_sizes(40, 5)), "easy", monkeypatch)) == 1
+
+
+@pytest.mark.parametrize("objective", ["adjacent", "within", "typicality"])
+@pytest.mark.parametrize("direction", ["hard", "easy"])
+def test_a_bound_that_is_cut_short_holds(direction: Direction, objective: str) -> None:
+    problem = Problem(sparse(9), task_sizes(9, 3), Objective.named(objective))
+    labels = exact_extremes(problem)[0 if direction == "hard" else 1]
+    value, sign = problem.score(labels) or 0.0, 1 if direction == "hard" else -1
+    whole, not_cut = bound_within(problem, direction)
+    cut, was_cut = bound_within(problem, direction, 0.0)
+    assert (not_cut, was_cut) == (False, True)
+    assert whole is not None
+    assert cut is not None
+    assert sign * cut <= sign * whole <= sign * value + 1e-9
+
+
+def test_the_time_cuts_between_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem(np.random.default_rng(0).normal(size=(60, 60)), task_sizes(60, 10))
+    whole, ticks = evaluations(problem, "hard", monkeypatch), count()
+    monkeypatch.setattr("time.perf_counter", lambda: float(next(ticks)))  # a second at each look
+    value, cut = bound_within(problem, "hard", 10.0)
+    assert cut
+    assert whole[0] < (value or 0.0) < max(whole)
 
 
 def test_both_directions_are_one_problem_negated() -> None:
