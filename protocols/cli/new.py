@@ -65,7 +65,7 @@ def template(kind: str) -> Path:
 
 @click.command(
     help="Write a file of KIND to begin with into this folder, as NAME.py or NAME.yaml; one that is there stays.\n\n\b\n"
-    + "".join(f"{name:<9}{kind.what}\n" for name, kind in KINDS.items())
+    + "".join(f"{name.ljust(9)}{kind.what}\n" for name, kind in KINDS.items())
     + "\n\b\nseqsearch new method mine\nseqsearch new gtep study"
 )
 @click.argument("kind", metavar="KIND", type=Choice(tuple(KINDS)))

@@ -145,7 +145,8 @@ def miniature_outcome(small: Entry, figures: Sequence[Figure]) -> RenderableType
     from rich.table import Table
 
     grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
-    for heading in ("row", "column", "on stand-in data"):
+    headings = ("row", "column", "on stand-in data")
+    for heading in headings:
         grid.add_column(heading, overflow="fold")
     for f in figures:
         grid.add_row(*map(line, (f.row, f.column, _number(f, f.ours))))

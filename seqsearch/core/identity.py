@@ -22,9 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from seqsearch.core.digests import digest_of
-from seqsearch.core.installation import ROOT
+from seqsearch.core.installation import ROOT as FOUND
 from seqsearch.core.source import meaning
 
+ROOT = FOUND.resolve()
 PACKAGE = "seqsearch"
 
 

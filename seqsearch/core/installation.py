@@ -11,7 +11,7 @@ from pathlib import Path
 
 from seqsearch.core.errors import UserError
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).parents[2]
 OURS = ("seqsearch", "actors", "protocols")
 
 

@@ -18,6 +18,8 @@ SECTION = Section(
         Column(("largest difference", "difference"), "ours minus the printed figure; of an entry the largest",
                "ours - published", PRINTED, "nearer to 0: agrees better", OWN),
         Column(("95 % interval",), "of ours", "", PRINTED, NEITHER, OWN, "what the command's own table says"),
+        Column(("on stand-in data",), "what the command of a miniature gave: it means nothing, and is compared with nothing", "",
+               PRINTED, NEITHER, OWN),
         Column(("hours, estimated",), "on a GPU, of all commands of the entry",
                "(1 + extra) images learned / rate / 3600", Scale("h", "from 0"), NEITHER, OWN),
     ),

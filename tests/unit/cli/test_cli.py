@@ -230,7 +230,7 @@ def test_a_finished_run_is_left_alone_and_found_from_anywhere(tmp_path: Path, mo
     assert again.exit_code == 0, again.stderr
     assert "Mine" in again.stdout
     with (tmp_path / "mine.py").open("a") as file:
-        file.write("# edited\n")
+        file.write("    edited = True\n")
     changed = call("cldyb", "--resume", tmp_path / "run", "--workers", 0)
     assert changed.exit_code == 2
     assert "mine.py:Mine changed since run" in changed.stderr

@@ -148,7 +148,7 @@ def test_its_files_are_its_identity(lab: Lab, tmp_path: Path) -> None:
     (moved / "own.py").write_text(LEARNER.read_text())
     assert digest(str(moved / "own.py"), "learns") == before
     assert digest("own.py", "other") != before
-    own.write_text(LEARNER.read_text() + "\n# other\n")
+    own.write_text(LEARNER.read_text() + "\nOTHER = 1\n")
     assert digest("own.py", "learns") != before
 
 

@@ -216,5 +216,5 @@ def test_a_learner_that_is_given_everything_at_once_begins_anew(files: Path) -> 
 def test_a_scenario_is_a_part_of_a_methods_identity(files: Path) -> None:
     item = parse_item(f"{files}/method.py:RunningMeans", "method")
     one = world_of(files, "Stream").spec(item, "glyph_vit").digest
-    (files / "scenario.py").write_text(SCENARIO + "# changed\n")
+    (files / "scenario.py").write_text(SCENARIO + "CHANGED = 1\n")
     assert world_of(files, "Stream").spec(item, "glyph_vit").digest != one
