@@ -28,7 +28,7 @@ def gtep(
     """Choose hyperparameters on one pool, judge methods with them on others (GTEP), on Ray Tune.
 
     \b
-    seqsearch gtep --tune-pool glyphs:half=1 --pool glyphs:half=2 --methods ranpac --tasks 2 --classes-per-task 5 --trials 3
+    seqsearch gtep --tune-pool glyphs:classes=20,half=1 --pool glyphs:classes=20,half=2 --methods ranpac --tasks 2 --trials 3
     seqsearch gtep --tune-pool photos/:half=1 --pool photos/:half=2 --methods wa,der --backbone scratch:resnet32
     seqsearch gtep --tune-pool a/ --pool b/ --pool c/ --methods wa,der,ranpac --tasks 10 --classes-per-task 10 --trials 30
     seqsearch gtep --tune-pool a/ --pool b/ --methods wa --params original      # no first phase
