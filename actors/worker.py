@@ -57,9 +57,16 @@ def setup_of(
 ) -> Setup:
     """What workers are made with that ``engine`` describes."""
     return Setup(
-        world, token, keeps, engine.state_store if engine.remote_store else "", engine.gpus, engine.worker_memory,
-        engine.workers, trainer, engine.session,
-    )  # fmt: skip
+        world,
+        token,
+        keeps,
+        engine.state_store if engine.remote_store else "",
+        engine.gpus,
+        engine.worker_memory,
+        engine.workers,
+        trainer,
+        engine.session,
+    )
 
 
 @dataclass(frozen=True)

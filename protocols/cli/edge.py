@@ -123,9 +123,17 @@ def _print_costs(settings: EdgeSettings, runtime: Runtime) -> None:
     needed = required_sequences(there, 0.05, 0.05)
     asked = study.similarity_method.label if study.similarity_method else ""
     if runtime.json:
-        record = {"trainings": most.trainings, "rollouts": most.rollouts, "hours": hours, "workers": at_a_time,
-                  "seconds_per_training": unit.seconds, "sequences": str(there), "required_for_5_points": needed,
-                  "similarity_method": asked, **memory_json(unit.memory)}  # fmt: skip
+        record = {
+            "trainings": most.trainings,
+            "rollouts": most.rollouts,
+            "hours": hours,
+            "workers": at_a_time,
+            "seconds_per_training": unit.seconds,
+            "sequences": str(there),
+            "required_for_5_points": needed,
+            "similarity_method": asked,
+            **memory_json(unit.memory),
+        }
         click.echo(json.dumps(record))
         return
     shown = f"{there:,}" if there < 10**9 else f"about 10^{len(str(there)) - 1}"

@@ -48,8 +48,11 @@ def _note(context: click.Context, _: click.Parameter, value: bool) -> bool:
 NOTED = "seqsearch.traceback"
 """In a context: tracebacks are shown."""
 TRACEBACK: dict[str, Any] = {
-    "is_flag": True, "callback": _note, "is_eager": True, "help": "Show all that led to an error in a method, not only its line."
-}  # fmt: skip
+    "is_flag": True,
+    "callback": _note,
+    "is_eager": True,
+    "help": "Show all that led to an error in a method, not only its line.",
+}
 """The option ``--traceback`` of commands that run methods."""
 
 

@@ -57,9 +57,17 @@ def _print_costs(settings: McilSettings, runtime: Runtime) -> None:
     orders, seeds = settings.plan
     large, small = study.sizes[0], study.sizes[-1]
     if runtime.json:
-        record = {"trainings": most.trainings, "rollouts": most.rollouts, "hours": hours, "workers": at_a_time,
-                  "seconds_per_training": unit.seconds, "orders": orders, "seeds": seeds, "sizes": list(study.sizes),
-                  **memory_json(unit.memory)}  # fmt: skip
+        record = {
+            "trainings": most.trainings,
+            "rollouts": most.rollouts,
+            "hours": hours,
+            "workers": at_a_time,
+            "seconds_per_training": unit.seconds,
+            "orders": orders,
+            "seeds": seeds,
+            "sizes": list(study.sizes),
+            **memory_json(unit.memory),
+        }
         click.echo(json.dumps(record))
         return
     click.echo(

@@ -48,8 +48,13 @@ def pool() -> None:
 )
 @click.option("--merge-aliases", is_flag=True, help="Make one class of classes of the same name in different groups.")
 @click.option("--aliases-with", "backbone", metavar="BACKBONE", help="Report classes that look alike to it, too.")
-@click.option("--device", type=Choice(DEVICES), default="auto", show_default=True,
-              help="Where the backbone of --aliases-with computes: auto is a GPU if there is one.")  # fmt: skip
+@click.option(
+    "--device",
+    type=Choice(DEVICES),
+    default="auto",
+    show_default=True,
+    help="Where the backbone of --aliases-with computes: auto is a GPU if there is one.",
+)
 @click.option("--seed", type=Whole(0, 2**63 - 1), default=0, show_default=True, help="Of the draw under --max-images.")
 @click.option("--workers", type=Whole(1, 4096), help="Processes.  [default: one per CPU]")
 @click.option("--report", "details", type=click.Path(path_type=Path), metavar="FILE.json",

@@ -61,8 +61,13 @@ MOST_NAMES = 8 << 20
     help="Of a prototype; 0: all training images.",
 )
 @click.option("--seed", type=Whole(0, 2**63 - 1), default=0, show_default=True, help="Of the split and of training.")
-@click.option("--device", type=Choice(DEVICES), default="auto", show_default=True,
-              help="Where encoder, backbone and method compute: auto is a GPU if there is one.")  # fmt: skip
+@click.option(
+    "--device",
+    type=Choice(DEVICES),
+    default="auto",
+    show_default=True,
+    help="Where encoder, backbone and method compute: auto is a GPU if there is one.",
+)
 @click.option("--counts", is_flag=True, help="FILE holds confusion counts or rates: rows true, columns predicted.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def similarity(

@@ -83,10 +83,17 @@ def to_json(c: Comparison) -> dict[str, Any]:
 
 def _studies_json(s: Studies) -> dict[str, Any]:
     spreads = [
-        {"side": x.side, "method": x.method or None, "figure": x.figure, "n": len(x.values), "mean": x.mean, "range": x.range,
-         "values": x.values}
+        {
+            "side": x.side,
+            "method": x.method or None,
+            "figure": x.figure,
+            "n": len(x.values),
+            "mean": x.mean,
+            "range": x.range,
+            "values": x.values,
+        }
         for x in s.spreads
-    ]  # fmt: skip
+    ]
     return {"spreads": spreads, "differing": [dataclasses.asdict(d) for d in s.differing]}
 
 

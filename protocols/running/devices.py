@@ -18,9 +18,14 @@ CALLED = {"auto": "any device", "cpu": "the CPU", "cuda": "a GPU"}
 
 
 def on_device(
-    runtime: Runtime, protocol: Protocol[Any, Any], settings: Any, directory: Path, run: Path | None = None,
-    began_with: DeviceName | None = None, here: bool = False,
-) -> Runtime:  # fmt: skip
+    runtime: Runtime,
+    protocol: Protocol[Any, Any],
+    settings: Any,
+    directory: Path,
+    run: Path | None = None,
+    began_with: DeviceName | None = None,
+    here: bool = False,
+) -> Runtime:
     """The runtime with a device instead of ``auto``. Results of a CPU and of a GPU are never mixed: a run keeps the device that
     it ``began_with``, and one that takes over results of another run has the device of these.
 

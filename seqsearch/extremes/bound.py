@@ -135,9 +135,12 @@ def _projected_bound(form: _Form, most: int, until: float) -> tuple[list[float],
 
     try:
         optimize.minimize(
-            distance, np.zeros(n), jac=True, method="L-BFGS-B",
+            distance,
+            np.zeros(n),
+            jac=True,
+            method="L-BFGS-B",
             options={"maxfun": most, "ftol": GAIN, "gtol": 0.0, "maxls": 5},
-        )  # fmt: skip
+        )
     except _TimeIsUp:
         return found, True
     return found, False

@@ -128,8 +128,11 @@ def _check(
 ) -> None:
     """Raises UserError: an option is out of range."""
     whole = {
-        "samples": (samples, 1, MOST), "sources": (sources, 1, 10_000), "seed": (seed, 0, LARGEST), "ahead": (ahead, 0, MOST - 1),
-    }  # fmt: skip
+        "samples": (samples, 1, MOST),
+        "sources": (sources, 1, 10_000),
+        "seed": (seed, 0, LARGEST),
+        "ahead": (ahead, 0, MOST - 1),
+    }
     for option, (value, low, high) in whole.items():
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             raise UserError(f"stream 'glyphs': {option}={brief(value)} must be a whole number from {low} to {high}")

@@ -46,8 +46,14 @@ def shell(line: str, folder: Path) -> tuple[int, str]:
         script.chmod(0o755)
     known = {**os.environ, "PATH": f"{own}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
     ended = subprocess.run(
-        ["bash", "-c", line], cwd=folder, env=known, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600
-    )  # fmt: skip
+        ["bash", "-c", line],
+        cwd=folder,
+        env=known,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+    )
     return ended.returncode, ended.stdout
 
 

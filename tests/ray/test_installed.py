@@ -80,8 +80,17 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         install = [uv, "pip", "install", "--python", python]
     else:
         install = [sys.executable, "-m", "pip", "--python", python, "install"]
-    subprocess.run([*install, "--no-deps", "--offline" if uv else "--no-index", "--reinstall" if uv else "--force-reinstall",
-                    str(wheel)], check=True, capture_output=True)  # fmt: skip
+    subprocess.run(
+        [
+            *install,
+            "--no-deps",
+            "--offline" if uv else "--no-index",
+            "--reinstall" if uv else "--force-reinstall",
+            str(wheel),
+        ],
+        check=True,
+        capture_output=True,
+    )
     return env / "bin"
 
 

@@ -13,14 +13,39 @@ SMALL = ("--pool", "glyphs:classes=12", "--classes-per-task", 3, "--tasks", 2, "
 STUDIES = {
     "cldyb": ("cldyb", "--methods", "simplecil", *SMALL, "--random-sequences", 0),
     "edge": ("edge", "--methods", "simplecil", "--pool", "glyphs:classes=6", "--tasks", 2, "--workers", 0),
-    "gtep": ("gtep", "--tune-pool", "glyphs:classes=12,half=1", "--pool", "glyphs:classes=12,half=2", "--methods",
-             "simplecil", "--tasks", 2, "--trials", 2, "--orders", 1, "--workers", 0),
-    "online": ("online", "--stream", "glyphs:samples=400,classes=6", "--methods", "ncm", "--shift", 64,
-               "--workers", 0),
-    "mcil": ("mcil", "--pool", "glyphs:classes=12", "--methods", "simplecil", "--backbone", "glyph_vit",
-             "--experiences", 2, "--workers", 0),
+    "gtep": (
+        "gtep",
+        "--tune-pool",
+        "glyphs:classes=12,half=1",
+        "--pool",
+        "glyphs:classes=12,half=2",
+        "--methods",
+        "simplecil",
+        "--tasks",
+        2,
+        "--trials",
+        2,
+        "--orders",
+        1,
+        "--workers",
+        0,
+    ),
+    "online": ("online", "--stream", "glyphs:samples=400,classes=6", "--methods", "ncm", "--shift", 64, "--workers", 0),
+    "mcil": (
+        "mcil",
+        "--pool",
+        "glyphs:classes=12",
+        "--methods",
+        "simplecil",
+        "--backbone",
+        "glyph_vit",
+        "--experiences",
+        2,
+        "--workers",
+        0,
+    ),
     "duel": ("duel", "simplecil", "ranpac:M=50", *SMALL[:-2], "--sequences", 6),
-}  # fmt: skip
+}
 BEGINS = ["loading libraries ...", "timing on the CPU of this machine ..."]
 
 

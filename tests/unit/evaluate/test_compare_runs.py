@@ -368,8 +368,12 @@ def test_runs_that_differ_in_their_seed_alone_are_studies_with_a_spread_and_neve
     assert (found.mean, *found.range) == pytest.approx((1.63 / 3, 0.41, 0.71))
     assert spreads["found", MEAN, "acc"].range == pytest.approx((0.51, 0.81))
     assert {d.what: d.differs for d in c.studies.differing} == {
-        "seed": True, "split of the images": False, "first task": True, "found sequences": True, "random sequences": True,
-    }  # fmt: skip
+        "seed": True,
+        "split of the images": False,
+        "first task": True,
+        "found sequences": True,
+        "random sequences": True,
+    }
     assert c.studies.differing[0].values == ("7", "8", "9")
     first, parts, *_ = tables(c)
     assert first.rows[0][:4] == ("found", "mean of 2", "3", "64.3 (51.0 to 81.0)")
@@ -377,9 +381,14 @@ def test_runs_that_differ_in_their_seed_alone_are_studies_with_a_spread_and_neve
     assert not any(t.title.startswith("Minus") for t in tables(c))
     said = to_json(c)["studies"]
     assert said["spreads"][0] == {
-        "side": "found", "method": None, "figure": "acc", "n": 3, "mean": pytest.approx(0.6433, abs=1e-4),
-        "range": pytest.approx([0.51, 0.81]), "values": pytest.approx({"zero": 0.51, "one": 0.61, "two": 0.81}),
-    }  # fmt: skip
+        "side": "found",
+        "method": None,
+        "figure": "acc",
+        "n": 3,
+        "mean": pytest.approx(0.6433, abs=1e-4),
+        "range": pytest.approx([0.51, 0.81]),
+        "values": pytest.approx({"zero": 0.51, "one": 0.61, "two": 0.81}),
+    }
 
 
 def test_one_seed_twice_is_no_study_of_its_own(tmp_path: Path) -> None:

@@ -280,7 +280,7 @@ CRASHES = {
     "fit_task": "    def fit_task(self, task):\n        raise KeyError('gone')",
     "load_state_dict": "    def load_state_dict(self, state):\n        raise KeyError('gone')",
     "counters": "    def counters(self):\n        raise KeyError('gone')",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("where", CRASHES)
