@@ -14,7 +14,7 @@ from seqsearch.study.study import Study
 from seqsearch.training.memory import StepMemory, step_memory
 from seqsearch.training.room import free_memory
 
-SECONDS = 20.0
+SECONDS = 5.0
 """After which no further method is measured."""
 PROCESS = 400 << 20
 """Bytes of a process with its libraries, where the system does not say."""

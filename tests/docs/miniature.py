@@ -175,5 +175,8 @@ def write_runs(root: Path, run: Callable[[list[str], Mapping[str, str]], str]) -
     with contextlib.chdir(root):
         for name, flags in more.items():
             assert not (wrong := run(f"{searched}/{name} {flags}".split(), {})), wrong
+        for seed in range(3):
+            line = f"cldyb --methods simplecil --pool photos/ --seed {seed} --out runs/seed{seed}"
+            assert not (wrong := run(line.split(), {})), wrong
         for name in ("hard", "full", "my-run"):
             shutil.copytree("runs/mine", f"runs/{name}")
