@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import keyword
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,6 +78,8 @@ def new(kind: str, name: str | None) -> None:
     text, file = template(kind).read_text(encoding="utf-8"), Path(f"{name}{of.suffix}")
     capital = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
     if of.named:
+        if keyword.iskeyword(capital) or re.search(rf"\b{capital}\b", text):
+            raise UserError(f"NAME {name!r}: {capital} means something else in the file: choose another name")
         text = text.replace(of.named, capital)
     _write(file, text.replace(f"{kind}{of.suffix}", file.name))
     click.echo(f"{file}: {of.what}. Next: {of.then.format(file=file, name=capital)}")

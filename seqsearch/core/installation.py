@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import sys
@@ -38,7 +39,7 @@ def check_together() -> None:
 def warn_of_hidden() -> None:
     """Warn of folders of the user's that have code and the name of a package of ours, which hides them."""
     for entry in dict.fromkeys(sys.path):
-        folder = Path(entry or os.getcwd())
+        folder = Path(entry or ".").absolute() if entry or _has_cwd() else ROOT
         for other in others_in(folder):
             if folder != ROOT and _is_ours(other.stem):
                 warnings.warn(
@@ -49,12 +50,12 @@ def warn_of_hidden() -> None:
 
 def others_in(folder: Path) -> Iterator[Path]:
     """Files and folders with code that have the name of `actors` or `protocols` and belong to no installation of seqsearch."""
-    if all((folder / name / "__init__.py").is_file() for name in OURS):
+    if all(os.path.isfile(folder / name / "__init__.py") for name in OURS):
         return
     for name in OURS[1:]:
-        if (folder / f"{name}.py").is_file():
+        if os.path.isfile(folder / f"{name}.py"):
             yield folder / f"{name}.py"
-        elif (folder / name).is_dir() and any((folder / name).glob("*.py")):
+        elif os.path.isdir(folder / name) and _has_code(folder / name):
             yield folder / name
 
 
@@ -67,6 +68,18 @@ def shipped(path: Path) -> Path:
     if not path.is_file():
         raise UserError(f"{path} is missing, which comes with seqsearch: install seqsearch again")
     return path
+
+
+def _has_cwd() -> bool:
+    with contextlib.suppress(OSError):  # it was removed
+        return bool(os.getcwd())
+    return False
+
+
+def _has_code(folder: Path) -> bool:
+    with contextlib.suppress(OSError):  # nobody may look into it
+        return any(name.endswith(".py") for name in os.listdir(folder))
+    return False
 
 
 def _is_ours(name: str) -> bool:

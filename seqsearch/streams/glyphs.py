@@ -66,7 +66,8 @@ def build(
     per_class = pools[0].classes[0].count
     picked = (band * len(names) + labels) * per_class + own
     pool = Chosen(Union(pools), picked, labels, names, [c.group for c in pools[0].classes])
-    digest = digest_of("glyph stream", pool.digest, labels)
+    parts = () if given is None else (given,)  # streams without `ahead` keep their digests
+    digest = digest_of("glyph stream", pool.digest, labels, *parts)
     known = _known(burst, sources, zipf, drift, len(names))
     return Stream("glyphs", digest, names, labels, np.arange(samples), pool, pool.sample_rows, given, known)
 

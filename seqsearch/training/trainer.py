@@ -176,7 +176,7 @@ class Trainer:
         if not key.prefix or key.method.command:
             seed_generators(key, "make")
             return self.fresh(key)
-        state = self.states.get(key.digest)
+        state = self.states.get(key.digest, key.home.digest if key.part else None)
         if state is None:
             start = key.parent if self.scenario.stepwise else key.after(0)
             method = self.state(start, trained, keep=keep_parent)

@@ -13,6 +13,7 @@ import pytest
 from seqsearch.core.errors import UserError
 from seqsearch.core.installation import OURS, ROOT, others_in, shipped
 from seqsearch.core.registry import load
+from tests.lines import messages
 
 
 @pytest.fixture
@@ -153,4 +154,4 @@ def test_an_installation_without_one_of_its_files_says_so_before_it_computes(
     assert "install seqsearch again" in done.stderr
     assert not list((tmp_path / "work").iterdir())
     assert "Traceback" not in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert len(messages(done.stderr)) == 1

@@ -58,12 +58,14 @@ class Died(BaseException):
     """What a kill is in this process."""
 
 
-def session(path: Path, monkeypatch: pytest.MonkeyPatch, results: int | None = None) -> None:
+def session(
+    path: Path, monkeypatch: pytest.MonkeyPatch, results: int | None = None, methods: str = "simplecil,ranpac:M=32"
+) -> None:
     """Start or continue a run; with ``results`` it dies when so many came, and the next is about to be put down."""
     if path.exists():
         folder, settings = RunFolder.resume(path, CldybSettings, {})
     else:
-        settings = small_settings(methods="simplecil,ranpac:M=32", score_seeds=1)
+        settings = small_settings(methods=methods, score_seeds=1)
         folder = RunFolder.create(path, settings)
     left = iter(range(results)) if results is not None else None
     add = Journal.add
@@ -97,6 +99,18 @@ def test_no_training_is_lost_with_a_session(tmp_path: Path, monkeypatch: pytest.
     assert said["saved"] == stats["naive"] - stats["trained"]
     entries = [json.loads(line) for line in (killed / "journal.jsonl").read_bytes().splitlines()]
     assert sum("wall_seconds" in e.get("note", {}) for e in entries) == 1
+
+
+@pytest.mark.long
+def test_a_training_of_an_adapter_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A training of `ease` learns an adapter of a task, in whatever sequence it comes."""
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    session(whole, monkeypatch, methods="ease:epochs=1")
+    for results in (2, 7):
+        session(killed, monkeypatch, results, "ease:epochs=1")
+    session(killed, monkeypatch)
+    assert set(states(killed)) <= set(states(whole))
+    assert len(states(killed)) == len(set(states(killed)))
 
 
 def test_what_another_run_trained_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
