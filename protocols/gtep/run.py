@@ -39,7 +39,7 @@ class GtepRun(ProtocolRun):
     def __init__(self, session: Session, study: GtepStudy) -> None:
         self.session, self.study = session, study
         self.plans = Plans(study, Results(session.journal))
-        self._troubles: dict[str, str] = {}  # trials that did not end well, as they are told
+        self._troubles: dict[str, str] = {}  # trials that did not end well, each with its traceback
 
     def run(self) -> None:
         """Try, choose, judge; each phase after the features that its trials would else compute one by one."""

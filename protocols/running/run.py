@@ -66,9 +66,8 @@ def run(
     if changed and not runtime.quiet:
         print(f"changed since the last session, hence trained again: {shown(', '.join(changed))}", file=sys.stderr)
     _say_too_little_memory(prepared, runtime)
-    expected = protocol.expected(prepared)
     with Monitor(
-        folder.path, folder.config["run_id"], runtime, expected, display or NoDisplay(), folder.check
+        folder.path, folder.config["run_id"], runtime, protocol.expected(prepared), display or NoDisplay(), folder.check
     ) as monitor:  # fmt: skip
         session = Session(folder, runtime, monitor, prepared.pools(), changed)
         with contextlib.closing(session):

@@ -40,8 +40,8 @@ def of_csv(file: Path, images: Path) -> Source:
         UserError: it cannot be read, columns are missing, or a time is none.
     """
     table = _csv(file, header=True)
-    if lacking := [n for n in ("path", "time") if n not in table.column_names]:
-        raise UserError(f"{file} has no column {lacking[0]!r}: its header must be path,time or path,time,label")
+    if missing := [n for n in ("path", "time") if n not in table.column_names]:
+        raise UserError(f"{file} has no column {missing[0]!r}: its header must be path,time or path,time,label")
     paths, times = table.column("path"), _times(file, table.column("time"))
     labels = table.column("label") if "label" in table.column_names else _folders(file, paths)
     return _of_paths(file, images, labels, paths, times, _lines_of(file, header=True))
