@@ -99,10 +99,10 @@ def write_tables(root: Path) -> None:
 def write_streams(root: Path) -> None:
     """The lists of CLOC, and a stream built of photographs."""
     for folder in ("photos", "cloc"):
-        write_folder(root / folder / "stream", ["x", "y", "z"], images=120, side=8)
+        write_folder(root / folder / "stream", ["x", "y", "z"], images=40, side=8)
     rng = np.random.default_rng(1)
     labels = np.repeat(rng.integers(0, 3, 1500), 2)
-    lines = [f"{label}\tstream/{'xyz'[label]}/{i % 120:02d}.png\n" for i, label in enumerate(labels.tolist())]
+    lines = [f"{label}\tstream/{'xyz'[label]}/{i % 40:02d}.png\n" for i, label in enumerate(labels.tolist())]
     (root / "my_list.txt").write_text("".join(lines[:300]).replace("stream/", "photos/stream/"))
     for name, values in (
         ("labels", labels[:300]),

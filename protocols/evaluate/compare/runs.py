@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from protocols.cldyb.compared import Judged
-from protocols.evaluate.compare.methods import compared
+from protocols.evaluate.compare.methods import compared, unlike
 from protocols.running.provenance import PoolRecord, biases, provenance
 from protocols.running.status import check_not_running
+from protocols.running.unchanged import device_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import flag
+from seqsearch.core.text import shown
 from seqsearch.core.typed import brief
 from seqsearch.core.types import Task
 from seqsearch.results.rows import TaskSequence
@@ -132,6 +134,7 @@ def _check_pair(a: ComparedRun, b: ComparedRun, studies: bool) -> None:
     of_a, of_b = _shared(a), _shared(b)
     if studies:
         others = [n for n in of_a if n not in FOLLOWS_SEED and of_a[n] != of_b[n]] or _other_settings(a, b)
+        others = others or _other_conditions(a, b)
         if others:
             seeds = f"{brief(of_a['seed'])} and {brief(of_b['seed'])}"
             raise UserError(
@@ -157,6 +160,14 @@ def _other_settings(a: ComparedRun, b: ComparedRun) -> list[str]:
     ]
     commands = {str(r.data.config.get("protocol")) for r in (a, b)}
     return found + ["--methods"] * (set(a.data.methods) != set(b.data.methods)) + ["command"] * (len(commands) > 1)
+
+
+def _other_conditions(a: ComparedRun, b: ComparedRun) -> list[str]:
+    """The device, or methods whose results are of other code, versions or the like: no effect of a seed."""
+    on = [device_of(r.data.config.get("identity")) for r in (a, b)]
+    if on[0] != on[1] and None not in on:
+        return [f"device ({on[0]} and {on[1]})"]
+    return [f"code, parameters, weights or versions of {shown(label)}" for label in unlike(a.data, b.data)]
 
 
 def _shared(r: ComparedRun) -> dict[str, object]:

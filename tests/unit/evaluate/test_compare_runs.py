@@ -395,3 +395,22 @@ def test_one_seed_twice_is_no_study_of_its_own(tmp_path: Path) -> None:
     runs = [make(tmp_path / name, [[2, 3]], config=change(seed=seed)) for name, seed in (("a", 7), ("b", 7), ("c", 8))]
     with pytest.raises(UserError, match=r"a and .*c cannot be compared: they differ in seed \(7 and 8\); compare"):
         compare(runs)
+
+
+def test_studies_on_other_devices_or_of_other_code_are_refused(tmp_path: Path) -> None:
+    def on(device: str, seed: int) -> Callable[[dict[str, Any]], None]:
+        def change(config: dict[str, Any]) -> None:
+            config["settings"]["seed"], config["identity"]["device"] = seed, device
+
+        return change
+
+    cpu, same, gpu = (
+        make(tmp_path / f"{seed}", [[2, 3]], config=on(device, seed))
+        for seed, device in ((7, "cpu x86_64"), (8, "cpu x86_64"), (9, "cuda H200"))
+    )
+    assert compare([cpu, same]).studies is not None
+    with pytest.raises(UserError, match=r"7 and .*9 cannot .* in seed \(7 and 9\) and in device \(cpu and cuda\);"):
+        compare([cpu, same, gpu])
+    other = make(tmp_path / "10", [[2, 3]], config=on("cpu x86_64", 10), digest="edited")
+    with pytest.raises(UserError, match="and in code, parameters, weights or versions of er, code, parameters"):
+        compare([cpu, other])
