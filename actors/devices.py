@@ -19,20 +19,24 @@ FINEST = 10_000
 def decided(engine: EngineOptions, here: bool = False) -> EngineOptions:
     """The engine with a device instead of ``auto``.
 
-    On this machine, more workers than GPUs share them, unless the user says how many share one. With ``--address``, ``auto``
-    goes by the resources that the cluster has now; where ``here``, this machine decides, which only times some tasks.
+    More workers than GPUs share them, unless the user says how many share one. With ``--address``, the resources that the cluster
+    has now count; where ``here``, those of this machine, which only times some tasks.
 
     Raises:
         UserError: a GPU is asked for, and this machine has none; see `actors.open.connected`.
     """
-    if engine.address is not None and not here:
-        return replace(engine, device=engine.asked or ("cuda" if _cluster(engine).get("GPU", 0) else "cpu"))
-    why = "--device cuda" if engine.device == "cuda" else "--gpus-per-worker"
-    engine = replace(engine, device=device_here(engine.asked, why))
-    crowded = engine.device == "cuda" and (engine.workers or 0) > gpus_here()
-    if crowded and engine.gpus_per_worker is None and engine.address is None:
-        sharing = math.ceil((engine.workers or 1) / gpus_here())
-        return replace(engine, gpus_per_worker=(FINEST // sharing) / FINEST)
+    if engine.address is None or here:
+        why = "--device cuda" if engine.device == "cuda" else "--gpus-per-worker"
+        engine = replace(engine, device=device_here(engine.asked, why))
+        gpus = gpus_here() if engine.device == "cuda" else 0
+    elif engine.asked == "cpu" or engine.gpus_per_worker is not None:
+        return replace(engine, device=engine.asked or "cpu")
+    else:
+        gpus = int(_cluster(engine).get("GPU", 0))
+        engine = replace(engine, device="cuda" if gpus or engine.asked else "cpu")
+    workers = engine.workers or 0
+    if engine.device == "cuda" and engine.gpus_per_worker is None and workers > gpus > 0:
+        return replace(engine, gpus_per_worker=(FINEST // math.ceil(workers / gpus)) / FINEST)
     return engine
 
 
