@@ -78,7 +78,7 @@ def start(
         UserError: bad input.
     """
     with stop.expendable():
-        from protocols.cli.launch import launch
+        from protocols.cli.launch import launch, naming
         from protocols.running.folder import RunFolder
 
     fields = {f.name for f in dataclasses.fields(protocol.settings)}
@@ -91,7 +91,8 @@ def start(
         folder, settings = RunFolder.resume(resume, protocol.settings, {n: values[n] for n in named - commands.keys()})
         try:
             check_commands(folder, settings, commands)
-            look(protocol, settings, Path(folder.config.get("directory") or "."))
+            with naming(folder):
+                look(protocol, settings, Path(folder.config.get("directory") or "."))
         except UserError:
             folder.close()
             raise

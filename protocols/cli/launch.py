@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 import json
@@ -53,7 +54,7 @@ def launch(
 
         report = presentation(protocol)
     try:
-        with stop.interruptible():
+        with stop.interruptible(), naming(folder):
             directory = Path(folder.config.get("directory") or ".")
             runtime = on_device(runtime, protocol, settings, directory, folder.path, folder.device)
             study = protocol.prepare(settings, folder.path / "states", runtime.engine.device, directory)
@@ -78,6 +79,17 @@ def launch(
     if not ended.finished:
         what = "; nothing is lost" if ended.added else " before the first result: give it a longer --time-budget"
         click.echo(shown(f"time is up{what}. Continue with: {go_on}"), err=True)
+
+
+@contextlib.contextmanager
+def naming(folder: RunFolder) -> Iterator[None]:
+    """An error in what a resumed run needs, as files that were moved, names the run, which the user named instead of these."""
+    try:
+        yield
+    except UserError as error:
+        if folder.created or type(error) is not UserError or str(folder.path) in str(error):
+            raise
+        raise UserError(f"run {folder.path} cannot go on: {error}") from error
 
 
 def _announce(run: Path, protocol: Protocol[Any, Any], study: Any, runtime: Runtime) -> None:

@@ -69,7 +69,7 @@ def template(kind: str) -> Path:
     + "".join(f"{name.ljust(9)}{kind.what}\n" for name, kind in KINDS.items())
     + "\n\b\nseqsearch new method mine\nseqsearch new gtep study"
 )
-@click.argument("kind", metavar="KIND", type=Choice(tuple(KINDS)))
+@click.argument("kind", metavar="KIND", type=Choice(tuple(KINDS), case_sensitive=False))
 @click.argument("name", required=False)
 def new(kind: str, name: str | None) -> None:
     of, name = KINDS[kind], name or kind

@@ -142,8 +142,13 @@ class Monitor:
     def update(self, counts: Counts) -> None:
         """Show how far the study is."""
         before = self.snapshot
-        for trouble, trace in list(counts.troubles.items())[len(before.troubles) :]:
-            self.say("training-failed", f"a training went wrong: {trouble}", message=trouble)
+        for number, (trouble, trace) in enumerate(counts.troubles.items()):
+            if number < len(before.troubles):
+                continue
+            more = (
+                " [--traceback shows all that led to it]" if trace and not (number or self._runtime.traceback) else ""
+            )
+            self.say("training-failed", f"a training went wrong: {trouble}{more}", message=trouble)
             if self._runtime.traceback and trace:
                 self._display.say_lines(trace.rstrip())
         progress = {p.name: p.progress() for p in self._planners}

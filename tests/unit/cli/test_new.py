@@ -27,7 +27,7 @@ def run(*words: str) -> Result:
 
 @pytest.mark.parametrize("kind", new.KINDS)
 def test_a_file_of_each_kind_is_written_under_its_name(kind: str, here: Path) -> None:
-    said = run("new", kind, "my_own")
+    said = run("new", kind.title(), "my_own")
     assert said.exit_code == 0, said.output
     of = new.KINDS[kind]
     assert said.stdout.startswith(f"my_own{of.suffix}: {of.what}. Next: ")

@@ -221,12 +221,16 @@ def test_what_went_wrong_is_logged_and_shown(tmp_path: Path) -> None:
         "        return super().fit_task(task)\n"
     )
     path = tmp_path / "mine"
-    small = "--pool glyphs:classes=48,train=8,reward=4,test=4 --tasks 2 --classes-per-task 3 --candidates 4 --condensed 2 --quiet"
+    small = (
+        "--pool glyphs:classes=48,train=8,reward=4,test=4 --tasks 2 --classes-per-task 3 --candidates 4 --condensed 2"
+    )
     result = call("cldyb", "--methods", f"{tmp_path}/fragile.py:Fragile", *small.split(), "--workers", 0, "--out", path)
     assert result.exit_code == 2
     assert "Traceback" not in result.stderr
+    assert result.stderr.count("(fragile.py:5) [--traceback shows all that led to it]\n") == 1
     again = call("cldyb", "--resume", path, "--workers", 0, "--quiet", "--traceback")
     assert f'{tmp_path}/fragile.py", line 5, in fit_task\n' in again.stderr
+    assert "--traceback shows" not in again.stderr
     [failed, _] = [e for e in events(path) if e["event"] == "training-failed"]
     assert "no second task" in failed["message"]
     assert events(path)[-1]["state"] == "stopped"
