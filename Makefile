@@ -3,9 +3,9 @@ VENV ?= .venv
 PYTHON ?= python3
 READY := $(VENV)/.ready
 
-# Tests that start no Ray share the cores; those that do have them to themselves.
+# Tests that start no Ray share the cores, the longest files first; those that do have them to themselves.
 PYTEST := $(VENV)/bin/python -m pytest
-WITHOUT_RAY := -n 2 --dist loadfile tests/unit tests/conformance tests/golden tests/peers tests/docs
+WITHOUT_RAY := -n 2 --dist loadfile --no-loadscope-reorder tests/docs tests/conformance tests/golden tests/peers tests/unit
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo gtep-demo online-demo mcil-demo test test-long lint bench clean

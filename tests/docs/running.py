@@ -31,10 +31,11 @@ IF: tuple[tuple[str, str, bool, str], ...] = (
     ("duel", " --find ", True, _SEARCH),
     ("duel", "imagenet-r", True, "--dry-run"),
     ("edge", "--orders|matrix.csv", False, "--tasks 3 --classes 9"),
-    ("edge", "mine.txt", True, "--tasks 3 --max-sequences 4 --random-sequences 3 --score-seeds 1"),
     ("edge", " --enumerate", True, "--tasks 2 --classes 4 --score-seeds 1"),
     ("edge", " --fit", False, "--random-sequences 5"),
     ("edge", " --fit", True, "--random-sequences 10"),
+    ("edge", "mine.txt", True, "--tasks 3 --max-sequences 4 --random-sequences 3"),
+    ("edge", "frozen:", True, "--random-sequences 3"),
     ("gtep", " --params ", False, "--trials 2"),
     ("gtep", " --first-task ", True, "--first-task 3"),
     (
