@@ -8,8 +8,12 @@ and images by path, `{out}` the JSON file to be written. The same seed gives the
 
 import csv
 import json
+import os
 import sys
+import tempfile
 from pathlib import Path
+
+os.environ["HOME"] = tempfile.gettempdir()  # Avalanche makes a folder there when it is imported
 
 import numpy as np
 import torch

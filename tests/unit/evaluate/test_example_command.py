@@ -25,7 +25,10 @@ def by_hand(sequence: Path, out: Path) -> dict[str, Any]:
 
 
 @pytest.mark.long
-def test_the_example_is_in_score_what_it_is_by_hand(tmp_path: Path) -> None:
+def test_the_example_is_in_score_what_it_is_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a home folder where Avalanche never ran, and where a command may not write."""
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     run, out = (
         finished_run(tmp_path / "run", methods="simplecil", simulations=2, condensed=2, score_seeds=2),
         tmp_path / "score",
