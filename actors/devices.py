@@ -67,6 +67,6 @@ def _cluster(engine: EngineOptions) -> Mapping[str, float]:
 
     from actors.open import connected
 
-    with connected(engine):
+    with connected(engine, f"looking for GPUs on the Ray cluster at {engine.address} ..."):
         found: Mapping[str, float] = ray.cluster_resources()
         return found

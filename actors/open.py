@@ -29,8 +29,8 @@ class _Nowhere(io.StringIO):
 
 
 @contextmanager
-def connected(engine: EngineOptions) -> Iterator[None]:
-    """The Ray that workers need: a cluster, or one started here.
+def connected(engine: EngineOptions, announced: str = "") -> Iterator[None]:
+    """The Ray that workers need: a cluster, or one started here; ``announced`` says what it is joined for.
 
     Raises:
         UserError: no cluster at its address, or it refuses, or is refused; no GPU here.
@@ -40,7 +40,8 @@ def connected(engine: EngineOptions) -> Iterator[None]:
         return
     from actors.cluster import check_gpus, connect, disconnect
 
-    notice("starting Ray ..." if engine.address is None else f"joining the Ray cluster at {engine.address} ...")
+    joining = "starting Ray ..." if engine.address is None else f"joining the Ray cluster at {engine.address} ..."
+    notice(announced or joining)
     with contextlib.redirect_stdout(_Nowhere()):  # Ray prints there what becomes of its workers; the log says it, too
         connect(engine.address, engine.workers or 0, engine.allow_unauthenticated)
         try:

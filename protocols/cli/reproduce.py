@@ -76,15 +76,13 @@ def _miniature(ledger: Any, entry: Any, out: Path | None, dry_run: bool, as_json
     from protocols.report.published import in_miniature, miniature_json, miniature_outcome
 
     with ExitStack() as stack:
-        folder = out or Path("runs") / f"miniature-{entry.name}"
-        if dry_run:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         small = miniature(entry)
-        out = folder / key(small, None, {})
-        places = Places(out / "standin", out)
-        write_data(ledger, entry, out / "standin")
-        click.echo("\n".join(map(shown, in_miniature(ledger, entry, small, places))), err=as_json)
-        if (figures := _run(small, places, dry_run, as_json)) is None:
+        out = (out or Path("runs") / f"miniature-{entry.name}") / key(small, None, {})
+        used = Path(stack.enter_context(tempfile.TemporaryDirectory())) if dry_run else out
+        meant, places = Places(out / "standin", out), Places(used / "standin", used)
+        write_data(ledger, entry, used / "standin")
+        click.echo("\n".join(map(shown, in_miniature(ledger, entry, small, meant))), err=as_json)
+        if (figures := _run(small, places, meant, dry_run, as_json)) is None:
             return
     _print(miniature_json(small, figures) if as_json else miniature_outcome(small, figures), as_json)
 
@@ -110,7 +108,7 @@ def _one(ledger: Any, entry: Any, data: Path | None, out: Path | None, dry_run: 
         if not dry_run and (others := unlike(places)):
             more = "of other data, of another entry or version; they are not used"
             click.echo(shown(f"beside {places.out} are runs {more}: {', '.join(others[:5])}"), err=True)
-        if (figures := _run(entry, places, dry_run, as_json)) is None:
+        if (figures := _run(entry, places, places, dry_run, as_json)) is None:
             return
     if as_json:
         made = {"name": name, "conditional": entry.conditional, "figures": [figure_json(f) for f in figures]}
@@ -119,14 +117,14 @@ def _one(ledger: Any, entry: Any, data: Path | None, out: Path | None, dry_run: 
         _print(outcome(entry, figures), False)
 
 
-def _run(entry: Any, places: Any, dry_run: bool, as_json: bool) -> Any:
-    """The figures that its commands give; None if only costs were asked for, which are printed."""
+def _run(entry: Any, places: Any, meant: Any, dry_run: bool, as_json: bool) -> Any:
+    """The figures that its commands give; None if only costs were asked for, which are printed with the places ``meant``."""
     from protocols.evaluate.published.answers import Failed
     from protocols.evaluate.published.running import run
 
     try:
         if dry_run:
-            _costs(entry, places, as_json)
+            _costs(entry, places, meant, as_json)
             return None
         return run(entry, places, lambda said: click.echo(shown(said), err=True))
     except Failed as error:
@@ -135,11 +133,11 @@ def _run(entry: Any, places: Any, dry_run: bool, as_json: bool) -> Any:
         raise
 
 
-def _costs(entry: Any, places: Any, as_json: bool) -> None:
+def _costs(entry: Any, places: Any, meant: Any, as_json: bool) -> None:
     from protocols.evaluate.published.running import costs
     from protocols.report.text import duration
 
-    found = costs(entry, places)
+    found = costs(entry, places, meant)
     if as_json:
         click.echo(json.dumps([{"command": typed, "costs": answer} for typed, answer in found]))
         return

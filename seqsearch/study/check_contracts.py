@@ -60,9 +60,8 @@ def sizes(subject: Subject) -> str:
     method, tasks = subject.trainer.fresh(subject.key()), subject.sized()
     for n, task in enumerate(tasks, 1):
         subject.go_on(method, *tasks[:n])
-        seen = sum(len(t.classes) for t in tasks[:n])
         batch = subject.batch(task)
-        checked_scores(method.predict(batch), len(batch), seen)
+        checked_scores(method, method.predict(batch), len(batch))
     return ""
 
 
@@ -105,9 +104,9 @@ def scores(subject: Subject) -> str:
     method, batch = subject.both(), subject.batch(*subject.tasks)
     unseen = subject.batch(subject.world.task(OTHER))
     for looked in (batch, unseen):
-        checked_scores(method.predict(looked), len(looked), 7)
-        for found in scores_of(method, looked).values():
-            checked_scores(found, len(looked), 7)
+        checked_scores(method, method.predict(looked), len(looked))
+        for name, scores in scores_of(method, looked).items():
+            checked_scores(method, scores, len(looked), name)
     found = method.predict(batch)
     if bool((found == found[:1]).all()):
         return "scores are the same for every image: it says nothing of them (all zeros, or something that no image enters)"

@@ -205,7 +205,7 @@ class LearnerSubject:
     def _classes(self) -> str:
         for end in (0, 1, self.steps):
             method = self.learn(self.fresh(), 0, end)
-            checked_classes(method.predict(self.batch()), 40, self.world.played.stream_classes)
+            checked_classes(method.learner.predict, method.predict(self.batch()), 40, self.world.played.stream_classes)
         for name, value in method.counters().items():
             if not np.isfinite(float(value)):
                 return f"counters()[{name!r}] is {value}"

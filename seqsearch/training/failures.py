@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -16,6 +19,22 @@ from seqsearch.training.guard import NotAsLent
 
 LONGEST = 20_000
 """Characters of a traceback that are kept."""
+
+
+class WrongAnswer(ValueError):
+    """A function of a method returned something that it must not return."""
+
+    def __init__(self, function: Callable[..., Any], answer: Any, must: str) -> None:
+        shape = getattr(answer, "shape", None)
+        returned = "None" if answer is None else type(answer).__name__ if shape is None else str(tuple(shape))
+        super().__init__(f"{function.__name__}() returned {returned}, must be {must}")
+        self.function = function
+
+    @property
+    def place(self) -> str:
+        """``FILE.py:LINE`` where the function begins."""
+        code = inspect.unwrap(self.function).__code__
+        return f"{Path(code.co_filename).name}:{code.co_firstlineno}"
 
 
 def status_of(error: BaseException) -> Status:
@@ -33,6 +52,8 @@ def line_of(error: BaseException, target: str = "") -> str:
     text = text if len(text) <= 300 else text[:297] + "..."
     if isinstance(error, (Diverged, NotAsLent)):
         return text or "Diverged"
+    if isinstance(error, WrongAnswer):
+        return f"{text} ({error.place})"
     where, trace = "", error.__traceback__
     if trace is not None:
         own = target.partition(":")[0].partition(".")[0] if ":" in target else ""

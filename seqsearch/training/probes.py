@@ -21,6 +21,7 @@ from seqsearch.features.geometry import knn_nll
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch
 from seqsearch.training.context import PoolSource, check_unseen
+from seqsearch.training.failures import WrongAnswer
 from seqsearch.training.scenario import checked_scores
 from seqsearch.training.world import World
 
@@ -73,10 +74,10 @@ class StateView:
 
     def scores(self, rows: Rows) -> torch.Tensor:
         """Scores ``[n, classes seen]``."""
-        return checked_scores(self._method.predict(Batch(rows, self._source)), len(rows), self._method.n_seen)
+        return checked_scores(self._method, self._method.predict(Batch(rows, self._source)), len(rows))
 
     def _features(self, rows: Rows) -> Features:
-        return _checked_features(self._method.features(Batch(rows, self._source)), len(rows))
+        return _checked_features(self._method, self._method.features(Batch(rows, self._source)), len(rows))
 
 
 def answer(probe: Probe, world: World, view: StateView) -> Features:
@@ -138,10 +139,9 @@ def _of_classes(
     return np.concatenate(found), np.repeat(np.arange(len(found)), [len(f) for f in found])
 
 
-def _checked_features(features: Any, n: int) -> Features:
+def _checked_features(method: Method, features: Any, n: int) -> Features:
     if not isinstance(features, torch.Tensor) or features.ndim != 2 or len(features) != n:
-        shape = tuple(features.shape) if hasattr(features, "shape") else type(features).__name__
-        raise ValueError(f"features returned {shape}, must be ({n}, d)")
+        raise WrongAnswer(method.features, features, f"({n}, d)")
     if not bool(torch.isfinite(features).all()):
         raise ValueError("features are not finite")
     return np.array(features.detach().float().cpu().numpy())  # a copy: a method may write there again

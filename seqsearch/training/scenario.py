@@ -17,12 +17,12 @@ import torch
 from seqsearch.core.errors import AccessError
 from seqsearch.core.outcomes import HEAD, MOVED, ClassifierCounts, Counts
 from seqsearch.core.types import JudgedPart, StateKey
-from seqsearch.methods.base import PASSES, FitReport, Method
+from seqsearch.methods.base import PASSES, FitReport, Footprint, Method
 from seqsearch.methods.config import Config
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.states.blocks import State
 from seqsearch.training.context import PoolSource, WorkerContext
-from seqsearch.training.failures import Diverged
+from seqsearch.training.failures import Diverged, WrongAnswer
 from seqsearch.training.moved import MOST, moved
 from seqsearch.training.world import World
 
@@ -89,11 +89,11 @@ class Scenario(ABC):
         data = self.data(method, key)
         report = (how or method.fit_task)(data)
         if getattr(report, "status", None) not in ("ok", "diverged"):
-            raise TypeError("fit_task must return a FitReport")
+            raise WrongAnswer(method.fit_task, report, "a FitReport")
         if report.status == "diverged":
             raise Diverged("training diverged (non-finite loss)")
         if not hasattr(kept := method.exemplars(), "tolist"):
-            raise TypeError(f"exemplars() returned {type(kept).__name__}, must be an array of rows")
+            raise WrongAnswer(method.exemplars, kept, "an array of rows")
         if strange := set(kept.tolist()) - data.readable:
             raise AccessError(f"exemplars() holds image {min(strange)}, which it never was given")
         method.n_seen, method.n_tasks = data.columns.stop, len(key.prefix)
@@ -108,7 +108,10 @@ COST = "_passes"
 def learned(method: Method, notes: Notes = ()) -> State:
     """All that a method has learned, how many classes and experiences that were, and what is noted of the last one's cost."""
     cost = dict(notes).get(PASSES)
-    found = {**method.state_dict(), "_n_seen": method.n_seen, "_n_tasks": method.n_tasks}
+    state = method.state_dict()
+    if not isinstance(state, Mapping):
+        raise WrongAnswer(method.state_dict, state, "a dict")
+    found = {**state, "_n_seen": method.n_seen, "_n_tasks": method.n_tasks}
     return found if cost is None else {**found, COST: cost}
 
 
@@ -117,28 +120,43 @@ def cost_of(state: State) -> Notes:
     return ((PASSES, float(state[COST])),) if COST in state else ()
 
 
+def footprint_of(method: Method) -> Footprint:
+    """The bytes that a method says it needs.
+
+    Raises:
+        WrongAnswer: it says something else.
+    """
+    said = method.memory_footprint()
+    if not isinstance(said, Footprint):
+        raise WrongAnswer(method.memory_footprint, said, "a Footprint")
+    return said
+
+
 def scores_of(method: Method, batch: Batch) -> Mapping[str, torch.Tensor]:
     """What each classifier of a method says, by name.
 
     Raises:
-        ValueError: not a mapping of names, or the head is not among them.
+        WrongAnswer: not a mapping of names, or the head is not among them.
     """
     found = method.classifiers(batch)
     if not isinstance(found, Mapping) or next(iter(found), None) != HEAD:
-        raise ValueError("classifiers() must return {'head': self.predict(batch), ...}: scores by name, the head first")
+        raise WrongAnswer(
+            method.classifiers, found, "{'head': self.predict(batch), ...}: scores by name, the head first"
+        )
     return found
 
 
-def checked_scores(scores: Any, n: int, n_seen: int) -> torch.Tensor:
-    """Scores ``[n, n_seen]`` on the CPU.
+def checked_scores(method: Method, scores: Any, n: int, name: str = HEAD) -> torch.Tensor:
+    """Scores ``[n, classes seen]`` on the CPU, of the classifier ``name`` of a method.
 
     Raises:
-        ValueError: they have another shape.
+        WrongAnswer: they have another shape.
         Diverged: they are not finite.
     """
-    if not isinstance(scores, torch.Tensor) or tuple(scores.shape) != (n, n_seen):
-        shape = tuple(scores.shape) if hasattr(scores, "shape") else type(scores).__name__
-        raise ValueError(f"predict returned {shape}, must be ({n}, {n_seen}): one column for each class seen, no other")
+    if not isinstance(scores, torch.Tensor) or tuple(scores.shape) != (n, method.n_seen):
+        function = method.predict if name == HEAD else method.classifiers
+        must = f"({n}, {method.n_seen}): one column for each class seen, no other"
+        raise WrongAnswer(function, scores, must if name == HEAD else f"{must}, by {name!r}")
     if not bool(torch.isfinite(scores).all()):
         raise Diverged("scores are not finite")
     return scores.detach().cpu()

@@ -7,7 +7,7 @@ What was judged on the way is a part of the state, so that it can be told again 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from seqsearch.learners.base import Learner
 from seqsearch.methods.base import Caps, FitReport, Footprint, Method
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.streams.playing import Played
+from seqsearch.training.failures import WrongAnswer
 
 if TYPE_CHECKING:
     from seqsearch.learners.base import LearnerContext
@@ -180,7 +181,9 @@ class StreamedLearner(Method):
         """Which samples ``[n]`` of the main part are classified right; ``batch``: these samples, if they are at hand."""
         if not len(positions):
             return np.zeros(0, dtype=np.bool_)
-        said = checked_classes(self.predict(batch or data.at(positions)), len(positions), data.played.stream_classes)
+        said = checked_classes(
+            self.learner.predict, self.predict(batch or data.at(positions)), len(positions), data.played.stream_classes
+        )
         found: NDArray[np.bool_] = said == data.played.labels[positions]
         return found
 
@@ -221,18 +224,17 @@ class StreamedLearner(Method):
         return Footprint(params=sum(t.nbytes for t in tensors))
 
 
-def checked_classes(said: Any, n: int, classes: int) -> NDArray[np.int64]:
-    """Classes ``[n]`` on the CPU, each one of ``classes``, or -1.
+def checked_classes(predict: Callable[..., Any], said: Any, n: int, classes: int) -> NDArray[np.int64]:
+    """Classes ``[n]`` on the CPU, each one of ``classes``, or -1, that ``predict`` of a learner returned.
 
     Raises:
-        ValueError: they have another shape or kind, or there is no such class.
+        WrongAnswer: they have another shape or kind, or there is no such class.
     """
     if not isinstance(said, torch.Tensor) or tuple(said.shape) != (n,) or said.dtype != torch.int64:
-        what = f"{said.dtype} {tuple(said.shape)}" if isinstance(said, torch.Tensor) else type(said).__name__
-        raise ValueError(f"predict returned {what}, must be int64 ({n},): the class of each image, -1 for none")
+        kind = f" (now {said.dtype})" if isinstance(said, torch.Tensor) else ""
+        raise WrongAnswer(predict, said, f"int64 ({n},){kind}: the class of each image, -1 for none")
     found: NDArray[np.int64] = said.cpu().numpy()
     if n and not (found.min() >= -1 and found.max() < classes):
-        raise ValueError(
-            f"predict says class {int(found[(found < -1) | (found >= classes)][0])}, and there are {classes}"
-        )
+        strange = int(found[(found < -1) | (found >= classes)][0])
+        raise WrongAnswer(predict, said, f"classes from -1 to {classes - 1}: it says {strange}")
     return found

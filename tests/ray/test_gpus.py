@@ -43,7 +43,8 @@ def test_auto_goes_by_what_the_cluster_has(
         said: list[str] = []
         with shown_by(said.append):
             engine = decided(EngineOptions(address=cluster.address, **asked))
-        assert said == ([] if "gpus_per_worker" in asked else [f"joining the Ray cluster at {cluster.address} ..."])
+        looking = f"looking for GPUs on the Ray cluster at {cluster.address} ..."
+        assert said == ([] if "gpus_per_worker" in asked else [looking])
         assert not ray.is_initialized()
         assert engine.device == device
         workers = "4 workers" if "workers" in asked else "as many workers as fit"

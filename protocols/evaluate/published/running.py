@@ -135,15 +135,16 @@ def run(entry: Entry, places: Places, say: Say = lambda line: None) -> list[Figu
     return from_answers(entry, answers, str(places.data)) + derived(entry)
 
 
-def costs(entry: Entry, places: Places) -> list[tuple[str, dict[str, Any] | None]]:
-    """Each command as it can be typed, and what its ``--dry-run`` answers; None where it has none, or waits for what an
-    earlier command makes.
+def costs(entry: Entry, places: Places, meant: Places) -> list[tuple[str, dict[str, Any] | None]]:
+    """Each command as a user types it, with the places ``meant``, and the answer of its ``--dry-run`` with ``places``.
+
+    The answer is None if a command has no ``--dry-run`` or reads the results of an earlier one.
 
     Raises:
         Failed: a command refuses.
     """
     found: list[tuple[str, dict[str, Any] | None]] = []
-    for words, typed in zip(entry.words(), commands(entry, places), strict=True):
+    for words, typed in zip(entry.words(), commands(entry, meant), strict=True):
         ready = words[1] in COSTED and not waits(words)
         extra = [] if "--dry-run" in words else ["--dry-run"]
         found.append((typed, answered([*_without_out(places.put(words)), *extra]) if ready else None))

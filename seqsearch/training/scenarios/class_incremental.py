@@ -57,7 +57,7 @@ class ClassIncremental(Scenario):
             names = tuple(scores)
             counts.append(_per_class(positions, len(columns)))
             for name, of_name in scores.items():
-                checked = checked_scores(of_name, len(rows), method.n_seen)
+                checked = checked_scores(method, of_name, len(rows), name)
                 found.setdefault(name, []).append(right(checked, positions, columns))
             first = columns.stop
         return Judged(tuple(counts), tuple(counted_right(name, by_task) for name, by_task in found.items()))

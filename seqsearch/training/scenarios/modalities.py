@@ -106,7 +106,7 @@ class Modalities(ClassIncremental):
             return asked
 
         def scores(altered: AlteredPairs) -> torch.Tensor:
-            return checked_scores(scores_of(method, Batch(rows, altered))[HEAD], len(rows), method.n_seen)
+            return checked_scores(method, scores_of(method, Batch(rows, altered))[HEAD], len(rows))
 
         mixed = scores(AlteredPairs(source, same, of_partner))
         by_text = torch.empty_like(mixed)

@@ -71,7 +71,10 @@ class Stream(Scenario):
         for first in range(0, len(held_out), BATCH):
             samples = held_out[first : first + BATCH]
             said = checked_classes(
-                method.predict(Batch(self.played.rows(samples), source)), len(samples), self.played.stream_classes
+                method.learner.predict,
+                method.predict(Batch(self.played.rows(samples), source)),
+                len(samples),
+                self.played.stream_classes,
             )
             found.append(said == stream.labels[samples])
         return np.concatenate(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,15 @@ def test_flags_that_do_not_go_together(tmp_path: Path) -> None:
     code, _, err = run("reproduce", "edge-tabel-a4", "--miniature")
     assert code == 2
     assert "did you mean edge-table-a4" in err
+
+
+def test_a_dry_run_names_the_folders_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run("reproduce", "edge-table-a4", "--miniature", "--dry-run")
+    assert code == 0, err
+    assert "runs/miniature-edge-table-a4/" in out
+    assert tempfile.gettempdir() not in out
+    assert not (tmp_path / "runs").exists(), "a dry run leaves nothing"
 
 
 def test_an_entry_without_data_is_run_as_it_is() -> None:

@@ -218,7 +218,7 @@ def test_an_entry_that_trains_is_run_kept_and_gone_on_with(tmp_path: Path) -> No
                    "sides[side=random][method={row}]/figures/{column}/value/high", 100.0),),
     )  # fmt: skip
     places, said = Places(None, tmp_path / "out"), list[str]()
-    [(_, first), (_, second)] = costs(entry, places)
+    [(_, first), (_, second)] = costs(entry, places, places)
     assert first is not None
     assert first["trainings"] > 0
     assert second is None

@@ -248,6 +248,38 @@ def test_of_an_installed_package_it_is_the_last_one_of_that_package(
     assert lab.trainer.train(Edge(key, keep=False)).message.endswith("(beside.py:4)")
 
 
+ANSWERS = """
+import torch
+from seqsearch.methods.simplecil import build as SimpleCIL
+
+class Own(SimpleCIL):
+    def {function}(self, *given):
+        return {answer}
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "answer", "says"),
+    [
+        ("predict", "torch.zeros(3)", "predict() returned (3,), must be ("),
+        ("fit_task", "None", "fit_task() returned None, must be a FitReport"),
+        ("state_dict", "[1]", "state_dict() returned list, must be a dict"),
+        ("memory_footprint", "3", "memory_footprint() returned int, must be a Footprint"),
+        ("exemplars", "3", "exemplars() returned int, must be an array of rows"),
+        ("classifiers", "{}", "classifiers() returned dict, must be {'head': self.predict(batch), ...}"),
+    ],
+)
+def test_a_wrong_answer_is_shown_at_the_function_that_gave_it(
+    lab: Lab, tmp_path: Path, function: str, answer: str, says: str
+) -> None:
+    (tmp_path / "answers.py").write_text(ANSWERS.format(function=function, answer=answer))
+    item = parse_item(f"{tmp_path}/answers.py:Own", "method")
+    key = StateKey(lab.world.spec(item, "glyph_vit"), 0, 0, (lab.world.task([0, 1]),))
+    result = lab.trainer.train(Edge(key, keep=False))
+    assert result.message.startswith(says)
+    assert result.message.endswith("(answers.py:6)")
+
+
 def test_of_a_shipped_method_it_is_the_last_one_of_ours(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     key = StateKey(lab.world.spec(parse_item("simplecil", "method"), "glyph_vit"), 0, 0, (lab.world.task([0, 1]),))
     monkeypatch.setattr(torch.nn.functional, "normalize", lambda *_, **__: torch.stack([torch.ones(1), torch.ones(2)]))

@@ -53,7 +53,7 @@ class Stream(Scenario):
         rows, at = self.world.rows(self.world.class_ids(seen), judged)
         found = []
         for name, scores in method.classifiers(Batch(rows, self.source(key.method.backbone))).items():
-            right = checked_scores(scores, len(rows), method.n_seen).argmax(1).numpy() == at
+            right = checked_scores(method, scores, len(rows)).argmax(1).numpy() == at
             correct = (tuple(np.bincount(at[right], minlength=len(seen)).tolist()),)
             found.append(ClassifierCounts(name, correct, correct, packed(right)))
         return Judged((tuple(np.bincount(at, minlength=len(seen)).tolist()),), tuple(found))

@@ -190,16 +190,20 @@ def test_a_dear_update_is_made_at_every_so_many_steps(budget, cost, updates):
     assert credit.updates == updates
 
 
+def predict(batch):
+    """What wrong answers are said to be of."""
+
+
 @pytest.mark.parametrize("said", [torch.zeros(3), torch.zeros(2, dtype=torch.int64), [0, 0, 0]])
 def test_classes_must_be_classes(said):
     with pytest.raises(ValueError, match="must be int64"):
-        checked_classes(said, 3, 5)
+        checked_classes(predict, said, 3, 5)
 
 
 @pytest.mark.parametrize("odd", [5, -2])
 def test_classes_must_be_there(odd):
-    with pytest.raises(ValueError, match=f"says class {odd}, and there are 5"):
-        checked_classes(torch.tensor([0, -1, odd]), 3, 5)
+    with pytest.raises(ValueError, match=f"must be classes from -1 to 4: it says {odd}"):
+        checked_classes(predict, torch.tensor([0, -1, odd]), 3, 5)
 
 
 def test_a_learner_must_define_its_hooks(world, tmp_path):
