@@ -2,9 +2,9 @@
 
     python -m benchmarks.coverage [--repeats 1000] [--workers 2] [--write]
 
-Nothing is trained: accuracies are drawn with known truths. `benchmarks.coverage_drop` has CLDyB's drop, over searches, random
-sequences, training seeds and ratios of variances; `benchmarks.coverage_distribution` everything of EDGE, over shapes of the
-distribution and numbers of orders. Each figure is a share with its Monte Carlo standard error.
+Nothing is trained: accuracies are drawn with known truths. `benchmarks.coverage_distribution` has everything of EDGE, over shapes
+of the distribution and numbers of orders; `benchmarks.coverage_found` the verdict on found sequences and the drop. Each figure is
+a share with its Monte Carlo standard error.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import argparse
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-from benchmarks import coverage_distribution, coverage_drop
+from benchmarks import coverage_distribution
 from benchmarks.tools import write_rows
 from seqsearch.training.device import pin_threads
 
@@ -26,16 +26,13 @@ def main() -> None:
     a = parser.parse_args()
     start = time.perf_counter()
     with ProcessPoolExecutor(a.workers, initializer=pin_threads) as pool:
-        drops = coverage_drop.rows(a.repeats, pool)
-        coverage_drop.print_rows(drops)
         cases = range(len(list(coverage_distribution.cases())))
         found = [row for rows in pool.map(_measured, cases, [a.repeats] * len(cases)) for row in rows]
-    print()
     coverage_distribution.print_rows(found)
     minutes = (time.perf_counter() - start) / 60
     print(f"\n{minutes:.0f} minutes")
     if a.write:
-        write_rows("coverage", {"repeats": a.repeats, "minutes": round(minutes), "drop": drops, "distribution": found})
+        write_rows("coverage", {"repeats": a.repeats, "minutes": round(minutes), "distribution": found})
 
 
 def _measured(number: int, repeats: int) -> list[coverage_distribution.Row]:

@@ -8,7 +8,7 @@ methods have nothing in common from column to column); ``ties`` (rounded to whol
 the methods lie three sd higher in all columns). The truth is that of 300,000 methods. ``zou`` is the interval that estimates how
 the two correlations depend on each other ("Toward Using Confidence Intervals to Compare Correlations", Zou, 2007) from intervals
 of each at 95 %; the program does not use it. *Mean differences*: between the sequences of two searches, drawn as in
-`benchmarks.coverage_drop`.
+`benchmarks.drawn_accuracies`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.coverage_distribution import FLOOR, Case, Held, Row, measured, print_rows
-from benchmarks.coverage_drop import EFFECTS, drawn
+from benchmarks.drawn_accuracies import EFFECTS, drawn
 from benchmarks.tools import write_rows
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.mean_difference import mean_accuracy, mean_difference

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from benchmarks import coverage_drop
 from benchmarks.tools import RESULTS
 
 Row = dict[str, Any]
@@ -39,8 +38,7 @@ def table(
 def main() -> None:
     found = json.loads((RESULTS / "coverage.json").read_text())
     rows: list[Row] = found["distribution"]
-    print(f"{found['repeats']} repeats\n\nDrop\n")
-    coverage_drop.print_rows(found["drop"])
+    print(f"{found['repeats']} repeats")
 
     def of(*names: str) -> list[Row]:
         return [r for r in rows if r["what"] in names]

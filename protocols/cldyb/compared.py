@@ -1,8 +1,8 @@
-"""What is compared of a method: re-scored rollouts on found and on random sequences, with the same training seeds."""
+"""What is compared of a method: re-scored rollouts on found and on random sequences, which have the first training seed alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from protocols.running.at_chance import AtChance, at_chance
 from seqsearch.core.types import ClassId
 from seqsearch.distribution.drop import Drop, ImageShares, drop
+from seqsearch.distribution.rank_test import End, RankTest, rank_test
 from seqsearch.metrics.accuracy import acc, joint_acc
 from seqsearch.results.joint import joint_id
 from seqsearch.results.rows import TaskSequence
@@ -54,12 +55,15 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """One method on both sides, on the same ``seeds`` wherever both sides have some; no rollouts where a side has no seeds."""
+    """One method on both sides; no rollouts where a side has no seeds.
+
+    ``seeds``: training seeds that both sides have in full, the first of ``found`` and all of ``random``; empty when there are
+    none.
+    """
 
     found: Judged
     random: Judged
     seeds: tuple[int, ...]
-    """Training seeds that both sides have in full; empty when they cannot be compared."""
 
 
 def pair(data: RunResults, method: str, troubles: list[str], found: Sequence[TaskSequence] | None = None) -> Pair:
@@ -68,26 +72,36 @@ def pair(data: RunResults, method: str, troubles: list[str], found: Sequence[Tas
     What is not is told to ``troubles``.
     """
     found, random = data.found(method) if found is None else list(found), data.random()
-    whole = [s for s in random if data.complete(method, [s]) == set(data.seeds_of(method))]
+    asked = _asked(data, method, random)
+    whole = [s for s in random if data.complete(method, [s]) == asked]
     if len(whole) < len(random) and len(whole) >= FEWEST:
         troubles.append(f"{method}: {len(random) - len(whole)} random sequence(s) left out, not judged to their end.")
         random = whole
     seeds_found, seeds_random = data.complete(method, found), data.complete(method, random)
     both = seeds_found & seeds_random
-    lost = _lost(data, method, [*found, *random]) if found else "no sequence was found for it"
+    lost = _lost(data, method, found, random) if found else "no sequence was found for it"
     if lost:
         rest = f"compared on the {len(both)} training seed(s) that are complete" if both else "so no drop is given"
         troubles.append(f"{method}: {lost}; {rest}.")
-    sides = [judged(data, method, s, both or seeds) for s, seeds in ((found, seeds_found), (random, seeds_random))]
-    return Pair(sides[0], sides[1], tuple(sorted(both)))
+    on_found = judged(data, method, found, seeds_found, first=both)
+    return Pair(on_found, judged(data, method, random, both or seeds_random), tuple(sorted(both)))
 
 
-def judged(data: RunResults, method: str, sequences: Sequence[TaskSequence], seeds: set[int]) -> Judged:
-    """The rollouts of a method with these seeds, which must be complete; none without seeds."""
+def _asked(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> set[int]:
+    """The training seeds that a method was judged with on some of these sequences, to the end or not."""
+    names = {s.sequence_id for s in sequences}
+    return {r for name, m, r in data.rollouts if m == method and name in names}
+
+
+def judged(
+    data: RunResults, method: str, sequences: Sequence[TaskSequence], seeds: set[int], first: Collection[int] = ()
+) -> Judged:
+    """The rollouts of a method with these seeds, which must be complete, some of them ``first``; none without seeds."""
     if not seeds:
         return Judged()
-    rows = tuple(tuple(data.rollouts[s.sequence_id, method, r] for r in sorted(seeds)) for s in sequences)
-    return Judged(tuple(sequences), tuple(sorted(seeds)), rows)
+    ordered = tuple(sorted(seeds, key=lambda r: (r not in first, r)))
+    rows = tuple(tuple(data.rollouts[s.sequence_id, method, r] for r in ordered) for s in sequences)
+    return Judged(tuple(sequences), ordered, rows)
 
 
 def gap_to_joint(data: RunResults, method: str, side: Judged) -> float | None:
@@ -117,11 +131,13 @@ def joint_by_task(data: RunResults, method: str, sequence: TaskSequence, seed: i
     return [joint_acc(of_class, [t.classes]) for t in sequence.tasks]
 
 
-def _lost(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> str:
+def _lost(data: RunResults, method: str, found: Sequence[TaskSequence], random: Sequence[TaskSequence]) -> str:
     """What is missing of a method's re-scoring, in words; empty if nothing is."""
     if not data.seeds:
         return "nothing was re-scored (interrupted?)"
-    got = [data.rollouts.get((s.sequence_id, method, r)) for s in sequences for r in data.seeds_of(method)]
+    asked = [(s, r) for s in found for r in data.seeds_of(method)]
+    asked += [(s, r) for s in random for r in _asked(data, method, random) or data.seeds_of(method)[:1]]
+    got = [data.rollouts.get((s.sequence_id, method, r)) for s, r in asked]
     missing, bad = sum(g is None for g in got), [g.status for g in got if g is not None and not g.complete]
     parts = [f"{missing} of {len(got)} re-scored rollouts are missing (interrupted?)"] if missing else []
     if bad:
@@ -131,11 +147,29 @@ def _lost(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> s
 
 def drop_of(pairs: Sequence[Pair]) -> Drop | None:
     """The drop of the mean over methods; None unless they have as many sequences and the same seeds."""
-    shapes = {(len(p.found.sequences), len(p.random.sequences), p.seeds) for p in pairs}
+    shapes = {(len(p.found.sequences), len(p.random.sequences), p.found.seeds, p.seeds) for p in pairs}
     if len(shapes) != 1 or not pairs[0].seeds:
         return None
     found, random = (np.mean([getattr(p, side).final for p in pairs], axis=0) for side in ("found", "random"))
     return drop(found, random, image_shares(pairs))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Found sequences among random ones: final accuracies with the first seed of both, means over methods, and the test."""
+
+    found: tuple[float, ...]
+    random: tuple[float, ...]
+    test: RankTest
+
+
+def placed(pairs: Sequence[Pair], end: End) -> Placed | None:
+    """The rank of the found sequences, on the mean over methods; None where these cannot be compared, or are not all complete."""
+    shapes = {(len(p.found.sequences), p.random.sequences, p.seeds[:1]) for p in pairs}
+    if len(shapes) != 1 or not pairs[0].seeds:
+        return None
+    found, random = (np.mean([getattr(p, side).final[:, 0] for p in pairs], axis=0) for side in ("found", "random"))
+    return Placed(tuple(found.tolist()), tuple(random.tolist()), rank_test(found, random, end))
 
 
 def chance_of(data: RunResults, pairs: Sequence[Pair]) -> tuple[AtChance, ...]:

@@ -54,10 +54,11 @@ def estimate(
     search, naive, rollouts = _of_search(s)
     groups, members = s.searched
     found, searched = s.searches * groups, s.searches * members
-    sequences = found + s.random_sequences
-    at_once = sequences if s.reward == "gap-to-joint" else 0  # all classes of a sequence, jointly
+    jointly = s.reward == "gap-to-joint"  # all classes of a sequence at once
     scored = methods * s.score_seeds
-    scoring, random = scored * (found * (s.tasks - 1) + 1 + at_once), scored * s.random_sequences * (s.tasks - 1)
+    scoring = scored * (found * (s.tasks - 1) + 1 + found * jointly)
+    random = methods * s.random_sequences * (s.tasks - 1 + jointly)
+    judged = scored * found + methods * s.random_sequences
     tuning = methods * s.tune_trials * s.tune_tasks
     if s.tune_tasks and s.tune_on == "first":  # a search for the tasks to tune on comes first
         alone = replace(s, separate=False, leave_one_out=False, searches=1, tune_tasks=0, grow=())
@@ -78,8 +79,8 @@ def estimate(
         scoring=scoring,
         random=random,
         tuning=tuning,
-        naive=tuning + naive * searched + scored * (s.tasks * sequences + at_once),
-        rollouts=rollouts * searched + scored * (sequences + at_once),
+        naive=tuning + naive * searched + judged * (s.tasks + jointly),
+        rollouts=rollouts * searched + judged * (1 + jointly),
         states=states,
         hours=(seconds + probed * by_searches.probe_seconds) / 3600 / max(1, workers),
         disk_bytes=states * by_searches.state_bytes + probed * by_searches.probe_bytes + total * 1500,

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from protocols.cldyb.planners import Plans
+from protocols.cldyb.planners import Plans, seeds_of
 from protocols.cldyb.study import CldybStudy
 from protocols.cldyb.summary import summarise
 from protocols.running.export import classes_of, rescored, run_info, write_costs
@@ -17,8 +17,7 @@ from seqsearch.core.types import Task, Tasks
 from seqsearch.engine.journal import Journal
 from seqsearch.planners.given import GivenPlanner
 from seqsearch.planners.mcts import CldybPlanner
-from seqsearch.planners.replicates import scoring
-from seqsearch.results.joint import at_once
+from seqsearch.results.joint import at_once, joint_id
 from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, TraceRow
 from seqsearch.results.run import assembled
 from seqsearch.results.tables import write_results, write_sequences, write_trace, write_trials
@@ -90,8 +89,11 @@ def _judged(
         for p in searches
         for m, found in zip(p.methods, p.outcomes, strict=False)  # none yet if it was stopped at its first task
     ]  # fmt: skip
-    seeds = scoring(study.settings.score_seeds)
-    named = [(s.sequence_id, s.kind, s.tasks, seeds) for s in sequences]
+    drawn = {name for s in sequences if s.kind == "random" for name in (s.sequence_id, joint_id(s.sequence_id))}
+    seeds = {kind: seeds_of(kind, study.settings.score_seeds) for kind in ("random", "searched")}
+    named = [
+        (s.sequence_id, s.kind, s.tasks, seeds["random" if s.sequence_id in drawn else "searched"]) for s in sequences
+    ]
     return [*searched, *rescored(study, journal, study.methods, named)]
 
 

@@ -63,12 +63,12 @@ def _cells(data: RunResults) -> Cells | None:
 
 
 def _random(data: RunResults, method: str, compared: Pair, cells: Cells) -> Matrix | None:
-    """Final Acc ``[L, R]`` on random sequences, with the seeds of the cells; None where some are missing."""
-    seeds = set(next(iter(cells.values())).seeds)
-    sequences = compared.random.sequences
-    if not sequences or not seeds <= data.complete(method, sequences):
+    """Final Acc ``[L, Q]`` on random sequences, with the first seeds of the cells; None where some are missing."""
+    seeds, sequences = next(iter(cells.values())).seeds, compared.random.sequences
+    shared = data.complete(method, sequences) & set(seeds)
+    if not shared or set(seeds[: len(shared)]) != shared:
         return None
-    return judged(data, method, sequences, seeds).final
+    return judged(data, method, sequences, shared).final
 
 
 def _searched(found: Sequence[Matrix], random: Sequence[Matrix | None]) -> Searched:

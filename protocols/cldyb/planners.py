@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from protocols.cldyb.study import CldybStudy
-from seqsearch.core.types import MethodSpec, Tasks
+from seqsearch.core.types import MethodSpec, Task
 from seqsearch.planners.base import Planner
 from seqsearch.planners.given import GivenPlanner, GivenSequence, random_sequences, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
@@ -44,24 +44,34 @@ def make_plans(study: CldybStudy) -> Plans:
     ]
     drawn = random_sequences(study.first, study.view, s.tasks, s.classes_per_task, s.random_sequences, s.seed)
 
-    def judged(name: str, sequences: Callable[[], Sequence[Tasks] | None]) -> GivenPlanner:
-        def given() -> Sequence[GivenSequence] | None:
-            there = sequences()
-            return None if there is None else with_replicates(there, scoring(s.score_seeds))
+    def judged(name: str, sequences: Callable[[], Sequence[GivenSequence] | None]) -> GivenPlanner:
+        return GivenPlanner(name, sequences, study.methods, s.seed)
 
-        return GivenPlanner(name, given, study.methods, s.seed)
-
-    def found() -> list[Tasks] | None:
+    def found() -> tuple[GivenSequence, ...] | None:
         """Once all searches are done: their sequences may share prefixes, which are then trained once."""
-        return [tuple(p.sequence) for p in searches] if all(p.done for p in searches) else None
+        if not all(p.done for p in searches):
+            return None
+        return with_replicates([tuple(p.sequence) for p in searches], seeds_of("searched", s.score_seeds))
 
-    def at_once() -> list[Tasks] | None:
-        there = found()
-        return None if there is None else [(study.view.union(tasks),) for tasks in (*there, *drawn)]
+    random = with_replicates(drawn, seeds_of("random", s.score_seeds))
 
-    baseline = [judged("random", lambda: drawn)] if drawn else []
+    def at_once() -> list[GivenSequence] | None:
+        if (there := found()) is None:
+            return None
+        whole = ((g.replicates, tuple(t for t in g.prefix if isinstance(t, Task))) for g in (*there, *random))
+        return [GivenSequence((study.view.union(tasks),), seeds) for seeds, tasks in whole]
+
+    baseline = [judged("random", lambda: random)] if random else []
     joint = [judged("joint", at_once)] if s.reward == "gap-to-joint" else []
     return Plans(searches, [judged("score", found)], baseline, joint)
+
+
+def seeds_of(kind: str, score_seeds: int) -> tuple[int, ...]:
+    """Training seeds of the sequences of a kind: random ones have the first seed of the found ones.
+
+    So all are scored alike in the rank test, and the first task is trained once for all of them.
+    """
+    return tuple(scoring(1 if kind == "random" else score_seeds))
 
 
 def groups(study: CldybStudy) -> dict[str, tuple[MethodSpec, ...]]:

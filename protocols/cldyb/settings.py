@@ -58,8 +58,8 @@ class CldybSettings(SearchSettings, StudySettings):
         3, "Fresh training seeds that each final sequence is scored with.", minimum=1, maximum=1000, group="scoring"
     )
     random_sequences: int = setting(
-        5,
-        "Random sequences to compare with, same first task: 5 or more, or 0.",
+        19,
+        "Random sequences to compare with, one training each; 19 allow a verdict on one search: 5 or more, or 0.",
         minimum=0,
         maximum=100_000,
         group="scoring",
@@ -122,7 +122,7 @@ class CldybSettings(SearchSettings, StudySettings):
         ahead = {"--simulations": self.simulations, "--lookahead": self.lookahead}
         judged = ahead if self.lookahead else {"--condensed": min(self.condensed, self.simulations)}
         check_trainings({"--searches": self.searches, **judged, "--tasks": self.tasks, "methods": members})
-        check_trainings({"--random-sequences": self.random_sequences, "--score-seeds": self.score_seeds, **tasks})
+        check_trainings({"--random-sequences": self.random_sequences, **tasks})
         found = {"--searches": self.searches, **({"groups of methods": groups} if groups > 1 else {})}
         check_trainings({**found, "--score-seeds": self.score_seeds, **tasks})
         check_trainings({"--tune-trials": self.tune_trials, "--tune-tasks": self.tune_tasks, **methods})

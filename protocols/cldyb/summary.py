@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from protocols.cldyb.cannot_differ import measured
-from protocols.cldyb.compared import Judged, Pair, chance_of, drop_of, gap_to_joint, judged, pair
+from protocols.cldyb.compared import Judged, Pair, Placed, chance_of, drop_of, gap_to_joint, judged, pair, placed
 from protocols.cldyb.images import Images, images_of
 from protocols.cldyb.left_out import Searched, left_out
 from protocols.cldyb.screened import Screened, screened_of
@@ -25,6 +25,7 @@ from protocols.running.protocol import resume_command
 from protocols.running.provenance import REWARDED_ON_TEST, Provenance, provenance
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.held_out import FEWEST, HeldOut
+from seqsearch.distribution.rank_test import End
 from seqsearch.metrics import accuracy as metrics
 from seqsearch.results.run import FOUND, Matrix, RunResults
 
@@ -94,7 +95,8 @@ class Summary:
     methods, None if there is one only. ``stats`` are the counts of ``stats.json``. ``troubles`` say what is missing, or biased.
     Nothing is claimed of a run that is not finished, so that its methods have no figures: ``unfinished`` says how far it came.
     ``steps``: how searches told candidates apart. ``held_out``: what being searched for costs a method (``--leave-one-out``).
-    ``same``: why nothing differs, if it does not and that is known. ``at_chance``: methods that are not told from chance.
+    ``same``: why nothing differs, if it does not and that is known. ``placed``: the found sequences among the random ones, with
+    the test that the headline rests on. ``at_chance``: methods that are not told from chance.
     """
 
     run: str
@@ -112,6 +114,7 @@ class Summary:
     surrogates: Surrogates | None = None
     held_out: HeldOut | None = None
     same: str = ""
+    placed: Placed | None = None
     at_chance: tuple[AtChance, ...] = ()
 
     @property
@@ -147,8 +150,14 @@ def summarise(run: Path, data: RunResults) -> Summary:
         name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin,
         steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),
         screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
-        held_out=costs.held_out if costs else None, same=measured(data), at_chance=chance_of(data, pairs),
+        held_out=costs.held_out if costs else None, same=measured(data), placed=placed(pairs, end_of(data)),
+        at_chance=chance_of(data, pairs),
     )  # fmt: skip
+
+
+def end_of(data: RunResults) -> End:
+    """The end that was searched for."""
+    return "easier" if data.setting("difficulty") == "easy" else "harder"
 
 
 def _unjudged(data: RunResults) -> list[str]:

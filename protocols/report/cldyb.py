@@ -54,7 +54,10 @@ def to_json(summary: Summary) -> dict[str, Any]:
     """Plain values; what is not a finite number is None."""
     s = dataclasses.asdict(summary)
     said: dict[str, Any] = plain(
-        {n: s[n] for n in ("run", "separate", "methods", "mean", "stats", "held_out", "surrogates", "screened")}
+        {
+            n: s[n]
+            for n in ("run", "separate", "methods", "mean", "placed", "stats", "held_out", "surrogates", "screened")
+        }
     )
     reached = summary.unfinished.reached if summary.unfinished else ""
     return {**said, "notes": words.notes(summary), "reached": reached}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from protocols.cldyb.compared import Placed
 from protocols.cldyb.summary import MethodSummary, Progress, Summary
 from protocols.report.chance_words import at_chance
 from protocols.report.cldyb_confusion import confusion
@@ -15,6 +16,7 @@ from protocols.report.text import cost, count, enumerated, percent
 from seqsearch.core.text import shown
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.interval import AGREE, shows
+from seqsearch.distribution.rank_test import RankTest
 
 
 def headline(summary: Summary) -> str:
@@ -26,8 +28,8 @@ def headline(summary: Summary) -> str:
         return f"{title(summary)}." if one_task(summary) else f"{title(summary)}; the notes say why."
     if drop.nothing_differs:
         why = f"; {summary.same}" if summary.same else ""
-        return f"{verdict(drop)}: final test accuracy is {percent(drop.random)} % on each{why}."
-    figures = f"final test accuracy {percent(drop.found)} % against {percent(drop.random)} %"
+        return f"{verdict(drop, summary.placed)}: final test accuracy is {percent(drop.random)} % on each{why}."
+    figures = f"final test accuracy {percent(drop.found)} % against {percent(drop.random)} % on average"
     said = f"{title(summary)}: {figures}, {change(drop)}."
     return " ".join(filter(None, (said, nothing_to_choose_by(summary))))
 
@@ -35,24 +37,35 @@ def headline(summary: Summary) -> str:
 def title(summary: Summary) -> str:
     """The verdict without figures, and what it rests on: why nothing differs or is compared, or who was searched with."""
     drop = summary.overall.drop
+    said = verdict(drop, summary.placed)
     if drop is not None and not drop.nothing_differs:
-        return verdict(drop) + how_found(summary)
+        return said + how_found(summary)
     known = summary.same if drop is not None or one_task(summary) else ""
-    return f"{verdict(drop)}; {known}" if known else verdict(drop)
+    return f"{said}; {known}" if known else said
 
 
-def verdict(drop: Drop | None) -> str:
-    """Whether the interval of the drop says anything, of figures whose difference shows."""
-    if drop is None:
+def verdict(drop: Drop | None, placed: Placed | None) -> str:
+    """The verdict of the rank test, with its p-value; without one, where the found sequences stand among the random ones."""
+    if drop is None or placed is None:
         return "Found and random sequences cannot be compared in this run"
     if drop.nothing_differs:
         return "Found and random sequences do not differ at all"
-    if drop.lacking:
-        return "Whether found sequences are harder than random ones cannot be told yet"
-    found = "The found sequence is" if drop.one_search else "Found sequences are"
-    if way := drop.relative.sign if percent(drop.found) != percent(drop.random) else 0:
-        return f"{found} {'harder' if way > 0 else 'easier'} than random ones"
-    return "Found and random sequences cannot be told apart"
+    if percent(drop.found) == percent(drop.random):
+        return "Found and random sequences score the same"
+    t = placed.test
+    found, are = ("The found sequence", "is") if t.found == 1 else (f"The {t.found} found sequences", "are")
+    if not t.significant and t.needed:
+        more = f"{count(t.needed, 'more random sequence')} would allow a verdict"
+        return f"{found} {'scores' if t.found == 1 else 'score'} {standing(t)}; {more}"
+    degree = t.end if t.significant else f"not significantly {t.end}"
+    return f"{found} {are} {degree} than random ones ({standing(t)}, p = {t.p:.2g})"
+
+
+def standing(t: RankTest) -> str:
+    """Where the found sequences stand among the random ones: ``below all 19``, ``on average above 17 of 19``."""
+    beaten = t.random - t.as_extreme
+    of = f"all {t.random}" if beaten == t.random else f"{beaten} of {t.random}"
+    return f"{'' if t.found == 1 else 'on average '}{'below' if t.end == 'harder' else 'above'} {of}"
 
 
 def change(drop: Drop) -> str:
@@ -135,23 +148,32 @@ def covered(drop: Drop, sequences: int = 1, shared_first: bool = True) -> str:
         return ""
     if drop.lacking:
         return f"No interval of the headline's drop: {drop.lacking}."
-    over = [count(drop.random_sequences, "random sequence")]
-    given = [*(["the first task"] if shared_first else []), "the split of the images"]
-    at = len(given)
-    if drop.one_search:
-        found = "this one found sequence" if sequences == 1 else f"these {sequences} found sequences, one for a method"
-        given.append(f"{found}: another search may find less (--searches)")
-    else:
-        over.insert(0, f"{drop.found_sequences} independent searches")
-    if drop.seeds > 1:
+    over, given = [count(drop.random_sequences, "random sequence")], ["the split of the images"]
+    if shared_first:
+        given.insert(0, "the first task")
+    if drop.over_seeds:
         over.append(f"{drop.seeds} training seeds")
     else:
-        given.insert(at, "this one training seed (--score-seeds)")
-    if drop.these_images:
-        given.insert(at, "these test images")
+        given.append(
+            f"{'this one training seed' if drop.seeds == 1 else f'these {drop.seeds} training seeds'} (--score-seeds)"
+        )
+    (given if drop.these_images else over).append(
+        "these test images" if drop.these_images else "the draw of the test images"
+    )
+    if drop.over_searches:
+        over.insert(0, f"{drop.found_sequences} independent searches")
     else:
-        over.append("the draw of the test images")
-    return f"95 % intervals are over {enumerated(over)}; conditional on {enumerated(given)}."
+        found = (
+            "this one found sequence" if drop.found_sequences == 1 else f"these {drop.found_sequences} found sequences"
+        )
+        found = f"these {sequences} found sequences, one for a method" if sequences > 1 else found
+        given.append(f"{found}: another search may find less (--searches)")
+    said = f"95 % intervals are over {enumerated(over)}; conditional on {enumerated(given)}."
+    if drop.over_searches or drop.over_seeds:
+        c = drop.conditional
+        also = "Conditional on the trainings of the found sequences as well"
+        said += f" {also}, the headline's is {percent(c.low)} to {percent(c.high)}."
+    return said
 
 
 def widest(drop: Drop) -> str:

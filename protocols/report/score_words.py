@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
+from protocols.cldyb.compared import Placed
 from protocols.evaluate.score.agreement import Agreement
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report.chance_words import at_chance
@@ -25,20 +26,20 @@ def headline(s: ScoreSummary) -> str:
     if s.reached:
         return f"Not finished (it stopped at: {s.reached}): nothing is claimed yet."
     if s.unseen_drop:
-        return f"For methods held out of the search: {as_clause(_claim(s.unseen_drop, s.same))}"
+        return f"For methods held out of the search: {as_clause(_claim(s.unseen_drop, s.unseen_placed, s.same))}"
     if s.searched_drop:
-        return f"For the methods that were searched on: {as_clause(_claim(s.searched_drop, s.same))}"
+        return f"For the methods that were searched on: {as_clause(_claim(s.searched_drop, s.searched_placed, s.same))}"
     why = f"; {s.same}" if s.same else ""
     return f"{len(s.methods)} method(s) on the sequences of {s.source}, without a comparison of found and random ones{why}."
 
 
-def _claim(drop: Drop, same: str = "") -> str:
+def _claim(drop: Drop, placed: Placed | None, same: str = "") -> str:
     """``same``: why nothing differs, if that is known."""
-    said = verdict(drop)
+    said = verdict(drop, placed)
     if drop.nothing_differs:
         why = f"; {same}" if same else ""
         return f"{said}: final test accuracy is {percent(drop.random)} % on each{why}."
-    return f"{said}: final test accuracy {percent(drop.found)} % against {percent(drop.random)} %, {change(drop)}."
+    return f"{said}: final test accuracy {percent(drop.found)} % against {percent(drop.random)} % on average, {change(drop)}."
 
 
 def notes(s: ScoreSummary) -> list[str]:
@@ -47,7 +48,8 @@ def notes(s: ScoreSummary) -> list[str]:
         return [f"Go on with: {s.resume}", *cost(s.stats)]
     said = []
     if s.unseen_drop and s.searched_drop:
-        said.append(f"For the methods that were searched on: {as_clause(_claim(s.searched_drop, s.same))}")
+        claim = _claim(s.searched_drop, s.searched_placed, s.same)
+        said.append(f"For the methods that were searched on: {as_clause(claim)}")
     if drop := s.unseen_drop or s.searched_drop:
         groups = s.unseen_groups if s.unseen_drop else s.searched_groups
         said.append(covered(drop, max(1, groups), s.shared_first))

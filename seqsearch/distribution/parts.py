@@ -58,18 +58,27 @@ def image_covariances(shares: NDArray[np.floating], classes: NDArray[np.integer]
     on, between different seeds, so that no noise of training is in them: U-statistics, unbiased for two images as for two
     hundred. Degrees: images less classes, 0 if some class has but one (and the covariances are 0 then).
     """
-    _, own, sizes = np.unique(classes, return_inverse=True, return_counts=True)
     S, R, n = shares.shape
-    if sizes.min() < 2:
-        return np.zeros((S, S)), 0
-    flat = shares.reshape(S * R, n)[:, np.argsort(own, kind="stable")]
-    means = np.add.reduceat(flat, np.concatenate([[0], np.cumsum(sizes)[:-1]]), axis=1) / sizes
-    centred = (flat - np.repeat(means, sizes, axis=1)) * np.sqrt(np.repeat(sizes / (sizes - 1), sizes))
-    gram = (centred @ centred.T).reshape(S, R, S, R).transpose(0, 2, 1, 3)
+    flat, degrees = centred(shares.reshape(S * R, n), classes)
+    gram = (flat @ flat.T).reshape(S, R, S, R).transpose(0, 2, 1, 3)
     between: Float64 = gram.sum(axis=(2, 3))
     if R > 1:
         between = (between - np.einsum("stii->st", gram)) / (R * (R - 1))
-    return between, n - len(sizes)
+    return between, degrees
+
+
+def centred(shares: NDArray[np.floating], classes: NDArray[np.integer]) -> tuple[Float64, int]:
+    """``shares [N, I]`` less the mean of each class, scaled so that inner products are covariances; and their degrees.
+
+    All is 0, the degrees too, if some class has one image.
+    """
+    _, own, sizes = np.unique(classes, return_inverse=True, return_counts=True)
+    if sizes.min() < 2:
+        return np.zeros(shares.shape), 0
+    ordered = shares[:, np.argsort(own, kind="stable")].astype(np.float64)
+    means = np.add.reduceat(ordered, np.concatenate([[0], np.cumsum(sizes)[:-1]]), axis=1) / sizes
+    found: Float64 = (ordered - np.repeat(means, sizes, axis=1)) * np.sqrt(np.repeat(sizes / (sizes - 1), sizes))
+    return found, len(classes) - len(sizes)
 
 
 def off_diagonal(square: Float64) -> float:

@@ -15,11 +15,15 @@ Parts = tuple[tuple[TaskSequence, ...], ...]
 
 @dataclass(frozen=True)
 class Compared:
-    """A method's sequences by condition, for each found sequence (random ones: once), and training seeds complete on all."""
+    """A method's sequences by condition, for each found sequence (random ones: once), and training seeds complete on all.
+
+    ``ranked``: all random sequences that are complete with the first of these seeds.
+    """
 
     method: str
     sequences: Mapping[ConditionName, Parts]
     seeds: tuple[int, ...]
+    ranked: tuple[TaskSequence, ...] = ()
 
     @property
     def found(self) -> tuple[TaskSequence, ...]:
@@ -53,11 +57,13 @@ def compared(data: RunResults, method: str, troubles: list[str]) -> Compared | N
         made = [(f, [s for s in data.sequences if s.kind == kind and origin(s) == f.sequence_id]) for f in found]
         return tuple(whole(part, f"{kind} sequences of {f.sequence_id}") for f, part in made)
 
-    random = data.random()
+    random, draws = data.random(), data.setting("draws")
+    ranked = tuple(s for s in random if min(seeds) in data.complete(method, [s]))
+    random = random[:draws] if isinstance(draws, int) else random
     by_condition: dict[ConditionName, Parts] = {
         "random": (whole(random, "random sequences"),) if random else (),
         "regrouped": of("regrouped"),
         "reordered": of("reordered"),
         "found": tuple((f,) for f in found),
     }
-    return Compared(method, {n: p for n, p in by_condition.items() if p and all(p)}, tuple(sorted(seeds)))
+    return Compared(method, {n: p for n, p in by_condition.items() if p and all(p)}, tuple(sorted(seeds)), ranked)

@@ -81,18 +81,28 @@ class ExplainStudy(EvaluateStudy):
 
     @cached_property
     def at_once(self) -> tuple[TaskSequence, ...]:
-        """All classes of each found and random sequence as one task, for upper bounds."""
-        return tuple(at_once(s, self.view) for s in ((*self.found, *self.random) if self.bounds else ()))
+        """All classes of each found sequence, and of each random one that is a condition, as one task, for upper bounds."""
+        compared = (*self.found, *self.random[: self.settings.draws])
+        return tuple(at_once(s, self.view) for s in (compared if self.bounds else ()))
 
     @cached_property
     def judging(self) -> Judging:
         """What is asked of whom: random sequences of all methods, the others of those that they were found for."""
         asked = [
             Asked(m, s, self.replicates(self.origin(s)))
-            for s in (*self.found, *self.random, *self.drawn) for m in self.methods if concerns(s, m.label)
-        ]  # fmt: skip
+            for s in (*self.found, *self.random, *self.drawn)
+            for m in self.methods
+            if concerns(s, m.label)
+        ]
         bounds = [Asked(m, s, self.replicates(self.origin(s))) for s in self.at_once for m in self.bounds.values()]
         return Judging(self.source, [*asked, *bounds], self.settings.seed)
+
+    def replicates(self, sequence: TaskSequence) -> tuple[int, ...]:
+        """As of any sequence, but that the first ``--draws`` random ones have all the seeds of the found ones, as a condition."""
+        known = super().replicates(sequence)
+        if sequence not in self.random[: self.settings.draws]:
+            return known
+        return tuple(dict.fromkeys((*known, *(r for s in self.found for r in super(ExplainStudy, self).replicates(s)))))
 
     def origin(self, sequence: TaskSequence) -> TaskSequence:
         """The sequence of the run that another was made of, or itself."""

@@ -19,6 +19,7 @@ from protocols.running.references import reference_of
 from seqsearch.distribution.effects import Effects, effects
 from seqsearch.distribution.interval import AGREE
 from seqsearch.distribution.percentile import OrderPercentile, percentile
+from seqsearch.distribution.rank_test import rank_test
 from seqsearch.metrics.accuracy import acc
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults
@@ -26,13 +27,13 @@ from seqsearch.results.run import RunResults
 
 @dataclass(frozen=True)
 class Rank:
-    """A found sequence among random ones, all trained with the same seeds: mean final Acc over these.
+    """A found sequence among random ones, by the final Acc of one training each, all with the same seed.
 
     Attributes:
         beats: random sequences that are more accurate: it is harder than these; ``ties``: as accurate.
         random: how many there are.
-        p: one-sided, (1 + random ones that are as hard) / (random + 1): exact, if the found sequence is one more random one.
-        place: the share of random sequences, with these seeds, that are less accurate, and its interval.
+        p: of `seqsearch.distribution.rank_test`.
+        place: the share of random sequences, with this seed, that are less accurate, and its interval.
     """
 
     sequence: str
@@ -138,18 +139,17 @@ def _effects(data: RunResults, sides: Sequence[Compared]) -> dict[Measure, Effec
 
 def _ranks(data: RunResults, side: Compared) -> tuple[Rank, ...]:
     """Of each found sequence; none without random ones."""
-    if "random" not in side.sequences:
+    if not side.ranked:
         return ()
 
     def final(sequence: TaskSequence) -> float:
-        return float(np.mean([acc(data.rollouts[sequence.sequence_id, side.method, r].accuracy) for r in side.seeds]))
+        return acc(data.rollouts[sequence.sequence_id, side.method, side.seeds[0]].accuracy)
 
-    random = np.array([final(s) for s in side.sequences["random"][0]])
+    random = np.array([final(s) for s in side.ranked])
     ranks = []
     for s in side.found:
-        own = final(s)
-        as_hard, above = int((random <= own + AGREE).sum()), int((random > own + AGREE).sum())
+        own, test = final(s), rank_test([final(s)], random)
         ties = int((np.abs(random - own) <= AGREE).sum())
         place = percentile([own], random).orders[0]
-        ranks.append(Rank(s.sequence_id, above, ties, len(random), (1 + as_hard) / (len(random) + 1), place))
+        ranks.append(Rank(s.sequence_id, len(random) - test.as_extreme, ties, len(random), test.p, place))
     return tuple(ranks)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from protocols.cldyb.cannot_differ import SHARED
-from protocols.cldyb.compared import drop_of, joint_by_task, pair
+from protocols.cldyb.compared import Pair, Placed, drop_of, joint_by_task, pair, placed
 from protocols.cldyb.summary import Side, side_of
 from protocols.evaluate.score.agreement import Agreement, agreements
 from protocols.evaluate.score.compared import Compared, compared_on_found, judged_on
@@ -72,8 +72,9 @@ class TaskScore:
 class ScoreSummary:
     """``transfer``: drops by (methods that a sequence was searched with, method judged), where there are several such groups.
 
-    ``searched_drop``, ``unseen_drop``: of the mean over the methods that have one; ``searched_groups``, ``unseen_groups``: groups
-    of methods whose sequences they speak of. ``shared_first``: found and random sequences begin with one task. ``known``:
+    ``searched_drop``, ``unseen_drop``: of the mean over the methods that have one; ``searched_placed``, ``unseen_placed``: the
+    found sequences among the random ones, with the test of the headline; ``searched_groups``, ``unseen_groups``: groups of
+    methods whose sequences they speak of. ``shared_first``: found and random sequences begin with one task. ``known``:
     rollouts that the source had, by method. ``reached`` is empty of a finished run. ``same``: why found and random sequences do
     not differ, if all are one and the same task. ``at_chance``: methods that are not told from chance, by kind of sequence.
     """
@@ -96,6 +97,8 @@ class ScoreSummary:
     known: Mapping[str, int] = field(default_factory=dict)
     same: str = ""
     at_chance: tuple[AtChance, ...] = ()
+    searched_placed: Placed | None = None
+    unseen_placed: Placed | None = None
 
 
 def summarise(run: Path, data: RunResults) -> ScoreSummary:
@@ -120,15 +123,29 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         )
     compared = {m: tuple(compared_on_found(data, m, troubles, own) for own in (True, False)) for m in labels}
     rows = tuple(_method(whole, m, compared[m], origin, troubles) for m in labels)
-    drops = [_of_mean([c for both in compared.values() if (c := both[i])], troubles) for i in (0, 1)]
+    pairs = [[c.pair for both in compared.values() if (c := both[i]) and c.pair and c.pair.seeds] for i in (0, 1)]
+    drops = [_of_mean(of, troubles) for of in pairs]
+    places = [placed(of, "harder") if of else None for of in pairs]
     return ScoreSummary(
-        name, source, rows, drops[0], drops[1], {} if one else _transfer(data, labels), _tasks(whole, labels, origin),
-        agreements(data, labels), tuple(dict.fromkeys((*troubles, *origin.remarks))), data.stats,
+        name,
+        source,
+        rows,
+        drops[0],
+        drops[1],
+        {} if one else _transfer(data, labels),
+        _tasks(whole, labels, origin),
+        agreements(data, labels),
+        tuple(dict.fromkeys((*troubles, *origin.remarks))),
+        data.stats,
         unseen_groups=len({c.group for _, c in compared.values() if c}),
         searched_groups=len({c.group for c, _ in compared.values() if c}),
-        shared_first=len({s.tasks[0] for s in data.sequences if s.kind in (*FOUND, "random")}) < 2, known=origin.known,
-        same=SHARED if one else "", at_chance=_at_chance(whole, labels),
-    )  # fmt: skip
+        shared_first=len({s.tasks[0] for s in data.sequences if s.kind in (*FOUND, "random")}) < 2,
+        known=origin.known,
+        same=SHARED if one else "",
+        at_chance=_at_chance(whole, labels),
+        searched_placed=places[0],
+        unseen_placed=places[1],
+    )
 
 
 def _at_chance(data: RunResults, labels: Sequence[str]) -> tuple[AtChance, ...]:
@@ -147,9 +164,8 @@ def _one_task(data: RunResults) -> bool:
     return len(held) == 1 and len(held.pop()) == 1
 
 
-def _of_mean(compared: Sequence[Compared], troubles: list[str]) -> Drop | None:
+def _of_mean(pairs: Sequence[Pair], troubles: list[str]) -> Drop | None:
     """The drop of the mean over methods."""
-    pairs = [c.pair for c in compared if c.pair and c.pair.seeds]
     found = drop_of(pairs) if pairs else None
     if pairs and found is None:
         troubles.append("No drop of the mean over methods: they were not all judged on as many sequences and seeds.")

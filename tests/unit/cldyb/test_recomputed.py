@@ -23,7 +23,7 @@ from tests.studies import finished_run
 def run(tmp_path_factory) -> Path:
     return finished_run(
         tmp_path_factory.mktemp("runs") / "r", methods="simplecil,ranpac:M=32",
-        pool="glyphs:classes=24,train=4,reward=3,test=3", searches=2, tasks=2,
+        pool="glyphs:classes=24,train=4,reward=3,test=3", searches=3, tasks=2, score_seeds=3,
     )  # fmt: skip
 
 
@@ -60,14 +60,15 @@ def covariance(a, b):
     return total
 
 
-def mean_covariance(side, other, same):
-    """Over all pairs of sequences (different ones of one side), and over pairs of different seeds."""
-    pairs = itertools.product(range(len(side)), range(len(other)))
+def mean_covariance(side, other=None):
+    """Over all pairs of sequences (different ones of one side), and over pairs of different seeds where a side has several."""
+    of_two, other = other is not None, side if other is None else other
     found = [
         covariance(side[s][r], other[t][q])
-        for s, t in pairs
-        if not (same and s == t)
-        for r, q in itertools.permutations(range(len(side[s])), 2)
+        for s, t in itertools.product(range(len(side)), range(len(other)))
+        if of_two or s != t
+        for r, q in itertools.product(range(len(side[s])), range(len(other[t])))
+        if r != q or len(side[s]) == len(other[t]) == 1
     ]
     return float(np.mean(found))
 
@@ -75,15 +76,14 @@ def mean_covariance(side, other, same):
 def test_the_drop_and_its_interval(run, images):
     found, random = (np.array([[sum(c.values()) for c in s] for s in images[k]]) for k in ("searched", "random"))
     a, b = found.mean() / random.mean() ** 2, 1 / random.mean()
-    (F, R), L = found.shape, len(random)
-
-    seeds = np.var(a * random.mean(0) - b * found.mean(0), ddof=1) / R
-    image = a**2 * mean_covariance(images["random"], images["random"], True)
-    image += b**2 * mean_covariance(images["searched"], images["searched"], True)
-    image -= 2 * a * b * mean_covariance(images["searched"], images["random"], False)
+    (F, R), (L, Q) = found.shape, random.shape
+    assert (F, R, Q) == (3, 3, 1)
+    seeds = b**2 * np.var(found.mean(0), ddof=1) * (1 - 1 / R)
+    image = a**2 * mean_covariance(images["random"]) + b**2 * mean_covariance(images["searched"])
+    image -= 2 * a * b * mean_covariance(images["searched"], images["random"])
     held = {key for side in images.values() for s in side for cell in s for key in cell}
     parts = [
-        (b**2 * np.var(found.mean(1), ddof=1) / F, F - 1), (a**2 * np.var(random.mean(1), ddof=1) / L, L - 1),
+        (b**2 * np.var(found.mean(1), ddof=1) / F, F - 1), (a**2 * np.var(random, ddof=1) / L, min((L - 1) / 2, 1 + (L - 1) / 4)),
         (seeds, R - 1), (max(0.0, image), len(held) - len({c for c, _ in held})),
     ]  # fmt: skip
     reach = math.sqrt(sum(v * stats.t.ppf(0.975, d) ** 2 for v, d in parts))

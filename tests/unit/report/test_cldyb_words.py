@@ -6,11 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from protocols.cldyb.compared import Placed
 from protocols.cldyb.images import Images
 from protocols.cldyb.steps import Steps, steps_of
 from protocols.cldyb.summary import MethodSummary, Side, Summary
 from protocols.report import cldyb_words as words
 from seqsearch.distribution.drop import ImageShares, drop
+from seqsearch.distribution.rank_test import rank_test
 
 CLASSES = np.repeat(np.arange(4), 5)
 
@@ -38,56 +40,76 @@ def with_images(noise):
     return drop(found.sum(2), random.sum(2), ImageShares(found, random, CLASSES))
 
 
+HARDER = "is harder than random ones (below all 19, p = 0.05)"
+
+
 @pytest.mark.parametrize(
-    ("of", "said"),
+    ("found", "random", "end", "said"),
     [
-        (drop(table(1, 3, 0.4), table(5, 3, 0.8)), "The found sequence is harder than random ones"),
-        (drop(table(3, 3, 0.4), table(5, 3, 0.8)), "Found sequences are harder than random ones"),
-        (drop(table(1, 3, 0.9), table(5, 3, 0.8, seed=1)), "The found sequence is easier than random ones"),
-        (drop(table(1, 3, 0.8), table(5, 3, 0.8, seed=1)), "Found and random sequences cannot be told apart"),
+        (table(1, 3, 0.4), table(19, 1, 0.8), "harder", f"The found sequence {HARDER}"),
         (
-            drop(table(1, 1, 0.4), table(5, 1, 0.8)),
-            "Whether found sequences are harder than random ones cannot be told yet",
+            table(3, 3, 0.4), table(19, 1, 0.8), "harder",
+            "The 3 found sequences are harder than random ones (on average below all 19, p = 0.00065)",
         ),
-        (drop(np.full((1, 2), 0.8), np.full((5, 2), 0.8)), "Found and random sequences do not differ at all"),
-        (None, "Found and random sequences cannot be compared in this run"),
+        (table(1, 3, 0.9), table(19, 1, 0.8), "easier", "The found sequence is easier than random ones (above all 19, p = 0.05)"),
+        (
+            table(1, 3, 0.9), table(19, 1, 0.8), "harder",
+            "The found sequence is not significantly harder than random ones (below 0 of 19, p = 1)",
+        ),
+        (
+            table(1, 1, 0.4), table(5, 1, 0.8), "harder",
+            "The found sequence scores below all 5; 14 more random sequences would allow a verdict",
+        ),
+        (np.full((1, 2), 0.8), np.full((5, 1), 0.8), "harder", "Found and random sequences do not differ at all"),
     ],
-)
-def test_the_verdict_is_the_interval(of, said):
-    assert words.verdict(of) == said
+)  # fmt: skip
+def test_the_verdict_is_that_of_the_rank_test(found, random, end, said):
+    assert words.verdict(drop(found, random), placed(found, random, end)) == said
+
+
+def test_without_a_drop_nothing_is_compared():
+    assert words.verdict(None, None) == "Found and random sequences cannot be compared in this run"
+
+
+def placed(found, random, end="harder"):
+    return Placed(tuple(found[:, 0]), tuple(random[:, 0]), rank_test(found[:, 0], random[:, 0], end))
+
+
+def compared(found, random, **more):
+    return summary(drop(found, random), placed=placed(found, random), **more)
 
 
 def test_the_headline_of_figures_that_do_not_differ_has_no_drop():
-    equal = drop(np.full((1, 2), 0.972), np.full((5, 2), 0.972 + 4e-16))
-    assert words.headline(summary(equal)) == (
+    equal = np.full((1, 2), 0.972), np.full((5, 2), 0.972 + 4e-16)
+    assert words.headline(compared(*equal)) == (
         "Found and random sequences do not differ at all: final test accuracy is 97.2 % on each."
     )
-    assert "a relative drop of 49.6 % (95 % interval 48.2 to 51.0)" in words.headline(
-        summary(drop(table(1, 3, 0.4), table(5, 3, 0.8)))
+    assert "a relative drop of 49.6 % (95 % interval 48.1 to 51.1)" in words.headline(
+        compared(table(1, 3, 0.4), table(5, 3, 0.8))
     )
 
 
 def test_a_search_with_nothing_to_choose_by_takes_no_credit():
-    of = drop(table(1, 3, 0.4), table(5, 3, 0.8))
-    assert words.headline(summary(of, steps=Steps(equal=2))).endswith(
+    of = table(1, 3, 0.4), table(5, 3, 0.8)
+    assert words.headline(compared(*of, steps=Steps(equal=2))).endswith(
         "J told the candidates of no step with a choice apart (equal): what is harder, if anything, comes from how candidates "
         "are grown."
     )
-    assert "(no further apart than their noise)" in words.headline(summary(of, steps=Steps(equal=1, noise=1)))
+    assert "(no further apart than their noise)" in words.headline(compared(*of, steps=Steps(equal=1, noise=1)))
     for steps in (Steps(), Steps(equal=1, told=1), Steps(equal=1, unknown=1)):
-        assert "told the candidates" not in words.headline(summary(of, steps=steps))
+        assert "told the candidates" not in words.headline(compared(*of, steps=steps))
 
 
 def test_a_search_that_judged_one_candidate_at_each_step_chose_nothing():
-    of = drop(table(1, 3, 0.4), table(5, 3, 0.8))
-    lone = summary(of, steps=steps_of([row(0.1), row(0.2, step=3)]))
+    of = table(1, 3, 0.4), table(5, 3, 0.8)
+    lone = compared(*of, steps=steps_of([row(0.1), row(0.2, step=3)]))
     assert words.headline(lone).endswith(
         "At no step were two candidates judged, so that nothing was chosen by training: what is harder, if anything, comes from "
         "how candidates are proposed."
     )
     assert words.flat(lone).startswith("No J decided anything: at every step of the search one candidate was judged")
     for rows in ([], [row(0.1), row(0.2, step=3), row(0.3, step=3)]):
-        other = summary(of, steps=steps_of(rows))
+        other = compared(*of, steps=steps_of(rows))
         assert "chosen by training" not in words.headline(other)
         assert "No J decided" not in words.flat(other)
 
@@ -128,20 +150,24 @@ def test_steps_that_told_nothing_apart_are_counted():
 
 def test_what_the_interval_covers_and_what_it_is_conditional_on():
     one = words.covered(drop(table(1, 3, 0.4), table(5, 3, 0.8)))
-    assert one == (
+    assert one.startswith(
         "95 % intervals are over 5 random sequences and 3 training seeds; conditional on the first task, the split of the "
-        "images, these test images and this one found sequence: another search may find less (--searches)."
+        "images, these test images and this one found sequence: another search may find less (--searches). Conditional on the "
+        "trainings of the found sequences as well, the headline's is 4"
     )
     three = words.covered(drop(table(3, 1, 0.4), table(5, 1, 0.8)))
-    assert three == (
+    assert three.startswith(
         "95 % intervals are over 3 independent searches and 5 random sequences; conditional on the first task, the split of the "
-        "images, these test images and this one training seed (--score-seeds)."
+        "images, this one training seed (--score-seeds) and these test images. Conditional on"
     )
+    two = words.covered(drop(table(2, 2, 0.4), table(5, 1, 0.8)))
+    assert two.endswith("these test images and these 2 found sequences: another search may find less (--searches).")
+    assert "these 2 training seeds (--score-seeds)" in two
     images = words.covered(with_images(0.5))
     assert "and the draw of the test images; conditional" in images
     assert "these test images" not in images
-    assert words.covered(drop(table(1, 1, 0.4), table(5, 1, 0.8))).startswith(
-        "No interval of the headline's drop: too few training seeds, 1 more needed."
+    assert words.covered(drop(table(1, 1, 0.4), table(2, 1, 0.8))) == (
+        "No interval of the headline's drop: too few random sequences, 1 more needed."
     )
 
 
@@ -149,14 +175,14 @@ def test_what_the_interval_covers_and_what_it_is_conditional_on():
     ("of", "said"),
     [
         (
-            drop([[0.4, 0.4]], [[0.7, 0.7], [0.8, 0.8]]),
+            drop([[0.4, 0.4]], [[0.7, 0.7], [0.8, 0.8], [0.9, 0.9]]),
             "100.0 % of the squared width of the headline's interval comes from random",
         ),
-        (drop([[0.4, 0.5]], [[0.75, 0.75]] * 3), "comes from training seeds: --score-seeds narrows it most"),
-        (drop([[0.4], [0.6]], [[0.7], [0.71]]), "comes from found sequences: --searches narrows it most"),
+        (drop([[0.4, 0.5, 0.6]], [[0.75], [0.74], [0.76]]), "comes from training seeds: --score-seeds narrows it most"),
+        (drop([[0.4], [0.6], [0.5]], [[0.7], [0.71], [0.7]]), "comes from found sequences: --searches narrows it most"),
         (with_images(0.9), "comes from test images: a pool with more test images narrows it most"),
         (drop([[0.4, 0.4]], [[0.7, 0.7]] * 3), ""),
-        (drop([[0.4, 0.5], [0.5, 0.6]], [[0.6, 0.6], [0.7, 0.7]]), ""),
+        (drop([[0.4, 0.5, 0.45], [0.6, 0.7, 0.65], [0.5, 0.6, 0.55]], [[0.55], [0.95], [0.7], [0.9], [0.65]]), ""),
     ],
 )
 def test_what_would_narrow_the_interval_most(of, said):

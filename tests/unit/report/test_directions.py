@@ -22,6 +22,7 @@ from seqsearch.metrics.ranks import rank_correlations, without_rounding
 from tests.unit.report.edge_summaries import summary as edge
 from tests.unit.report.mcil_rows import summary as mcil
 from tests.unit.report.online_rows import pair, told
+from tests.unit.report.test_cldyb_words import HARDER, placed
 from tests.unit.report.test_duel_words import summary as duel
 
 DIRECTION = re.compile(r"harder|easier|\babove\b|\bbelow\b|better|worse|a relative drop|[+-]0\.0\b")
@@ -29,9 +30,11 @@ ROUNDING = st.lists(st.floats(-1e-12, 1e-12), min_size=18, max_size=18)
 SEEDS = st.lists(st.floats(0.05, 0.95), min_size=3, max_size=3)
 
 
-def cldyb(of, same=""):
-    row = MethodSummary("er", None, None, of, None)
-    return replace(Summary("r", False, (row,), None, None, 5, (), SimpleNamespace()), same=same)
+def cldyb(found, random, same=""):
+    row = MethodSummary("er", None, None, drop(found, random), None)
+    return replace(
+        Summary("r", False, (row,), None, None, 5, (), SimpleNamespace()), same=same, placed=placed(found, random)
+    )
 
 
 @given(ROUNDING, SEEDS)
@@ -39,7 +42,8 @@ def test_figures_that_are_equal_but_for_rounding_have_no_direction(noise, seeds)
     table = np.array(seeds) + np.reshape(noise, (6, 3))
     of = drop(table[:1], table[1:])
     assert of.nothing_differs
-    said = [cldyb_words.headline(cldyb(of)), score_words._claim(of), cldyb_words.change(of)]
+    where = placed(table[:1], table[1:])
+    said = [cldyb_words.headline(cldyb(table[:1], table[1:])), score_words._claim(of, where), cldyb_words.change(of)]
     a, b = (np.array(seeds)[0] + np.array(noise[i::2]) for i in (0, 1))
     s = duel(a.tolist(), b.tolist())
     said += [duel_words.headline(s), duel_words.mean(s, s.sample)]
@@ -56,8 +60,9 @@ def test_figures_that_are_equal_but_for_rounding_have_no_direction(noise, seeds)
 
 def test_one_seed_that_differs_from_another_is_no_difference_of_sequences():
     by_seed = np.array([0.967, 0.944, 0.922])
-    of = drop(np.tile(by_seed, (1, 1)), np.tile(by_seed, (5, 1)) - 4.4e-16)
-    assert cldyb_words.headline(cldyb(of, ONE_TASK)) == (
+    sides = np.tile(by_seed, (1, 1)), np.tile(by_seed, (5, 1)) - 4.4e-16
+    of = drop(*sides)
+    assert cldyb_words.headline(cldyb(*sides, ONE_TASK)) == (
         "Found and random sequences do not differ at all: final test accuracy is 94.4 % on each; there is one task, the first, "
         "which all sequences share: nothing is searched (--tasks 2 or more)."
     )
@@ -66,12 +71,13 @@ def test_one_seed_that_differs_from_another_is_no_difference_of_sequences():
 
 def test_what_shows_the_same_digits_is_not_called_harder():
     rng = np.random.default_rng(0)
-    below = drop(0.97210 + rng.normal(0, 1e-6, (1, 3)), 0.97220 + rng.normal(0, 1e-6, (5, 3)))
+    sides = 0.97210 + rng.normal(0, 1e-6, (1, 3)), 0.97220 + rng.normal(0, 1e-6, (19, 3))
+    below = drop(*sides)
     assert below.relative.low > 0
-    assert cldyb_words.verdict(below) == "Found and random sequences cannot be told apart"
+    assert cldyb_words.verdict(below, placed(*sides)) == "Found and random sequences score the same"
     assert cldyb_words.change(below).startswith("relative drop 0.0 % (95 % interval ")
-    shown = drop(0.96 + rng.normal(0, 1e-4, (1, 3)), 0.9722 + rng.normal(0, 1e-4, (5, 3)))
-    assert cldyb_words.verdict(shown) == "The found sequence is harder than random ones"
+    sides = 0.96 + rng.normal(0, 1e-4, (1, 3)), 0.9722 + rng.normal(0, 1e-4, (19, 3))
+    assert cldyb_words.verdict(drop(*sides), placed(*sides)) == f"The found sequence {HARDER}"
 
 
 def test_images_that_are_all_answered_alike_leave_no_interval():

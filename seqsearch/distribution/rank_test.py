@@ -1,0 +1,101 @@
+"""Are found sequences harder (or easier) than random ones? One exact test, for every protocol that finds sequences.
+
+One found sequence: its rank among L random ones, p = (1 + random sequences as extreme) / (L + 1). F found sequences: the
+permutation test of the F + L labels by the difference of means, of which the rank is the case F = 1. Both are exact for every
+distribution of accuracies if a search that finds nothing yields one more random sequence, and if every sequence is scored alike:
+one training, with a seed that serves no other sequence, on the same test images.
+
+The end is named before anything is seen (``--difficulty``), so that the test is one-sided.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from seqsearch.distribution.interval import AGREE, Float64, accuracies
+
+LEVEL = 0.05
+End = Literal["harder", "easier"]
+EXACT = 100_000
+"""Relabellings up to which all are counted; of more, as many are drawn."""
+
+
+@dataclass(frozen=True)
+class RankTest:
+    """The accuracies of found sequences among those of random ones, the mean over methods of each.
+
+    Attributes:
+        end: the claim: found sequences are ``harder`` or ``easier`` than random ones.
+        p: of the claim, one-sided; ties count against it.
+        found, random: how many sequences of each kind.
+        as_extreme: random sequences at least as hard (easy) as the mean of the found ones.
+        share: with confidence 1 - ``level`` at most this share of random sequences is as hard (easy) as the found ones.
+        level: of the verdict.
+        needed: further random sequences without which no p can be as low as ``level``.
+    """
+
+    end: End
+    p: float
+    found: int
+    random: int
+    as_extreme: int
+    share: float
+    level: float
+    needed: int
+
+    @property
+    def significant(self) -> bool:
+        """The verdict: the found sequences are harder (easier) than random ones."""
+        return self.p <= self.level * (1 + AGREE)
+
+
+def rank_test(found: ArrayLike, random: ArrayLike, end: End = "harder", level: float = LEVEL) -> RankTest:
+    """Test ``found [F]`` against ``random [L]``, the final accuracy of one training on each sequence.
+
+    Raises:
+        ValueError: no sequences on a side, or accuracies are no fractions.
+    """
+    f, r = accuracies(found, "accuracies of found sequences"), accuracies(random, "accuracies of random sequences")
+    if end == "easier":
+        f, r = -f, -r
+    as_extreme = int((r <= f.mean() + AGREE).sum())
+    return RankTest(
+        end=end,
+        p=_p(f, r),
+        found=len(f),
+        random=len(r),
+        as_extreme=as_extreme,
+        share=float(stats.binomtest(as_extreme, len(r), alternative="less").proportion_ci(1 - level).high),
+        level=level,
+        needed=max(0, fewest_random(len(f), level) - len(r)),
+    )
+
+
+def fewest_random(found: int, level: float = LEVEL) -> int:
+    """The fewest random sequences with which ``found`` ones can get a verdict.
+
+    >>> [fewest_random(F) for F in (1, 2, 3, 5)]
+    [19, 5, 3, 2]
+    """
+    L = 1
+    while level * math.comb(found + L, found) < 1 - AGREE:
+        L += 1
+    return L
+
+
+def _p(f: Float64, r: Float64) -> float:
+    """The share of relabellings whose found sequences have a mean as low, the given labels among them."""
+    values, F = np.concatenate([f, r]), len(f)
+    as_low = f.sum() + F * AGREE
+    if (relabellings := math.comb(len(values), F)) <= EXACT:
+        chosen = np.fromiter(itertools.combinations(range(len(values)), F), dtype=(np.intp, F), count=relabellings)
+        return float((values[chosen].sum(axis=1) <= as_low).mean())
+    drawn = np.random.default_rng(0).permuted(np.tile(values, (EXACT, 1)), axis=1)[:, :F]
+    return float((1 + (drawn.sum(axis=1) <= as_low).sum()) / (1 + EXACT))
