@@ -103,9 +103,21 @@ def test_the_page_is_well_formed_and_loads_nothing(report):
 
 def test_every_section_is_there(report):
     page = Page(report)
-    for text in ("The found sequence scores below all 3; 16 more random sequences would allow a verdict",
-                 "Accuracy as tasks arrive", "Harder tasks, or more", "The tasks found", "Candidates judged", "How it was computed", PAPER, "identity.pool_digest",
-                 POOL.digest, "J = -0.400", "another search may find less", "that no search had looked at"):  # fmt: skip
+    texts = (
+        "The found sequence scores below all 3; 16 more random sequences would allow a verdict",
+        "Accuracy as tasks arrive",
+        "Harder tasks, or more",
+        "The tasks found",
+        "Candidates judged",
+        "How it was computed",
+        PAPER,
+        "identity.pool_digest",
+        POOL.digest,
+        "J = -0.400",
+        "another search may find less",
+        "that no search had looked at",
+    )
+    for text in texts:
         assert text in page.text, text
     assert report.count("<tr><td>slca</td>") == 1
     assert report.count("<tr><td>search-0</td>") == 2  # one per step that was searched
