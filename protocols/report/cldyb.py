@@ -44,7 +44,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     pictures = [the_one_task(data, pools)] if one else [gallery(data, pools), drawn(data, pools)]
     how = _one_task(summary.provenance) if one else _how(data.config, summary.provenance)
     sections = [
-        _head(summary), _table(summary), _curves(summary), _masked(summary), *pictures, _trace(data.trace), how,
+        _head(summary), _placed(summary), _table(summary), _curves(summary), _masked(summary), *pictures, _trace(data.trace), how,
         identity(data.config),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{summary.run}: {'one task' if one else 'task sequences found'}", sections)
@@ -106,6 +106,21 @@ def _head(summary: Summary) -> str:
     blind = words.nothing_to_choose_by(summary)
     lead = f'<p class="lead">{escape(blind)}</p>\n' if blind else ""
     return f'<p class="eyebrow">seqsearch run {escape(summary.run)}</p>\n{title}\n{lead}{cards}'
+
+
+def _placed(summary: Summary) -> str:
+    """The found sequences as dots among the random ones, which the verdict rests on."""
+    if summary.placed is None or table.one_task(summary):
+        return ""
+    p = summary.placed
+    dots = strip([*p.random, *p.found], p.found, bounds([*p.random, *p.found]))
+    found = "found sequence" if len(p.found) == 1 else "found sequences"
+    named = keys({"candidate": "random sequences", "chosen": found}, [dots])
+    low, high = (f"{percent(end)} %" for end in (min(*p.random, *p.found), max(*p.random, *p.found)))
+    return (
+        f'<h2>Found among random sequences</h2>\n<p class="legend">{named} Final accuracy of one training each, all with the '
+        f"same seed, mean over methods: {low} to {high}.</p>\n<p>{dots}</p>"
+    )
 
 
 def _table(summary: Summary) -> str:

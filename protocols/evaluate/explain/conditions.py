@@ -17,7 +17,7 @@ Parts = tuple[tuple[TaskSequence, ...], ...]
 class Compared:
     """A method's sequences by condition, for each found sequence (random ones: once), and training seeds complete on all.
 
-    ``ranked``: all random sequences that are complete with the first of these seeds.
+    Random sequences with all of these seeds are a condition; ``ranked``: all that are complete with the first of them.
     """
 
     method: str
@@ -57,9 +57,10 @@ def compared(data: RunResults, method: str, troubles: list[str]) -> Compared | N
         made = [(f, [s for s in data.sequences if s.kind == kind and origin(s) == f.sequence_id]) for f in found]
         return tuple(whole(part, f"{kind} sequences of {f.sequence_id}") for f, part in made)
 
-    random, draws = data.random(), data.setting("draws")
+    random = data.random()
     ranked = tuple(s for s in random if min(seeds) in data.complete(method, [s]))
-    random = random[:draws] if isinstance(draws, int) else random
+    asked = {name for name, m, r in data.rollouts if m == method and r == max(seeds)}
+    random = [s for s in random if s.sequence_id in asked]
     by_condition: dict[ConditionName, Parts] = {
         "random": (whole(random, "random sequences"),) if random else (),
         "regrouped": of("regrouped"),
