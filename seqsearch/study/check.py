@@ -41,7 +41,7 @@ def check(
     told: Callable[[float, range], None] = lambda seconds, more: None,
 ) -> list[Finding]:
     """Check one method, given in the item grammar; ``weights``: files by backbone; ``learner``: it is a learner of streams, also
-    if a method has its name; ``told``: of a method, the seconds of its first training and how many follow, any of a range, once
+    if a method has its name; ``told``: of a method, the seconds of its second training and how many follow, any of a range, once
     it is done.
 
     Raises:
