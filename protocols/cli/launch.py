@@ -64,7 +64,7 @@ def launch(
             _announce(folder.path, protocol, study, runtime)
         ended = run(
             folder, protocol, study, runtime, display=Progress(quiet=runtime.silent),
-            write_report=getattr(report, "write_report", None),
+            write_report=getattr(report, "write_report", None), beside=protocol.takes_over(settings, directory) is not None,
         )  # fmt: skip
     except UserError as error:
         if folder.created and not stop.requested() and not isinstance(error, EngineDied | CannotWrite):
