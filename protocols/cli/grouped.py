@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import typing
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from seqsearch.core.kinds import LEARNING, names
+from seqsearch.core.kinds import LEARNING, is_ours, names
 from seqsearch.core.registry import declared
-from seqsearch.core.settings import Group
+from seqsearch.core.settings import Group, flag
 from seqsearch.core.text import as_sentence, did_you_mean, near
 from seqsearch.core.typed import brief
 
@@ -86,10 +87,17 @@ OTHER_WORDS = {
     "tune": "gtep",
     "evaluate": "score",
     "results": "show",
+    "list": "methods",
     "run": "",
     "start": "",
 }
 """What somebody may type for a command that is called otherwise; nothing: for any that makes a run."""
+OTHER_OPTIONS = {
+    "data": ("pool",),
+    "dataset": ("pool",),
+    "seeds": ("score_seeds", "seed"),
+}
+"""What somebody may type for options that are called otherwise."""
 GPU = "gpu", "gpus", "cuda"
 """What somebody may type for ``--device cuda``."""
 
@@ -97,13 +105,25 @@ GPU = "gpu", "gpus", "cuda"
 def other_place(option: str, command: click.Command) -> str:
     """Where something that is no option of a command is set, as a clause; empty if that is not known."""
     name = option.lstrip("-").replace("-", "_").lower()
-    if not any(p.name == "methods" for p in command.params):
+    options = [p.name for p in command.params]
+    if "methods" not in options:
         return ""
     if name in GPU:
         return "write --device cuda"
+    if others := [flag(other) for other in OTHER_OPTIONS.get(name, ()) if other in options]:
+        return f"write {' or '.join(others)}"
     of_kinds = (declared(kind, n).Config for kind in LEARNING for n in names(kind))
     if any(f.name == name for config in of_kinds for f in dataclasses.fields(config)):
         return f"it is a parameter of methods: write --methods METHOD:{name}=VALUE"
+    return ""
+
+
+def as_methods(words: str, command: click.Command) -> str:
+    """Where methods that stand behind a command without ``--methods`` are named, as a clause; empty if they are none."""
+    items = re.split(r"[,\s]+", words)
+    name = re.split("[@:]", items[0])[0]
+    if any(p.name == "methods" for p in command.params) and (name.endswith(".py") or is_ours("method", name.lower())):
+        return f"write --methods {','.join(items)}"
     return ""
 
 
@@ -122,7 +142,9 @@ class Commands(click.Group):
             known = self.list_commands(ctx)
             other = {word: name for word, name in OTHER_WORDS.items() if name in known or not name}
             word = next(iter(near(args[0], other)), None)
-            meant = did_you_mean(args[0], known) or (did_you_mean(other[word], known) if word else "")
+            meant = did_you_mean(args[0], known) * (word != args[0]) or (
+                did_you_mean(other[word], known) if word else ""
+            )
             if word and not meant and (runs := [n for n in known if isinstance(self.get_command(ctx, n), RunCommand)]):
                 meant = (
                     f"did you mean one that makes a run: {', '.join(runs[:-1])} or {runs[-1]}? (see: seqsearch --help)"

@@ -64,7 +64,7 @@ def launch(
             _announce(folder.path, protocol, study, runtime)
         ended = run(
             folder, protocol, study, runtime, display=Progress(quiet=runtime.silent),
-            write_report=getattr(report, "write_report", None),
+            write_report=getattr(report, "write_report", None), beside=protocol.takes_over(settings, directory) is not None,
         )  # fmt: skip
     except UserError as error:
         if folder.created and not stop.requested() and not isinstance(error, EngineDied | CannotWrite):
@@ -125,15 +125,21 @@ def presentation(protocol: Protocol[Any, Any]) -> Any:
 
 
 def print_summary(run: Path, as_json: bool) -> None:
-    """The summary of a run on stdout, as its protocol has it, and the hyperparameters of its methods.
+    """The summary of a run on stdout, as its protocol has it, and the hyperparameters of its methods; the status of one that was
+    stopped before anything was exported.
 
     Raises:
-        UserError: no run, or nothing of it was exported yet.
+        UserError: no run, or it is running, and nothing of it was exported yet.
     """
+    from protocols.report.status import show
+    from protocols.running.status import status
     from seqsearch.results.run import read_config
 
     protocol = _protocol_of(run)
-    _tell_running(run, Inside(run).has(STATS))
+    _tell_running(run, exported := Inside(run).has(STATS))
+    if not exported and status(run).state != "finished":
+        show(run, as_json=as_json, again=False)
+        return
     config = read_config(run)
     print_exported(presentation(protocol), protocol.read(run).summary, as_json, config, settings=True)
 

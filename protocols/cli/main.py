@@ -15,13 +15,14 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from protocols.cli.ending import end, leave
-from protocols.cli.grouped import NOTED, Commands, other_place
+from protocols.cli.grouped import NOTED, Commands, as_methods, other_place
 from protocols.cli.shells import register
 from seqsearch.core import stop
 from seqsearch.core.errors import EngineDied, UserError, whole
 from seqsearch.core.text import as_clause, cut, shown, shown_lines
 from seqsearch.core.typed import brief
 
+_EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)")
 _BRINGS = re.compile(r"^def commands\(", re.MULTILINE)
 
 
@@ -45,6 +46,12 @@ def _in_a_line(error: click.UsageError) -> click.UsageError:
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
         where = other_place(error.option_name, error.ctx.command)
         said = f"{error.message.removesuffix('.')}: {where}" if where else said
+    elif (
+        error.ctx is not None
+        and (extra := _EXTRA.fullmatch(said))
+        and (where := as_methods(extra[1], error.ctx.command))
+    ):
+        said = f"{said}: {where}"
     return Refused(cut(shown(said.replace("\n\t", " "))), error.ctx)
 
 

@@ -66,7 +66,7 @@ def methods(name: str | None, as_json: bool) -> None:
 def check(method: str, backbone: str | None, weights: str | None, learner: bool) -> None:
     """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and tell which contracts it breaks.
 
-    Contracts C1 to C10 of docs/methods.md are tested in some twenty short trainings; once the first is done it says how many more
+    Contracts C1 to C10 of docs/methods.md are tested in some twenty short trainings; once two are done it says how many more
     there are, and how long they may take. Then come its accuracy beside finetune, simplecil and chance, and its bytes. Exit code
     2 if a contract is broken.
 
@@ -100,13 +100,13 @@ def check(method: str, backbone: str | None, weights: str | None, learner: bool)
 
 
 def _tell_time(seconds: float, more: range) -> None:
-    """How long a check may take, on stderr, once its first training is done."""
+    """How long a check may take, on stderr, once its second training is done: the first warms up."""
     from protocols.report.text import duration
 
     most = more.stop - 1
     number = f"{more.start} to {most}" if more.start < most else str(most)
     click.echo(
-        f"its first training took {seconds:.1f} s; {number} more follow, at such a pace {duration(max(1, seconds * most))}, "
+        f"its second training took {seconds:.1f} s; {number} more follow, at such a pace {duration(max(1, seconds * most))}, "
         "beside what is looked at between them",
         err=True,
     )

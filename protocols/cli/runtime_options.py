@@ -78,6 +78,7 @@ OPTIONS = (
     ),
     grouped_option("--quiet", group="output", is_flag=True, help="No progress."),
     grouped_option("--json", "as_json", group="output", is_flag=True, help="Print the summary as JSON, and no progress."),
+    grouped_option("--progress", group="output", is_flag=True, help="Show progress on stderr with --json, too."),
     grouped_option("--traceback", group="output", **TRACEBACK),
 )  # fmt: skip
 ENGINE = tuple(f.name for f in dataclasses.fields(EngineOptions) if f.name not in ("start_timeout", "session"))
@@ -99,13 +100,19 @@ def runtime_options(command: Command) -> Command:
 
     @functools.wraps(command)
     def with_runtime(
-        *args: Any, time_budget: float | None, quiet: bool, as_json: bool, traceback: bool, **values: Any
+        *args: Any,
+        time_budget: float | None,
+        quiet: bool,
+        as_json: bool,
+        traceback: bool,
+        progress: bool,
+        **values: Any,
     ) -> Any:
         engine = EngineOptions(**{name: values.pop(name) for name in ENGINE})
         if engine.address:  # nodes of a cluster may have to be started first
             engine = dataclasses.replace(engine, start_timeout=CLUSTER_START_SECONDS)
         deadline = Deadline() if time_budget is None else Deadline(time_budget, waits=True)
-        runtime = Runtime(engine, quiet, as_json, deadline, traceback)
+        runtime = Runtime(engine, quiet, as_json, deadline, traceback, progress)
         with shown_by(None if runtime.silent else _to_stderr):
             return command(*args, runtime=runtime, **values)
 

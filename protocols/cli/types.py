@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from protocols.cli.grouped import GPU
 from seqsearch.core.bounds import out_of_bounds
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import as_sentence, did_you_mean
@@ -31,7 +32,8 @@ class Choice(Words):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
-            meant = did_you_mean(str(value), map(str, self.choices))
+            word = "cuda" if str(value).lower() in GPU else str(value)
+            meant = did_you_mean(word, map(str, self.choices))
             self.fail(f"{error.message} {as_sentence(meant)}".strip(), param, ctx)
 
 

@@ -22,7 +22,6 @@ from protocols.running.monitor import Monitor
 from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.session import Session
 from protocols.running.snapshot import Expected
-from seqsearch.core.errors import UserError
 from seqsearch.core.outcomes import Result
 from seqsearch.core.types import MethodSpec, Request, Rollout
 from seqsearch.engine.journal import Journal
@@ -30,6 +29,7 @@ from seqsearch.engine.search import Counts
 from seqsearch.engine.trials import Trial, next_edge, passed
 from seqsearch.features.store import UnionFeatures
 from seqsearch.planners.base import PlannerProgress
+from seqsearch.planners.step import AllFailed
 from seqsearch.study.look_alikes import look_alikes
 
 
@@ -98,15 +98,14 @@ class GtepRun(ProtocolRun):
             self.session.monitor.say("none-chosen", f"method {label!r}: none of its settings ended well on {text}")
 
     def _check_chosen(self) -> None:
-        """Raises UserError: there is nothing to judge."""
+        """Raises AllFailed: there is nothing to judge."""
         study, chosen = self.study, self.plans.chosen
         if study.gtep.params == TUNED and all(c.setting is None for c in chosen.values()):
             ended = Counter(s for c in chosen.values() for t in c.tried for s in self.plans.statuses(t.rollouts))
             how = ", ".join(f"{n} {status}" for status, n in sorted(ended.items()))
-            raise UserError(
-                f"no setting of any method ended well on every class order of {study.tuned_on.text} (rollouts: {how}), so that "
-                f"there is none to judge: give other parameters, or mend the methods, in a new run; {self.session.folder.path} "
-                "keeps what was trained"
+            raise AllFailed(
+                f"no setting of any method ended well on every class order of {study.tuned_on.text} (rollouts: {how}): "
+                f"{self.session.failure()}"
             )
 
     def _judge(self) -> None:

@@ -22,7 +22,7 @@ from seqsearch.core.deadline import TimeIsUp
 from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.core.notices import notice
 from seqsearch.core.text import shown
-from seqsearch.planners.step import NoValidTask
+from seqsearch.planners.step import AllFailed
 from seqsearch.storage.remote import export_target, open_remote, usable
 from seqsearch.study.study import Study
 
@@ -42,14 +42,16 @@ class Ended:
 
 def run(
     folder: RunFolder, protocol: Protocol[Any, Any], prepared: Prepared, runtime: Runtime, *,
-    display: Display | None = None, write_report: WriteReport | None = None,
+    display: Display | None = None, write_report: WriteReport | None = None, beside: bool = False,
 ) -> Ended:  # fmt: skip
     """Compute and export. What is known already is replayed from the journal; a finished run is left as it is.
 
-    If the run is not finished, its time was up, and what is known so far is exported.
+    If the run is not finished, its time was up, and what is known so far is exported. With ``beside``, results of another run
+    stand beside those that are trained, so that there is something to export even if all trainings fail.
 
     Raises:
-        UserError: a method fails on all candidates of a step, the disk is full, workers cannot be placed.
+        UserError: a method fails on all candidates of a step, or all methods on all that is reported; the disk is full, workers
+            cannot be placed.
         Stopped: a signal asked the process to stop.
     """
     _check_storage(runtime)
@@ -72,7 +74,7 @@ def run(
         session = Session(folder, runtime, monitor, prepared.pools(), changed)
         with contextlib.closing(session):
             doing = protocol.begin(session, prepared)
-            finished = _to_its_end(doing, protocol, folder)
+            finished = _to_its_end(doing, protocol, folder, session if not beside else None)
             session.release()
             if finished:
                 session.forget_checkpoints()
@@ -113,11 +115,17 @@ def _check_storage(runtime: Runtime) -> None:
         export_target(engine.export, "--export")
 
 
-def _to_its_end(doing: ProtocolRun, protocol: Protocol[Any, Any], folder: RunFolder) -> bool:
-    """Whether it came to the end before its time was up."""
+def _to_its_end(doing: ProtocolRun, protocol: Protocol[Any, Any], folder: RunFolder, session: Session | None) -> bool:
+    """Whether it came to the end before its time was up.
+
+    Raises:
+        UserError: see `run`; where a ``session`` is given, also that no method has a complete result.
+    """
     try:
         with _say_what_failed(protocol, folder.path):
             doing.run()
+            if session and (failure := session.failure()):
+                raise AllFailed(f"no method has a complete result: {failure}")
     except TimeIsUp:
         return False
     return True
@@ -129,7 +137,7 @@ def _say_what_failed(protocol: Protocol[Any, Any], path: Path) -> Iterator[None]
         yield
     except EngineDied as error:
         raise EngineDied(f"{error}; nothing is lost. Continue with: {protocol.resume_command(path)}") from None
-    except NoValidTask as error:
+    except AllFailed as error:
         if error.diverged:
             raise UserError(
                 f"{error}. Mend that by other parameters, in a new run; {path} keeps what was trained"

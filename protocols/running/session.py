@@ -6,6 +6,7 @@ import contextlib
 import os
 import socket
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -144,14 +145,30 @@ class Session:
             self._busy_share = self._evaluator.busy_share()
         self._workers.close()
 
+    @property
+    def asked(self) -> Mapping[str, Edge]:
+        """What was asked for so far, by the state that it trains."""
+        return self._search.edges if self._search is not None else self.edges
+
+    def failure(self) -> str:
+        """The first failure of a method, in a line; empty if a sequence was learned to its end and judged on test images."""
+        first = ""
+        for edge in self.asked.values():
+            if (known := self.journal.edge(edge.digest)) is None:
+                continue
+            if known.status != "ok":
+                first = first or f"method {edge.key.method.label!r} {known.status}: {known.message}"
+            elif edge.judged == "test" and not edge.keep:
+                return ""
+        return first
+
     def forget_checkpoints(self) -> None:
         """Remove what trainings left, in case they were killed, and nobody will ask for: of a finished run, all of it in its own
         folder, and in one that other runs share, that of edges whose results are known."""
         forget_all(self.folder.path / "states")
         engine = self.runtime.engine
-        asked = self._search.edges if self._search is not None else self.edges
-        if engine.state_store and not engine.remote_store and asked:
-            known = [s for s, e in asked.items() if self.journal.edge(e.digest) is not None]
+        if engine.state_store and not engine.remote_store and self.asked:
+            known = [s for s, e in self.asked.items() if self.journal.edge(e.digest) is not None]
             forget(local(engine.state_store, "--state-store").resolve(), known)
 
     def end(self) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from seqsearch.core import command_line
 from seqsearch.core.bounds import wrong_text
 from seqsearch.core.errors import UserError
-from seqsearch.core.kinds import spelled
+from seqsearch.core.kinds import is_ours, spelled
 from seqsearch.core.typed import brief
 
 _CONTINUES = re.compile(r"^\s*[A-Za-z_]\w*\s*=")
@@ -77,6 +77,8 @@ def parse_item(text: str, kind: str) -> Item:
     target, backbone = spelled(kind, target.strip()), backbone.strip()
     if not target or (at and not backbone):
         raise UserError(f"empty {kind} name in {text!r}: write NAME, NAME@BACKBONE or NAME:key=value,key=value")
+    if kind != "backbone":  # which may have a variant, as scratch:tiny
+        check_valued(kind, target)
     name, colon, variant = backbone.partition(":")
     backbone = spelled("backbone", name) + colon + variant
     params = tuple(_param(p, text, kind) for p in tail.split(",")) if found else ()
@@ -87,6 +89,13 @@ def parse_item(text: str, kind: str) -> Item:
     if params:
         canonical += ":" + ",".join(f"{n}={v}" for n, v in params)
     return Item(canonical, target, backbone or None, params)
+
+
+def check_valued(kind: str, target: str) -> None:
+    """Raises UserError: ``NAME:PARAMETER``, of a name of ours. A file or a module of the user's is no such name."""
+    name, colon, parameter = target.partition(":")
+    if colon and is_ours(kind, name.lower()):
+        raise UserError(f"{kind} {target!r}: parameter {parameter!r} has no value: write {target}=VALUE")
 
 
 def _param(piece: str, text: str, kind: str) -> tuple[str, Value]:

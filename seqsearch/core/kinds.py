@@ -33,5 +33,9 @@ def names(kind: ItemKind) -> list[str]:
 def spelled(kind: str, name: str) -> str:
     """A name of ours in its own letters, whatever their case (``RanPAC`` is ``ranpac``); any other name as it is."""
     own = name.lower()
-    kinds = LEARNING if kind in LEARNING else [k for k in PACKAGES if k == kind]
-    return own if own != name and any(own in names(k) for k in kinds) else name
+    return own if own != name and is_ours(kind, own) else name
+
+
+def is_ours(kind: str, name: str) -> bool:
+    """Whether there is something of this name; of methods and learners either will do."""
+    return any(name in names(k) for k in (LEARNING if kind in LEARNING else [k for k in PACKAGES if k == kind]))

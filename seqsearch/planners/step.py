@@ -150,13 +150,17 @@ NAMED = 5
 """Methods that are named beside the first that had trouble."""
 
 
-class NoValidTask(Explained):
-    """Every candidate of a step failed in some method."""
+class AllFailed(Explained):
+    """No method came to a result: the first failure in a line."""
 
     @property
     def diverged(self) -> bool:
         """It was divergence, which would come again, and no failure that can be mended."""
         return "diverged:" in str(self)
+
+
+class NoValidTask(AllFailed):
+    """Every candidate of a step failed in some method."""
 
 
 def problem_of(methods: Sequence[MethodSpec], outcomes: Sequence[Outcome]) -> str:

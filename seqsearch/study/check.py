@@ -30,6 +30,8 @@ from seqsearch.study.findings import Crashed, Finding
 from seqsearch.training.device import pin_threads
 from seqsearch.training.failures import line_of
 from seqsearch.training.guard import NotAsLent
+from seqsearch.training.probes import checked_features
+from seqsearch.training.scenario import checked_scores
 from seqsearch.training.world import World
 
 
@@ -41,7 +43,7 @@ def check(
     told: Callable[[float, range], None] = lambda seconds, more: None,
 ) -> list[Finding]:
     """Check one method, given in the item grammar; ``weights``: files by backbone; ``learner``: it is a learner of streams, also
-    if a method has its name; ``told``: of a method, the seconds of its first training and how many follow, any of a range, once
+    if a method has its name; ``told``: of a method, the seconds of its second training and how many follow, any of a range, once
     it is done.
 
     Raises:
@@ -103,13 +105,13 @@ def _run(subject: Subject) -> None:
     """Let it learn and be looked at once.
 
     Raises:
-        Crashed: it fails.
+        Crashed: it fails, or gives scores or features that no run takes.
     """
     try:
         with subject.trainer.guard.job(subject.spec.target):
             method, batch = subject.both(), subject.batch(*subject.tasks)
-            method.predict(batch)
-            method.features(batch)
+            checked_scores(method, method.predict(batch), len(batch))
+            checked_features(method, method.features(batch), len(batch))
     except (NotAsLent, WrongForm):  # the test that is for it finds that, too
         subject.forget()
     except BaseException as error:

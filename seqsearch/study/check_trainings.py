@@ -29,9 +29,10 @@ class Trainings:
     """Those of one check.
 
     Attributes:
-        told: given the seconds that the first training took, and how many follow, once it is done: any of a range.
+        told: given the seconds that the second training took, and how many follow, once it is done: any of a range. The first
+            warms up: it computes frozen features, too.
         done: how many were done.
-        seconds: that the first took.
+        seconds: that the last took.
         drew: global generators that one drew from, in words; empty if none did.
     """
 
@@ -44,7 +45,7 @@ class Trainings:
         """What a training reports; whatever it raises is passed on, and it is not counted then."""
         before, began = global_generators(), time.perf_counter()
         report = fit()
-        self.seconds = self.seconds if self.done else time.perf_counter() - began
+        self.seconds = time.perf_counter() - began
         self.done += 1
         after = global_generators()
         self.drew.update(dict.fromkeys(name for name, state in after.items() if state != before[name]))

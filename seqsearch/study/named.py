@@ -14,7 +14,7 @@ from typing import Any
 
 from seqsearch.core import command_line
 from seqsearch.core.errors import UserError
-from seqsearch.core.grammar import Item, parse_item, parse_items
+from seqsearch.core.grammar import Item, check_valued, parse_item, parse_items
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import ItemKind, check_name, check_options, declared, names
 from seqsearch.methods.config import SCRATCH, Conflict, build_config, config_of
@@ -64,9 +64,13 @@ def check_item(kind: ItemKind, item: Item, backbone: str) -> None:
 def check_backbone(text: str, _: str = "") -> None:
     """Raises UserError: no backbone of ours has such an option, or an own one's file is not there. Others may be timm models."""
     item = parse_item(text, "backbone")
-    if item.target in names("backbone"):
-        check_options("backbone", item, inspect.signature(declared("backbone", item.target)).parameters)
-    elif ":" in item.target and item.target.partition(":")[0] not in names("backbone"):
+    name, colon, variant = item.target.partition(":")
+    if name in names("backbone"):
+        parameters = inspect.signature(declared("backbone", name)).parameters
+        check_options("backbone", item, parameters)
+        if colon and (not parameters or variant in parameters):
+            check_valued("backbone", item.target)
+    elif colon:
         _own("backbone", item.target)
 
 

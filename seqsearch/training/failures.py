@@ -22,12 +22,10 @@ LONGEST = 20_000
 
 
 class WrongAnswer(ValueError):
-    """A function of a method returned something that it must not return."""
+    """A function of a method returned something that it must not return; ``dtype``: a tensor is named by its type, too."""
 
-    def __init__(self, function: Callable[..., Any], answer: Any, must: str) -> None:
-        shape = getattr(answer, "shape", None)
-        returned = "None" if answer is None else type(answer).__name__ if shape is None else str(tuple(shape))
-        super().__init__(f"{function.__name__}() returned {returned}, must be {must}")
+    def __init__(self, function: Callable[..., Any], answer: Any, must: str, *, dtype: bool = False) -> None:
+        super().__init__(f"{function.__name__}() returned {_described(answer, dtype)}, must be {must}")
         self.function = function
 
     @property
@@ -35,6 +33,17 @@ class WrongAnswer(ValueError):
         """``FILE.py:LINE`` where the function begins."""
         code = inspect.unwrap(self.function).__code__
         return f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+
+
+def _described(answer: Any, dtype: bool) -> str:
+    """What a value is: the shape of a tensor alone, unless its ``dtype`` is asked for."""
+    if answer is None:
+        return "None"
+    tensor, shape = isinstance(answer, torch.Tensor), getattr(answer, "shape", None)
+    if tensor and not dtype:
+        return str(tuple(answer.shape))
+    kind = str(answer.dtype).removeprefix("torch.") if tensor else type(answer).__name__
+    return kind if shape is None else f"{kind} of shape {tuple(shape)}"
 
 
 def status_of(error: BaseException) -> Status:

@@ -77,7 +77,7 @@ class StateView:
         return checked_scores(self._method, self._method.predict(Batch(rows, self._source)), len(rows))
 
     def _features(self, rows: Rows) -> Features:
-        return _checked_features(self._method, self._method.features(Batch(rows, self._source)), len(rows))
+        return checked_features(self._method, self._method.features(Batch(rows, self._source)), len(rows))
 
 
 def answer(probe: Probe, world: World, view: StateView) -> Features:
@@ -139,9 +139,15 @@ def _of_classes(
     return np.concatenate(found), np.repeat(np.arange(len(found)), [len(f) for f in found])
 
 
-def _checked_features(method: Method, features: Any, n: int) -> Features:
+def checked_features(method: Method, features: Any, n: int) -> Features:
+    """Features ``[n, d]`` of a method on the CPU.
+
+    Raises:
+        WrongAnswer: they have another shape.
+        ValueError: they are not finite.
+    """
     if not isinstance(features, torch.Tensor) or features.ndim != 2 or len(features) != n:
-        raise WrongAnswer(method.features, features, f"({n}, d)")
+        raise WrongAnswer(method.features, features, f"a tensor of shape ({n}, d)")
     if not bool(torch.isfinite(features).all()):
         raise ValueError("features are not finite")
     return np.array(features.detach().float().cpu().numpy())  # a copy: a method may write there again

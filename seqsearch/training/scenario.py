@@ -155,7 +155,7 @@ def checked_scores(method: Method, scores: Any, n: int, name: str = HEAD) -> tor
     """
     if not isinstance(scores, torch.Tensor) or tuple(scores.shape) != (n, method.n_seen):
         function = method.predict if name == HEAD else method.classifiers
-        must = f"({n}, {method.n_seen}): one column for each class seen, no other"
+        must = f"a tensor of shape ({n}, {method.n_seen}): one column for each class seen, no other"
         raise WrongAnswer(function, scores, must if name == HEAD else f"{must}, by {name!r}")
     if not bool(torch.isfinite(scores).all()):
         raise Diverged("scores are not finite")

@@ -231,8 +231,8 @@ def checked_classes(predict: Callable[..., Any], said: Any, n: int, classes: int
         WrongAnswer: they have another shape or kind, or there is no such class.
     """
     if not isinstance(said, torch.Tensor) or tuple(said.shape) != (n,) or said.dtype != torch.int64:
-        kind = f" (now {said.dtype})" if isinstance(said, torch.Tensor) else ""
-        raise WrongAnswer(predict, said, f"int64 ({n},){kind}: the class of each image, -1 for none")
+        must = f"a tensor of int64 and shape ({n},): the class of each image, -1 for none"
+        raise WrongAnswer(predict, said, must, dtype=getattr(said, "dtype", None) != torch.int64)
     found: NDArray[np.int64] = said.cpu().numpy()
     if n and not (found.min() >= -1 and found.max() < classes):
         strange = int(found[(found < -1) | (found >= classes)][0])

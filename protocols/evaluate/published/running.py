@@ -127,7 +127,7 @@ def run(entry: Entry, places: Places, say: Say = lambda line: None) -> list[Figu
         if answer is None:
             put = _resumed(words, places) or _replacing(words, places) or places.put(words)
             say(f"running: {shlex.join(put)}")
-            answer = answered(put)
+            answer = answered([*put, "--progress"] if words[1] in COSTED else put)
             write(folder, record, json.dumps({"command": typed, "answer": answer}) + "\n")
         else:
             say(f"kept from {places.out}: {typed}")

@@ -174,7 +174,7 @@ def test_a_class_without_test_images_is_named(tmp_path: Path) -> None:
         ("NaN", "method '{own}:NaN' diverged: scores are not finite"),
         (
             "Unseen",
-            "failed: predict() returned (12, 4), must be (12, 3): one column for each class seen, no other (own.py:",
+            "predict() returned (12, 4), must be a tensor of shape (12, 3): one column for each class seen, no other (own.py:",
         ),
         ("Peeks", "failed: AccessError: image 1000000000 is neither of this task nor a stored exemplar"),
         ("BadFeatures", "failed in features(): ValueError: features are not finite"),

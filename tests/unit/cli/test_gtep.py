@@ -170,7 +170,8 @@ def test_all_settings_diverged_is_said_and_nothing_is_lost(tmp_path: Path) -> No
     said = ended.stderr.splitlines()[-1]
     assert said.startswith("seqsearch: ")
     assert "no setting of any method ended well on every class order" in said
-    assert "(rollouts: 2 diverged, 2 ok)" in said
+    assert "(rollouts: 2 diverged, 2 ok): method " in said
+    assert f"Mend that by other parameters, in a new run; {tmp_path / 'run'} keeps what was trained" in said
     assert (tmp_path / "run" / "journal.jsonl").exists()
     again = gtep("--resume", tmp_path / "run")
     assert again.exit_code == 2

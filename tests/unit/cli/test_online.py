@@ -198,7 +198,7 @@ def test_a_class_that_is_none_is_a_failure_of_the_learner(tmp_path):
     (tmp_path / "own.py").write_text(text)
     ended = online(*SMALL, "--methods", f"ncm,{tmp_path}/own.py:Odd", "--out", tmp_path / "run")
     assert ended.exit_code == 0, ended.output
-    assert "predict says class 99, and there are 5" in (tmp_path / "run" / "journal.jsonl").read_text()
+    assert "must be classes from -1 to 4: it says 99" in (tmp_path / "run" / "journal.jsonl").read_text()
 
 
 def test_a_named_shift_stands_beside_what_the_rule_gives(tmp_path):

@@ -17,6 +17,7 @@ from protocols.evaluate.published.miniature import SIZES, miniature, write_data
 from protocols.evaluate.published.records import Data, Entry
 from protocols.evaluate.published.results import Result, joined
 from protocols.evaluate.published.running import Places
+from protocols.evaluate.published.running import run as reproduced
 from protocols.evaluate.published.stand_in import Size, classes_of, write_stand_in
 from protocols.running.provenance import STAND_IN, biases
 from seqsearch.core.errors import UserError
@@ -140,6 +141,20 @@ def test_a_pool_is_built_of_stand_in_data(tmp_path: Path) -> None:
     assert not re.search("published_|agrees|difference", out)
     [made] = tmp_path.glob("*/cldyb.parquet")
     assert build_pool(str(made)).digest.endswith(MARK)
+
+
+def test_its_commands_show_how_far_they_are(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """They answer in JSON, and what they show beside it comes on the way."""
+    asked = (
+        "mcil --pool glyphs:classes=6,train=6,reward=3,test=3 --methods simplecil --backbone glyph_vit --experiences 2"
+    )
+    command = f"seqsearch {asked} --seeds 1 --workers 0 --json --out {{out}}/run"
+    entry = Entry("small", "", "", "", "not run", (), (), commands=(command,))
+    assert reproduced(entry, Places(None, tmp_path / "out")) == []
+    shown = capfd.readouterr().err.splitlines()
+    assert "reading code and weights of 1 method ..." in shown
+    assert any(line.startswith(("features of ", "learning: ")) for line in shown), "of `Progress`, whatever is first"
+    assert "writing tables and report ..." in shown
 
 
 ONE_OF_EACH = ("cldyb-table-1", "edge-table-a4", "gtep-table-14", "near-future-figure-3", "mcil-table-2")

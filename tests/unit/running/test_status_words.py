@@ -29,8 +29,6 @@ def made(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("more", [(), ("--sequence",), ("--json",)])
 def test_a_run_that_is_running_is_not_to_be_resumed(made: Path, more: tuple[str, ...]) -> None:
-    stopped = call("show", made, *more)
-    assert (stopped.exit_code, "--resume" in stopped.stderr) == (2, True)
     (made / "status.json").write_text(json.dumps({"at": now(), "host": "far\x1b", "pid": 7, "state": "running"}))
     held = lock(made / "lock")
     assert held is not None
@@ -40,6 +38,23 @@ def test_a_run_that_is_running_is_not_to_be_resumed(made: Path, more: tuple[str,
         assert f"run {made} is running (process 7 on far\\x1b): nothing of it can be shown yet" in shown.stderr
         assert f"seqsearch status {made}" in shown.stderr
         assert "--resume" not in shown.stderr
+
+
+def test_a_run_that_exported_nothing_shows_how_far_it_came(made: Path) -> None:
+    (made / "status.json").write_text(
+        json.dumps({"at": now(), "state": "running", "phase": "scoring", "total": 9, "done": 4})
+    )
+    (made / "sequences.parquet").touch()  # killed while it was exporting
+    shown = call("show", made)
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert shown.stdout == call("status", made).stdout
+    assert shown.stdout.startswith("run mine: killed, last sign of life ")
+    assert "scoring: 4 of about 9" in shown.stdout
+    assert shown.stdout.endswith(f"nothing is lost; continue with: seqsearch cldyb --resume {made}\n")
+    assert json.loads(call("show", made, "--json").stdout)["state"] == "killed"
+    (made / "sequences.parquet").unlink()
+    refused = call("show", made, "--sequence")
+    assert (refused.exit_code, "--resume" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("words", [["compare"], ["score", "--methods", "simplecil"], ["explain"]])

@@ -30,7 +30,6 @@ BREAKS = {
           "        self.prototypes += self.hidden\n        return r",
     "C9 ": "    def classifiers(self, batch):\n        return {'raw': self.predict(batch)}",
     "C10": "    def predict(self, batch):\n        self.context.frozen_backbone().train()\n        return super().predict(batch)",
-    "C9": "    def predict(self, batch):\n        return torch.zeros(len(batch), 99)",
 }  # fmt: skip
 
 
@@ -281,6 +280,26 @@ CRASHES = {
     "load_state_dict": "    def load_state_dict(self, state):\n        raise KeyError('gone')",
     "counters": "    def counters(self):\n        raise KeyError('gone')",
 }
+
+
+WRONG_ANSWERS = {
+    "numpy": ("predict", "super().predict(batch).numpy()", r"ndarray of shape \(\d+, 7\)"),
+    "columns": ("predict", "torch.zeros(len(batch), 99)", r"\(\d+, 99\)"),
+    "features": ("features", "super().features(batch).numpy()", r"ndarray of shape \(\d+, \d+\)"),
+}
+"""What a method returns of images that no run takes, and what is said of it."""
+
+
+@pytest.mark.parametrize("how", WRONG_ANSWERS)
+def test_a_wrong_answer_is_reported_once_and_no_contract(tmp_path: Path, how: str) -> None:
+    name, answer, said = WRONG_ANSWERS[how]
+    (tmp_path / "mine.py").write_text(METHOD.format(body=f"    def {name}(self, batch):\n        return {answer}"))
+    result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    (line,) = [line for line in result.stderr.splitlines() if "mine.py:" in line]
+    must = r"must be a tensor of shape \(\d+, (7|d)\).* \(mine.py:6\); mend it: no contract can be tested"
+    assert re.fullmatch(rf"seqsearch: mine.py:Mine failed: {name}\(\) returned {said}, {must}", line)
 
 
 @pytest.mark.parametrize("where", CRASHES)

@@ -249,6 +249,7 @@ def test_of_an_installed_package_it_is_the_last_one_of_that_package(
 
 
 ANSWERS = """
+import numpy as np
 import torch
 from seqsearch.methods.simplecil import build as SimpleCIL
 
@@ -261,7 +262,8 @@ class Own(SimpleCIL):
 @pytest.mark.parametrize(
     ("function", "answer", "says"),
     [
-        ("predict", "torch.zeros(3)", "predict() returned (3,), must be ("),
+        ("predict", "torch.zeros(3)", "predict() returned (3,), must be a tensor of shape ("),
+        ("predict", "np.zeros((4, 2))", "predict() returned ndarray of shape (4, 2), must be a tensor of shape ("),
         ("fit_task", "None", "fit_task() returned None, must be a FitReport"),
         ("state_dict", "[1]", "state_dict() returned list, must be a dict"),
         ("memory_footprint", "3", "memory_footprint() returned int, must be a Footprint"),
@@ -277,7 +279,7 @@ def test_a_wrong_answer_is_shown_at_the_function_that_gave_it(
     key = StateKey(lab.world.spec(item, "glyph_vit"), 0, 0, (lab.world.task([0, 1]),))
     result = lab.trainer.train(Edge(key, keep=False))
     assert result.message.startswith(says)
-    assert result.message.endswith("(answers.py:6)")
+    assert result.message.endswith("(answers.py:7)")
 
 
 def test_of_a_shipped_method_it_is_the_last_one_of_ours(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -194,9 +196,17 @@ def predict(batch):
     """What wrong answers are said to be of."""
 
 
-@pytest.mark.parametrize("said", [torch.zeros(3), torch.zeros(2, dtype=torch.int64), [0, 0, 0]])
-def test_classes_must_be_classes(said):
-    with pytest.raises(ValueError, match="must be int64"):
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        (torch.zeros(3), "float32 of shape (3,)"),
+        (torch.zeros(2, dtype=torch.int64), "(2,)"),
+        (np.zeros(3, dtype=np.int64), "ndarray of shape (3,)"),
+        ([0, 0, 0], "list"),
+    ],
+)
+def test_classes_must_be_classes(said, named):
+    with pytest.raises(ValueError, match=re.escape(f"returned {named}, must be a tensor of int64 and shape (3,): ")):
         checked_classes(predict, said, 3, 5)
 
 
