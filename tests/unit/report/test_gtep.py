@@ -191,9 +191,8 @@ def test_regret_optimism_and_rankings_have_their_sign() -> None:
     assert "Regret on cars" in shown
     assert "Gain on cars" in shown
     assert all(0.03 < d.value.value < 0.07 for d in s.optimism.values())
-    which = [w for _, w, _ in s.agreements]
-    assert which == ["as chosen, tuned", "tuned, conventional", "tuned, original"]
-    assert "2 of 3 pairs told apart in both" in shown
+    assert [r.which for r in s.agreements] == ["as chosen, tuned", "tuned, conventional", "tuned, original"]
+    assert "significantly different in both: near > poor, good > poor" in shown
     assert "The paper's first question (Key Takeaway 1), on cars: does a method outperform the others" in shown
     assert "The paper's second question (Key Takeaway 2), on cars: is it cheaper, and stable?" in shown
     assert "of none is it shown" in shown
@@ -265,7 +264,11 @@ def test_json_holds_the_figures_and_no_nan() -> None:
     assert row["rank"] in (1, 2)
     assert len(row["acc_by_task"]) == 8
     assert found["with_the_best"][0]["first"] in ("good", "near")
-    assert found["agreements"][0]["rankings"] == "as chosen, tuned"
+    rankings = found["agreements"][0]
+    assert rankings["rankings"] == "as chosen, tuned"
+    assert rankings["agreement"]["tau"]["value"] == pytest.approx(s.agreements[0].agreement.tau)
+    assert rankings["agreement"]["told"] == [2, 2, 2]
+    assert rankings["agreement"]["same"] == [["near", "poor"], ["good", "poor"]]
     assert [x["hyperparameters"] for x in found["first_phase"]] == [2, 2, 2]
 
 
