@@ -26,7 +26,6 @@ from functools import cache
 import numpy as np
 from scipy import stats
 
-from benchmarks import coverage_at_budget
 from benchmarks.coverage_distribution import FLOOR, Case, Floats, Held, Row, measured, print_rows
 from benchmarks.tools import RESULTS, write_rows
 from seqsearch.distribution.interval import Interval
@@ -232,7 +231,6 @@ def cases() -> Iterator[Case]:
         for step, swapped in ((0.0, True), (0.5, False), (0.5, True), (3.0, True), (10.0, True))
     )
     yield from (mean_case(n, S) for n in MEANS for S in (2, 3, 5, 10, 30))
-    yield from coverage_at_budget.cases()
 
 
 def _within(interval: Interval, true: float) -> bool | None:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.gtep.cells import FRESH, Cell, cells
-from protocols.gtep.equal_compute import EqualCompute, equal_compute
 from protocols.gtep.reading import GtepResults
 from protocols.gtep.searches import Search, searches, told
 from protocols.running.at_chance import AtChance, not_told
@@ -61,7 +60,6 @@ class Summary:
     optimism: Mapping[str, Difference]
     """By method."""
     agreements: tuple[Rankings, ...]
-    equal_compute: EqualCompute | None
     at_chance: Mapping[tuple[str, str], tuple[AtChance, ...]]
     """By pool and use: which methods are not told from chance."""
 
@@ -74,7 +72,7 @@ def summarise(found: GtepResults) -> Summary:
     first_phase = [s for s in tried if s.pool == found.setting("tune_pool")]
     return Summary(
         found, tuple(all_cells), tried, _with_the_best(judged), tuple(_compared(judged)),
-        dict(_optimism(first_phase, all_cells)), tuple(_agreements(first_phase, judged)), equal_compute(found),
+        dict(_optimism(first_phase, all_cells)), tuple(_agreements(first_phase, judged)),
         _at_chance(judged),
     )  # fmt: skip
 

@@ -72,7 +72,7 @@ def to_json(s: Summary) -> dict[str, Any]:
             "with_the_best": [_best(s, pool, use) for pool, use in s.best],
             "compared": s.compared, "optimism": s.optimism,
             "agreements": [_rankings(r) for r in s.agreements],
-            "equal_compute": s.equal_compute, "look_alikes": s.results.look_alikes,
+            "look_alikes": s.results.look_alikes,
         }
     )  # fmt: skip
     return found

@@ -14,6 +14,7 @@ from rich.console import Console
 from protocols.gtep.cells import table_rows
 from protocols.gtep.summary import Summary, summarise
 from protocols.report import gtep, gtep_tried, gtep_words
+from protocols.report.text import percent
 from protocols.running.protocol import Exported
 from tests.unit.report.gtep_rows import POOL, TUNE, Made
 
@@ -223,6 +224,20 @@ def test_more_settings_are_judged_by_draws_alone() -> None:
     shown = text(summarise(made.results()))
     assert "are no independent draws" in shown
     assert "best of 5" not in shown
+
+
+def test_the_cost_of_each_method_and_the_smallest_number_of_settings_are_shown() -> None:
+    made = Made(("few", "many", "old"), orders=2)
+    made.tried("few", [[0.5, 0.6], [0.6, 0.7]], passes=1500.0, train_seconds=20.0)
+    made.tried("many", [[0.1 * n, 0.1 * n] for n in range(1, 4)], passes=0.0, train_seconds=1.0)
+    made.tried("old", [[0.5, 0.6]] * 3)
+    s = summarise(made.results())
+    assert [row[-2:] for row in gtep_tried.tried(s).rows] == [("1,500", "40 s"), ("no steps", "3 s"), ("-", "-")]
+    assert gtep_tried.expected(s).headings[1:5] == ("best of 1", "best of 2", "best of 5", "best of 10")
+    assert gtep_tried.expected(s).rows[0][2] == percent(float(s.searches[0].scores.max()))
+    assert gtep.to_json(s)["first_phase"][0]["work"] == 1500.0
+    same = summarise(three().results())
+    assert gtep_tried.expected(same).headings[1:4] == ("best of 1", "best of 5", "best of 10")
 
 
 def test_long_pools_are_numbered_and_several_stand_side_by_side() -> None:
