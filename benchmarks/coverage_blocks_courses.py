@@ -4,8 +4,8 @@ Bursts, geometric of mean L, have a chance of a right answer that is uniform, an
 time. ``learning``: curves of a learner, and differences of two on the same bursts; what is to be held is the mean over the
 stretch, its curve included. ``drifting``: the accuracy of blocks depends on that of the last block, but takes no fixed course
 (autoregressive, walks, waves of a random phase); what is to be held is the mean over such streams, .5, or nothing said. A wave
-whose period is twice the stretch looks like learning: there the interval is of this course, and misses. ``spread_seeds``:
-trainings differ by ``sd``. ``wrong``: how often there is an interval and it misses; ``trend``: how often one without a trend.
+whose period is twice the stretch looks like learning. ``spread_seeds``: trainings differ by ``sd``. ``wrong``: how often there
+is an interval and it misses.
 """
 
 from __future__ import annotations
@@ -70,13 +70,12 @@ def drift(kind: str, rng: np.random.Generator, blocks: int) -> Float64:
 
 def held(about: dict[str, Any], draw: Draw, repeats: int) -> dict[str, Any]:
     """A row."""
-    rng, used, said, trend = np.random.default_rng(0), 0, 0, 0
+    rng, used, said = np.random.default_rng(0), 0, 0
     for _ in range(repeats):
         found, true = draw(rng)
         said += not found.lacking
         used += bool(found.interval.low <= true <= found.interval.high)
-        trend += found.trend
-    shares = {"said": said / repeats, "wrong": (said - used) / repeats, "trend": trend / repeats}
+    shares = {"said": said / repeats, "wrong": (said - used) / repeats}
     return {**about, "repeats": repeats, "blocks": found.blocks, "used": used / said if said else None, **shares}
 
 

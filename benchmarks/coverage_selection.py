@@ -26,12 +26,10 @@ from functools import cache
 import numpy as np
 from scipy import stats
 
-from benchmarks import coverage_at_budget
 from benchmarks.coverage_distribution import FLOOR, Case, Floats, Held, Row, measured, print_rows
 from benchmarks.tools import RESULTS, write_rows
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.pivot import Pivot
-from seqsearch.metrics.ranks import rank_coefficients
 from seqsearch.selection.agreement import agreement
 from seqsearch.selection.best_of import best_of, typical_best
 from seqsearch.selection.enough import MORE, enough
@@ -181,34 +179,25 @@ def best_case(kind: str, k: int, S: int, step: float) -> Case:
 
 
 def rank_case(kind: str, M: int, S: int, step: float, swapped: bool) -> Case:
-    """Kendall's tau of the true means, with S orders on either side; and the bootstrap's interval."""
+    """All pairs of methods that are said to differ do so in this direction, with S orders on either side."""
     first = np.arange(M) * step + 1e-6 * np.arange(M)
     places = np.arange(M)
     if swapped:
         places[: M // 2 * 2] = places[: M // 2 * 2].reshape(-1, 2)[:, ::-1].reshape(-1)
     second = first[places]
-    true = rank_coefficients(first, second)[1]
 
     def once(rng: np.random.Generator) -> Held:
         sides = [means[:, None] + rng.normal(size=S) + noises(kind, M, S, rng) for means in (first, second)]
-        sides = [CENTRE + SD * (np.round(2 * x) / 2 if kind == "ties" else x) for x in sides]
-        return {
-            "tau": _within(agreement(*sides).tau, true),
-            "tau, bootstrap, not used": _within(_bootstrap(sides[0], sides[1], rng), true),
-        }
+        found = agreement(*(CENTRE + SD * (np.round(2 * x) / 2 if kind == "ties" else x) for x in sides))
+        one, other = (
+            {(i, j): bool(means[i] > means[j]) for i, j in pairs}
+            for means, pairs in ((first, found.first), (second, found.second))
+        )
+        both = [one[p] and other[p] for p in found.same] + [one[p] and other[p[::-1]] for p in found.reverse]
+        return {"pairs that differ": all((*one.values(), *other.values())), "pairs that differ in both": all(both)}
 
     corner: Row = {"noise": kind, "M": M, "S": S, "step": step, "second": "swapped" if swapped else "alike"}
     return Case(corner, once, floor=None if kind in UNFLOORED else FLOOR, times=0.3)
-
-
-def _bootstrap(a: Floats, b: Floats, rng: np.random.Generator, draws: int = 100) -> Interval:
-    """Percentiles of tau-b where the orders of each side are drawn again with replacement."""
-    S = a.shape[1]
-    means = [x[:, rng.integers(S, size=(draws, S))].mean(axis=2).T for x in (a, b)]
-    x, y = (np.sign(np.round(m[:, :, None] - m[:, None], 9)) for m in means)
-    untied = np.sqrt((x**2).sum(axis=(1, 2)) * (y**2).sum(axis=(1, 2)))
-    tau = (x * y).sum(axis=(1, 2))[untied > 0] / untied[untied > 0]
-    return Interval(0.0, *np.quantile(tau, (0.025, 0.975)).tolist()) if len(tau) else Interval(math.nan)
 
 
 def mean_case(kind: str, S: int) -> Case:
@@ -242,7 +231,6 @@ def cases() -> Iterator[Case]:
         for step, swapped in ((0.0, True), (0.5, False), (0.5, True), (3.0, True), (10.0, True))
     )
     yield from (mean_case(n, S) for n in MEANS for S in (2, 3, 5, 10, 30))
-    yield from coverage_at_budget.cases()
 
 
 def _within(interval: Interval, true: float) -> bool | None:

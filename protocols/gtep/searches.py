@@ -31,6 +31,8 @@ class Search:
         by_acc, by_avg: what Acc alone and AvgAcc alone would have chosen.
         best_of: expected best of r = 1 .. R settings; None if no setting counts, or they are no independent draws.
         candidates: which settings cannot be told from the best.
+        work: images stepped on for a setting, over all tasks and class orders, on average; NaN where the run does not say it.
+        seconds: training time of all settings, on the machines of the run.
         troubles: settings that did not end well: number, status, and where and why as far as the run says.
     """
 
@@ -47,6 +49,8 @@ class Search:
     best_of: BestOf | None
     candidates: WithTheBest | None
     enough: Enough | None
+    work: float
+    seconds: float
     troubles: tuple[tuple[int, str, str], ...] = ()
 
     @property
@@ -80,6 +84,7 @@ def searches(found: GtepResults) -> Iterator[Search]:
             sum(r["status"] != "ok" for r in rows), sum(r["status"] == "ok" and r["harmonic_mean"] is None for r in rows),
             best_of(scores) if some and independent else None, told(shares) if some else None,
             enough(shares) if some and independent else None,
+            float(_numbers(rows, "passes").mean()), float(_numbers(rows, "train_seconds").sum()),
             tuple((r["trial"], r["status"], r["message"] or "not known") for r in rows if r["status"] != "ok"),
         )  # fmt: skip
 
@@ -96,8 +101,14 @@ def told(shares: ArrayLike) -> WithTheBest:
 
 
 def _column(rows: Sequence[Row], name: str) -> NDArray[np.float64]:
-    found = np.array([np.nan if r[name] is None else r[name] for r in rows], dtype=np.float64)
-    return np.where((found >= 0) & (found <= 1), found, np.nan)
+    found = _numbers(rows, name)
+    return np.where(found <= 1, found, np.nan)
+
+
+def _numbers(rows: Sequence[Row], name: str) -> NDArray[np.float64]:
+    """Finite ones from 0 on; NaN for all others."""
+    found = np.array([np.nan if r.get(name) is None else r[name] for r in rows], dtype=np.float64)
+    return np.where((found >= 0) & np.isfinite(found), found, np.nan)
 
 
 def _best(values: NDArray[np.float64], scores: NDArray[np.float64], chosen: int | None) -> int | None:

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.gtep.cells import FRESH, Cell, cells
-from protocols.gtep.equal_compute import EqualCompute, equal_compute
 from protocols.gtep.reading import GtepResults
 from protocols.gtep.searches import Search, searches, told
 from protocols.running.at_chance import AtChance, not_told
-from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.paired import FEWEST_SEEDS as FEWEST
 from seqsearch.selection.agreement import Agreement, agreement
 from seqsearch.selection.harmonic import shares_of_orders
@@ -40,6 +38,16 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Rankings:
+    """How two rankings of ``methods`` on a pool agree; ``which`` names the two."""
+
+    pool: str
+    which: str
+    methods: tuple[str, ...]
+    agreement: Agreement
+
+
+@dataclass(frozen=True)
 class Summary:
     """All that is shown."""
 
@@ -51,9 +59,7 @@ class Summary:
     compared: tuple[Compared, ...]
     optimism: Mapping[str, Difference]
     """By method."""
-    agreements: tuple[tuple[str, str, Agreement], ...]
-    """Pool, which two rankings of methods, and how they agree."""
-    equal_compute: EqualCompute | None
+    agreements: tuple[Rankings, ...]
     at_chance: Mapping[tuple[str, str], tuple[AtChance, ...]]
     """By pool and use: which methods are not told from chance."""
 
@@ -66,7 +72,7 @@ def summarise(found: GtepResults) -> Summary:
     first_phase = [s for s in tried if s.pool == found.setting("tune_pool")]
     return Summary(
         found, tuple(all_cells), tried, _with_the_best(judged), tuple(_compared(judged)),
-        dict(_optimism(first_phase, all_cells)), tuple(_agreements(first_phase, judged)), equal_compute(found),
+        dict(_optimism(first_phase, all_cells)), tuple(_agreements(first_phase, judged)),
         _at_chance(judged),
     )  # fmt: skip
 
@@ -116,27 +122,28 @@ def _optimism(searches: Sequence[Search], all_cells: Sequence[Cell]) -> Iterator
 
 
 def agreed(first: Sequence[NDArray[np.float64]], second: Sequence[NDArray[np.float64]]) -> Agreement:
-    """How two rankings agree; without bounds below `FEWEST` class orders, where pairs are told apart by chance."""
+    """How two rankings agree; without pairs that differ below `FEWEST` class orders, which differ by chance."""
     found, orders = agreement(first, second), min(len(first[0]), len(second[0]))
-    if orders >= FEWEST or found.lacking:
+    if orders >= FEWEST:
         return found
-    return replace(found, tau=Interval(found.tau.value), lacking=f"{FEWEST} class orders are needed, {orders} there")
+    return replace(
+        found, first=(), second=(), lacking=found.lacking or f"{FEWEST} class orders are needed, {orders} there"
+    )
 
 
-def _agreements(searches: Sequence[Search], judged: Sequence[Cell]) -> Iterator[tuple[str, str, Agreement]]:
-    by = {(c.pool, c.method, c.use): c for c in judged if c.valid}
+def _agreements(searches: Sequence[Search], judged: Sequence[Cell]) -> Iterator[Rankings]:
     scored = {s.method: s.shares[s.chosen] for s in searches if s.chosen is not None}
     chosen = {m: shares for m, shares in scored.items() if np.isfinite(shares).all()}
     for pool in dict.fromkeys(c.pool for c in judged):
-        both = [m for p, m, use in by if (p, use) == (pool, "tuned") and m in chosen]
-        if len(both) >= FEWEST_RANKED:
-            yield (
-                pool,
-                "as chosen, tuned",
-                agreed([chosen[m] for m in both], [_h(by[pool, m, "tuned"]) for m in both]),
-            )
-        for first, second in (("tuned", "conventional"), ("tuned", "original")):
-            both = [m for p, m, use in by if (p, use) == (pool, first) and (pool, m, second) in by]
+        tuned, own, original = (
+            {c.method: _h(c) for c in judged if c.valid and (c.pool, c.use) == (pool, use)}
+            for use in ("tuned", "conventional", "original")
+        )
+        for which, first, second in (
+            ("as chosen, tuned", chosen, tuned),
+            ("tuned, conventional", tuned, own),
+            ("tuned, original", tuned, original),
+        ):
+            both = tuple(m for m in tuned if m in first and m in second)
             if len(both) >= FEWEST_RANKED:
-                a, b = ([_h(by[pool, m, use]) for m in both] for use in (first, second))
-                yield pool, f"{first}, {second}", agreed(a, b)
+                yield Rankings(pool, which, both, agreed([first[m] for m in both], [second[m] for m in both]))

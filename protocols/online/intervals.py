@@ -52,15 +52,11 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Told:
-    """A figure with its interval, and the ``blocks`` of the stream behind it; ``lacking``: why it has none, else empty.
-
-    ``trend``: a smooth trend along the stream is no part of the spread (`seqsearch.correlation.blocks`).
-    """
+    """A figure with its interval, and the ``blocks`` of the stream behind it; ``lacking``: why it has none, else empty."""
 
     interval: Interval
     lacking: str = ""
     blocks: int = 0
-    trend: bool = False
 
     @property
     def sign(self) -> int:
@@ -79,7 +75,7 @@ def mean(blocks: Blocks, shift: int) -> Told:
     """Accuracy, mean over seeds: over stretches of the stream as long as this, and over training seeds if there are several."""
     means, size, lacking = blocks.means(shift)
     found = of_means(blocks.accuracy, [means], size, LEVEL, lacking)
-    return Told(found.interval, found.lacking, found.blocks, found.trend)
+    return Told(found.interval, found.lacking, found.blocks)
 
 
 def difference(a: Blocks, b: Blocks, shift: int, together: int = 1) -> Told:
@@ -89,4 +85,4 @@ def difference(a: Blocks, b: Blocks, shift: int, together: int = 1) -> Told:
     if not lacking and x.shape[1] != y.shape[1]:
         lacking = "they were judged on other samples"
     found = of_means(value, [x, -y], size, float(LEVEL ** (1 / max(1, together))), lacking)
-    return Told(found.interval, found.lacking, found.blocks, found.trend)
+    return Told(found.interval, found.lacking, found.blocks)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN, Side
 from protocols.evaluate.compare.runs import same_sequences
-from protocols.report.rank_words import accuracy, correlations, pairs, printed
+from protocols.report.rank_words import accuracy, correlations, printed
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent, points
 from seqsearch.core.text import cut, shown
@@ -110,7 +110,7 @@ def tables(c: Comparison) -> list[Cells]:
     """All there are."""
     found = [printed(c.table, c.ranks, c.reach.tolist())]
     if c.ranks:
-        found += [correlations(c.ranks), *filter(None, [pairs(c.ranks)])]
+        found.append(correlations(c.ranks))
     return [*studies(c), *found, *filter(None, (changes(c), means(c), growth(c), groups(c)))]
 
 

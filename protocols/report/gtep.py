@@ -13,7 +13,7 @@ import numpy as np
 
 from protocols.gtep.cells import Cell, table_rows
 from protocols.gtep.searches import Search
-from protocols.gtep.summary import Summary
+from protocols.gtep.summary import Rankings, Summary
 from protocols.report import gtep_words as words
 from protocols.report.gtep_cells import legend, tuned_on
 from protocols.report.gtep_plots import charts
@@ -71,11 +71,21 @@ def to_json(s: Summary) -> dict[str, Any]:
             "first_phase": [_search(x) for x in s.searches],
             "with_the_best": [_best(s, pool, use) for pool, use in s.best],
             "compared": s.compared, "optimism": s.optimism,
-            "agreements": [{"pool": p, "rankings": which, "agreement": a} for p, which, a in s.agreements],
-            "equal_compute": s.equal_compute, "look_alikes": s.results.look_alikes,
+            "agreements": [_rankings(r) for r in s.agreements],
+            "look_alikes": s.results.look_alikes,
         }
     )  # fmt: skip
     return found
+
+
+def _rankings(r: Rankings) -> dict[str, Any]:
+    a = r.agreement
+    said = {"tau": {"value": a.tau}, "p": a.p, "exact": a.exact, "pairs": a.pairs, "lacking": a.lacking}
+    said |= {"told": [len(a.first), len(a.second), len(a.same) + len(a.reverse)]}
+    differing = {
+        name: [[r.methods[i] for i in p] for p in of] for name, of in (("same", a.same), ("reverse", a.reverse))
+    }
+    return {"pool": r.pool, "rankings": r.which, "methods": r.methods, "agreement": said | differing}
 
 
 def _cell(c: Cell, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from protocols.gtep.cells import Cell
-from protocols.gtep.summary import Summary
+from protocols.gtep.summary import Rankings, Summary
 from protocols.report.edge_cells import signed
 from protocols.report.edge_truth import p_text
 from protocols.report.gtep_cells import cell, names, seconds_text, size, standing, tuning
@@ -23,6 +23,8 @@ RANKINGS = {
     "tuned, original": "on {pool} by settings chosen on {tuning}, and by the original ones",
 }
 """What two rankings are of."""
+PAIRS_SHOWN = 10
+"""Pairs of methods that a sentence names; ``--json`` has all."""
 ALIKE = 1e-9
 """Costs and spreads that differ by a smaller share than this are the same."""
 GIVEN = "Points, each with 95 % by itself over class orders of these classes, of these very settings"
@@ -56,30 +58,23 @@ def _gap(d: Difference | None) -> str:
 def rankings(s: Summary) -> Cells:
     """How rankings of methods agree."""
     called = names(s)
-    rows = [(called.get(pool, pool), which, *_tau(a)) for pool, which, a in s.agreements]
+    rows = [(called.get(r.pool, r.pool), r.which, str(len(r.methods)), *_figures(r.agreement)) for r in s.agreements]
     lead = (
-        "Kendall's tau-b of mean H. Its 95 % interval: what it may be for these very methods over all class orders; none where "
-        "too few pairs of methods are told apart on both sides. p: of rankings that have nothing to do with each other. Told: "
-        "pairs of methods told apart in the first, the second, both, of all."
+        "Kendall's tau-b of mean H. p: of unrelated rankings. Differ: pairs of methods that differ significantly in the first "
+        "ranking, in the second, and in both, of all pairs (95 % over all pairs of both rankings)."
     )
     return Cells(
-        "Do rankings of methods agree?", lead, ("Pool", "rankings", "methods", "tau [95 %]", "p", "told"), tuple(rows)
+        "Do rankings of methods agree?", lead, ("Pool", "rankings", "methods", "tau", "p", "differ"), tuple(rows)
     )
 
 
-def _tau(a: Agreement) -> tuple[str, str, str, str]:
-    methods = round((1 + math.sqrt(1 + 8 * a.pairs)) / 2)
-    told = "{}, {}, {} of {}".format(*a.told, a.pairs)
-    return str(methods), tau_text(a), "-" if math.isnan(a.p) else p_text(a.p), told
+def _figures(a: Agreement) -> tuple[str, str, str]:
+    differ = f"{len(a.first)}, {len(a.second)}, {len(a.same) + len(a.reverse)} of {a.pairs}"
+    return _two(a.tau), "-" if math.isnan(a.p) else p_text(a.p), differ
 
 
-def tau_text(a: Agreement) -> str:
-    """``0.67 [-0.33, 1.00]``."""
-    if math.isnan(a.tau.value):
-        return "-"
-    return f"{a.tau.value:.2f}" + (
-        f" [{a.tau.low:.2f}, {a.tau.high:.2f}]" if math.isfinite(a.tau.low) and not a.lacking else ""
-    )
+def _two(tau: float) -> str:
+    return "-" if math.isnan(tau) else f"{tau:.2f}"
 
 
 # ------------------------------------------------------------------------------------------------ in words
@@ -88,7 +83,7 @@ def tau_text(a: Agreement) -> str:
 def findings(s: Summary) -> list[str]:
     """What was measured; empty sentences are left out."""
     said = [f(s, pool) for pool in names(s) for f in (regret, gain)]
-    said += [optimism(s), *(agreement(s, *a) for a in s.agreements)]
+    said += [optimism(s), *(agreement(s, r) for r in s.agreements)]
     return [line for line in said if line]
 
 
@@ -141,19 +136,26 @@ def _told(d: Difference) -> str:
     return "told from 0" if d.value.sign else "not told from 0"
 
 
-def agreement(s: Summary, pool: str, which: str, a: Agreement) -> str:
-    """Whether two rankings agree, as far as class orders tell."""
-    of = RANKINGS[which].format(pool=names(s)[pool], tuning=tuning(s))
-    methods = round((1 + math.sqrt(1 + 8 * a.pairs)) / 2)
-    if math.isnan(a.tau.value):
-        return f"Rankings of {count(methods, 'method')} {of}: {a.lacking}."
-    said = [f"tau = {tau_text(a)}", f"{a.told[2]} of {count(a.pairs, 'pair')} told apart in both"]
-    if a.lacking:
-        said.append(f"no interval: {a.lacking}")
-    said.append(
-        f"p = {p_text(a.p)} that unrelated rankings agree, or disagree, as much{'' if a.exact else ' (approximate)'}"
-    )
-    return f"Rankings of {count(methods, 'method')} {of}: {'; '.join(said)}. Of these methods and settings, over class orders."
+def agreement(s: Summary, r: Rankings) -> str:
+    """Whether two rankings agree, and which pairs of methods differ in both."""
+    a, of = r.agreement, RANKINGS[r.which].format(pool=names(s)[r.pool], tuning=tuning(s))
+    text = f"Rankings of {count(len(r.methods), 'method')} {of}"
+    if math.isnan(a.tau):
+        return f"{text}: {a.lacking}."
+    said = [f"tau = {_two(a.tau)}"]
+    said.append(f"p = {p_text(a.p)} of unrelated rankings{'' if a.exact else ' (approximate)'}")
+    if a.same:
+        said.append(f"significantly different in both: {_pairs(r, a.same)}")
+    if a.reverse:
+        said.append(f"significantly different in the first and reversed in the second: {_pairs(r, a.reverse)}")
+    said += [a.lacking] if a.lacking else []
+    return f"{text}: {'; '.join(said)}. Of these methods and settings, over class orders."
+
+
+def _pairs(r: Rankings, pairs: Sequence[tuple[int, int]]) -> str:
+    """``good > poor, near > poor and 18 more``."""
+    said = ", ".join(f"{r.methods[i]} > {r.methods[j]}" for i, j in pairs[:PAIRS_SHOWN])
+    return said + (f" and {len(pairs) - PAIRS_SHOWN} more" if len(pairs) > PAIRS_SHOWN else "")
 
 
 # ------------------------------------------------------------------------------------------------ takeaways

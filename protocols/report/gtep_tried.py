@@ -9,7 +9,7 @@ from typing import Any
 
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Summary
-from protocols.report.gtep_cells import first_phase, names, tuned_on, tuning
+from protocols.report.gtep_cells import first_phase, names, seconds_text, tuned_on, tuning
 from protocols.report.tables import Cells
 from protocols.report.text import count, enumerated, percent
 from seqsearch.core.text import shortened, shown
@@ -17,7 +17,9 @@ from seqsearch.selection.enough import MORE
 from seqsearch.selection.with_the_best import WithTheBest
 
 STEPS = (1, 5, 10)
-"""Settings tried, for which the expected best is shown, beside all."""
+"""Settings tried, for which the expected best is shown, beside all and the fewest that a method has."""
+FREE = "no steps"
+"""Work of a method that takes no gradient steps."""
 MOST_TROUBLES, LONGEST_REASON = 40, 240
 """Settings that did not end well of which it is said why; characters of that."""
 
@@ -27,18 +29,21 @@ def tried(s: Summary) -> Cells:
     rows: list[tuple[str, ...]] = []
     for x in first_phase(s):
         numbers = (str(len(x.scores)), str(x.diverged), str(x.left_early))
+        cost = (f"{x.work:,.0f}" if x.work else FREE) if math.isfinite(x.work) else "-", seconds_text(x.seconds)
         if x.chosen is None:
-            rows.append((x.method, *numbers, *("-",) * 7))
+            rows.append((x.method, *numbers, *("-",) * 7, *cost))
             continue
         alike = len(x.candidates.candidates) - 1 if x.candidates and not x.candidates.lacking else None
         figures = (percent(v[x.chosen]) for v in (x.scores, x.acc, x.avg))
         others = (_number(x.by_acc), _number(x.by_avg))
-        rows.append((x.method, *numbers, str(x.chosen), *figures, "-" if alike is None else str(alike), *others))
+        rows.append((x.method, *numbers, str(x.chosen), *figures, "-" if alike is None else str(alike), *others, *cost))
     lead = (
         "Percent, on the images that settings are chosen by: of a chosen one too high on average, since it was chosen for "
         "them. Settings are numbered from 0. Not well: diverged on any class order, or failed otherwise; such never win. Left "
         "early: by the scheduler. Alike: other settings that cannot be told from the best (95 % over all settings; these classes "
-        "and images). By Acc, by AvgAcc: the setting that either alone would have chosen."
+        "and images). By Acc, by AvgAcc: the setting that either alone would have chosen. Images each: images that training "
+        "stepped on for one setting, on average; a first task that settings share counts in each. Time of all: to train all "
+        "settings, on the machines of this run."
     )
     headings = (
         "Method",
@@ -52,6 +57,8 @@ def tried(s: Summary) -> Cells:
         "alike",
         "by Acc",
         "by AvgAcc",
+        "images each",
+        "time of all",
     )
     return Cells(f"What was tried on {tuning(s)}", lead, headings, tuple(rows))
 
@@ -80,12 +87,13 @@ def _number(n: int | None) -> str:
 
 def expected(s: Summary) -> Cells:
     """Expected best of r settings, and what more would add; nothing where settings are no independent draws."""
-    rows = []
-    for x in first_phase(s):
-        if x.best_of is None:
-            continue
+    rows, searches = [], [x for x in first_phase(s) if x.best_of is not None]
+    numbers = {len(x.scores) for x in searches}
+    steps = sorted({*STEPS, min(numbers)} if len(numbers) > 1 else STEPS)
+    for x in searches:
+        assert x.best_of is not None
         best, R = x.best_of.expected, len(x.best_of.expected)
-        at = [percent(float(best[r - 1])) if r <= R else "-" for r in STEPS]
+        at = [percent(float(best[r - 1])) if r <= R else "-" for r in steps]
         last = (f"{percent(float(best[-1]))} (R = {R})", *(_points(v) for v in _gains(x)))
         rows.append((x.method, *at, *last, _stop(x)))
     lead = (
@@ -96,7 +104,7 @@ def expected(s: Summary) -> Cells:
     )
     headings = (
         "Method",
-        *(f"best of {r}" for r in STEPS),
+        *(f"best of {r}" for r in steps),
         "of all",
         "10 more: at most",
         "from here",

@@ -21,7 +21,7 @@ def tables(s: Summary) -> list[Cells]:
     """All that have rows; of a run that is not finished none."""
     if not s.results.finished:
         return []
-    first = tried.tried(s), tried.troubles(s), tried.expected(s), beside.equal_compute(s)
+    first = tried.tried(s), tried.troubles(s), tried.expected(s)
     on_pools = [table(s, pool) for pool in names(s) for table in (judged, beside.unshared)]
     found = [overview(s), *on_pools, *first, compared.by_choice(s), compared.rankings(s)]
     found.append(beside.look_alikes(s))
@@ -84,7 +84,6 @@ def findings(s: Summary) -> list[str]:
         *(tried.chosen(x) for x in first_phase(s)),
         *(tried.alone(x) for x in first_phase(s)),
         tried.enough(s),
-        beside.compute_verdict(s),
         *compared.findings(s),
         *compared.takeaways(s),
         *beside.alike_findings(s),

@@ -123,7 +123,6 @@ def _told(t: Told | None) -> dict[str, Any] | None:
             "low": t.interval.low,
             "high": t.interval.high,
             "lacking": t.lacking,
-            "trend": t.trend,
         }
     )
 

@@ -215,15 +215,7 @@ def conditional(s: Summary) -> str:
     if not blocks:
         return ""
     number = f"{min(blocks):,}" if len(blocks) == 1 else f"{min(blocks):,} to {max(blocks):,}"
-    around = sum(t.trend for t in _told(s) if not t.lacking)
-    curve = (
-        f" {around} of them are around a smooth curve along the stream, as of learning, and hold for that curve."
-        if around
-        else ""
-    )
-    return (
-        f"Intervals are 95 %, of {number} blocks of samples each, since neighbours hang together: {CONDITIONS}.{curve}"
-    )
+    return f"Intervals are 95 %, of {number} blocks of samples each, because neighbouring samples are correlated: {CONDITIONS}."
 
 
 def seeds(s: Summary) -> list[str]:

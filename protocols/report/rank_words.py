@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 
-from protocols.evaluate.compare.agreement import Agreement, ColumnAgreement, PairAgreement
+from protocols.evaluate.compare.agreement import Agreement, ColumnAgreement
 from protocols.evaluate.compare.table import Table
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent
-from seqsearch.distribution.interval import Interval
 
 SIGNIFICANT = 0.05
 
 
 def of_table(table: Table, ranks: Agreement) -> list[Cells]:
     """Of a table from a file."""
-    return [printed(table, ranks), correlations(ranks), *filter(None, [pairs(ranks)])]
+    return [printed(table, ranks), correlations(ranks)]
 
 
 def printed(table: Table, ranks: Agreement | None, reach: list[list[float]] | None = None) -> Cells:
@@ -59,19 +58,6 @@ def correlations(ranks: Agreement) -> Cells:
     )
 
 
-def pairs(ranks: Agreement) -> Cells | None:
-    """Differences of correlations."""
-    if not ranks.pairs:
-        return None
-    rows = [(f"{p.first} minus {p.second}", *_difference(p)) for p in ranks.pairs]
-    lead = (
-        "Difference of their correlations with the reference and its 95 % interval (conservative), each by itself. Conditional "
-        "on the methods being a sample of those that might have been compared. Where 0 is inside, it is not known which agrees "
-        "better."
-    )
-    return Cells("Which column agrees better", lead, ("Columns", "SRCC", "KRCC", ""), tuple(rows))
-
-
 def accuracy(value: float, reach: float) -> str:
     """In percent, with its interval, cut at 0 and 1: ``97.9 [91.4, 100.0]``; ``reach``: half its width before that, NaN if
     there is none."""
@@ -104,15 +90,3 @@ def _three(value: float) -> str:
 
 def _p(value: float) -> str:
     return "-" if math.isnan(value) else "< .0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def _difference(p: PairAgreement) -> tuple[str, str, str]:
-    if p.difference is None:
-        return "-", "-", "fewer than two methods have all three"
-    return _signed(p.difference.srcc), _signed(p.difference.krcc), p.difference.lacking
-
-
-def _signed(i: Interval) -> str:
-    if math.isnan(i.value):
-        return "-"
-    return f"{i.value:+.3f}" + (f" [{i.low:+.3f}, {i.high:+.3f}]" if math.isfinite(i.low) else "")

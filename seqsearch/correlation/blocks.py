@@ -4,12 +4,11 @@ The stream is cut into G blocks of B samples, B = max(1000, 4 S) for shift S, sh
 below max(100, S). Below 20 blocks nothing is said (``lacking``). ``shift`` is the one that `seqsearch.correlation.shift` chose
 for the stream, also for accuracies at shift 0: it says how far the correlation reaches. What is longer than a block cannot be
 seen from the answers alone. Block means are taken for independent; a correlation r > 0 with the next block widens the interval
-by sqrt((1 + f) / (1 - f)), f = r + min(r, 1 / sqrt(G)). Where r is above `MOST_DEPENDENCE`, also of blocks merged to 20, a
-smooth trend is taken out of the blocks (`_without_trend`); where what is left still depends, nothing is said.
+by sqrt((1 + f) / (1 - f)), f = r + min(r, 1 / sqrt(G)). Where r is above `MOST_DEPENDENCE`, also of blocks merged to 20,
+there is no interval: accuracy that grows along the stream makes blocks depend, too.
 
 Population: stretches of this length of the same kind of stream, with the same learner (this training) unless several seeds were
-given; then also seeds, drawn anew for each learner. Where a trend was taken out, stretches along which accuracy takes the same
-course: the figure is the mean over a stretch, its course included. Intervals are Student's and Hall's together
+given; then also seeds, drawn anew for each learner. Intervals are Student's and Hall's together
 (`seqsearch.distribution.pivot`): percentiles of a bootstrap of 20 blocks cover less (docs/shift.md).
 """
 
@@ -18,7 +17,6 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,15 +24,12 @@ from numpy.typing import ArrayLike, NDArray
 from seqsearch.core.errors import UserError
 from seqsearch.distribution.interval import Float64, Interval
 from seqsearch.distribution.parts import banerjee, quantile
-from seqsearch.distribution.pivot import Pivot, skewness
+from seqsearch.distribution.pivot import Pivot
 
 FEWEST_BLOCKS, SHORTEST_BLOCK = 20, 100
 USUAL_BLOCK = 1000
 MOST_DEPENDENCE = 0.5
 """Correlation of a block's mean with the next one's, above which 20 blocks say nothing; by measured coverage."""
-MOST_LEFT, LEAST_TREND, BLOCKS_FOR_CURVATURE = 0.4, 14, 30
-"""A trend is believed where the correlation that it leaves, plus its standard error, is no higher than the first, and its share
-of the variance no lower than the second over the blocks; u^2 is in it from so many blocks on. By measured coverage."""
 FEWEST_ERRORS = 5
 """Blocks with at least one right, and one wrong answer: of fewer, how often they occur cannot be seen."""
 
@@ -44,7 +39,6 @@ class BlockInterval:
     """A figure of a stream with its interval; NaN bounds where ``lacking`` says why.
 
     ``blocks`` of ``block`` samples each (some have one more). ``seeds``: trainings it is over; 1: it is of these ones.
-    ``trend``: a smooth trend along the stream is no part of the spread; the interval is of stretches with the same course.
     """
 
     interval: Interval
@@ -52,7 +46,6 @@ class BlockInterval:
     block: int
     seeds: int = 1
     lacking: str = ""
-    trend: bool = False
 
 
 def block_means(correct: ArrayLike, shift: int) -> tuple[Float64, int, str]:
@@ -188,20 +181,20 @@ def of_means(value: float, sides: list[Float64], block: int, level: float = 0.95
         return BlockInterval(Interval(value), G, block, seeds, lacking)
     series = np.sum([s.mean(axis=0) for s in sides], axis=0)
     widest = max(r := dependence(series), dependence(_merged(series)))
-    trend = widest > MOST_DEPENDENCE
-    left = _without_trend(series) if trend else (Pivot.of_mean(series), max(0.0, r + min(r, 1 / math.sqrt(G))))
-    if left is None:
-        reason = f"blocks of {block} depend on each other (r = {widest:.2f}): a longer shift or stream is needed"
+    if widest > MOST_DEPENDENCE:
+        reason = (
+            f"blocks of {block} depend on each other (r = {widest:.2f}): accuracy changes, or the shift is too short"
+        )
         return BlockInterval(Interval(value), G, block, seeds, reason)
-    around = _widened(value, *left, level)
-    found = _over_seeds(around, sides, left[0].degrees, level) if seeds > 1 else around
+    around = _widened(value, Pivot.of_mean(series), max(0.0, r + min(r, 1 / math.sqrt(G))), level)
+    found = _over_seeds(around, sides, G - 1, level) if seeds > 1 else around
     if (within := _bounded(found, len(sides))) is None:
         fewest = min((len(s) for s in sides if len(s) > 1), default=1)
         reason = f"{fewest} training seeds tell too little: {fewest + 1} or more are needed"
         if _bounded(around, len(sides)) is None:
             reason = f"{G} blocks of {block} tell too little: a longer stream is needed"
         return BlockInterval(Interval(value), G, block, seeds, reason)
-    return BlockInterval(within, G, block, seeds, trend=trend)
+    return BlockInterval(within, G, block, seeds)
 
 
 def _widened(value: float, pivot: Pivot, dependent: float, level: float) -> Interval:
@@ -224,34 +217,6 @@ def _bounded(found: Interval, sides: int) -> Interval | None:
     if found.low <= least and found.high >= 1:
         return None
     return Interval(found.value, max(least, found.low), min(1.0, found.high))
-
-
-@lru_cache(maxsize=64)
-def _course(G: int) -> Float64:
-    """Orthonormal functions of time ``[G, 3 or 4]`` that a trend is made of: 1, u, log(1 + g), u^2; u = g / G."""
-    g = np.arange(G) + 0.5
-    functions = [np.ones(G), g / G, np.log1p(g)] + ([(g / G) ** 2] if G >= BLOCKS_FOR_CURVATURE else [])
-    return np.asarray(np.linalg.qr(np.stack(functions, axis=1))[0], dtype=np.float64)
-
-
-def _without_trend(means: Float64) -> tuple[Pivot, float] | None:
-    """The pivot of the mean of ``[G]`` blocks by what a smooth trend leaves, and the correlation to widen it for.
-
-    Least squares on `_course`; G less its functions are the degrees of freedom. The correlation is that of neighbouring
-    residuals, its bias under independence removed, not below 0, plus its standard error 1 / sqrt(G). None where the trend is
-    weak or the residuals depend: a walk that wanders looks like a weak trend, or like one that leaves dependence.
-    """
-    G, course = len(means), _course(len(means))
-    rest = means - course @ (course.T @ means)
-    total, degrees = float(rest @ rest), G - course.shape[1]
-    if total <= 1e-24:
-        return None
-    r = float(rest[1:] @ rest[:-1]) / total + float((course[1:] * course[:-1]).sum()) / degrees
-    dependent = max(0.0, r) + 1 / math.sqrt(G)
-    variance = total / degrees
-    if dependent > MOST_LEFT or 1 - variance / float(means.var(ddof=1)) < LEAST_TREND / G:
-        return None
-    return Pivot(float(means.mean()), math.sqrt(variance / G), skewness(rest), G, degrees), dependent
 
 
 def _merged(means: Float64) -> Float64:

@@ -1,17 +1,15 @@
-"""How alike benchmarks rank methods: each with a reference, and which of two does it better (Tables 1 and 4 of "CLDyB: Towards
-Dynamic Benchmarking for Continual Learning")."""
+"""Rank correlation of each benchmark with a reference, over methods (Tables 1 and 4 of "CLDyB: Towards Dynamic Benchmarking
+for Continual Learning")."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
 from protocols.evaluate.compare.table import Table
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
-from seqsearch.distribution.rank_difference import RankDifference, rank_difference
 from seqsearch.metrics.ranks import RankCorrelations, rank_correlations
 
 
@@ -24,23 +22,13 @@ class ColumnAgreement:
 
 
 @dataclass(frozen=True)
-class PairAgreement:
-    """Correlation of ``first`` with the reference minus that of ``second``, over methods with all three; None below two."""
-
-    first: str
-    second: str
-    difference: RankDifference | None
-
-
-@dataclass(frozen=True)
 class Agreement:
     reference: str
     columns: tuple[ColumnAgreement, ...]
-    pairs: tuple[PairAgreement, ...]
 
 
 def agreement(table: Table, reference: str = "") -> Agreement:
-    """All columns with the ``reference`` (default: the last column), and all pairs of them.
+    """All columns with the ``reference`` (default: the last column).
 
     Raises:
         UserError: no such column, or no other one.
@@ -51,24 +39,10 @@ def agreement(table: Table, reference: str = "") -> Agreement:
     others = [c for c in table.columns if c != name]
     if not others:
         raise UserError(f"{brief(name)} is the only column: there is nothing to correlate it with")
-    return Agreement(
-        name,
-        tuple(ColumnAgreement(c, _correlated(table, c, name)) for c in others),
-        tuple(PairAgreement(a, b, _difference(table, a, b, name)) for a, b in combinations(others, 2)),
-    )
+    return Agreement(name, tuple(ColumnAgreement(c, _correlated(table, c, name)) for c in others))
 
 
 def _correlated(table: Table, column: str, reference: str) -> RankCorrelations | None:
-    x, y = _complete(table, column, reference)
+    both = np.stack([table.column(column), table.column(reference)])
+    x, y = both[:, np.isfinite(both).all(axis=0)]
     return rank_correlations(x, y) if len(x) > 1 else None
-
-
-def _difference(table: Table, first: str, second: str, reference: str) -> RankDifference | None:
-    a, b, y = _complete(table, first, second, reference)
-    return rank_difference(a, b, y) if len(y) > 1 else None
-
-
-def _complete(table: Table, *columns: str) -> list[np.ndarray]:
-    """These columns, of the methods that were measured on all of them."""
-    values = np.stack([table.column(c) for c in columns])
-    return list(values[:, np.isfinite(values).all(axis=0)])

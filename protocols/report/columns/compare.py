@@ -18,13 +18,13 @@ from protocols.report.column import (
 )
 
 OWN = f"{OURS}, docs/compare.md"
-TABLE, AGREEMENT, BETTER = "Accuracy by method", "Agreement with", "Which column agrees better"
+TABLE, AGREEMENT = "Accuracy by method", "Agreement with"
 STUDIES, PARTS = "Over studies", "From study to study"
 FIGURES, CHANGES, GROUPS = "Runs by figure", "Minus ...", "Reward by group of classes"
 TABLES = f"{CLDYB}, section 5.2, below Tables 1 and 4"
 
 SECTION = Section(
-    rows=("Method", "Column", "Columns", "Run", "Group", "Sequences", "Part"),
+    rows=("Method", "Column", "Run", "Group", "Sequences", "Part"),
     columns=(
         Column(("...",),
                "final accuracy of a method in this run or benchmark, with its interval, cut at 0 and 100; below it "
@@ -40,9 +40,6 @@ SECTION = Section(
                table=AGREEMENT),
         Column(("p is of",), "whether p is of all orders, or approximate", "", Scale("-", "-"), NEITHER, OWN,
                table=AGREEMENT),
-        Column(("SRCC", "KRCC"), "difference of the correlations of two columns with the reference", "first - second",
-               Scale("1", "-2 to 2"), "higher: the first agrees better", OWN, "methods that might have been compared",
-               BETTER),
         Column(("Acc",), "final accuracy, mean over sequences and training seeds", "1/T sum over i <= T of a_Ti",
                PERCENT, UP, f"{CLDYB}, section 5.1", "sequences, training seeds and test images", FIGURES),
         Column(("AvgAcc",), "accuracy averaged over steps", "1/T sum over t of Acc_t", PERCENT, UP,

@@ -126,29 +126,9 @@ def noisy(course: np.ndarray, seed: int = 0, sd: float = 0.02) -> np.ndarray:
     return (course + sd * np.random.default_rng(seed).standard_normal(len(course)))[None]
 
 
-@pytest.mark.parametrize("G", [20, 60])
-def test_a_learning_curve_is_taken_out(G: int) -> None:
-    course = 0.5 - 0.3 * np.exp(-3 * np.linspace(0, 1, G))
-    means = noisy(course, 4)
-    assert dependence(means[0]) > 0.5
-    found = of_means(float(means.mean()), [means], 1000)
-    assert (found.trend, found.lacking) == (True, "")
-    assert found.interval.low < course.mean() < found.interval.high
-    independent = 2.1 * 0.02 / math.sqrt(G)
-    assert independent < found.interval.half_width < 2 * independent
-    raw = Pivot.of_mean(means[0]).bounds(0.95)
-    assert found.interval.half_width < (raw[1] - raw[0]) / 4
-    paired = of_means(0.0, [means, -noisy(course[::-1].copy(), 5)], 1000)
-    assert paired.trend
-    assert not of_means(0.5, [noisy(np.full(G, 0.5), 4)], 1000).trend
-
-
-def test_many_blocks_tell_a_walk_from_a_curve() -> None:
-    walk = 0.5 + 0.02 * np.cumsum(np.random.default_rng(1).standard_normal(60))
-    found = of_means(float(walk.mean()), [walk[None]], 1000)
-    assert "depend on each other" in found.lacking
-    straight = np.linspace(0.2, 0.8, 20)[None]
-    assert "depend on each other" in of_means(0.5, [straight], 1000).lacking  # nothing is left to tell noise by
+def test_of_a_learning_curve_there_is_no_interval() -> None:
+    means = noisy(0.5 - 0.3 * np.exp(-3 * np.linspace(0, 1, 20)), 4)
+    assert "depend on each other" in of_means(float(means.mean()), [means], 1000).lacking
 
 
 def test_a_correlation_that_is_sure_widens_by_more() -> None:
@@ -177,8 +157,8 @@ def test_bounds_are_what_is_possible() -> None:
 
 
 def test_coverage_along_courses() -> None:
-    level = (0.1, 0.5)
-    curves = held({}, one_curve("slow", 2000, 1, 0, level), 40)
-    assert (curves["said"] > 0.6, curves["trend"] > 0.5, curves["wrong"] <= 0.1) == (True, True, True)
+    curves = held({}, one_curve("slow", 2000, 1, 0, (0.3, 0.5)), 40)
+    assert curves["said"] > 0.3
+    assert curves["wrong"] <= 0.1
     assert held({}, drifting_as("r .9", 30), 30)["wrong"] <= 0.1
     assert held({}, drifting_as("walk", 50), 20)["wrong"] <= 0.1

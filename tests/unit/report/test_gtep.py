@@ -14,6 +14,7 @@ from rich.console import Console
 from protocols.gtep.cells import table_rows
 from protocols.gtep.summary import Summary, summarise
 from protocols.report import gtep, gtep_tried, gtep_words
+from protocols.report.text import percent
 from protocols.running.protocol import Exported
 from tests.unit.report.gtep_rows import POOL, TUNE, Made
 
@@ -191,9 +192,8 @@ def test_regret_optimism_and_rankings_have_their_sign() -> None:
     assert "Regret on cars" in shown
     assert "Gain on cars" in shown
     assert all(0.03 < d.value.value < 0.07 for d in s.optimism.values())
-    which = [w for _, w, _ in s.agreements]
-    assert which == ["as chosen, tuned", "tuned, conventional", "tuned, original"]
-    assert "2 of 3 pairs told apart in both" in shown
+    assert [r.which for r in s.agreements] == ["as chosen, tuned", "tuned, conventional", "tuned, original"]
+    assert "significantly different in both: near > poor, good > poor" in shown
     assert "The paper's first question (Key Takeaway 1), on cars: does a method outperform the others" in shown
     assert "The paper's second question (Key Takeaway 2), on cars: is it cheaper, and stable?" in shown
     assert "of none is it shown" in shown
@@ -224,6 +224,20 @@ def test_more_settings_are_judged_by_draws_alone() -> None:
     shown = text(summarise(made.results()))
     assert "are no independent draws" in shown
     assert "best of 5" not in shown
+
+
+def test_the_cost_of_each_method_and_the_smallest_number_of_settings_are_shown() -> None:
+    made = Made(("few", "many", "old"), orders=2)
+    made.tried("few", [[0.5, 0.6], [0.6, 0.7]], passes=1500.0, train_seconds=20.0)
+    made.tried("many", [[0.1 * n, 0.1 * n] for n in range(1, 4)], passes=0.0, train_seconds=1.0)
+    made.tried("old", [[0.5, 0.6]] * 3)
+    s = summarise(made.results())
+    assert [row[-2:] for row in gtep_tried.tried(s).rows] == [("1,500", "40 s"), ("no steps", "3 s"), ("-", "-")]
+    assert gtep_tried.expected(s).headings[1:5] == ("best of 1", "best of 2", "best of 5", "best of 10")
+    assert gtep_tried.expected(s).rows[0][2] == percent(float(s.searches[0].scores.max()))
+    assert gtep.to_json(s)["first_phase"][0]["work"] == 1500.0
+    same = summarise(three().results())
+    assert gtep_tried.expected(same).headings[1:4] == ("best of 1", "best of 5", "best of 10")
 
 
 def test_long_pools_are_numbered_and_several_stand_side_by_side() -> None:
@@ -265,7 +279,11 @@ def test_json_holds_the_figures_and_no_nan() -> None:
     assert row["rank"] in (1, 2)
     assert len(row["acc_by_task"]) == 8
     assert found["with_the_best"][0]["first"] in ("good", "near")
-    assert found["agreements"][0]["rankings"] == "as chosen, tuned"
+    rankings = found["agreements"][0]
+    assert rankings["rankings"] == "as chosen, tuned"
+    assert rankings["agreement"]["tau"]["value"] == pytest.approx(s.agreements[0].agreement.tau)
+    assert rankings["agreement"]["told"] == [2, 2, 2]
+    assert rankings["agreement"]["same"] == [["near", "poor"], ["good", "poor"]]
     assert [x["hyperparameters"] for x in found["first_phase"]] == [2, 2, 2]
 
 

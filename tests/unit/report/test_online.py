@@ -86,9 +86,7 @@ def test_means_that_change_order_within_noise_are_called_noise() -> None:
 
 def test_intervals_say_what_they_are_of_and_where_there_is_none_why() -> None:
     shown = text(two().summary([pair("fifo", "uniform", 0.3, -0.15)]))
-    assert (
-        "20 blocks of samples each, since neighbours hang together: over stretches of a stream like this one" in shown
-    )
+    assert "20 blocks of samples each, because neighbouring samples are correlated: over stretches of a stream" in shown
     reasons = [pair("a", "b", 0.3, -0.15, math.nan)] * 2
     reasons += [replace(pair("a", "b", 0.3, 0.2), online=told(0.1, lacking=f"reason {i}")) for i in range(5)]
     shown = text(two().summary(reasons))
