@@ -43,7 +43,7 @@ def edge(
     """Train methods on the hard, the easy and random class sequences, and estimate the distribution of accuracies (EDGE).
 
     \b
-    seqsearch edge --methods simplecil --pool glyphs:classes=12 --tasks 3
+    seqsearch edge --methods simplecil --pool glyphs:classes=12 --tasks 3 --random-sequences 19
     seqsearch edge --methods ranpac,slca --pool photos/ --tasks 10
     seqsearch edge --methods slca --pool glyphs:classes=6 --tasks 3 --enumerate      # and the truth beside it
     seqsearch edge --methods slca --pool cifar100/ --tasks 10 --orders frozen:cifar100-hard-10

@@ -173,9 +173,8 @@ def found(s: DuelSummary, f: Again) -> str:
     t = s.test
     p, holds = (t.p_hard, t.verdict_hard) if f.side == "a" else (t.p_easy, t.verdict_easy)
     verdict = "more extreme than random sequences" if holds else "not told from a random sequence"
-    lacking = t.needed or t.needed_alone
-    if not holds and lacking:
-        verdict += f": a verdict on it alone takes {count(lacking, 'random sequence')} more"
+    if not holds and t.needed_alone:
+        verdict += f": {count(t.needed_alone, 'more random sequence')} would allow a verdict on it alone"
     level = "at 5 % over both searches" if len(s.found) > 1 else "at 5 %"
     return (
         f"{text}. It is {verdict} (rank among {t.L}, one-sided p = {p_text(p)}, {level}); for this found sequence, not for "

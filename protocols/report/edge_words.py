@@ -50,10 +50,18 @@ def verdict(m: MethodEdge, of_edge: bool) -> tuple[str, str]:
         expects = ", as EDGE expects" * of_edge
         return f"the hard sequence is harder and the easy one easier than random ones{expects}, for METHODS", p
     if m.claim == "too few":
-        return f"a verdict at 5 % takes {count(m.test.needed, 'random sequence')} more, for METHODS", ""
+        return _allows_none(m.test), ""
     if m.claim == "none":
         return "neither the hard nor the easy sequence can be told from random ones, for METHODS", p
     return f"{' and '.join(ends(m.test, of_edge))}, for METHODS", ""
+
+
+def _allows_none(t: ExtremesTest) -> str:
+    """How many more random sequences would allow a verdict."""
+    more = f"{t.needed} more would allow one"
+    if t.needed_alone > t.needed:
+        more += f" on both ends, {t.needed_alone} more one on either end"
+    return f"{count(t.L, 'random sequence')} {'allows' if t.L == 1 else 'allow'} no verdict: {more}, for METHODS"
 
 
 SAME_DIGITS = "hard and easy sequences score as random ones do to 0.1 points, so that none is called harder or easier"
@@ -235,7 +243,7 @@ def one_end(m: MethodEdge) -> str:
     t = m.test
     if t is None or t.needed or not t.needed_alone or m.claim != "none":
         return ""
-    return f"{m.method}: a verdict on one end alone takes {count(t.needed_alone, 'random sequence')} more."
+    return f"{m.method}: {count(t.needed_alone, 'more random sequence')} would allow a verdict on one end alone."
 
 
 def normality(m: MethodEdge) -> str:

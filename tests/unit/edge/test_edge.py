@@ -178,21 +178,21 @@ def test_dry_run_counts_trainings(tmp_path: Path) -> None:
     assert said.exit_code == 0, said.stderr
     found = json.loads(said.stdout)
     assert (found["trainings"], found["sequences"]) == (
-        195 + 30 * 3 + 3 * 3,
+        195 + 39 * 3 + 3 * 3,
         "90",
     )  # random and RS with their own seeds
-    assert found["rollouts"] == 2 + 3 + 30 + 3 + 30 + 90
+    assert found["rollouts"] == 2 + 3 + 39 + 3 + 39 + 90
     study = prepare(EdgeSettings(methods="simplecil,er", pool=POOL, tasks=3), tmp_path, "cpu")
     most = expected(study)
     assert most.rollouts == 2 * (
-        2 * 3 + 3 + 30 + 4 * 3
+        2 * 3 + 3 + 39 + 4 * 3
     )  # extremes, RS, random, the first of these with the scoring seeds
     assert most.trainings == 3 * most.rollouts
-    for until, random in (("q25", 30), ("q05", 59), ("mean:0.01", 80)):
+    for until, random in (("q25", 39), ("q05", 59), ("mean:0.01", 80)):
         asked = replace(study, settings=replace(study.settings, until=until, max_sequences=80))
-        assert expected(asked).rollouts == most.rollouts + 2 * (random - 30)
+        assert expected(asked).rollouts == most.rollouts + 2 * (random - 39)
     few = replace(study, settings=replace(study.settings, until="q05", max_sequences=40))
-    assert expected(few).rollouts == most.rollouts + 2 * (40 - 30)
+    assert expected(few).rollouts == most.rollouts + 2 * (40 - 39)
     assert study.similarity_method is not None
     assert (study.similarity_method.label, found["similarity_method"]) == ("simplecil", "simplecil")
 

@@ -31,7 +31,7 @@ from seqsearch.study.classes import world_of
         ({"until": "mean"}, "--until mean: write mean:HALF-WIDTH"),
         ({"encoders": "names"}, "add --enumerate"),
         ({"until": "sd:0.01"}, "--until sd:0.01: write mean:HALF-WIDTH"),
-        ({"until": "mean:0.01", "max_sequences": 5}, "--max-sequences 5 is less than --random-sequences 30"),
+        ({"until": "mean:0.01", "max_sequences": 5}, "--max-sequences 5 is less than --random-sequences 39"),
         ({"crossed_orders": -1}, "--crossed-orders -1: must be at least 0"),
         ({"rs_draw": "mine"}, "--rs-draw 'mine': must be release or toolbox"),
         ({"hard_end": "both"}, "--hard-end 'both': must be auto or low or high"),

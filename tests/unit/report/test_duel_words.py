@@ -86,7 +86,7 @@ def test_a_found_sequence_is_told_from_random_ones_by_its_rank_alone() -> None:
     among = summary(a, b, found=(f,), test=extremes_test(float(np.median(unit)), None, unit))
     assert "not told from a random sequence" in words.found(among, f)
     few = summary(a, b, found=(f,), test=extremes_test(0.4, None, unit[:8]))
-    assert "a verdict on it alone takes 11 random sequences more" in words.found(few, f)
+    assert "11 more random sequences would allow a verdict on it alone" in words.found(few, f)
     assert "not for other searches" in words.found(told, f)
 
 
