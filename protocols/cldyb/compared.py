@@ -178,7 +178,7 @@ def chance_of(data: RunResults, pairs: Sequence[Pair]) -> tuple[AtChance, ...]:
     for m, p in zip(data.methods, pairs, strict=True):
         if data.setting("tasks") == 1:
             asked.append(
-                (m, "on all sequences", [s for row in (p.random.rollouts or p.found.rollouts)[:1] for s in row])
+                (m, "on all sequences", [s for row in (p.found.rollouts or p.random.rollouts)[:1] for s in row])
             )
         else:
             asked += [(m, "on random sequences", p.random.flat), (m, "on found sequences", p.found.flat)]

@@ -25,6 +25,8 @@ SMALL = [
     "glyphs:classes=48,train=8,reward=4,test=4",
     "--tasks",
     "2",
+    "--random-sequences",
+    "5",
     "--classes-per-task",
     "3",
     "--candidates",
