@@ -16,7 +16,8 @@ from protocols.edge.plan import Classes
 from protocols.edge.settings import EdgeSettings
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.distribution.interval import AGREE
-from seqsearch.distribution.ridge import FEWEST, LEVEL, RidgeFit, holm, ridge_fit
+from seqsearch.distribution.permutation import holm
+from seqsearch.distribution.ridge import FEWEST, LEVEL, RidgeFit, ridge_fit
 from seqsearch.extremes.features import Features, chosen, features
 from seqsearch.extremes.objective import Floats, Labels, labels_of, tasks_of
 from seqsearch.extremes.region import region
@@ -97,7 +98,7 @@ def fitted(
         made = [_fit(m, there, labels, k, s) for m, k in known.items()]
         tested = [fit.p for fit, _ in made if fit.p is not None]
         together = iter(holm(tested))
-        fits = [replace(f, p_together=None if f.p is None else float(next(together))) for f, _ in made]
+        fits = [replace(f, p_together=None if f.p is None else next(together)) for f, _ in made]
         return [
             _with_extremes(f, ridge, there, labels, known[f.method], s) if ridge and _open(f) else f
             for f, (_, ridge) in zip(fits, made, strict=True)

@@ -136,17 +136,11 @@ def mean_gap(gaps: Float64, level: float = 0.95) -> Interval:
 
 
 def quantile(gaps: Float64, q: float, level: float = 0.95) -> Interval:
-    """The ``q`` quantile of ``gaps [L]``, with order statistics as bounds: for any distribution they hold in at least ``level``.
-
-    The lower bound is the largest x_(r) with P(Binomial(L, q) < r) below half of 1 - ``level``, the upper one likewise ("Order
-    Statistics", David and Nagaraja, 2003, section 7.1). NaN where L is too small for one of them.
+    """The ``q`` quantile of ``gaps [L]``, with order statistics as bounds: for any distribution they hold in at least ``level``
+    ("Order Statistics", David and Nagaraja, 2003, section 7.1). NaN where L is too small for one of them.
     """
-    x, n, beyond = np.sort(gaps), len(gaps), tail(level)
-    value = float(np.quantile(x, q))
-    low, high = int(stats.binom.ppf(beyond, n, q)) - 1, int(stats.binom.isf(beyond, n, q))
-    if low < 0 or high >= n:
-        return Interval(value)
-    return Interval(value, float(x[low]), float(x[high]))
+    value, bounds = float(np.quantile(gaps, q)), np.asarray(stats.quantile_test(gaps, p=q).confidence_interval(level))
+    return Interval(value, *bounds.tolist()) if np.isfinite(bounds).all() else Interval(value)
 
 
 def seeds_gap(gaps: ArrayLike, level: float = 0.95) -> Interval:

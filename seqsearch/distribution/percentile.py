@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
-from scipy import stats
 
-from seqsearch.distribution.interval import AGREE, UNKNOWN, Float64, Interval, accuracies, tail
+from seqsearch.distribution.interval import AGREE, UNKNOWN, Float64, Interval, accuracies
+from seqsearch.distribution.paired import share
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,5 @@ def percentile(own: ArrayLike, random: ArrayLike, level: float = 0.95) -> Percen
 
 
 def _share(a: float, among: Float64, level: float) -> Interval:
-    n, beyond = len(among), tail(level)
-    below, not_above = int((among < a - AGREE).sum()), int((among <= a + AGREE).sum())
-    low = float(stats.beta.ppf(beyond, below, n - below + 1)) if below else 0.0
-    high = float(stats.beta.isf(beyond, not_above + 1, n - not_above)) if not_above < n else 1.0
-    return Interval((below + not_above) / (2 * n), low, high)
+    n, below, not_above = len(among), int((among < a - AGREE).sum()), int((among <= a + AGREE).sum())
+    return Interval((below + not_above) / (2 * n), share(below, n, level).low, share(not_above, n, level).high)

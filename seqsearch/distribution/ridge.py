@@ -88,16 +88,6 @@ def ridge_fit(
     )  # fmt: skip
 
 
-def holm(p: ArrayLike) -> Float64:
-    """p-values ``[m]`` read together: "A Simple Sequentially Rejective Multiple Test Procedure" (Holm, 1979)."""
-    values = np.asarray(p, dtype=np.float64)
-    order = np.argsort(values, kind="stable")
-    steps = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(1.0, steps)
-    return adjusted
-
-
 def _best(u: Float64, kept: Float64, y: Float64) -> tuple[NDArray[np.intp], Float64]:
     """For each column of ``y [L, B]`` the penalty with the least error, and its errors when each order is left out ``[L, B]``."""
     L = len(y)

@@ -25,3 +25,5 @@ def test_holm_is_monotone_and_never_smaller():
     adjusted = holm(p)
     assert adjusted == pytest.approx([0.08, 0.004, 0.3, 0.06])
     assert holm([]) == []
+    assert holm([0.6]) == [0.6]
+    assert holm([0.9, 0.8]) == [1.0, 1.0]

@@ -1,4 +1,4 @@
-"""Ridge regression: leaving out in closed form, the permutation test, Holm."""
+"""Ridge regression: leaving out in closed form, the permutation test."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from seqsearch.distribution.ridge import FEWEST, PENALTIES, holm, ridge_fit
+from seqsearch.distribution.ridge import FEWEST, PENALTIES, ridge_fit
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -83,10 +83,3 @@ def test_without_an_effect_the_gate_opens_in_five_percent() -> None:
 def test_what_cannot_be_fitted_is_refused(x: np.ndarray, y: np.ndarray) -> None:
     with pytest.raises(ValueError, match=r"fit needs|finite|fractions"):
         ridge_fit(x, y, rng())
-
-
-def test_holm() -> None:
-    assert holm([0.01, 0.04, 0.03]).tolist() == pytest.approx([0.03, 0.06, 0.06])
-    assert holm([0.6]).tolist() == [0.6]
-    assert holm([0.9, 0.8]).tolist() == [1.0, 1.0]
-    assert not len(holm([]))
