@@ -4,8 +4,8 @@ Each of K orders is trained with S seeds of its own: y_ks = mu + o_k + e_ks. See
 orders does to all alike would be in the spread within orders and not in that between them, and order noise come out too low.
 
 There are no intervals of the two standard deviations: from so few runs a variance can be bounded only if it is assumed that they
-vary normally, and such bounds hold far too rarely where they do not. Whether orders differ at all is asked by permuting runs,
-which assumes nothing of how they vary (`benchmarks.coverage_runs`).
+vary normally, and such bounds hold far too rarely where they do not. Whether orders differ at all is tested by permuting runs,
+which assumes no shape of the noise (`benchmarks.coverage_runs`), but that seeds vary alike in every order.
 """
 
 from __future__ import annotations
