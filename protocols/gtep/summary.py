@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from protocols.gtep.cells import FRESH, Cell, cells
 from protocols.gtep.equal_compute import EqualCompute, equal_compute
 from protocols.gtep.reading import GtepResults
-from protocols.gtep.searches import Search, searches, told
+from protocols.gtep.searches import FEWEST, Search, searches, told
 from protocols.running.at_chance import AtChance, not_told
 from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.paired import FEWEST_SEEDS as FEWEST
 from seqsearch.selection.agreement import Agreement, agreement
 from seqsearch.selection.harmonic import shares_of_orders
 from seqsearch.selection.regret import Difference, optimism, regret

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
 from seqsearch.distribution.parts import (
-    FEWEST,
+    FEWEST_IMAGES,
     TOO_RARE,
     Part,
     alike,
@@ -137,8 +137,8 @@ def _lacking(f: Float64, r: Float64, shared: _Covariances | None, parts: dict[st
         return "the found sequences score alike, so that what searches differ by is not known: more searches needed"
     if extreme(f) or extreme(r):
         return "all images of one side are right, or all are wrong: more test images needed"
-    if shared is not None and shared.rarer < FEWEST - 0.5:
-        return f"fewer than {FEWEST} images of the found sequence {TOO_RARE}"
+    if shared is not None and shared.rarer < FEWEST_IMAGES - 0.5:
+        return f"fewer than {FEWEST_IMAGES} images of the found sequence {TOO_RARE}"
     return "nothing varies on either side: more sequences and seeds needed"
 
 
@@ -147,7 +147,7 @@ def _parts(f: Float64, r: Float64, shared: _Covariances | None, a: float, b: flo
     (F, R), L = f.shape, len(r)
     if L < 2 or F == R == 1 or extreme(f) or extreme(r) or (F > 1 and alike(f.mean(axis=1))):
         return {}
-    if shared is not None and shared.rarer < FEWEST - 0.5:
+    if shared is not None and shared.rarer < FEWEST_IMAGES - 0.5:
         return {}
     parts = {"random sequences": (a**2 * float(r.mean(axis=1).var(ddof=1)) / L, float(L - 1))}
     if F > 1:
