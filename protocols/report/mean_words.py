@@ -16,6 +16,6 @@ def assumption(n: int, what: str) -> str:
 
 
 LOOKING = (
-    "After --until mean, the 95 % interval of the mean holds in 90 to 95 % of cases only if accuracies have a long tail or rare "
-    "outliers (docs/distribution.md, The mean)."
+    "After --until mean, the 95 % interval of the mean holds in only 90 to 95 % of cases where accuracies have a long tail or "
+    "rare outliers (docs/distribution.md, The mean)."
 )
