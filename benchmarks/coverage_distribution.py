@@ -1,8 +1,10 @@
-"""What the intervals, tests and stopping rules of `seqsearch.distribution` hold, by drawing accuracies whose truth is known.
+"""What the intervals and tests of `seqsearch.distribution` hold, by drawing accuracies whose truth is known.
 
     python -m benchmarks.coverage
 
-No training. Shapes of the accuracies: ``normal``; ``skew -2`` (a reversed exponential); ``10 % bad`` (one order in ten lies
+No training. `benchmarks.coverage_mean` has the means, and what is said after ``--until``.
+
+Shapes of the accuracies: ``normal``; ``skew -2`` (a reversed exponential); ``10 % bad`` (one order in ten lies
 3 to 5 sd of the others lower), ``10 % bad, 5 sd`` (all of them 5 sd lower); ``ties`` (normal, rounded to steps of one sd);
 ``equal``. Every row has the share of repeats in which a statement held, with its Monte Carlo standard error; None where the
 program gives no interval. ``floor`` is what the row must reach, ``ceiling`` what it may not exceed (false verdicts, tails).
@@ -20,10 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from seqsearch.distribution.adaptive import Target, wanted
 from seqsearch.distribution.correlation import similarity_correlation
 from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.mean import FEWEST, adjusted_mean, mean_interval
 from seqsearch.distribution.order_test import extremes_test
 from seqsearch.distribution.percentile import percentile
 from seqsearch.distribution.tails import tails
@@ -35,11 +35,6 @@ SHAPES = ("normal", "skew -2", "10 % bad", "10 % bad, 5 sd", "ties", "equal")
 KINDS = ("normal", "skew -2", "skewed scale", "ties")
 FLOOR = 0.93
 _FIGURES = ("what", "share", "error", "said", "repeats", "floor", "ceiling")
-
-
-def true_mean(shape: str) -> float:
-    """Of accuracies of a shape."""
-    return CENTRE - SD * {"10 % bad": 0.4, "10 % bad, 5 sd": 0.5}.get(shape, 0.0)
 
 
 def draw(shape: str, rng: np.random.Generator, n: int) -> Floats:
@@ -89,8 +84,6 @@ def measured(case: Case, repeats: int, seed: int = 0) -> list[Row]:
 def cases() -> Iterator[Case]:
     """All statements at all corners."""
     for shape in SHAPES:
-        yield from (mean_case(shape, L) for L in (5, 10, 20, 30, 60, 100))
-        yield from (adjusted_case(shape, L) for L in (5, 10, 20, 100))
         yield from (case(shape, L) for L in (5, 10, 100) for case in (share_case, next_case, place_case))
         yield from (
             verdict_case(shape, L, noise, seeds)
@@ -107,29 +100,6 @@ def cases() -> Iterator[Case]:
     yield ignored_clusters_case()
     yield from (power_case(sds, L) for sds in (1.5, 2.0, 3.0) for L in (19, 20, 39, 100))
     yield from (difference_case(R) for R in (2, 3, 5))
-    yield from (
-        stopping_case(s, width, every) for s in SHAPES[:-1] for width in (0.5, 0.3, 0.2) for every in (True, False)
-    )
-
-
-def mean_case(shape: str, L: int) -> Case:
-    """The mean's interval."""
-
-    def once(rng: np.random.Generator) -> Held:
-        return {"mean": _within(mean_interval(CENTRE + SD * draw(shape, rng, L)), true_mean(shape))}
-
-    return Case({"shape": shape, "L": L}, once, floor=_floor(shape))
-
-
-def adjusted_case(shape: str, L: int) -> Case:
-    """The adjusted mean's interval; S is normal, the remainder of the accuracy has the shape."""
-
-    def once(rng: np.random.Generator) -> Held:
-        S = rng.normal(size=L)
-        y = CENTRE + SD * (draw(shape, rng, L) + S)
-        return {"adjusted mean": _within(adjusted_mean(y, 0.3 + 0.01 * S, 0.3), true_mean(shape))}
-
-    return Case({"shape": shape, "L": L}, once, floor=_floor(shape))
 
 
 def share_case(shape: str, L: int) -> Case:
@@ -253,31 +223,8 @@ def difference_case(R: int) -> Case:
     return Case({"shape": "skew -2", "R": R}, once, floor=FLOOR)
 
 
-def stopping_case(shape: str, width: float, every: bool) -> Case:
-    """The mean's interval after ``--until`` a half-width in sd of the shape, looking after ``every`` order or where told."""
-    sd = float(draw(shape, np.random.default_rng(1), 300_000).std())
-    target = Target("mean", width * SD * sd)
-
-    def once(rng: np.random.Generator) -> Held:
-        x, n = CENTRE + SD * draw(shape, rng, 600), FEWEST
-        while (enough := wanted(x[:n], target)) > n and n < len(x):
-            n = n + 1 if every else min(enough, len(x))
-        return {"until mean": _within(mean_interval(x[:n]), true_mean(shape))}
-
-    return Case(
-        {"shape": shape, "width": width, "looks": "every" if every else "told"},
-        once,
-        floor=_floor(shape),
-        times=0.5 if every else 1.0,
-    )
-
-
 def _within(interval: Interval, true: float) -> bool | None:
     return None if math.isnan(interval.low) else interval.low - 1e-9 <= true <= interval.high + 1e-9
-
-
-def _floor(shape: str) -> float | None:
-    return None if shape == "10 % bad, 5 sd" else FLOOR
 
 
 def print_rows(rows: Iterable[Row]) -> None:

@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 
 from benchmarks.tools import write_rows
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.distribution.contrast import degrees_of
 from seqsearch.distribution.effects import CONDITIONS, EFFECTS, FEWEST_SEARCHES, Condition, ConditionName, effects
 from seqsearch.distribution.parts import quantile
+from seqsearch.distribution.pivot import degrees_of
 from seqsearch.training.device import pin_threads
 
 Floats = NDArray[np.float64]

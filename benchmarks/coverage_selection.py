@@ -1,6 +1,6 @@
 """How often what is said of choosing hyperparameters holds, by drawing scores of settings and methods whose truth is known.
 
-    python -m benchmarks.coverage_selection [--repeats 1000] [--workers 2] [--write] | --table
+    python -m benchmarks.coverage_selection [--repeats 1000] [--workers 2] [--means] [--write] | --table
 
 No training. *Settings* are drawn from a search space: ``normal``; ``long below`` (a reversed exponential), ``long above``;
 ``ties`` (normal, rounded to whole sd); ``diverged`` (normal, one in five diverged); ``two heaps``, far from each other. Of
@@ -293,21 +293,29 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write benchmarks/results/coverage_selection.json")
+    parser.add_argument(
+        "--means", action="store_true", help="draw regret and optimism alone, take the rest from that file"
+    )
     parser.add_argument("--table", action="store_true", help="print the tables from that file, draw nothing")
     a = parser.parse_args()
+    kept = json.loads((RESULTS / "coverage_selection.json").read_text()) if a.table or a.means else {}
     if a.table:
-        kept = json.loads((RESULTS / "coverage_selection.json").read_text())
         print_table(kept["selection"], kept["stopping"])
         print_reach()
         return
-    start, numbers, stops = time.perf_counter(), range(len(list(cases()))), range(len(STOPPING))
+    start, stops = time.perf_counter(), () if a.means else range(len(STOPPING))
+    numbers = [i for i, c in enumerate(cases()) if not a.means or set(c.corner) == {"noise", "S"}]
     with ProcessPoolExecutor(a.workers, initializer=pin_threads) as pool:
         found = [r for rows in pool.map(_measured, numbers, [a.repeats] * len(numbers), chunksize=4) for r in rows]
         stopped = [r for rows in pool.map(_stopping, stops, [a.repeats] * len(stops)) for r in rows]
     print_rows(found)
+    if a.means:
+        corners = {(r["what"], r["noise"], r["S"]): r for r in found}
+        found = [corners.get((r["what"], r.get("noise"), r.get("S")), r) for r in kept["selection"]]
+        stopped = kept["stopping"]
     print_table(found, stopped)
     if a.write:
-        minutes = round((time.perf_counter() - start) / 60, 1)
+        minutes = kept.get("minutes") or round((time.perf_counter() - start) / 60, 1)
         result = {"repeats": a.repeats, "minutes": minutes, "stopping": stopped, "selection": found}
         write_rows("coverage_selection", result)
 

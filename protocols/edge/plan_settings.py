@@ -114,7 +114,7 @@ class ExtremesSettings(TaskSettings, PoolSettings):
     )
     paper_granularities: str = setting("", "Its numbers of clusters, e.g. 5,10,20; none: a range.", group="search")
     random_sequences: int = setting(
-        39, "Random sequences (L); a verdict on one end takes 39, on both 19; the mean's interval takes 30.",
+        39, "Random sequences (L); a verdict on one end takes 39, on both ends 19.",
         minimum=3, maximum=100_000, group="scoring",
     )  # fmt: skip
 

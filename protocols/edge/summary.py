@@ -26,11 +26,10 @@ from protocols.edge.truth import Truth, truth_of
 from protocols.running.at_chance import AtChance, at_chance
 from protocols.running.protocol import resume_command
 from protocols.running.provenance import Provenance, provenance
-from seqsearch.distribution.adaptive import parse_target, wanted
+from seqsearch.distribution.adaptive import parse_target, planned, wanted
 from seqsearch.distribution.correlation import SimilarityCorrelation
 from seqsearch.distribution.estimate import Estimate, estimate
 from seqsearch.distribution.interval import AGREE, Interval
-from seqsearch.distribution.mean import FEWEST
 from seqsearch.distribution.normal import NormalFit, normal_fit
 from seqsearch.distribution.order_test import ExtremesTest, extremes_test
 from seqsearch.distribution.percentile import Percentiles, percentile
@@ -79,6 +78,7 @@ class Facts:
         possible: sequences there are; ``enumerated``: all of these were run.
         until: what ``--until`` asked for, empty if nothing; ``missed``: methods for which it was not reached.
         same_draws: pairs of RS orders that are one sequence.
+        planned: random sequences whose number did not depend on what was seen; 0: all.
     """
 
     seeds: int
@@ -91,6 +91,7 @@ class Facts:
     until: str
     missed: tuple[str, ...]
     same_draws: tuple[tuple[str, str], ...]
+    planned: int = 0
 
 
 @dataclass(frozen=True)
@@ -158,13 +159,16 @@ def _method(
 ) -> MethodEdge:
     groups = groups_of(data, method, troubles)
     random, hard, easy, every = (groups[n] for n in ("random", "hard", "easy", "every"))
-    test = None
+    fixed, test = (
+        random.first[: _planned(data)],
+        None,
+    )  # ranks, places and tails: what was seen decides how many the others are
     if len(random) and (len(hard) or len(easy)):
         low, high = (float(g.first[0]) if len(g) else None for g in (hard, easy))
-        test = extremes_test(low, high, random.first)
+        test = extremes_test(low, high, fixed)
     usual, paper = _estimates(groups, S_mean) if len(random) >= 2 else (None, None)
-    if usual and str(data.setting("until") or "").startswith("mean"):  # tails are of a number fixed beforehand
-        usual = replace(usual, tails=tails(random.first[:FEWEST]))
+    if usual:
+        usual = replace(usual, tails=tails(fixed))
     given = {n: groups[n] for n in ("rs", "own", "hard", "easy") if len(groups[n])} if len(random) >= 2 else {}
     return MethodEdge(
         method=method,
@@ -174,12 +178,20 @@ def _method(
         test=test,
         difference=_difference(hard, easy),
         claim=_claim(test, list(groups.values())),
-        placed={n: percentile(g.first, random.first) for n, g in given.items()},
+        placed={n: percentile(g.first, fixed) for n, g in given.items()},
         rs=normal_fit(groups["rs"].means, ddof=0) if len(groups["rs"]) else None,
         correlation=correlation(random),
         truth=truth_of(groups, bins) if len(every) else None,
         fit=method_fit(data, fit, random, troubles) if fit else None,
     )
+
+
+def _planned(data: RunResults) -> int | None:
+    """Random sequences that were planned before their accuracies were looked at; None: all."""
+    until, asked, most = (data.setting(name) for name in ("until", "random_sequences", "max_sequences"))
+    if not (isinstance(until, str) and until and isinstance(asked, int) and isinstance(most, int)):
+        return None
+    return planned(asked, most, parse_target(until))
 
 
 def _estimates(groups: dict[str, Group], S_mean: float | None) -> tuple[Estimate, Estimate | None]:
@@ -236,7 +248,7 @@ def _facts(data: RunResults, methods: Sequence[MethodEdge]) -> Facts:
     return Facts(
         max((m.groups[n].accuracy.shape[1] for m in methods for n in ("hard", "easy")), default=0),
         (min(sizes, default=0), max(sizes, default=0)), drawn, asked if isinstance(asked, int) else drawn, len(crossed), possible,
-        bool(data.setting("enumerate")), until, missed, _same_draws(data.sequences),
+        bool(data.setting("enumerate")), until, missed, _same_draws(data.sequences), _planned(data) or 0,
     )  # fmt: skip
 
 

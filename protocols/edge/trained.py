@@ -9,7 +9,7 @@ from protocols.edge.plan import Classes
 from protocols.edge.settings import EdgeSettings
 from protocols.edge.study import EdgeStudy
 from protocols.running.snapshot import Expected
-from seqsearch.distribution.adaptive import parse_target, wanted
+from seqsearch.distribution.adaptive import parse_target, planned
 from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.results.rows import SequenceKind
 
@@ -47,7 +47,7 @@ def most_random(t: EdgeSettings) -> int:
     target = parse_target(t.until)
     if target.half_width is not None:
         return t.max_sequences
-    return min(t.max_sequences, max(t.random_sequences, wanted((), target)))
+    return planned(t.random_sequences, t.max_sequences, target)
 
 
 def expected(study: EdgeStudy) -> Expected:

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from protocols.gtep.cells import FRESH, Cell, cells
 from protocols.gtep.reading import GtepResults
-from protocols.gtep.searches import Search, searches, told
+from protocols.gtep.searches import FEWEST, Search, searches, told
 from protocols.running.at_chance import AtChance, not_told
-from seqsearch.distribution.paired import FEWEST_SEEDS as FEWEST
 from seqsearch.selection.agreement import Agreement, agreement
 from seqsearch.selection.harmonic import shares_of_orders
 from seqsearch.selection.regret import Difference, optimism, regret

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.distribution.mean import ACCURACY, DIFFERENCE
 from seqsearch.distribution.runs import OverRuns, over_runs
 from seqsearch.results.rows import Row
 
@@ -97,7 +98,7 @@ def judged_of(
 
 
 def _over(rows: Sequence[Row], figure: str) -> OverRuns:
-    return over_runs(_units(rows, figure), (0.0 if figure in SHARES else -1.0, 1.0))
+    return over_runs(_units(rows, figure), ACCURACY if figure in SHARES else DIFFERENCE)
 
 
 def _units(rows: Sequence[Row], figure: str) -> list[float]:

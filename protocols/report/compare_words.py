@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN, Side
 from protocols.evaluate.compare.runs import same_sequences
+from protocols.report.mean_words import assumption
 from protocols.report.rank_words import accuracy, correlations, printed
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent, points
@@ -141,6 +142,10 @@ def notes(c: Comparison) -> list[str]:
     if not c.shared and len(c.runs) > 1:
         said.append("The runs share no method that was judged on every side: no mean and no difference is given.")
     said += _without_interval(c)
+    drawn = [
+        e.sequences[0] for s in c.sides for e in s.estimates.values() if not e.fixed and math.isfinite(e.value.low)
+    ]
+    said += filter(None, [assumption(min(drawn, default=0), "sequences")])
     for run, rewards in c.groups.items():
         if rewards.unknown:
             said.append(
@@ -195,11 +200,12 @@ def _change(e: Estimate) -> str:
 
 def _conditional(estimates: list[Estimate]) -> str:
     """What the intervals are over, and conditional on."""
-    single = any(1 in e.sequences for e in estimates)
+    fixed = {e.fixed for e in estimates} - {0}
+    few = " or ".join(("one", "two")[n - 1] for n in sorted(fixed))
     images = any(e.these_images for e in estimates)
     one_seed = any(e.seeds == 1 for e in estimates)
     given = ["the first task and the split of the images"]
-    given += ["the found sequence where a run has one (another search may find another)"] * single
+    given += [f"the found sequence where a run has {few} (another search may find another)"] * bool(fixed)
     given += ["the training seed where there is one"] * one_seed + [
         "the test images where it is not known which were right"
     ] * images

@@ -9,12 +9,13 @@ from protocols.evaluate.duel.summary import Again, DuelSummary
 from protocols.report.duel_needed import average_needed, most_needed, of, other
 from protocols.report.edge_cells import interval, signed
 from protocols.report.edge_truth import p_text
+from protocols.report.mean_words import assumption
 from protocols.report.provenance import caveats
 from protocols.report.text import cost, count, percent, points
 from seqsearch.core.text import shown
 from seqsearch.distribution.interval import Interval, shows
 from seqsearch.distribution.mean import needed_for_mean
-from seqsearch.distribution.paired import FEWEST_SEEDS, Paired, Side
+from seqsearch.distribution.paired import Paired, Side
 
 CONDITIONS = "For this pool, this split and these test images, which all sequences share"
 
@@ -72,6 +73,7 @@ def findings(s: DuelSummary) -> list[str]:
             shares(s, p),
             signs(s, p),
             mean(s, p),
+            assumption(p.L, "random sequences"),
             quantiles(s, p),
             beyond(p),
             spread(s),
@@ -155,8 +157,8 @@ def worst(s: DuelSummary, w: Again) -> str:
 def fresh(w: Again) -> str:
     """The gap of one sequence over fresh seeds."""
     text = f"{signed(w.gap)} points on {count(w.seeds, 'fresh seed')}"
-    if w.seeds < FEWEST_SEEDS:
-        return f"{text} (this sequence alone; too few for an interval: {FEWEST_SEEDS - w.seeds} more needed)"
+    if lacking := needed_for_mean(w.seeds):
+        return f"{text} (this sequence alone; too few for an interval: {lacking} more needed)"
     if math.isnan(w.gap.low):
         return f"{text} (this sequence alone, no interval: all seeds agree)"
     return f"{text} (this sequence alone; 95 % interval of training noise)"

@@ -9,7 +9,6 @@ from protocols.report.edge_plan import beyond, number, way
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent, points
 from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.mean import FEWEST
 
 CONDITIONS = "For these classes, this split and these test images."
 
@@ -58,8 +57,9 @@ def distribution(s: EdgeSummary) -> Cells:
 
 def _fixed(s: EdgeSummary) -> str:
     """That tails are of a number of sequences which did not depend on what was seen."""
-    asked = s.facts.until if s.facts else ""
-    return f" (with --until mean all three are of the first {FEWEST} sequences)" if asked.startswith("mean") else ""
+    if s.facts is None or not s.facts.until.startswith("mean"):
+        return ""
+    return f" (all three are of the first {s.facts.planned} sequences, planned before --until mean looked at any)"
 
 
 def _crossed(s: EdgeSummary) -> str:

@@ -11,6 +11,7 @@ from protocols.report import edge_fit
 from protocols.report.chance_words import at_chance
 from protocols.report.edge_cells import interval, signed
 from protocols.report.edge_truth import coefficient, p_text
+from protocols.report.mean_words import LOOKING, assumption
 from protocols.report.provenance import caveats
 from protocols.report.text import cost, count, percent
 from seqsearch.core.text import shown
@@ -181,7 +182,7 @@ def _about(s: EdgeSummary, f: Facts) -> list[str]:
     return [
         accuracies(f), each_method(s), unequal_tasks(f), one_seed(f), no_estimate(s), *(too_few(m) for m in s.methods),
         *(one_end(m) for m in s.methods), *(normality(m) for m in s.methods), *(same_draw(a, b) for a, b in f.same_draws),
-        until(f), few_sequences(f), edge_fit.note(s),
+        few_draws(s), until(f), looked(f), few_sequences(f), edge_fit.note(s),
     ]  # fmt: skip
 
 
@@ -271,6 +272,18 @@ def until(f: Facts) -> str:
     if f.drawn <= f.asked:
         return f"The {count(f.drawn, 'random sequence')} asked for sufficed for --until {f.until}: none was added."
     return f"Random sequences were added to the {f.asked} asked for until {f.until} was reached, {f.drawn} in all."
+
+
+def few_draws(s: EdgeSummary) -> str:
+    """What the intervals of the means assume."""
+    return assumption(min((m.estimate.L for m in s.methods if m.estimate), default=0), "random sequences")
+
+
+def looked(f: Facts) -> str:
+    """What looking at the accuracies does to the figures, where ``--until mean`` did."""
+    if not f.until.startswith("mean"):
+        return ""
+    return f"{LOOKING} Ranks, places and tails are of the first {f.planned} random sequences, which were planned before looking."
 
 
 def few_sequences(f: Facts) -> str:

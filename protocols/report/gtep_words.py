@@ -11,6 +11,7 @@ from protocols.report import gtep_compared as compared
 from protocols.report import gtep_tried as tried
 from protocols.report.chance_words import at_chance
 from protocols.report.gtep_cells import CONDITIONS, cell, first_phase, judged, names, overview, standing, tuning
+from protocols.report.mean_words import assumption
 from protocols.report.tables import Cells
 from protocols.report.text import cost, count, enumerated, highest, percent
 from protocols.running.at_chance import AtChance
@@ -129,10 +130,16 @@ def intervals(s: Summary) -> str:
 def notes(s: Summary) -> list[str]:
     """What the figures rest on and what they cost; of an unfinished run how to go on."""
     if s.results.finished:
-        about = [conditions(s), *at_chance(not_told(s))]
+        about = [conditions(s), *filter(None, [few_orders(s)]), *at_chance(not_told(s))]
     else:
         about = [*so_far(s), *([f"Go on with: {s.results.resume}"] if s.results.resume else [])]
     return [shown(n) for n in (*about, *cost(s.results.stats))]
+
+
+def few_orders(s: Summary) -> str:
+    """What the intervals over class orders assume."""
+    orders = s.results.setting("eval_orders") or s.results.setting("orders")
+    return assumption(orders if isinstance(orders, int) else 0, "class orders")
 
 
 def not_told(s: Summary) -> list[AtChance]:

@@ -8,16 +8,15 @@ from protocols.mcil.compared import Difference
 from protocols.mcil.summary import Summary
 from protocols.report.chance_words import at_chance
 from protocols.report.mcil_cells import told_first
+from protocols.report.mean_words import assumption
 from protocols.report.text import cost, count, enumerated, highest, percent
 from seqsearch.core.text import shown
-from seqsearch.distribution.contrast import FEWEST_DRAWN
+from seqsearch.distribution.mean import FEWEST
 
 NAMED = 3
 """Pairs that a sentence names."""
 LONGEST = 400
 """Characters of why a method failed."""
-FEW = 10
-"""Runs below which a note says how wide their intervals must be."""
 
 
 def headline(s: Summary) -> str:
@@ -112,17 +111,9 @@ def _conditions(s: Summary) -> list[str]:
 
 def _few(s: Summary) -> list[str]:
     n = s.orders if s.orders > 1 else s.seeds
-    if n < FEWEST_DRAWN:
-        return [
-            f"{count(n, 'run')}: no interval. Ask for {FEWEST_DRAWN} or more (--seeds), 5 or more to tell methods apart."
-        ]
-    if n >= FEW:
-        return []
-    return [
-        f"Of {n} runs nobody sees whether they are skewed: intervals are as wide as skewed runs need. Measured (docs/mcil.md), "
-        "they hold in 94 % of cases or more for normal, exponential and tied runs, in 89 % for lognormal ones; those of "
-        "differences of two methods in 98 %."
-    ]
+    if n < FEWEST:
+        return [f"{count(n, 'run')}: no interval. Ask for {FEWEST} or more (--seeds), 5 or more to tell methods apart."]
+    return [said] if (said := assumption(n, "runs")) else []
 
 
 def _sizes(s: Summary) -> list[str]:

@@ -12,6 +12,8 @@ from seqsearch.core.errors import UserError
 if TYPE_CHECKING:  # a target is read before scipy is needed
     from numpy.typing import ArrayLike
 
+FIRST_LOOK = 30
+"""Random orders before the width of the mean's interval is first looked at: few that happen to be alike would stop too soon."""
 TAILS = {"q05": 0.05, "q10": 0.10, "q25": 0.25}
 """Targets that ask for a bound on the share of orders below the worst of the random ones."""
 
@@ -41,21 +43,29 @@ def parse_target(text: str) -> Target:
     return Target("mean", float(found[1]))
 
 
+def planned(asked: int, most: int, target: Target) -> int:
+    """Random orders that are trained whatever they show, ``most`` at most: what is not of the mean is read from these alone.
+
+    An order with which the looking ends is no random one: tails of all orders miss too often (`benchmarks.coverage_mean`).
+    """
+    return min(most, max(asked, wanted((), target)))
+
+
 def wanted(random: ArrayLike, target: Target) -> int:
     """Random orders in all that ``target`` asks for, as far as ``random [n]`` so far tell; there are enough from n on.
 
-    Tails: a fixed number (`tails.needed_for`), 59 for ``q05``. The mean: `mean.FEWEST`, then as many as would make the present
+    Tails: a fixed number (`tails.needed_for`), 59 for ``q05``. The mean: `FIRST_LOOK`, then as many as would make the present
     interval narrow enough, shrinking as 1 / sqrt(n) does; at most n as soon as it is. Deterministic.
     """
     import numpy as np
 
-    from seqsearch.distribution.mean import FEWEST, mean_interval
+    from seqsearch.distribution.mean import mean_interval
     from seqsearch.distribution.tails import needed_for
 
     if target.half_width is None:
         return needed_for(TAILS[target.what])
     n = len(np.asarray(random, dtype=np.float64))
-    if n < FEWEST:
-        return FEWEST
+    if n < FIRST_LOOK:
+        return FIRST_LOOK
     ratio = mean_interval(random).half_width / target.half_width
     return max(n + 1, math.ceil(n * ratio**2)) if ratio > 1 else n  # no ratio: all agree

@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
+from seqsearch.distribution.mean import FEWEST
 from seqsearch.distribution.parts import (
-    FEWEST,
+    FEWEST_IMAGES,
     TOO_RARE,
     Part,
     alike,
@@ -36,9 +37,8 @@ from seqsearch.distribution.parts import (
     quantile,
     rarer,
 )
+from seqsearch.distribution.pivot import degrees_of
 
-FEWEST_DRAWN = 3
-"""Sequences of a draw below which nothing is said of how they vary."""
 SEEDS, IMAGES = "training seeds", "test images"
 
 
@@ -151,15 +151,15 @@ def _lacking(terms: Terms, classes: NDArray[np.integer] | None) -> str:
         n, R = s.values.shape
         if n == 1 and R == 1:
             return "too few training seeds, 1 more needed"
-        if s.undrawn > 0 and n < min(FEWEST_DRAWN, s.population):
-            return f"too few {s.kind}, {FEWEST_DRAWN - n} more needed"
+        if s.undrawn > 0 and n < min(FEWEST, s.population):
+            return f"too few {s.kind}, {FEWEST - n} more needed"
         if s.undrawn > 0 and not s.identical and alike(s.values.mean(axis=1)):
             return f"the {s.kind} score alike, so that what they differ by is not known: more of them, or test images, needed"
         if not s.same_images or s.images is None:
             continue
         of = np.zeros(s.images.shape[2], dtype=int) if classes is None else classes
-        if rarer(np.abs(s.images), of) < FEWEST - 0.5:
-            return f"fewer than {FEWEST} images of the found classes {TOO_RARE}"
+        if rarer(np.abs(s.images), of) < FEWEST_IMAGES - 0.5:
+            return f"fewer than {FEWEST_IMAGES} images of the found classes {TOO_RARE}"
     return ""
 
 
@@ -180,11 +180,6 @@ def _parts(terms: Terms, classes: NDArray[np.integer] | None) -> dict[tuple[str,
         if degrees:
             parts[IMAGES, 0] = max(0.0, variance), degrees
     return parts
-
-
-def degrees_of(n: int) -> float:
-    """Degrees of freedom with which Student's interval of ``n`` exponential draws holds in 94 to 97 %."""
-    return min((n - 1) / 2, 1 + (n - 1) / 4)
 
 
 def _of_images(terms: Terms, classes: NDArray[np.integer]) -> tuple[float, int]:

@@ -30,10 +30,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqsearch.distribution.contrast import FEWEST_DRAWN, degrees_of
 from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
+from seqsearch.distribution.mean import FEWEST
 from seqsearch.distribution.parts import (
-    FEWEST,
+    FEWEST_IMAGES,
     TOO_RARE,
     Part,
     alike,
@@ -45,6 +45,7 @@ from seqsearch.distribution.parts import (
     quantile,
     rarer,
 )
+from seqsearch.distribution.pivot import degrees_of
 
 PARTS = ("found sequences", "random sequences", "training seeds", "test images")
 FOUND, RANDOM, SEEDS, IMAGES = PARTS
@@ -160,12 +161,12 @@ def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None,
 
 def _lacking(f: Float64, r: Float64, shared: _Covariances | None) -> str:
     """What there is too little of for any interval."""
-    if len(r) < FEWEST_DRAWN:
-        return f"too few random sequences, {FEWEST_DRAWN - len(r)} more needed"
+    if len(r) < FEWEST:
+        return f"too few random sequences, {FEWEST - len(r)} more needed"
     if extreme(f) or extreme(r):
         return "all images of one side are right, or all are wrong: more test images needed"
-    if shared is not None and shared.rarer < FEWEST - 0.5:
-        return f"fewer than {FEWEST} images of the found sequence {TOO_RARE}"
+    if shared is not None and shared.rarer < FEWEST_IMAGES - 0.5:
+        return f"fewer than {FEWEST_IMAGES} images of the found sequence {TOO_RARE}"
     return ""
 
 

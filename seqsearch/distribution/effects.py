@@ -28,7 +28,7 @@ from seqsearch.distribution.interval import Float64, Interval
 from seqsearch.distribution.parts import extreme
 
 FEWEST_SEARCHES = 3
-"""Found sequences from which on intervals are over searches: of fewer, how they vary is not known (`FEWEST_DRAWN`)."""
+"""Found sequences from which on intervals are over searches: of fewer, how they vary is not known (`mean.FEWEST`)."""
 
 ConditionName = Literal["random", "regrouped", "reordered", "found"]
 CONDITIONS: tuple[ConditionName, ...] = ("random", "regrouped", "reordered", "found")

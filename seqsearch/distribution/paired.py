@@ -5,8 +5,7 @@ sequence: gaps are independent draws over sequences and training seeds. All figu
 and the test images: methods and sequences share images, and what other images would show is in no interval.
 
 What is said for any distribution, ties included: the shares (Clopper and Pearson), the sign test, quantiles, and what lies beyond
-the worst gaps. The mean has an interval from `mean.FEWEST` sequences on, Student's and Hall's together, which can miss where rare
-sequences are far off (docs/distribution.md).
+the worst gaps. The mean has the interval of `seqsearch.distribution.mean`, which can miss where rare sequences are far off.
 """
 
 from __future__ import annotations
@@ -20,16 +19,13 @@ from numpy.typing import ArrayLike
 from scipy import special, stats
 
 from seqsearch.distribution.interval import AGREE, Float64, Interval, accuracies, tail
-from seqsearch.distribution.mean import FEWEST
-from seqsearch.distribution.pivot import Pivot
+from seqsearch.distribution.mean import DIFFERENCE, mean_interval
 from seqsearch.distribution.tails import share_beyond
 
 Side = Literal["a", "b", ""]
 """Method A, method B, or neither."""
 FEWEST_SIGNS = 6
 """Sequences below which no sign test has a p-value of 5 % or less, whatever comes out: 2 / 2^5 is 6 %."""
-FEWEST_SEEDS = 5
-"""Training seeds below which the gap of one sequence has no interval."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +102,7 @@ def paired(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Paired:
     lowest, highest = int(gaps.argmin()), int(gaps.argmax())
     return Paired(
         L=len(gaps), above=shares[0], ties=shares[1], below=shares[2], counts=counts, sign_p=sign_p(counts[0], counts[2]),
-        mean=mean_gap(gaps, level), sd=float(gaps.std(ddof=1)) if len(gaps) > 1 else math.nan,
+        mean=mean_interval(gaps, DIFFERENCE, level), sd=float(gaps.std(ddof=1)) if len(gaps) > 1 else math.nan,
         median=quantile(gaps, 0.5, level), low=quantile(gaps, 0.1, level), high=quantile(gaps, 0.9, level),
         worst_a=Gap(lowest, float(gaps[lowest])), worst_b=Gap(highest, float(gaps[highest])),
         beyond=share_beyond(len(gaps), level),
@@ -126,31 +122,9 @@ def sign_p(above: int, below: int) -> float:
     return float(stats.binomtest(above, above + below).pvalue) if above + below else 1.0
 
 
-def mean_gap(gaps: Float64, level: float = 0.95) -> Interval:
-    """Mean of ``gaps [L]`` with the bounds of `Pivot`, cut at -1 and 1; NaN below `FEWEST` sequences, and where all agree."""
-    value = float(gaps.mean())
-    if len(gaps) < FEWEST or np.ptp(gaps) <= AGREE:
-        return Interval(value)
-    low, high = Pivot.of_mean(gaps).bounds(level)
-    return Interval(value, max(-1.0, low), min(1.0, high))
-
-
 def quantile(gaps: Float64, q: float, level: float = 0.95) -> Interval:
     """The ``q`` quantile of ``gaps [L]``, with order statistics as bounds: for any distribution they hold in at least ``level``
     ("Order Statistics", David and Nagaraja, 2003, section 7.1). NaN where L is too small for one of them.
     """
     value, bounds = float(np.quantile(gaps, q)), np.asarray(stats.quantile_test(gaps, p=q).confidence_interval(level))
     return Interval(value, *bounds.tolist()) if np.isfinite(bounds).all() else Interval(value)
-
-
-def seeds_gap(gaps: ArrayLike, level: float = 0.95) -> Interval:
-    """Mean of the gap of ONE sequence over fresh training seeds ``gaps [R]``, with the bounds of `Pivot`.
-
-    It speaks of this sequence, and of these test images. No bounds below `FEWEST_SEEDS`, where skewed noise of training makes it
-    miss too often (docs/duel.md, of four), or where all gaps agree.
-    """
-    x = np.asarray(gaps, dtype=np.float64)
-    value = float(x.mean())
-    if len(x) < FEWEST_SEEDS or np.ptp(x) <= AGREE:
-        return Interval(value)
-    return Interval(value, *Pivot.of_mean(x).bounds(level))

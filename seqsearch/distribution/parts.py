@@ -17,7 +17,7 @@ from scipy import stats
 
 from seqsearch.distribution.interval import AGREE, Float64, Interval, tail
 
-FEWEST = 5
+FEWEST_IMAGES = 5
 """Different test images that must be right, and wrong, with some seed, where sequences hold the same images: of fewer, how they
 vary is chance."""
 

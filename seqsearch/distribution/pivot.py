@@ -12,18 +12,23 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from seqsearch.distribution.interval import Float64, tail
+from seqsearch.distribution.interval import Float64
+from seqsearch.distribution.parts import quantile
 
 
 @dataclass(frozen=True)
 class Pivot:
-    """An estimate and its standard error, with the skewness of the ``n`` values it is made of and its degrees of freedom."""
+    """An estimate and its standard error, with the skewness of the ``n`` values it is made of and its degrees of freedom.
+
+    ``student``: degrees of freedom of Student's t alone; None: ``degrees``.
+    """
 
     value: float
     error: float
     skewness: float
     n: int
     degrees: float
+    student: float | None = None
 
     @staticmethod
     def of_mean(values: Float64) -> Pivot:
@@ -33,15 +38,15 @@ class Pivot:
 
     def bounds(self, level: float) -> tuple[float, float]:
         """The interval at ``level``: the lower of both lower bounds, the higher of both upper ones."""
-        t = float(stats.t.isf(tail(level), self.degrees))
-        low, high = max(t, self._undone(t)), min(-t, self._undone(-t))
+        student, t = (quantile(level, degrees) for degrees in (self.student or self.degrees, self.degrees))
+        low, high = max(student, self._undone(t)), min(-student, self._undone(-t))
         return self.value - low * self.error, self.value - high * self.error
 
     def p(self, true: float) -> float:
         """Two-sided p-value of ``true``: below 1 - level if and only if it is outside `bounds` at that level."""
         t = (self.value - true) / self.error
-        both = [t, self._transformed(t)]
-        above, below = (max(float(q(x, self.degrees)) for x in both) for q in (stats.t.sf, stats.t.cdf))
+        both = (t, self.student or self.degrees), (self._transformed(t), self.degrees)
+        above, below = (max(float(q(x, degrees)) for x, degrees in both) for q in (stats.t.sf, stats.t.cdf))
         return min(1.0, 2 * min(above, below))
 
     @property
@@ -64,3 +69,11 @@ class Pivot:
 def skewness(values: Float64) -> float:
     """Of ``[n]`` values, adjusted for n: sqrt(n (n - 1)) / (n - 2) times that of the sample."""
     return float(stats.skew(values, bias=False))
+
+
+def degrees_of(n: int) -> float:
+    """Degrees of freedom of Student's t for ``n`` draws that may be skewed: those of a normal sample are n - 1.
+
+    Chosen so that the interval of exponential draws holds in 94 to 97 %; `benchmarks.coverage_mean` measures it on others.
+    """
+    return min((n - 1) / 2, 1 + (n - 1) / 4)

@@ -1,8 +1,7 @@
-"""A mean over few independent runs, and the difference of two methods over the same runs: as wide as skewed runs need it.
+"""A mean over few independent runs, and the differences of methods over the same runs, with p-values.
 
-A run is a draw of a class order and a training seed. Of three or ten values nobody sees whether they are skewed, and Student's
-interval of three exponential draws holds in 88 %. The degrees of freedom here are those of `contrast.degrees_of`, fewer than
-n - 1, so that such draws are covered as well (`benchmarks.coverage_runs`: normal, skewed and tied runs).
+A run is a draw of a class order and a training seed. Intervals are those of `seqsearch.distribution.mean`
+(`benchmarks.coverage_runs`: normal, skewed and tied runs).
 """
 
 from __future__ import annotations
@@ -13,11 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
-from seqsearch.distribution.contrast import FEWEST_DRAWN, degrees_of
 from seqsearch.distribution.interval import AGREE, Interval, finite
-from seqsearch.distribution.parts import banerjee
+from seqsearch.distribution.mean import DIFFERENCE, FEWEST, Limits, mean_interval, of_draws
 from seqsearch.distribution.permutation import holm
 
 
@@ -60,24 +57,19 @@ class Pair:
         return self.p <= 0.05 and self.over.interval.sign != 0
 
 
-def over_runs(values: ArrayLike, bounds: tuple[float, float] = (-1.0, 1.0), level: float = 0.95) -> OverRuns:
-    """The mean of ``values [n]``, one of each run; no bounds below three runs, and where all agree but for rounding.
-
-    ``bounds``: between which it must lie, where the interval is cut; of an accuracy 0 and 1.
+def over_runs(values: ArrayLike, limits: Limits = DIFFERENCE, level: float = 0.95) -> OverRuns:
+    """The mean of ``values [n]``, one of each run; no bounds below `FEWEST` runs, and where all agree but for rounding.
 
     Raises:
         ValueError: nothing at all, or what is not finite.
     """
     x = finite(values, "figures of runs")
-    n, value = len(x), float(x.mean())
-    if n < FEWEST_DRAWN:
-        return OverRuns(Interval(value), math.nan, n, f"{n} of {FEWEST_DRAWN} runs that an interval needs")
+    n, interval = len(x), mean_interval(x, limits, level)
+    if n < FEWEST:
+        return OverRuns(interval, math.nan, n, f"{n} of {FEWEST} runs that an interval needs")
     if np.ptp(x) <= AGREE:
-        return OverRuns(Interval(value), math.nan, n, "all runs agree, so that how they vary is not known")
-    variance, degrees = float(x.var(ddof=1)) / n, degrees_of(n)
-    p = 2 * float(stats.t.sf(abs(value) / math.sqrt(variance), degrees))
-    found = banerjee(value, [(variance, degrees)], level)
-    return OverRuns(Interval(value, max(bounds[0], found.low), min(bounds[1], found.high)), p, n)
+        return OverRuns(interval, math.nan, n, "all runs agree, so that how they vary is not known")
+    return OverRuns(interval, of_draws(x).p(0.0), n)
 
 
 def pairs(values: ArrayLike, level: float = 0.95) -> list[Pair]:

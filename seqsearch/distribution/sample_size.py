@@ -12,8 +12,8 @@ import numpy as np
 from scipy import stats
 
 from seqsearch.distribution.interval import AGREE, Interval, tail
-from seqsearch.distribution.mean import FEWEST
-from seqsearch.distribution.paired import Paired
+from seqsearch.distribution.paired import FEWEST_SIGNS, Paired
+from seqsearch.distribution.pivot import degrees_of
 
 POWERS = (0.8, 0.9)
 MOST = 100_000
@@ -81,9 +81,10 @@ def sequences_for_share(p: float, power: float, level: float = 0.95) -> int | No
 
 
 def sequences_for_mean(effect: float, power: float, level: float = 0.95) -> int | None:
-    """The fewest sequences with which Student's t test of a mean has this power; `FEWEST` at least: no claim is made below.
+    """The fewest sequences with which the mean's interval excludes 0 with this power; `FEWEST_SIGNS` at least, as in any duel.
 
-    ``effect``: the mean over the standard deviation of one sequence, above 0. By the noncentral t distribution, for normal gaps.
+    ``effect``: the mean over the standard deviation of one sequence, above 0. By the noncentral t distribution, for normal gaps,
+    with the degrees of freedom of the interval (`degrees_of`).
 
     Raises:
         ValueError: no effect.
@@ -93,7 +94,8 @@ def sequences_for_mean(effect: float, power: float, level: float = 0.95) -> int 
     normal = (stats.norm.isf(tail(level)) + stats.norm.ppf(power)) ** 2 / effect**2
     if normal > MOST:
         return None
-    n = np.arange(FEWEST, max(FEWEST, int(normal)) + 30)
-    reached = stats.nct.sf(stats.t.isf(tail(level), n - 1), n - 1, np.minimum(effect, 3.0) * np.sqrt(n)) >= power
+    n = np.arange(FEWEST_SIGNS, int(normal) + 60)
+    critical = stats.t.isf(tail(level), np.vectorize(degrees_of)(n))
+    reached = stats.nct.sf(critical, n - 1, np.minimum(effect, 3.0) * np.sqrt(n)) >= power
     found = int(n[reached][0])
     return found if found <= MOST else None

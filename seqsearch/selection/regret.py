@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from seqsearch.distribution.interval import AGREE, Interval, finite
-from seqsearch.distribution.paired import FEWEST_SEEDS as FEWEST
-from seqsearch.distribution.paired import seeds_gap
+from seqsearch.distribution.mean import ACCURACY, DIFFERENCE, FEWEST, Limits, mean_interval
 
 
 @dataclass(frozen=True)
@@ -31,9 +30,9 @@ def regret(conventional: ArrayLike, transferred: ArrayLike, level: float = 0.95)
     """Mean of ``conventional [S]`` minus ``transferred [S]``, scores of two given settings on the same orders.
 
     It speaks of these two settings on further orders of the same classes and images: which settings another search would have
-    found is not in it. The bounds are those of `seqsearch.distribution.pivot`, from `FEWEST` orders on; where single orders
-    collapse (one in ten, far off), five may all miss them, and the bounds then hold less often (docs/selection.md). The same
-    setting twice has the regret 0, and no bounds.
+    found is not in it. The bounds are those of `seqsearch.distribution.mean`; where single orders collapse (one in ten, far
+    off), few orders may all miss them, and the bounds then hold less often (docs/selection.md). The same setting twice has the
+    regret 0, and no bounds.
 
     Raises:
         ValueError: orders that do not pair, missing scores: a setting that diverged has no regret.
@@ -41,7 +40,7 @@ def regret(conventional: ArrayLike, transferred: ArrayLike, level: float = 0.95)
     a, b = finite(conventional, "scores of the setting chosen here"), finite(transferred, "scores of the transferred")
     if len(a) != len(b):
         raise ValueError(f"{len(a)} orders of one setting do not pair with {len(b)} of the other")
-    return mean_over_orders(a - b, level)
+    return mean_over_orders(a - b, DIFFERENCE, level)
 
 
 def optimism(selected: float, fresh: ArrayLike, level: float = 0.95) -> Difference:
@@ -54,10 +53,10 @@ def optimism(selected: float, fresh: ArrayLike, level: float = 0.95) -> Differen
         ValueError: missing scores.
     """
     gaps = float(finite([selected], "the score as selected")[0]) - finite(fresh, "scores on fresh orders")
-    return mean_over_orders(gaps, level)
+    return mean_over_orders(gaps, DIFFERENCE, level)
 
 
-def mean_over_orders(values: ArrayLike, level: float = 0.95) -> Difference:
+def mean_over_orders(values: ArrayLike, limits: Limits = ACCURACY, level: float = 0.95) -> Difference:
     """Mean of ``values [S]``, scores or differences of given settings, with the bounds of `regret`: over class orders alone.
 
     Raises:
@@ -69,4 +68,4 @@ def mean_over_orders(values: ArrayLike, level: float = 0.95) -> Difference:
         lacking = f"{FEWEST} class orders needed, {len(x)} there"
     elif np.ptp(x) <= AGREE:
         lacking = "it is the same in all class orders"
-    return Difference(seeds_gap(x, level), len(x), lacking)
+    return Difference(mean_interval(x, limits, level), len(x), lacking)

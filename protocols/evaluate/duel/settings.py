@@ -39,7 +39,7 @@ class DuelSettings(SearchSettings, StudySettings):
         group="what",
     )
     sequences: int = setting(
-        50, "Random sequences, one training seed each; 6 are the fewest, a mean's interval takes 30.", minimum=1,
+        50, "Random sequences, one training seed each; 6 are the fewest.", minimum=1,
         maximum=100_000, group="first",
     )  # fmt: skip
     fixed_first: bool = setting(False, "All random sequences begin with the same random task.", group="scoring")

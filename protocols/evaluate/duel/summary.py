@@ -19,8 +19,9 @@ from seqsearch.core.errors import UserError
 from seqsearch.distribution.always_valid import running_share
 from seqsearch.distribution.estimate import order_sd, training_sd
 from seqsearch.distribution.interval import AGREE, Interval
+from seqsearch.distribution.mean import DIFFERENCE, mean_interval
 from seqsearch.distribution.order_test import ExtremesTest, extremes_test
-from seqsearch.distribution.paired import Paired, Side, paired, seeds_gap
+from seqsearch.distribution.paired import Paired, Side, paired
 from seqsearch.distribution.percentile import percentile
 from seqsearch.distribution.sample_size import Needed, needed_for_claims
 from seqsearch.results.rows import TaskSequence
@@ -232,7 +233,7 @@ def _judged(
 
 def _again(side: Side, name: str, seen: float | None, table: Table, place: Interval | None = None) -> Again:
     a, b = table.mean(axis=1).tolist()
-    return Again(side, name, table.shape[1], seen, a, b, seeds_gap(table[0] - table[1]), place)
+    return Again(side, name, table.shape[1], seen, a, b, mean_interval(table[0] - table[1], DIFFERENCE), place)
 
 
 def _test(found: list[tuple[Again, float]], asked: Pairs) -> ExtremesTest | None:

@@ -38,10 +38,9 @@ def test_the_worst_gap_as_seen_is_biased_and_trained_again_it_is_not() -> None:
     assert seen["share"] > 0.7, "what was picked looks worse than it is"
 
 
-def test_on_four_seeds_nothing_is_said_since_bounds_would_miss() -> None:
-    (four,) = measured(bench.worst_case(50, 4, 0.5, skewed=True), 1000)
-    assert four["what"] == "worst again, not said"
-    assert four["share"] < 0.93
+def test_three_seeds_of_skewed_noise_are_enough_for_an_interval() -> None:
+    (three,) = measured(bench.worst_case(50, 3, 0.5, skewed=True), 300)
+    assert (three["said"], three["share"] > 0.93) == (1, True)
 
 
 def test_a_broken_interval_is_found() -> None:
@@ -57,8 +56,8 @@ def test_a_broken_interval_is_found() -> None:
     assert row["share"] < 0.85
 
 
-def test_few_sequences_tell_no_mean() -> None:
+def test_few_sequences_tell_no_outer_quantile() -> None:
     rows = {r["what"]: r for r in measured(bench.intervals_case("normal", 6), 20)}
-    assert rows["mean"]["said"] == 0
-    assert rows["above"]["said"] == 1
+    assert rows["low"]["said"] == 0
+    assert rows["mean"]["said"] == rows["above"]["said"] == 1
     assert paired([0.5], [0.4]).mean.value == pytest.approx(0.1)

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from seqsearch.distribution.contrast import Stratum, contrast, degrees_of
+from seqsearch.distribution.contrast import Stratum, contrast
 from seqsearch.distribution.parts import quantile
+from seqsearch.distribution.pivot import degrees_of
 
 RANDOM = np.array([[0.7, 0.72], [0.8, 0.78], [0.9, 0.9]])
 FOUND = np.array([[0.5, 0.6]])

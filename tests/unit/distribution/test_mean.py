@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -6,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from seqsearch.distribution.mean import FEWEST, adjusted_mean, mean_interval, needed_for_mean
+from seqsearch.distribution.mean import DIFFERENCE, FEWEST, adjusted_mean, mean_interval, needed_for_mean, of_draws
+from seqsearch.distribution.pivot import degrees_of, skewness
 
 rng = np.random.default_rng(0)
 Y = 0.7 + 0.05 * rng.normal(size=30)
@@ -20,12 +22,54 @@ def test_the_mean_and_at_least_students_t():
     assert found.half_width < 1.2 * (t.high - t.low) / 2
 
 
+def test_it_is_student_with_fewer_degrees_or_hall_whichever_reaches_further():
+    x = np.array([0.1, 0.4, 0.42, 0.45, 0.47])
+    found, error = mean_interval(x), x.std(ddof=1) / math.sqrt(5)
+    assert degrees_of(5) == 2
+    assert found.high == pytest.approx(x.mean() + stats.t.isf(0.025, 2) * error)
+    t, g = (x.mean() - mean_interval(x, (-9, 9)).low) / error, skewness(x) / math.sqrt(5)
+    assert t > stats.t.isf(0.025, 2)
+    assert t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6 == pytest.approx(stats.t.isf(0.025, 4))
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+def test_the_interval_and_its_p_agree(level):
+    draws = np.random.default_rng(3)
+    for n in (3, 5, 12):
+        x = draws.exponential(size=n)
+        found, p = mean_interval(x, (-math.inf, math.inf), level), of_draws(x)
+        assert p.p(found.low) == pytest.approx(1 - level)
+        assert p.p(found.high) == pytest.approx(1 - level)
+
+
+def test_what_all_draws_share_adds_up_in_squares_and_bounds_are_cut():
+    alone, shared = mean_interval(Y), mean_interval(Y, shared=0.03)
+    assert shared.high - shared.value == pytest.approx(math.hypot(alone.high - alone.value, 0.03))
+    assert shared.value - shared.low == pytest.approx(math.hypot(alone.value - alone.low, 0.03))
+    few = mean_interval([0.9, 0.2, -0.8], DIFFERENCE)
+    assert (few.low, few.high) == (-1.0, 1.0)
+
+
+@given(st.lists(st.floats(0, 1), min_size=FEWEST, max_size=12).filter(lambda x: np.ptp(x) > 0.01), st.floats(0, 1))
+def test_more_draws_never_take_the_interval_away(values, further):
+    assert math.isfinite(mean_interval(values).low)
+    assert math.isfinite(mean_interval([*values, further]).low)
+
+
+def test_power_for_a_fixed_effect_does_not_fall_with_a_further_draw():
+    """Within Monte Carlo error: normal and left-skewed draws, from the fewest on."""
+    draws = np.random.default_rng(4)
+    for shape in (draws.normal(size=(400, 8)), 1 - draws.exponential(size=(400, 8))):
+        seen = [np.mean([mean_interval(x[:n] + 2, (-99, 99)).low > 0 for x in shape]) for n in range(FEWEST, 9)]
+        assert all(b >= a - 0.05 for a, b in itertools.pairwise(seen)), seen
+
+
 def test_few_orders_have_no_interval():
     few, enough = mean_interval(Y[: FEWEST - 1]), mean_interval(Y[:FEWEST])
     assert few.value == pytest.approx(Y[: FEWEST - 1].mean())
     assert math.isnan(few.low)
     assert not math.isnan(enough.low)
-    assert [needed_for_mean(L) for L in (3, FEWEST, 100)] == [FEWEST - 3, 0, 0]
+    assert [needed_for_mean(n) for n in (1, FEWEST, 100)] == [FEWEST - 1, 0, 0]
 
 
 def test_where_all_agree_there_is_no_interval():
@@ -65,7 +109,8 @@ def test_an_unrelated_s_hardly_moves_the_mean():
 
 def test_s_that_tells_nothing_or_everything():
     assert math.isnan(adjusted_mean(Y, np.full(30, 0.3), 0.3).value)
-    assert math.isnan(adjusted_mean(Y[: FEWEST - 1], S[: FEWEST - 1], 0.3).value)
+    assert math.isnan(adjusted_mean(Y[:FEWEST], S[:FEWEST], 0.3).value)
+    assert math.isfinite(adjusted_mean(Y[: FEWEST + 1], S[: FEWEST + 1], 0.3).low)
     exact = adjusted_mean(0.2 + S, S, 0.3)
     assert exact.value == pytest.approx(0.5)
     assert math.isnan(exact.low)

@@ -7,7 +7,9 @@ import pytest
 from scipy import stats
 
 from seqsearch.distribution.drop import ImageShares, drop
+from seqsearch.distribution.mean import mean_interval
 from seqsearch.distribution.mean_difference import mean_accuracy, mean_difference
+from seqsearch.distribution.parts import image_covariances
 
 A, B = np.array([[0.50, 0.54, 0.55]]), np.array([[0.60, 0.62, 0.67]])
 
@@ -42,9 +44,25 @@ def test_a_mean_has_a_part_for_sequences_seeds_and_images() -> None:
     assert without.these_images
     assert not with_images.these_images
     assert with_images.value.half_width >= without.value.half_width
-    spread = [(values.mean(axis=axis).var(ddof=1) / n, n - 1) for axis, n in ((1, 4), (0, 3))]
-    expected = math.sqrt(sum(v * stats.t.ppf(0.975, d) ** 2 for v, d in spread))
-    assert without.value.half_width == pytest.approx(expected)
+    seeds = stats.t.ppf(0.975, 2) * values.mean(axis=0).std(ddof=1) / math.sqrt(3)
+    assert without.value == mean_interval(values.mean(axis=1), shared=seeds)
+
+
+def test_two_sequences_are_no_draw_and_the_interval_is_of_these_two() -> None:
+    values = np.array([[0.50, 0.54, 0.55], [0.60, 0.62, 0.67]])
+    two, three = mean_accuracy(values), mean_accuracy([*values, [0.40, 0.43, 0.45]])
+    assert (two.fixed, three.fixed, mean_difference(B, A).fixed) == (2, 0, 1)
+    seeds = stats.t.ppf(0.975, 2) * values.mean(axis=0).std(ddof=1) / math.sqrt(3)
+    assert two.value.half_width == pytest.approx(seeds)
+    assert three.value.half_width > two.value.half_width
+    assert mean_accuracy(values[:, :1]).lacking == "two sequences and one training seed: more seeds needed"
+    rng = np.random.default_rng(1)
+    right = rng.random((2, 3, 40)) < rng.random(40)  # images are easy or hard for all
+    images = ImageShares(shares(right), shares(right[:0]), np.repeat(np.arange(8), 5))
+    between = image_covariances(images.found, images.classes)[0]
+    value = mean_accuracy(images.found.sum(axis=2), images).value
+    seeds = stats.t.ppf(0.975, 2) * images.found.sum(axis=2).mean(axis=0).std(ddof=1) / math.sqrt(3)
+    assert value.half_width == pytest.approx(math.hypot(seeds, stats.t.ppf(0.975, 32) * math.sqrt(between.mean())))
 
 
 def test_without_noise_of_training_the_images_still_vary() -> None:

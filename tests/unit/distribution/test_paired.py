@@ -10,7 +10,8 @@ from scipy import stats
 
 from seqsearch.distribution.always_valid import running_share
 from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.paired import FEWEST_SIGNS, paired, quantile, seeds_gap, sign_p
+from seqsearch.distribution.mean import DIFFERENCE, mean_interval
+from seqsearch.distribution.paired import FEWEST_SIGNS, paired, quantile, sign_p
 from seqsearch.distribution.sample_size import (
     needed_on_average,
     needed_on_most,
@@ -31,7 +32,7 @@ def test_shares_signs_and_worst_gaps_of_a_small_table() -> None:
     assert (p.worst_b.number, p.worst_b.value) == (0, pytest.approx(0.4))
     assert p.beyond == pytest.approx(1 - 0.05 ** (1 / 6))
     assert p.mean.value == pytest.approx(0.5 / 6)
-    assert math.isnan(p.mean.low), "six sequences tell no mean"
+    assert p.mean.low == pytest.approx(mean_interval(np.array(a) - np.array(b), DIFFERENCE).low)
     assert (p.on_most, p.more_often, p.on_average) == ("", "", "")
 
 
@@ -74,16 +75,6 @@ def test_what_does_not_pair_is_refused() -> None:
         paired([50.0], [0.5])
 
 
-def test_one_sequence_has_an_interval_over_its_seeds() -> None:
-    i = seeds_gap([0.1, 0.2, 0.3, 0.4, 0.5])  # not skewed: Student's t
-    reach = stats.t.isf(0.025, 4) * np.std([1, 2, 3, 4, 5], ddof=1) / 10 / math.sqrt(5)
-    assert (i.value, i.half_width) == (pytest.approx(0.3), pytest.approx(reach))
-    skewed = seeds_gap([0.1, 0.1, 0.1, 0.1, 0.4])
-    assert skewed.high - skewed.value > skewed.value - skewed.low
-    assert math.isnan(seeds_gap([0.1, 0.2, 0.3, 0.4]).low)
-    assert math.isnan(seeds_gap([0.1] * 5).low)
-
-
 @pytest.mark.parametrize("p", [0.6, 0.75, 0.9, 1.0])
 @pytest.mark.parametrize("power", [0.8, 0.9])
 def test_planned_sequences_have_the_power_of_the_test_that_is_made(p: float, power: float) -> None:
@@ -99,14 +90,14 @@ def test_planned_sequences_have_the_power_of_the_test_that_is_made(p: float, pow
     assert reached(n - 1) < power
 
 
-def test_planned_sequences_of_a_mean_have_the_power_of_t() -> None:
-    n = sequences_for_mean(0.3, 0.8)
+@pytest.mark.parametrize("effect", [0.3, 0.8])
+def test_planned_sequences_of_a_mean_have_the_power_of_its_interval(effect: float) -> None:
+    n = sequences_for_mean(effect, 0.8)
     assert n is not None
-    rng = np.random.default_rng(0)
-    x = rng.normal(0.3, 1, size=(4000, n))
-    t = x.mean(axis=1) / x.std(axis=1, ddof=1) * math.sqrt(n)
-    assert (t > stats.t.isf(0.025, n - 1)).mean() == pytest.approx(0.8, abs=0.03)
-    assert sequences_for_mean(5.0, 0.9) == 30
+    x = np.random.default_rng(0).normal(effect, 1, size=(2000, n))
+    shown = [mean_interval(row, (-math.inf, math.inf)).low > 0 for row in x]
+    assert np.mean(shown) == pytest.approx(0.8, abs=0.04)
+    assert sequences_for_mean(5.0, 0.9) == FEWEST_SIGNS
     assert sequences_for_mean(1e-4, 0.9) is None
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from seqsearch.distribution.mean import DIFFERENCE, mean_interval, of_draws
 from seqsearch.distribution.runs import over_runs, pairs, told
 
 
@@ -24,13 +25,12 @@ def test_runs_that_agree_have_no_interval():
     assert "all runs agree" in over_runs([0.25] * 5).lacking
 
 
-def test_the_interval_is_student_with_fewer_degrees_and_p_is_its_own():
+def test_the_interval_is_that_of_any_mean_and_p_is_its_own():
     x = np.array([0.1, 0.4, 0.2, 0.35, 0.3])
     found = over_runs(x)
-    error, degrees = x.std(ddof=1) / math.sqrt(5), 2.0
-    reach = stats.t.isf(0.025, degrees) * error
-    assert (found.interval.low, found.interval.high) == pytest.approx((x.mean() - reach, x.mean() + reach))
-    assert found.p == pytest.approx(2 * stats.t.sf(x.mean() / error, degrees))
+    assert found.interval == mean_interval(x, DIFFERENCE)
+    assert found.p == of_draws(x).p(0.0)
+    error = x.std(ddof=1) / math.sqrt(5)
     assert found.interval.high - found.interval.low > 2 * stats.t.isf(0.025, 4) * error
 
 

@@ -65,9 +65,10 @@ def test_all_ties_and_too_few_and_none_are_said_as_they_are() -> None:
     assert "nothing is claimed over sequences" in words.headline(summary([], []))
 
 
-def test_without_thirty_sequences_the_mean_has_no_interval() -> None:
-    assert "10 more needed" in said(summary(*drawn(0.05, 20)))
-    assert "there is no interval yet" in said(summary(*drawn(0.05, 20)))
+def test_without_three_sequences_the_mean_has_no_interval() -> None:
+    assert "for an interval of the mean: 1 more needed" in said(summary(*drawn(0.05, 2)))
+    assert "there is no interval yet" in said(summary(*drawn(0.05, 2)))
+    assert "(95 % interval over class sequences and seeds)" in said(summary(*drawn(0.05, 6)))
 
 
 def test_a_worst_gap_is_said_to_be_picked_and_its_fresh_figure_beside_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -182,13 +183,14 @@ def test_notes_of_facts_hold_or_are_not_said() -> None:
     )
 
 
-def test_too_few_random_sequences_are_said(few: MethodEdge, many: MethodEdge) -> None:
-    assert words.too_few(few) == "er: too few random sequences for an interval of the mean: 25 more needed."
+def test_too_few_random_sequences_are_said(few: MethodEdge, tmp_path: Path) -> None:
+    [two] = summary(tmp_path, LOW, MIDDLE, spread(2)).methods
+    assert words.too_few(two) == "er: too few random sequences for an interval of the mean: 1 more needed."
+    assert two.estimate is not None
+    assert np.isnan(two.estimate.mean.low)
+    assert words.too_few(few) == ""
     assert few.estimate is not None
-    assert np.isnan(few.estimate.mean.low)
-    assert words.too_few(many) == ""
-    assert many.estimate is not None
-    assert np.isfinite(many.estimate.mean.low)
+    assert np.isfinite(few.estimate.mean.low)
 
 
 def test_how_many_one_end_alone_takes_is_said_where_there_is_no_verdict(few: MethodEdge, many: MethodEdge) -> None:
@@ -236,3 +238,28 @@ def test_failed_sequences_are_left_out_and_said(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ tables
+
+
+def test_after_until_mean_tails_ranks_and_places_are_of_the_planned_sequences(tmp_path: Path) -> None:
+    summary(tmp_path, LOW, MIDDLE, spread(40))
+    config = tmp_path / "run" / "config.json"
+    asked = {"until": "mean:0.05", "random_sequences": 10, "max_sequences": 100}
+    whole = json.loads(config.read_text())
+    config.write_text(json.dumps({**whole, "settings": {**whole["settings"], **asked}}))
+    s = Edge().read(tmp_path / "run").summary
+    [m] = s.methods
+    assert m.estimate is not None
+    assert m.estimate.tails is not None
+    assert m.test is not None
+    assert (m.estimate.L, m.estimate.tails.L, m.test.L) == (40, 30, 30)
+    assert m.estimate.tails.lowest == min(spread(40)[:30])
+    said = "\n".join(words.notes(s))
+    assert "After --until mean, the 95 % interval of the mean" in said
+    assert "tails are of the first 30 random sequences, which were planned before looking." in said
+    assert "all three are of the first 30 sequences, planned before --until mean looked at any" in distribution(s).lead
+
+
+def test_below_thirty_sequences_the_assumption_of_the_mean_is_printed(tmp_path: Path) -> None:
+    assumed = "Intervals of means over fewer than 30 random sequences assume that no rare one lies far off"
+    assert any(n.startswith(assumed) for n in words.notes(summary(tmp_path / "a", LOW, MIDDLE, spread(29))))
+    assert not any(n.startswith(assumed) for n in words.notes(summary(tmp_path / "b", LOW, MIDDLE, spread(30))))

@@ -106,7 +106,7 @@ def test_figures_are_those_of_the_rows() -> None:
 def test_too_few_orders_are_said_to_be_too_few() -> None:
     made = three(orders=2)
     shown = text(summarise(made.results()))
-    assert "H has no interval: 5 class orders needed, 2 there (--eval-orders, else --orders)" in shown
+    assert "H has no interval: 3 class orders needed, 2 there (--eval-orders, else --orders)" in shown
     one = Made(("a", "b"), orders=1)
     one.judged("a", [0.5])
     one.judged("b", [0.3])
