@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,11 +63,9 @@ def run(
     if finished and not damage:
         copy_files(protocol, folder.path, runtime.engine.export)
         return Ended(True, None)
-    if damage and not runtime.quiet:
-        print(shown(f"{damage}: {protocol.again}"), file=sys.stderr)
-    if changed and not runtime.quiet:
-        print(f"changed since the last session, hence trained again: {shown(', '.join(changed))}", file=sys.stderr)
-    _say_too_little_memory(prepared, runtime)
+    if not runtime.quiet:
+        _say_what_is_done_again(damage and f"{damage}: {protocol.again}", changed)
+        _say_too_little_memory(prepared, runtime)
     with Monitor(
         folder.path, folder.config["run_id"], runtime, protocol.expected(prepared), display or NoDisplay(), folder.check
     ) as monitor:  # fmt: skip
@@ -94,9 +92,16 @@ def run(
     return Ended(finished, exported, session.added)
 
 
+def _say_what_is_done_again(damage: str, changed: Iterable[str]) -> None:
+    if damage:
+        print(shown(damage), file=sys.stderr)
+    if names := ", ".join(changed):
+        print(f"changed since the last session, hence trained again: {shown(names)}", file=sys.stderr)
+
+
 def _say_too_little_memory(prepared: Prepared, runtime: Runtime) -> None:
-    """Studies of methods alone are estimated; a quiet run would not say it."""
-    if runtime.quiet or not isinstance(prepared, Study):
+    """Only of studies of methods, which are estimated."""
+    if not isinstance(prepared, Study):
         return
     with stop.interruptible():
         need = needed(prepared)

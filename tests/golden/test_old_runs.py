@@ -54,7 +54,7 @@ def test_show_and_status_open_them(runs: Path) -> None:
             assert json.loads(seqsearch("show", run, "--json").stdout)
             assert "finished" in status.output
         else:
-            assert f"seqsearch {command} --resume {run}" in shown.stderr
+            assert f"seqsearch {command} --resume {run}" in shown.output
             assert ("killed" if state == "running" else "interrupted") in status.output
 
 

@@ -105,7 +105,7 @@ def test_what_is_said_is_said_again_and_what_failed_is_compared_with_none(run: P
         assert f"<h2>{title}</h2>" in page
 
 
-def test_where_no_method_came_to_its_end_the_first_reason_of_each_is_told(tmp_path: Path) -> None:
+def test_where_no_method_came_to_its_end_the_first_reason_of_each_is_told(tmp_path: Path, run: Path) -> None:
     (tmp_path / "own.py").write_text(OWN)
     out = ["--methods", f"{tmp_path}/own.py:Fails,{tmp_path}/own.py:Never", "--seeds", "2", "--out", tmp_path / "run"]
     with (tmp_path / "own.py").open("a") as file:
@@ -113,15 +113,18 @@ def test_where_no_method_came_to_its_end_the_first_reason_of_each_is_told(tmp_pa
             "\nclass Never(SimpleCIL):\n    def fit_task(self, task):\n        raise ValueError('not at\\nall')\n"
         )
     ended = mcil(*SMALL, *out)
-    assert ended.exit_code == 0, ended.output
-    shown = CliRunner().invoke(main, ["show", str(tmp_path / "run"), "--json"])
-    for said in (" ".join(ended.output.split()), " ".join(json.loads(shown.stdout)["findings"])):
-        assert said.count("own.py:Fails: failed on order-0: RuntimeError: out of ideas (own.py:14)") == 1
-        assert said.count("own.py:Never: failed on order-0: ValueError: not at all (own.py:19)") == 1
-    assert "No method came to the end of all its runs" in ended.output
-    stats = json.loads((tmp_path / "run" / "stats.json").read_text())
-    (tmp_path / "run" / "stats.json").write_text(json.dumps({**stats, "failures": {"a": 3}}))
-    refused = CliRunner().invoke(main, ["show", str(tmp_path / "run")])
+    assert ended.exit_code == 2
+    said = " ".join(ended.stderr.split())
+    for why in (
+        "own.py:Fails' failed: RuntimeError: out of ideas (own.py:14)",
+        "own.py:Never' failed: ValueError: not at all (own.py:19)",
+    ):
+        assert f"a training went wrong: method '{why}" in said
+    assert "seqsearch: no method has a complete result: method 'own.py:" in said
+    copied = shutil.copytree(run, tmp_path / "copied")
+    stats = json.loads((copied / "stats.json").read_text())
+    (copied / "stats.json").write_text(json.dumps({**stats, "failures": {"a": 3}}))
+    refused = CliRunner().invoke(main, ["show", str(copied)])
     assert "stats.json: failures is" in refused.stderr
 
 

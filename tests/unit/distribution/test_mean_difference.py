@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from seqsearch.distribution.drop import ImageShares, drop
+from seqsearch.distribution.drop import ImageShares
 from seqsearch.distribution.mean import mean_interval
 from seqsearch.distribution.mean_difference import mean_accuracy, mean_difference
 from seqsearch.distribution.parts import image_covariances
@@ -24,15 +24,6 @@ def test_of_two_sequences_it_is_the_paired_t_interval() -> None:
     low, high = stats.ttest_rel(B[0], A[0]).confidence_interval()
     assert (found.value.value, found.value.low, found.value.high) == pytest.approx((0.1, low, high))
     assert (found.sequences, found.seeds, found.these_images, found.lacking) == ((1, 1), 3, True, "")
-
-
-def test_against_several_sequences_it_is_the_drop() -> None:
-    rng = np.random.default_rng(0)
-    right = rng.random((6, 3, 40)) < 0.6
-    images = ImageShares(shares(right[:2]), shares(right[2:]), np.repeat(np.arange(8), 5))
-    found, random = images.found.sum(axis=2), images.random.sum(axis=2)
-    known, mine = drop(found, random, images).absolute, mean_difference(found, random, images).value
-    assert (-mine.value, -mine.high, -mine.low) == pytest.approx((known.value, known.low, known.high))
 
 
 def test_a_mean_has_a_part_for_sequences_seeds_and_images() -> None:

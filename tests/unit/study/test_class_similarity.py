@@ -167,7 +167,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     for kind, says in (
         ("Raises", r"IndexError: list index.*own\.py"),
         ("Diverges", "diverged"),
-        ("Unseen", r"must be \(72, 12\)"),
+        ("Unseen", r"must be a tensor of shape \(72, 12\)"),
     ):
         with pytest.raises(UserError, match=rf"own\.py:{kind}' (failed|diverged) on all classes at once .*{says}"):
             confusion(POOL, f"{own}:{kind}")
