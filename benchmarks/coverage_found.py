@@ -1,6 +1,6 @@
 """How often the verdict on found sequences is false, how often it is reached, and how often the intervals of the drop hold.
 
-    python -m benchmarks.coverage_found [--repeats 500] [--workers 2] [--write]
+    python -m benchmarks.coverage_found [--repeats 500] [--workers 2] [--write] [--show]
 
 Nothing is trained: accuracies are drawn with known parts. A pool of 30 classes with 4 test images each; a sequence holds 10 of
 them, 2 of which (the first task) all sequences share. Found sequences have R training seeds, random ones the first of them.
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -28,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.tools import write_rows
+from benchmarks.tools import RESULTS, write_rows
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.distribution.drop import RANDOM, Drop, ImageShares, drop
 from seqsearch.distribution.parts import quantile
@@ -187,24 +188,25 @@ def rows(repeats: int, pool: ProcessPoolExecutor) -> list[Row]:
 
 
 def print_rows(found: list[Row]) -> None:
-    """By searches and random sequences the least coverage over seeds and effects, with its corner; by effects the verdicts."""
-    print("searches random   least: said absolute relative student   at                        width (even, 3 seeds)")
+    """The two tables of docs/distribution.md: verdicts, then intervals of corners where a tenth or more have one."""
+    print("| found | random | false, mean over effects | most | reached: even | left-skewed | outliers |")
+    print("|---|---|---|---|---|---|---|")
     for F, L in itertools.product(SEARCHES, RANDOMS):
-        own = [r for r in found if (r["searches"], r["random"]) == (F, L) and "absolute" in r]
-        worst = min(own, key=lambda r: float(r["absolute"]))
-        low = {k: min(float(r[k]) for r in own) for k in ("said", "absolute", "relative", "student")}
-        at = f"{worst['effects']}, {worst['seeds']} seeds"
-        [width] = [float(r["width"]) for r in own if (r["effects"], r["seeds"]) == ("even", 3)]
-        shares = f"{low['said']:>14.3f}{low['absolute']:>9.3f}{low['relative']:>9.3f}{low['student']:>8.3f}"
-        print(f"{F:>8}{L:>7}{shares}   {at:<26}{width:.3f}")
-    print("\nverdicts        " + "".join(f"{f'F {F}, L {L}':>16}" for F, L in itertools.product(SEARCHES, RANDOMS)))
-    for name in EFFECTS:
-        own = {(r["searches"], r["random"]): r for r in found if r["effects"] == name and "false" in r}
-        cells = (own[F, L] for F, L in itertools.product(SEARCHES, RANDOMS))
-        print(
-            f"{name:<16}"
-            + "".join(f"{100 * float(c['false']):>9.1f} {100 * float(c['reached']):>5.0f}%" for c in cells)
+        own = {str(r["effects"]): r for r in found if (r["searches"], r["random"]) == (F, L) and "false" in r}
+        false = [100 * float(r["false"]) for r in own.values()]
+        reached = " | ".join(f"{100 * float(own[e]['reached']):.0f}" for e in ("even", "left-skewed", "outliers"))
+        print(f"| {F} | {L} | {np.mean(false):.1f} | {max(false):.1f} | {reached} |")
+    print("\n| searches | seeds | interval in, least | drop | relative drop | drop, Student | width, even |")
+    print("|---|---|---|---|---|---|---|")
+    for F, R in itertools.product(SEARCHES, SEEDS):
+        own = [r for r in found if (r["searches"], r["seeds"]) == (F, R) and "absolute" in r]
+        frequent = [r for r in own if float(r["said"]) >= 0.1]
+        least = " | ".join(
+            f"{100 * min(float(r[k]) for r in frequent):.1f}" for k in ("absolute", "relative", "student")
         )
+        widths = [100 * float(r["width"]) for r in own if r["effects"] == "even"]
+        said = 100 * min(float(r["said"]) for r in own)
+        print(f"| {F} | {R} | {said:.1f} | {least} | {min(widths):.1f} to {max(widths):.1f} |")
 
 
 def main() -> None:
@@ -212,7 +214,11 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=500)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write benchmarks/results/coverage_found.json")
+    parser.add_argument("--show", action="store_true", help="print the tables of that file")
     a = parser.parse_args()
+    if a.show:
+        print_rows(json.loads((RESULTS / "coverage_found.json").read_text())["rows"])
+        return
     start = time.perf_counter()
     with ProcessPoolExecutor(a.workers, initializer=pin_threads) as pool:
         found = rows(a.repeats, pool)
