@@ -151,7 +151,7 @@ def _now(x: Floats) -> Bounds:
         found = [mean_interval(row[:, 0], LOOSE) for row in x]
         return np.array([i.low for i in found]), np.array([i.high for i in found])
     found = [mean_accuracy(CENTRE + SD * row).value for row in x]
-    return tuple((np.array([getattr(i, end) for i in found]) - CENTRE) / SD for end in ("low", "high"))  # type: ignore[return-value]
+    return tuple((np.array([getattr(i, end) for i in found]) - CENTRE) / SD for end in ("low", "high"))
 
 
 def _hall(draws: Floats, t: float) -> Floats:
