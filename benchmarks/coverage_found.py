@@ -33,6 +33,7 @@ from benchmarks.tools import RESULTS, write_rows
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.distribution.drop import RANDOM, Drop, ImageShares, drop
 from seqsearch.distribution.parts import quantile
+from seqsearch.distribution.pivot import degrees_of
 from seqsearch.distribution.rank_test import rank_test
 from seqsearch.training.device import pin_threads
 
@@ -177,7 +178,7 @@ def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
 def _student(d: Drop) -> float:
     """The half-width that Student's degrees of freedom for the random sequences would give."""
     random, L = d.variances[RANDOM], d.random_sequences
-    ours, student = (quantile(d.level, degrees) ** 2 * random for degrees in (min((L - 1) / 2, 1 + (L - 1) / 4), L - 1))
+    ours, student = (quantile(d.level, degrees) ** 2 * random for degrees in (degrees_of(L), L - 1))
     return math.sqrt(max(0.0, d.absolute.half_width**2 - ours + student))
 
 

@@ -96,7 +96,7 @@ class Summary:
     Nothing is claimed of a run that is not finished, so that its methods have no figures: ``unfinished`` says how far it came.
     ``steps``: how searches told candidates apart. ``held_out``: what being searched for costs a method (``--leave-one-out``).
     ``same``: why nothing differs, if it does not and that is known. ``placed``: the found sequences among the random ones, with
-    the test that the headline rests on. ``at_chance``: methods that are not told from chance.
+    the test that the headline rests on. ``at_chance``: methods that do not differ from chance.
     """
 
     run: str
