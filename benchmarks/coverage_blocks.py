@@ -5,10 +5,10 @@
 Right answers of a made-up learner come in bursts, geometric of mean L: each burst has its own chance of a right answer, drawn
 from a beta distribution with the accuracy as mean and ``concentration`` 2 (so that most bursts are right or wrong as a whole).
 A second learner shares the bursts and differs by a tenth of its errors. ``seeds``: each training has a level of its own, sd
-.01, and answers of its own. ``shift`` is given as of such a stream, and once as 0 where L is 1000: blocks are too short then.
-``used`` is the interval that is reported, ``said`` how often there is one; beside it, of the same blocks, Student's ``t`` alone
-and percentiles of a ``bootstrap`` of 999 draws. Then the settings of `benchmarks.coverage_blocks_courses`. ``--write`` stores
-benchmarks/results/coverage_blocks.json.
+.01, and answers of its own; intervals are of these trainings. ``shift`` is given as of such a stream, and once as 0 where L is
+1000: blocks are too short then. ``used`` is the interval that is reported, ``said`` how often there is one; beside it, of the
+same blocks, Student's ``t`` alone and percentiles of a ``bootstrap`` of 999 draws. Then the settings of
+`benchmarks.coverage_blocks_courses`. ``--write`` stores benchmarks/results/coverage_blocks.json.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def of_accuracy(n: int, length: float, shift: int, mean: float, repeats: int) ->
 
 def of_difference(n: int, length: float, shift: int, mean: float, seeds: int, repeats: int) -> dict[str, Any]:
     rng, used, said = np.random.default_rng(0), 0, 0
-    true = -0.1 * (1 - mean)
     for _ in range(repeats):
         p = chances(rng, n, length, mean)
         level = SEED_SD * rng.standard_normal((2, seeds, 1)) if seeds > 1 else np.zeros((2, 1, 1))
+        true = -0.1 * (1 - mean) + float(level[0].mean() - level[1].mean())
         better = p + 0.1 * (1 - p)
         a, b = (rng.random((seeds, n)) < np.stack([q] * seeds) + s for q, s in zip((p, better), level, strict=True))
         found = difference(a, b, shift) if seeds > 1 else difference(a[0], b[0], shift)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.correlation.blocks import FEWEST_BLOCKS, block_size, of_means, too_few
-from seqsearch.distribution.interval import Float64, Interval
+from seqsearch.correlation.blocks import FEWEST_BLOCKS, BlockInterval, block_size, of_accuracy, of_difference, too_few
+from seqsearch.distribution.interval import UNKNOWN, Float64, Interval
 from seqsearch.results.rows import Row
 
 LEVEL = 0.95
@@ -52,11 +52,16 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Told:
-    """A figure with its interval, and the ``blocks`` of the stream behind it; ``lacking``: why it has none, else empty."""
+    """A figure with its intervals, and the ``blocks`` of the stream behind them.
+
+    ``interval``: conditional on these training seeds; ``lacking``: why there is none, else empty. ``over_seeds``: for other
+    training seeds as well; NaN bounds below three seeds.
+    """
 
     interval: Interval
     lacking: str = ""
     blocks: int = 0
+    over_seeds: Interval = UNKNOWN
 
     @property
     def sign(self) -> int:
@@ -72,17 +77,23 @@ def blocks_of(rows: Sequence[Row]) -> Blocks:
 
 
 def mean(blocks: Blocks, shift: int) -> Told:
-    """Accuracy, mean over seeds: over stretches of the stream as long as this, and over training seeds if there are several."""
+    """Accuracy, mean over seeds."""
     means, size, lacking = blocks.means(shift)
-    found = of_means(blocks.accuracy, [means], size, LEVEL, lacking)
-    return Told(found.interval, found.lacking, found.blocks)
+    return _told(of_accuracy(blocks.accuracy, means, size, LEVEL, lacking))
 
 
-def difference(a: Blocks, b: Blocks, shift: int, together: int = 1) -> Told:
-    """First minus second on the same samples; one of so many intervals that hold ``together`` (Sidak)."""
+def difference(a: Blocks, b: Blocks, shift: int, together: int = 1, same_trainings: bool = False) -> Told:
+    """First minus second on the same samples; one of so many intervals that hold ``together`` (Sidak).
+
+    ``same_trainings``: both are of one learner, judged in two ways.
+    """
     (x, size, lacking), (y, _, _) = a.means(shift), b.means(shift)
-    value = a.accuracy - b.accuracy
     if not lacking and x.shape[1] != y.shape[1]:
         lacking = "they were judged on other samples"
-    found = of_means(value, [x, -y], size, float(LEVEL ** (1 / max(1, together))), lacking)
-    return Told(found.interval, found.lacking, found.blocks)
+    level = float(LEVEL ** (1 / max(1, together)))
+    paired = same_trainings and len(x) == len(y)
+    return _told(of_difference(a.accuracy - b.accuracy, x, y, size, level, lacking, paired))
+
+
+def _told(found: BlockInterval) -> Told:
+    return Told(found.interval, found.lacking, found.blocks, found.over_seeds)

@@ -12,6 +12,7 @@ import numpy as np
 
 from protocols.online.intervals import Blocks, Told, blocks_of, difference, mean
 from protocols.online.reading import OnlineResults
+from seqsearch.distribution.interval import Interval
 from seqsearch.results.rows import Row
 
 HELD_OUT = -1
@@ -65,7 +66,8 @@ class Learned:
 class Pair:
     """Two learners: ``online`` and ``future``, first minus second, on the same samples. All intervals of a run hold together.
 
-    ``flips``: whether near-future accuracy turns their order round, beyond noise on both sides.
+    ``flips``: whether near-future accuracy turns their order round, beyond noise on both sides, with these training seeds;
+    ``flips_over_seeds``: with others as well, "not told" below three seeds.
     """
 
     first: str
@@ -76,8 +78,17 @@ class Pair:
     @property
     def flips(self) -> Flip:
         """See the class."""
-        a, b = self.online.sign, self.future.sign
-        return "not told" if not (a and b) else "same" if a == b else "flips"
+        return _order(self.online.interval, self.future.interval)
+
+    @property
+    def flips_over_seeds(self) -> Flip:
+        """See the class."""
+        return _order(self.online.over_seeds, self.future.over_seeds)
+
+
+def _order(online: Interval, future: Interval) -> Flip:
+    a, b = online.sign, future.sign
+    return "not told" if not (a and b) else "same" if a == b else "flips"
 
 
 @dataclass(frozen=True)
@@ -152,7 +163,7 @@ def _learned(label: str, rows: ByKey, shift: int) -> Learned:
     held_out = rows.get((0, 0, HELD_OUT, "holdout", 0))
     return Learned(
         label, next((r["status"] for r in flat if r["status"] != "ok"), "ok"), len({r["seed"] for r in flat}), at, published,
-        difference(now, later, shift) if shift and now and later else None,
+        difference(now, later, shift, same_trainings=True) if shift and now and later else None,
         _figure(blocks_of(held_out), shift) if held_out else None,
         _a_step(flat, "updates"), _a_step(flat, "spent"), _a_step(flat, "learning_seconds"),
         max((r["state_bytes"] for r in flat if r["state_bytes"] is not None), default=None),

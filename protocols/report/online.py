@@ -11,7 +11,7 @@ from protocols.online.intervals import Told
 from protocols.online.summary import Figure, Learned, Summary
 from protocols.report import online_blind as blind
 from protocols.report import online_words as words
-from protocols.report.online_cells import absent, baseline, checked, status, tables, whole
+from protocols.report.online_cells import absent, baseline, checked, has_bounds, status, tables, whole
 from protocols.report.online_plots import charts
 from protocols.report.page import plain, write_summary
 from protocols.report.tables import told
@@ -66,7 +66,8 @@ def to_json(s: Summary) -> dict[str, Any]:
             "ranking": [x.label for x in whole(s)],
             "ranking_online": [x.label for x in sorted(whole(s), key=lambda x: (-x.at[0].accuracy, x.label))],
             "pairs": [
-                {"first": p.first, "second": p.second, "online": _told(p.online), "future": _told(p.future), "order": p.flips}
+                {"first": p.first, "second": p.second, "online": _told(p.online), "future": _told(p.future), "order": p.flips,
+                 "order_over_seeds": p.flips_over_seeds}
                 for p in s.pairs
             ],
             "shuffled": [
@@ -123,6 +124,7 @@ def _told(t: Told | None) -> dict[str, Any] | None:
             "low": t.interval.low,
             "high": t.interval.high,
             "lacking": t.lacking,
+            "over_seeds": {"low": t.over_seeds.low, "high": t.over_seeds.high} if has_bounds(t.over_seeds) else None,
         }
     )
 

@@ -10,7 +10,10 @@ from protocols.online.summary import Figure, Learned, Pair, Shuffled, Summary
 from protocols.report.edge_cells import interval, signed
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent
+from seqsearch.distribution.interval import Interval
 
+OVER_SEEDS = "Over training seeds"
+"""The table of intervals that are for other training seeds as well."""
 MOST_PAIRS = 30
 """Rows of the table of pairs: those that flip first."""
 SAID = {"flips": "flips", "same": "same order", "not told": "not told"}
@@ -54,9 +57,14 @@ def figure(f: Figure | None) -> str:
     return "-" if f is None else interval(f.told.interval)
 
 
-def points(t: Told | None) -> str:
-    """A difference in points, with its interval."""
-    return "-" if t is None or not math.isfinite(t.interval.value) else signed(t.interval)
+def points(t: Told | None, seeds: bool = False) -> str:
+    """A difference in points, with its interval; ``seeds``: that for other training seeds as well."""
+    return "-" if t is None or not math.isfinite(t.interval.value) else signed(t.over_seeds if seeds else t.interval)
+
+
+def has_bounds(interval: Interval) -> bool:
+    """The interval is known."""
+    return math.isfinite(interval.low)
 
 
 def per_step(value: float | None, scale: float = 1.0) -> str:
@@ -66,7 +74,7 @@ def per_step(value: float | None, scale: float = 1.0) -> str:
 
 def tables(s: Summary) -> list[Cells]:
     """All that have rows."""
-    return [t for t in (overview(s), by_shift(s), pairs(s), shuffled(s)) if t.rows]
+    return [t for t in (overview(s), by_shift(s), pairs(s), over_seeds(s), shuffled(s)) if t.rows]
 
 
 # ------------------------------------------------------------------------------------------------ learners
@@ -133,10 +141,32 @@ def pairs(s: Summary) -> Cells:
     rows = [(f"{p.first} - {p.second}", points(p.online), points(p.future), order(p)) for p in there[:MOST_PAIRS]]
     left = f" {count(len(there) - MOST_PAIRS, 'further pair')}: --json." if len(there) > MOST_PAIRS else ""
     lead = (
-        "First minus second, points, on the same samples. The intervals of all pairs hold together (95 %). Flips: both differ "
+        "First minus second, points, on the same samples, conditional on these training seeds. The intervals of all pairs hold "
+        "together (95 %). A trend that both learners share cancels. Flips: both differ "
         f"from 0, with opposite signs. Not told: one of them may be 0.{left}"
     )
     return Cells("Rankings, pair by pair", lead, ("Pair", "online", f"S = {s.shift:,}", "order"), tuple(rows))
+
+
+def over_seeds(s: Summary) -> Cells:
+    """Intervals for other training seeds as well, of learners and pairs with three seeds or more; of an unfinished run, none."""
+    rows = []
+    for x in whole(s) if s.run.finished else []:
+        found = [x.at[shift].told.over_seeds for shift in dict.fromkeys((0, s.shift))]
+        if any(map(has_bounds, found)):
+            kept = interval(x.retention.told.over_seeds) if x.retention else "-"
+            rows.append((x.label, *map(interval, found), points(x.drop, seeds=True), kept, "-"))
+    for p in told_first(s.pairs)[:MOST_PAIRS] if s.run.finished and s.shift else []:
+        if any(has_bounds(t.over_seeds) for t in (p.online, p.future)):
+            both = (points(t, seeds=True) for t in (p.online, p.future))
+            rows.append((f"{p.first} - {p.second}", *both, "-", "-", SAID[p.flips_over_seeds]))
+    lead = (
+        "As above, with intervals that hold for other training seeds as well, drawn independently for each learner. They assume "
+        "that accuracies of different seeds are about normal."
+    )
+    future = [f"S = {s.shift:,} [95 %]"] if s.shift else []
+    headings = ("Learner, or pair", "online [95 %]", *future, "drop [95 %]", "retention [95 %]", "order")
+    return Cells(OVER_SEEDS, lead, headings, tuple(rows))
 
 
 # ------------------------------------------------------------------------------------------------ shuffled

@@ -8,21 +8,32 @@ from collections.abc import Sequence
 from protocols.online.intervals import Told
 from protocols.online.summary import Pair, Summary
 from protocols.report import online_blind as blind
-from protocols.report.online_cells import absent, ahead, baseline, checked, learners, played, points, status, whole
+from protocols.report.online_cells import (
+    OVER_SEEDS,
+    absent,
+    ahead,
+    baseline,
+    checked,
+    has_bounds,
+    learners,
+    played,
+    points,
+    status,
+    whole,
+)
 from protocols.report.online_shift import how_chosen
 from protocols.report.text import cost, count, enumerated
 from seqsearch.core.text import shown
+from seqsearch.distribution.drop import FEWEST_OVER
 from seqsearch.distribution.interval import shows
 
 NAMED = 3
 """Pairs that a sentence names, and half as many as learners."""
-FEW_SEEDS = 5
-"""Of fewer, quantiles of Student's distribution make intervals much wider."""
 CONDITIONS = (
-    "over stretches of a stream like this one, as long, and over training seeds where a learner has several. They hold for "
-    "these classes, this split into search part, main part and holdout, these settings and this S. What another stream, another "
-    "order of the same samples, S chosen on other samples, or drift slower than a block would show is in no interval"
+    "They are conditional on these training seeds, and on how accuracy changes along this stream. They hold for other samples of "
+    "these classes, with this split into search part, main part and holdout, these settings and this S"
 )
+ELSEWHERE = "Another stream, another order of the same samples, and S chosen on other samples are in no interval"
 
 
 # ------------------------------------------------------------------------------------------------ headline
@@ -105,6 +116,7 @@ def findings(s: Summary) -> list[str]:
         blind.against_chance(s),
         *blind.below(s),
         turned(s),
+        over_seeds(s),
         dropped(s),
         *by_order(s),
         *failed(s),
@@ -121,6 +133,21 @@ def turned(s: Summary) -> str:
         return ""
     of = "the one pair" if len(s.pairs) == 1 else f"{n} of {len(s.pairs)} pairs"
     return f"The means of {of} change their order without an interval that tells it: this may be noise."
+
+
+def over_seeds(s: Summary) -> str:
+    """Which rankings that flip with these training seeds flip with others as well; empty below three seeds."""
+    flips = [p for p in s.pairs if p.flips == "flips"]
+    known = [p for p in flips if has_bounds(p.online.over_seeds) and has_bounds(p.future.over_seeds)]
+    if not known:
+        return ""
+    wider = [p for p in known if p.flips_over_seeds == "flips"]
+    said = f"The headline is conditional on these training seeds. Over other training seeds as well, {len(wider)} of "
+    named = [f"{first} - {second}" for first, second in map(_ordered, wider[:NAMED])]
+    more = f" and {len(wider) - NAMED} more" if len(wider) > NAMED else ""
+    return f"{said}{count(len(known), 'ranking')} that flip {'flips' if len(wider) == 1 else 'flip'}" + (
+        f": {enumerated(named)}{more}." if wider else "; --seeds adds seeds."
+    )
 
 
 def dropped(s: Summary) -> str:
@@ -210,12 +237,17 @@ def notes(s: Summary) -> list[str]:
 
 
 def conditional(s: Summary) -> str:
-    """What intervals are of; empty where there is none."""
+    """What intervals are conditional on; empty where there is none."""
     blocks = {t.blocks for t in _told(s) if not t.lacking and t.blocks}
     if not blocks:
         return ""
     number = f"{min(blocks):,}" if len(blocks) == 1 else f"{min(blocks):,} to {max(blocks):,}"
-    return f"Intervals are 95 %, of {number} blocks of samples each, because neighbouring samples are correlated: {CONDITIONS}."
+    wider = any(has_bounds(t.over_seeds) for t in _told(s))
+    others = f' Those of "{OVER_SEEDS}" hold for other training seeds as well.' if wider else ""
+    return (
+        f"95 % intervals rest on {number} blocks of samples, because neighbouring samples are correlated. "
+        f"{CONDITIONS}.{others} {ELSEWHERE}."
+    )
 
 
 def seeds(s: Summary) -> list[str]:
@@ -225,8 +257,9 @@ def seeds(s: Summary) -> list[str]:
     text = (
         f"Accuracies are means over {count(most, 'training seed')}"
         if most > 1
-        else "Each learner was trained with one seed: all figures and verdicts are of these trainings"
+        else "Each learner was trained with one seed"
     )
     text += " (one of learners that draw nothing)" if most > 1 and 1 in numbers else ""
-    wide = "; with so few, intervals that are over seeds, too, are wide: --seeds" if 1 < most < FEW_SEEDS else ""
-    return [f"{text}{wide}."]
+    return [
+        text + (f"; intervals for other training seeds need {FEWEST_OVER}: --seeds." if most < FEWEST_OVER else ".")
+    ]

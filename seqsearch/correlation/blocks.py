@@ -1,15 +1,18 @@
 """Intervals of accuracies over a stream whose samples are correlated: by blocks of samples that follow each other.
 
-The stream is cut into G blocks of B samples, B = max(1000, 4 S) for shift S, shortened to n / 20 where the stream is short, never
-below max(100, S). Below 20 blocks nothing is said (``lacking``). ``shift`` is the one that `seqsearch.correlation.shift` chose
-for the stream, also for accuracies at shift 0: it says how far the correlation reaches. What is longer than a block cannot be
-seen from the answers alone. Block means are taken for independent; a correlation r > 0 with the next block widens the interval
-by sqrt((1 + f) / (1 - f)), f = r + min(r, 1 / sqrt(G)). Where r is above `MOST_DEPENDENCE`, also of blocks merged to 20,
-there is no interval: accuracy that grows along the stream makes blocks depend, too.
+The stream is cut into G blocks of B samples, B = max(1000, 4 S) for shift S, shortened to n / 20 where the stream is short,
+never below max(100, S). Below 20 blocks there is no interval (``lacking``). ``shift`` is the one that
+`seqsearch.correlation.shift` chose for the stream, also for accuracies at shift 0: it says how far the correlation reaches.
+What is longer than a block cannot be seen from the answers alone.
 
-Population: stretches of this length of the same kind of stream, with the same learner (this training) unless several seeds were
-given; then also seeds, drawn anew for each learner. Intervals are Student's and Hall's together
-(`seqsearch.distribution.pivot`): percentiles of a bootstrap of 20 blocks cover less (docs/shift.md).
+Training seeds are averaged within each block, and differences are taken there: a trend that two learners share cancels. The
+interval is conditional on these trainings, and on the course of the accuracy (or difference) along the stream: it holds for
+other samples along this course. From three seeds on there is a second one, ``over_seeds``, for seeds that are drawn anew. A
+further seed takes neither away. Block means vary about a fixed course no more than about their mean, so that a course makes the
+interval too wide rather than too narrow. For another stretch of the stream the course may be another one: a correlation r > 0
+with the next block widens the interval by sqrt((1 + f) / (1 - f)), f = r + min(r, 1 / sqrt(G)), r at most `MOST_DEPENDENCE`.
+Intervals are Student's and Hall's together (`seqsearch.distribution.pivot`): percentiles of a bootstrap of 20 blocks cover less
+(docs/shift.md).
 """
 
 from __future__ import annotations
@@ -22,29 +25,32 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqsearch.core.errors import UserError
-from seqsearch.distribution.interval import Float64, Interval
+from seqsearch.distribution.drop import FEWEST_OVER
+from seqsearch.distribution.interval import AGREE, Float64, Interval
 from seqsearch.distribution.parts import banerjee, quantile
 from seqsearch.distribution.pivot import Pivot
 
 FEWEST_BLOCKS, SHORTEST_BLOCK = 20, 100
 USUAL_BLOCK = 1000
 MOST_DEPENDENCE = 0.5
-"""Correlation of a block's mean with the next one's, above which 20 blocks say nothing; by measured coverage."""
+"""Correlation of a block's mean with the next one's that counts at most: what is above is taken for a course."""
 FEWEST_ERRORS = 5
 """Blocks with at least one right, and one wrong answer: of fewer, how often they occur cannot be seen."""
 
 
 @dataclass(frozen=True)
 class BlockInterval:
-    """A figure of a stream with its interval; NaN bounds where ``lacking`` says why.
+    """A figure of a stream with its interval, conditional on these trainings and this course.
 
-    ``blocks`` of ``block`` samples each (some have one more). ``seeds``: trainings it is over; 1: it is of these ones.
+    Bounds are NaN where ``lacking`` says why. ``blocks`` of ``block`` samples each (some have one more). ``seeds``: trainings it
+    is a mean of. ``over_seeds``: for training seeds that are drawn anew; NaN bounds below `FEWEST_OVER` seeds.
     """
 
     interval: Interval
     blocks: int
     block: int
-    seeds: int = 1
+    seeds: int
+    over_seeds: Interval
     lacking: str = ""
 
 
@@ -98,14 +104,13 @@ def accuracy(correct: ArrayLike, shift: int, level: float = 0.95) -> BlockInterv
         UserError: as of `block_means`.
     """
     means, block, lacking = block_means(correct, shift)
-    return of_means(float(np.asarray(correct).mean()), [means], block, level, lacking)
+    return of_accuracy(float(np.asarray(correct).mean()), means, block, level, lacking)
 
 
 def difference(a: ArrayLike, b: ArrayLike, shift: int, level: float = 0.95) -> BlockInterval:
     """Accuracy of a less that of b on the same samples: each ``[n]``, or ``[R, n]`` with R seeds of its own.
 
-    With one seed each it is of these two trainings. From two seeds of both on, it is of the learners: over seeds that are drawn
-    anew, independently for a and b, and over stretches of the stream.
+    ``over_seeds`` is for seeds that are drawn independently for a and b.
 
     Raises:
         UserError: as of `block_means`; different samples; or seeds of only one of them.
@@ -126,7 +131,7 @@ def _seeds(correct: ArrayLike) -> int:
 
 def _difference(one: Means, other: Means, level: float) -> BlockInterval:
     (a, x, block, lacking), (b, y, _, _) = one, other
-    return of_means(float(np.asarray(a).mean() - np.asarray(b).mean()), [x, -y], block, level, lacking)
+    return of_difference(float(np.asarray(a).mean() - np.asarray(b).mean()), x, y, block, level, lacking)
 
 
 def all_pairs(
@@ -165,36 +170,39 @@ def _rare(means: Float64) -> str:
     return "" if mixed >= FEWEST_ERRORS else f"only {mixed} blocks hold a right, or a wrong answer"
 
 
-def of_means(value: float, sides: list[Float64], block: int, level: float = 0.95, lacking: str = "") -> BlockInterval:
-    """Interval of ``value``: of one accuracy, whose block means ``[R, G]`` are the only side, or of a difference, the second
-    side being the negative block means of what is subtracted.
+def of_accuracy(value: float, means: Float64, block: int, level: float = 0.95, lacking: str = "") -> BlockInterval:
+    """Of an accuracy with block means ``[R, G]``. ``lacking``: why there can be no interval, if that is known already."""
+    return _of_sides(value, [means], (0.0, 1.0), block, level, lacking or _rare(means))
 
-    A side of one seed is taken as it is: of a learner that draws nothing, or of this training. ``lacking``: why nothing can
-    be said, if that is known already.
+
+def of_difference(
+    value: float, a: Float64, b: Float64, block: int, level: float = 0.95, lacking: str = "", same_trainings: bool = False
+) -> BlockInterval:  # fmt: skip
+    """Of a difference, by the block means ``[R, G]`` of both sides on the same samples.
+
+    A side of one seed is taken as it is: of a learner that draws nothing, or of this training. ``same_trainings``: each seed of
+    ``a`` is the training of that seed of ``b``, judged in another way.
     """
-    seeds, G = max(len(s) for s in sides), sides[0].shape[1]
-    if not lacking and len(sides) == 1:
-        lacking = _rare(sides[0])
-    if not lacking and seeds == 1 and len(sides) == 2 and float(np.ptp(sides[0] + sides[1])) == 0:
+    if not lacking and float(np.ptp(a.mean(axis=0) - b.mean(axis=0))) <= AGREE:
         lacking = "the two are right in the same blocks equally often"
+    sides = [a - b] if same_trainings and not lacking else [a, -b]
+    return _of_sides(value, sides, (-1.0, 1.0), block, level, lacking)
+
+
+def _of_sides(
+    value: float, sides: list[Float64], possible: tuple[float, float], block: int, level: float, lacking: str
+) -> BlockInterval:
+    """Of the sum of the means of ``sides [R, G]``, whose seeds are drawn independently."""
+    seeds, G = max(len(s) for s in sides), sides[0].shape[1]
     if lacking:
-        return BlockInterval(Interval(value), G, block, seeds, lacking)
+        return BlockInterval(Interval(value), G, block, seeds, Interval(value), lacking)
     series = np.sum([s.mean(axis=0) for s in sides], axis=0)
-    widest = max(r := dependence(series), dependence(_merged(series)))
-    if widest > MOST_DEPENDENCE:
-        reason = (
-            f"blocks of {block} depend on each other (r = {widest:.2f}): accuracy changes, or the shift is too short"
-        )
-        return BlockInterval(Interval(value), G, block, seeds, reason)
-    around = _widened(value, Pivot.of_mean(series), max(0.0, r + min(r, 1 / math.sqrt(G))), level)
-    found = _over_seeds(around, sides, G - 1, level) if seeds > 1 else around
-    if (within := _bounded(found, len(sides))) is None:
-        fewest = min((len(s) for s in sides if len(s) > 1), default=1)
-        reason = f"{fewest} training seeds tell too little: {fewest + 1} or more are needed"
-        if _bounded(around, len(sides)) is None:
-            reason = f"{G} blocks of {block} tell too little: a longer stream is needed"
-        return BlockInterval(Interval(value), G, block, seeds, reason)
-    return BlockInterval(within, G, block, seeds)
+    r = min(max(0.0, dependence(series)), MOST_DEPENDENCE)
+    around = _widened(value, Pivot.of_mean(series), r + min(r, 1 / math.sqrt(G)), level)
+    if not math.isfinite((found := _bounded(around, *possible)).low):
+        lacking = f"{G} blocks of {block} tell too little: a longer stream is needed"
+    over = _bounded(_over_seeds(around, sides, G - 1, level), *possible)
+    return BlockInterval(found, G, block, seeds, over, lacking)
 
 
 def _widened(value: float, pivot: Pivot, dependent: float, level: float) -> Interval:
@@ -205,23 +213,17 @@ def _widened(value: float, pivot: Pivot, dependent: float, level: float) -> Inte
 
 
 def _over_seeds(around: Interval, sides: list[Float64], degrees: float, level: float) -> Interval:
-    """The interval ``around``, of these trainings, with the variance of training seeds added."""
-    parts = [(float(s.mean(axis=1).var(ddof=1)) / len(s), len(s) - 1.0) for s in sides if len(s) > 1]
+    """The interval ``around``, of these trainings, with the variance of training seeds added; NaN bounds with too few seeds."""
+    drawn = [s.mean(axis=1) for s in sides if len(s) > 1]
+    if min(map(len, drawn), default=0) < FEWEST_OVER:
+        return Interval(around.value)
+    parts = [(float(accuracies.var(ddof=1)) / len(accuracies), len(accuracies) - 1.0) for accuracies in drawn]
     reach = max(around.value - around.low, around.high - around.value)
     return banerjee(around.value, [((reach / quantile(level, degrees)) ** 2, degrees), *parts], level)
 
 
-def _bounded(found: Interval, sides: int) -> Interval | None:
-    """Within what is possible: [0, 1] for an accuracy, [-1, 1] for a difference; None where that says nothing."""
-    least = 0.0 if sides == 1 else -1.0
-    if found.low <= least and found.high >= 1:
-        return None
-    return Interval(found.value, max(least, found.low), min(1.0, found.high))
-
-
-def _merged(means: Float64) -> Float64:
-    """Neighbouring blocks merged to 20 to 39."""
-    step = len(means) // FEWEST_BLOCKS
-    whole = len(means) // step * step
-    merged: Float64 = means[:whole].reshape(-1, step).mean(axis=1)
-    return merged
+def _bounded(found: Interval, least: float, most: float) -> Interval:
+    """Within what is possible; NaN bounds where the interval holds all of that, or has none."""
+    if not math.isfinite(found.low) or (found.low <= least and found.high >= most):
+        return Interval(found.value)
+    return Interval(found.value, max(least, found.low), min(most, found.high))

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from protocols.online.summary import Summary
+from protocols.online.summary import Pair, Summary
 from protocols.report import online, online_blind, online_words
-from protocols.report.online_cells import baseline, overview, pairs, shuffled
+from protocols.report.online_cells import baseline, over_seeds, overview, pairs, shuffled
 from protocols.running.protocol import Exported
 from tests.unit.report.online_rows import BLIND, Made, pair, told
 
@@ -86,12 +86,42 @@ def test_means_that_change_order_within_noise_are_called_noise() -> None:
 
 def test_intervals_say_what_they_are_of_and_where_there_is_none_why() -> None:
     shown = text(two().summary([pair("fifo", "uniform", 0.3, -0.15)]))
-    assert "20 blocks of samples each, because neighbouring samples are correlated: over stretches of a stream" in shown
+    assert (
+        "rest on 20 blocks of samples, because neighbouring samples are correlated. They are conditional on these"
+        in shown
+    )
     reasons = [pair("a", "b", 0.3, -0.15, math.nan)] * 2
     reasons += [replace(pair("a", "b", 0.3, 0.2), online=told(0.1, lacking=f"reason {i}")) for i in range(5)]
     shown = text(two().summary(reasons))
     assert "too few blocks / " in shown
     assert "further reasons: --json." in shown
+
+
+def seen(first: str, second: str, online: float, future: float, half: float) -> Pair:
+    """A pair whose intervals over seeds have another half-width."""
+    found = pair(first, second, online, future)
+    sides = (replace(t, over_seeds=told(t.interval.value, half).interval) for t in (found.online, found.future))
+    return Pair(first, second, *sides)
+
+
+def test_flips_over_training_seeds_are_a_statement_of_their_own() -> None:
+    s = two().summary([seen("fifo", "uniform", 0.3, -0.15, 0.05), seen("a", "b", 0.3, -0.15, 0.2)])
+    shown = text(s)
+    assert "Near-future accuracy turns 2 of 2 pairs round" in shown
+    assert "Over other training seeds as well, 1 of 2 rankings that flip flips: fifo - uniform." in shown
+    assert 'Those of "Over training seeds" hold for other training seeds as well.' in shown
+    orders = {row[0]: row[-1] for row in over_seeds(s).rows}
+    assert orders == {"fifo - uniform": "flips", "a - b": "not told"}
+    json_pairs = online.to_json(s)["pairs"]
+    assert [p["order_over_seeds"] for p in json_pairs] == ["flips", "not told"]
+    assert json_pairs[0]["online"]["over_seeds"] == pytest.approx({"low": 0.25, "high": 0.35})
+
+
+def test_one_seed_has_no_statement_over_seeds() -> None:
+    s = two().summary([pair("fifo", "uniform", 0.3, -0.15)])
+    assert not over_seeds(s).rows
+    assert "Over other training seeds" not in text(s)
+    assert "intervals for other training seeds need 3: --seeds." in text(s)
 
 
 def test_without_shift_there_is_nothing_to_flip() -> None:
