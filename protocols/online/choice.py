@@ -1,4 +1,4 @@
-"""The shift S of a study: chosen on the search part, where the blind classifier is no better than chance from there on."""
+"""The shift S of a study: chosen on the search part, where kappa of the blind classifier stays near its plateau from there on."""
 
 from __future__ import annotations
 

@@ -8,8 +8,11 @@ classifier does about as well as a random one, read from a figure. Here, with ka
     plateau(k) = mean of kappa(k, S) over the longest shifts: half the longest and above
 
 S is the smallest from which on, at ALL longer shifts that were tried, the upper confidence bound of kappa(k, S) - plateau(k) is
-below ``tol`` for every k; multiples of the batch, refined between the points of the grid. What is left at the longest shifts is
-drift of the class prior, which no shift takes away: it is reported, and above ``MOST_PLATEAU`` no shift is given.
+below ``tol`` for every k; multiples of the batch, refined between the points of the grid. Beyond it labels may recur, as in a
+stream that is periodic: up to `SCANNED` shifts, evenly spaced, are scanned with the shortest window (all multiples of the batch
+of a short stream), and a shift is tried as well where the lower bound of kappa - plateau, corrected for the number of scanned
+shifts, is above ``tol``. To ask the upper bound of so many shifts would leave noise above ``tol``. What is left at the longest
+shifts is drift of the class prior, which no shift takes away: it is reported, and above ``MOST_PLATEAU`` no shift is given.
 
 Selection. The best k is chosen by the same samples, so that K*(S) is too high on average. The bound is the highest of the bounds
 of all k: it lies above the largest true value in at least as many cases as each lies above its own, without a correction; so do
@@ -44,6 +47,8 @@ PAPER_SHIFTS = {"cglm": 256, "cloc": 16384}
 FEWEST_BLOCKS, MOST_BLOCKS, SHORTEST_BLOCK = 20, 200, 1000
 LONGEST_WINDOW, FEWEST_WINDOWS = 1000, 1000
 MOST_PLATEAU = 0.1
+SCANNED, MOST_COMPARED = 256, 10**9
+"""Shifts at which recurrences are looked for; labels times shifts at most."""
 PARTS = 16
 """Shifts tried between two points of the grid, at a time."""
 
@@ -178,12 +183,15 @@ def _choose(
     bounds = _bounds(shares, base, asked.level)
     tried = dict(zip(kept, bounds, strict=True))
     gains = dict(zip(kept, gain.T, strict=True))
-    while between := _between(tried, asked.tol, asked.batch, far[0]):
-        more, shares = judged.curve(between)
-        tried |= dict(zip(between, _bounds(shares, base, asked.level), strict=True))
-        gains |= dict(zip(between, more.T, strict=True))
+    recurring = _recurring(judged, base[:1], _smallest(tried, asked.tol), kept[-1], asked)
+    asking = recurring or _between(tried, asked.tol, asked.batch, far[0])
+    while asking:
+        more, shares = judged.curve(asking)
+        tried |= dict(zip(asking, _bounds(shares, base, asked.level), strict=True))
+        gains |= dict(zip(asking, more.T, strict=True))
+        asking = _between(tried, asked.tol, asked.batch, far[0])
     plateau = float(base.mean(axis=1).max())
-    shift, reason = _verdict(tried, asked.tol, plateau, far[0])
+    shift, reason = _verdict(tried, asked.tol, plateau, far[0], recurring)
     order = tuple(sorted(tried))
     table = np.array([gains[S] for S in order]).T
     return replace(
@@ -211,6 +219,18 @@ def _smallest(tried: dict[int, float], tol: float) -> int | None:
     return found
 
 
+def _recurring(judged: _Judged, base: Float64, found: int | None, last: int, asked: ShiftChoice) -> tuple[int, ...]:
+    """Shifts after ``found``, up to ``last``, at which the shortest window surely beats its plateau ``base [1, G]``."""
+    most = max(1, min(SCANNED, MOST_COMPARED // len(judged.y)))
+    spacing = asked.batch * -(-last // (asked.batch * most))
+    scanned = () if found is None else tuple(range((found // spacing + 1) * spacing, last + 1, spacing))
+    if not scanned:
+        return ()
+    _, shares = replace(judged, windows=judged.windows[:1]).curve(scanned)
+    lower = -_bounds(-shares, -base, 1 - (1 - asked.level) / len(scanned))
+    return tuple(S for S, bound in zip(scanned, lower, strict=True) if bound > asked.tol)
+
+
 def _between(tried: dict[int, float], tol: float, batch: int, far: int) -> tuple[int, ...]:
     """Multiples of the batch between the smallest shift that will do and the one before; none where they are neighbours."""
     found = _smallest(tried, tol)
@@ -220,10 +240,14 @@ def _between(tried: dict[int, float], tol: float, batch: int, far: int) -> tuple
     return tuple(sorted({int(b) * batch for b in np.linspace(low, high, min(PARTS, high - low) + 1)[1:-1].round()}))
 
 
-def _verdict(tried: dict[int, float], tol: float, plateau: float, far: int) -> tuple[int | None, str]:
+def _verdict(
+    tried: dict[int, float], tol: float, plateau: float, far: int, recurring: tuple[int, ...]
+) -> tuple[int | None, str]:
     found = _smallest(tried, tol)
     if plateau > MOST_PLATEAU:
         return None, f"blind kappa is {plateau:.3f} at the longest shifts: give longer shifts, if the stream allows"
+    if (found is None or found >= far) and recurring:
+        return None, f"labels recur {recurring[-1]:,} samples later: give longer shifts, if the stream allows"
     if found is None or found >= far:
         least = min(bound for S, bound in tried.items() if far > S)
         return (

@@ -76,6 +76,28 @@ def test_short_streams_are_refused() -> None:
     assert found.dropped
 
 
+def test_a_period_between_powers_of_two_is_found() -> None:
+    """Half of all bursts repeat the class that came 333 samples before; powers of two miss it."""
+    rng = np.random.default_rng(0)
+    cycle = np.repeat(rng.integers(0, 50, 34), 10)[:333]
+    y = np.where(np.repeat(rng.random(20_000) < 0.5, 10), np.resize(cycle, 200_000), bursts(200_000, 10, 50))
+    found = choose_shift(y, 10)
+    assert found.shift is None
+    assert found.reason == "labels recur 2,000 samples later: give longer shifts, if the stream allows"
+    assert {670, 1000} <= set(found.shifts)
+
+
+def test_labels_that_recur_once_move_the_shift_beyond() -> None:
+    """Bursts of 10 come again 300 samples later, and not after that."""
+    rng = np.random.default_rng(1)
+    blocks = rng.integers(0, 100, (1000, 30)).repeat(10, axis=1)
+    y = np.concatenate([blocks, blocks], axis=1).ravel()
+    found = choose_shift(y, 10)
+    assert found.shift is not None
+    assert 300 < found.shift < 400
+    assert 300 in found.shifts
+
+
 def test_the_longest_segment_decides() -> None:
     parts = [bursts(200_000, 2, 300), bursts(200_000, 10, 300)]
     whole = choose_shift(np.concatenate(parts), windows=(1, 5), segments=2)
