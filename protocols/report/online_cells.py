@@ -88,9 +88,10 @@ def overview(s: Summary) -> Cells:
     future = f"S = {s.shift:,} [95 %]" if s.shift else "near future (S = 0)"
     headings = ("Learner", "online [95 %]", future, "drop [95 %]", "retention", "updates", "ms", "status")
     lead = (
-        f"Percent, means over training seeds. Online: each batch before it is learned. S = {s.shift:,}: the batch that begins so "
-        "many samples after the last one learned (near-future accuracy). Both on the samples that are judged at every shift. "
-        "Drop: online minus near-future, points. Retention: of the final model on the holdout. Updates and ms (learning): a step."
+        "Percent, means over training seeds; intervals are conditional on these seeds. Online: each batch before it is learned. "
+        f"S = {s.shift:,}: the batch that begins so many samples after the last one learned (near-future accuracy). Both on the "
+        "samples that are judged at every shift. Drop: online minus near-future, points. Retention: of the final model on the "
+        "holdout. Updates and ms (learning): a step."
     )
     if any(x.status != "ok" for x in s.learners):
         lead += " A learner that did not come to its end was judged on fewer samples, and is compared with none."

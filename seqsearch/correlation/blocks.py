@@ -10,9 +10,10 @@ interval is conditional on these trainings, and on the course of the accuracy (o
 other samples along this course. From three seeds on there is a second one, ``over_seeds``, for seeds that are drawn anew. A
 further seed takes neither away. Block means vary about a fixed course no more than about their mean, so that a course makes the
 interval too wide rather than too narrow. For another stretch of the stream the course may be another one: a correlation r > 0
-with the next block widens the interval by sqrt((1 + f) / (1 - f)), f = r + min(r, 1 / sqrt(G)), r at most `MOST_DEPENDENCE`.
-Intervals are Student's and Hall's together (`seqsearch.distribution.pivot`): percentiles of a bootstrap of 20 blocks cover less
-(docs/shift.md).
+with the next block widens the interval by sqrt((1 + f) / (1 - f)), f = r + min(r, 1 / sqrt(G)), r at most `MOST_DEPENDENCE`. It
+is the mean of single trainings (pairs of trainings, for a difference): averaging them makes a course more visible, and would
+widen the interval. Intervals are Student's and Hall's together (`seqsearch.distribution.pivot`): percentiles of a bootstrap of
+20 blocks cover less (docs/shift.md).
 """
 
 from __future__ import annotations
@@ -154,14 +155,12 @@ def all_pairs(
     return {(i, j): _difference(means[i], means[j], each) for i, j in pairs}
 
 
-def dependence(means: Float64) -> float:
-    """Correlation of a block's mean ``[G]`` with the next one's, its bias -(1 + 4 r) / G removed; 0 where all are equal."""
-    centred = means - means.mean()
-    total = float(centred @ centred)
-    if total <= 1e-24:
-        return 0.0
-    r, G = float(centred[1:] @ centred[:-1]) / total, len(means)
-    return (r * G + 1) / (G - 4)
+def dependence(means: Float64) -> Float64:
+    """Correlation of a block's mean ``[..., G]`` with the next one's, its bias -(1 + 4 r) / G removed; 0 where all are equal."""
+    centred = means - means.mean(axis=-1, keepdims=True)
+    total, G = (centred**2).sum(axis=-1), means.shape[-1]
+    r = (centred[..., 1:] * centred[..., :-1]).sum(axis=-1) / np.where(total > 1e-24, total, 1)
+    return np.where(total > 1e-24, (r * G + 1) / (G - 4), 0.0)
 
 
 def _rare(means: Float64) -> str:
@@ -197,7 +196,8 @@ def _of_sides(
     if lacking:
         return BlockInterval(Interval(value), G, block, seeds, Interval(value), lacking)
     series = np.sum([s.mean(axis=0) for s in sides], axis=0)
-    r = min(max(0.0, dependence(series)), MOST_DEPENDENCE)
+    single = sides[0] if len(sides) == 1 else (sides[0][:, None] + sides[1]).reshape(-1, G)
+    r = min(max(0.0, float(dependence(single).mean())), MOST_DEPENDENCE)
     around = _widened(value, Pivot.of_mean(series), r + min(r, 1 / math.sqrt(G)), level)
     if not math.isfinite((found := _bounded(around, *possible)).low):
         lacking = f"{G} blocks of {block} tell too little: a longer stream is needed"
