@@ -108,7 +108,6 @@ def test_the_same_trainings_are_paired() -> None:
     level = np.array([[-0.1], [0], [0.1]])
     a, b = (0.5 + level + 0.01 * rng.standard_normal((3, 20)) for _ in range(2))
     paired, own = (of_difference(0.0, a, b, 1000, same_trainings=same) for same in (True, False))
-    assert paired.interval.half_width == pytest.approx(own.interval.half_width)
     assert paired.over_seeds.half_width < own.over_seeds.half_width / 5
 
 
