@@ -126,21 +126,32 @@ def _shares(count: dict[str, int], repeats: int) -> dict[str, float | None]:
     return {**by_run, "said": round(said / (2 * repeats), 4), "covered": round(covered / said, 4) if said else None}
 
 
+def group(r: dict[str, Any]) -> str:
+    return "5 pp" if r["sd"] > 0.01 else "course" if r["course"] in ("crossing", "drift") else "1 pp"
+
+
 def table(rows: list[dict[str, Any]]) -> str:
-    """In percent, lowest to highest of all settings; coverage where a tenth of the differences or more have an interval."""
-    lines = ["| training seeds | statement | true flip seen | false flips | coverage |", "|---|---|---|---|---|"]
+    """In percent, lowest to highest of all settings. A flip of equal learners can be a true one of these trainings."""
+    groups = ("1 pp", "course", "5 pp")
+    heads = ("training seeds", "statement", *(f"true flip: {g}" for g in groups), *(f"no flip: {g}" for g in groups))
+    lines = [f"| {' | '.join((*heads, 'false flips', 'coverage'))} |", "|---" * 10 + "|"]
     for seeds, kind in itertools.product(SEEDS, KINDS):
-        found = [(r["effect"], r[kind]) for r in rows if r["seeds"] == seeds]
-        held = [f["covered"] for _, f in found if f["said"] >= 0.1]
+        there = [r for r in rows if r["seeds"] == seeds]
+        held = [r[kind]["covered"] for r in there if r[kind]["said"] >= 0.1]
         if held:
-            true = [f["flips"] for effect, f in found if effect == "flip"]
-            false = max(f["false"] for _, f in found)
-            lines.append(f"| {seeds} | {kind} | {_range(true)} | at most {100 * false:.1f} | {_range(held)} |")
+            seen = {
+                (g, e): [r[kind]["flips"] for r in there if group(r) == g and (r["effect"] == "flip") == e]
+                for e in (True, False)
+                for g in groups
+            }
+            shares = [_range(s) for s in (*seen.values(), [r[kind]["false"] for r in there], held)]
+            lines.append(f"| {seeds} | {kind} | {' | '.join(shares)} |")
     return "\n".join(lines)
 
 
 def _range(shares: list[float]) -> str:
-    return f"{100 * min(shares):.0f} to {100 * max(shares):.0f}"
+    low, high = round(100 * min(shares)), round(100 * max(shares))
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def main() -> None:

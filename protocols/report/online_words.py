@@ -29,6 +29,7 @@ from seqsearch.distribution.interval import shows
 
 NAMED = 3
 """Pairs that a sentence names, and half as many as learners."""
+TURNS = "With these training seeds near-future accuracy turns"
 CONDITIONS = (
     "They are conditional on these training seeds, and on how accuracy changes along this stream. They hold for other samples of "
     "these classes, with this split into search part, main part and holdout, these settings and this S"
@@ -62,12 +63,12 @@ def _flipped(s: Summary) -> str:
     if len(s.pairs) == 1 or len(flips) == 1:
         first, second = _ordered(flips[0])
         of = f" 1 of {len(s.pairs)} pairs" if len(s.pairs) > 1 else " the ranking"
-        said = f"Near-future accuracy turns{of} round, beyond noise: online {first} is above {second}, {ahead(s.shift)} below"
+        said = f"{TURNS}{of} round, beyond noise: online {first} is above {second}, {ahead(s.shift)} below"
     else:
         named = enumerated(["{} above {}".format(*_ordered(p)) for p in flips[:NAMED]])
         more = f", and {len(flips) - NAMED} more" if len(flips) > NAMED else ""
         said = (
-            f"Near-future accuracy turns {len(flips)} of {count(len(s.pairs), 'pair')} round, beyond noise: online "
+            f"{TURNS} {len(flips)} of {count(len(s.pairs), 'pair')} round, beyond noise: online "
             f"{named}{more}; {ahead(s.shift)} the other way round"
         )
     left = sum(p.flips == "not told" for p in s.pairs)
@@ -142,7 +143,7 @@ def over_seeds(s: Summary) -> str:
     if not known:
         return ""
     wider = [p for p in known if p.flips_over_seeds == "flips"]
-    said = f"The headline is conditional on these training seeds. Over other training seeds as well, {len(wider)} of "
+    said = f"Over other training seeds as well, {len(wider)} of "
     named = [f"{first} - {second}" for first, second in map(_ordered, wider[:NAMED])]
     more = f" and {len(wider) - NAMED} more" if len(wider) > NAMED else ""
     return f"{said}{count(len(known), 'ranking')} that flip {'flips' if len(wider) == 1 else 'flip'}" + (

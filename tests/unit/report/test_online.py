@@ -46,7 +46,8 @@ def two(**more: Any) -> Made:
 def test_a_ranking_that_flips_is_named_with_both_sides() -> None:
     said = online_words.headline(two().summary([pair("fifo", "uniform", 0.3, -0.15)]))
     assert said == (
-        "Near-future accuracy turns the ranking round, beyond noise: online fifo is above uniform, 128 samples ahead below."
+        "With these training seeds near-future accuracy turns the ranking round, beyond noise: online fifo is above uniform, "
+        "128 samples ahead below."
     )
     said = online_words.headline(two().summary([pair("uniform", "fifo", -0.3, 0.15)]))
     assert "online fifo is above uniform" in said
@@ -107,7 +108,7 @@ def seen(first: str, second: str, online: float, future: float, half: float) -> 
 def test_flips_over_training_seeds_are_a_statement_of_their_own() -> None:
     s = two().summary([seen("fifo", "uniform", 0.3, -0.15, 0.05), seen("a", "b", 0.3, -0.15, 0.2)])
     shown = text(s)
-    assert "Near-future accuracy turns 2 of 2 pairs round" in shown
+    assert "With these training seeds near-future accuracy turns 2 of 2 pairs round" in shown
     assert "Over other training seeds as well, 1 of 2 rankings that flip flips: fifo - uniform." in shown
     assert 'Those of "Over training seeds" hold for other training seeds as well.' in shown
     orders = {row[0]: row[-1] for row in over_seeds(s).rows}
