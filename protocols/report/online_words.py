@@ -143,12 +143,11 @@ def over_seeds(s: Summary) -> str:
     if not known:
         return ""
     wider = [p for p in known if p.flips_over_seeds == "flips"]
-    said = f"Over other training seeds as well, {len(wider)} of "
-    named = [f"{first} - {second}" for first, second in map(_ordered, wider[:NAMED])]
+    named = enumerated([f"{first} - {second}" for first, second in map(_ordered, wider[:NAMED])])
     more = f" and {len(wider) - NAMED} more" if len(wider) > NAMED else ""
-    return f"{said}{count(len(known), 'ranking')} that flip {'flips' if len(wider) == 1 else 'flip'}" + (
-        f": {enumerated(named)}{more}." if wider else "; --seeds adds seeds."
-    )
+    which = f": {named}{more}." if wider else "; --seeds adds seeds."
+    verb = "is" if len(wider) == 1 else "are"
+    return f"Over other training seeds as well, {len(wider)} of {count(len(known), 'flip')} {verb} beyond noise{which}"
 
 
 def dropped(s: Summary) -> str:
