@@ -143,9 +143,10 @@ def over_seeds(s: Summary) -> str:
     if not known:
         return ""
     wider = [p for p in known if p.flips_over_seeds == "flips"]
-    named = enumerated([f"{first} - {second}" for first, second in map(_ordered, wider[:NAMED])])
-    more = f" and {len(wider) - NAMED} more" if len(wider) > NAMED else ""
-    which = f": {named}{more}." if wider else "; --seeds adds seeds."
+    which = "; --seeds adds seeds."
+    if wider:
+        more = f" and {len(wider) - NAMED} more" if len(wider) > NAMED else ""
+        which = f": {enumerated([' - '.join(_ordered(p)) for p in wider[:NAMED]])}{more}."
     verb = "is" if len(wider) == 1 else "are"
     return f"Over other training seeds as well, {len(wider)} of {count(len(known), 'flip')} {verb} beyond noise{which}"
 

@@ -118,6 +118,11 @@ def test_flips_over_training_seeds_are_a_statement_of_their_own() -> None:
     assert json_pairs[0]["online"]["over_seeds"] == pytest.approx({"low": 0.25, "high": 0.35})
 
 
+def test_no_flip_over_training_seeds_asks_for_more_seeds() -> None:
+    shown = text(two().summary([seen("a", "b", 0.3, -0.15, 0.2)]))
+    assert "Over other training seeds as well, 0 of 1 flip are beyond noise; --seeds adds seeds." in shown
+
+
 def test_one_seed_has_no_statement_over_seeds() -> None:
     s = two().summary([pair("fifo", "uniform", 0.3, -0.15)])
     assert not over_seeds(s).rows
