@@ -135,5 +135,19 @@ def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
         f"{f', {cost.tuning} tuning' if cost.tuning else ''}; "
         f"naive retraining: {cost.naive})\n"
         f"{time_of(3600 * cost.hours)} {at_work(runtime, cost.workers)}, at {each(unit.seconds)} a training on this machine\n"
-        f"{disk_of(cost.disk_bytes)} of disk at most\n{memory_of(memory, cost.workers)}nothing was run"
+        f"{disk_of(cost.disk_bytes)} of disk at most\n{memory_of(memory, cost.workers)}"
+        f"{_verdict(settings)}nothing was run"
     )
+
+
+def _verdict(s: CldybSettings) -> str:
+    """A line on whether the random sequences allow a verdict; empty without them."""
+    from protocols.report.text import count
+    from seqsearch.distribution.rank_test import fewest_random
+
+    if not s.random_sequences or s.tasks == 1:
+        return ""
+    searches, fewest = count(s.searches, "search"), fewest_random(s.searches)
+    more = fewest - s.random_sequences
+    said = f"needs {more} more random sequences" if more > 0 else f"is possible (from {fewest} random sequences on)"
+    return f"a verdict on {searches} {said}; seqsearch power RUN reports how large a difference a study detects\n"

@@ -45,10 +45,10 @@ def printable(name: str) -> str:
 
 def counted(n: int, noun: str) -> str:
     """
-    >>> counted(1, "class"), counted(2000, "class"), counted(0, "image")
-    ('1 class', '2,000 classes', '0 images')
+    >>> counted(1, "class"), counted(2000, "class"), counted(0, "image"), counted(2, "search")
+    ('1 class', '2,000 classes', '0 images', '2 searches')
     """
-    return f"{n:,} {noun}" + ("" if n == 1 else "es" if noun.endswith("s") else "s")
+    return f"{n:,} {noun}" + ("" if n == 1 else "es" if noun.endswith(("s", "ch")) else "s")
 
 
 def shown(text: str) -> str:

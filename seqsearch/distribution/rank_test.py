@@ -13,10 +13,11 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from seqsearch.distribution.interval import AGREE, Float64, accuracies
@@ -68,7 +69,7 @@ def rank_test(found: ArrayLike, random: ArrayLike, end: End = "harder", level: f
     as_extreme = int((r <= f.mean() + AGREE).sum())
     return RankTest(
         end=end,
-        p=_p(f, r),
+        p=p_value(f, r),
         found=len(f),
         random=len(r),
         as_extreme=as_extreme,
@@ -90,12 +91,17 @@ def fewest_random(found: int, level: float = LEVEL) -> int:
     return L
 
 
-def _p(f: Float64, r: Float64) -> float:
-    """The share of relabellings whose found sequences have a mean as low, the given labels among them."""
+def p_value(f: Float64, r: Float64) -> float:
+    """Of ``f [F]`` being lower than ``r [L]``: the share of relabellings with a mean of F as low, the given labels among them."""
     values, F = np.concatenate([f, r]), len(f)
     as_low = f.sum() + F * AGREE
-    if (relabellings := math.comb(len(values), F)) <= EXACT:
-        chosen = np.fromiter(itertools.combinations(range(len(values)), F), dtype=(np.intp, F), count=relabellings)
-        return float((values[chosen].sum(axis=1) <= as_low).mean())
+    if math.comb(len(values), F) <= EXACT:
+        return float((values[_relabellings(len(values), F)].sum(axis=1) <= as_low).mean())
     drawn = np.random.default_rng(0).permuted(np.tile(values, (EXACT, 1)), axis=1)[:, :F]
     return float((1 + (drawn.sum(axis=1) <= as_low).sum()) / (1 + EXACT))
+
+
+@cache
+def _relabellings(n: int, F: int) -> NDArray[np.intp]:
+    """Every choice of F sequences of n ``[choices, F]``."""
+    return np.fromiter(itertools.combinations(range(n), F), dtype=(np.intp, F), count=math.comb(n, F))

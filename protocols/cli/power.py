@@ -1,0 +1,44 @@
+"""``seqsearch power``: how large a study must be. Heavy imports are inside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from protocols.cli.completion import offered, runs
+from seqsearch.core.errors import UserError
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=offered(runs))
+@click.option(
+    "--difference", type=float, multiple=True, default=(0.02, 0.05, 0.1), show_default=True, metavar="FRACTION",
+    help="True difference of accuracies to detect; repeatable.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def power(run: Path, difference: tuple[float, ...], as_json: bool) -> None:
+    """How many sequences, searches, seeds or class orders a study needs to detect a difference, simulated from how much the
+    accuracies of a finished RUN (cldyb, edge, gtep, mcil, duel) vary. Nothing is trained.
+
+    \b
+    seqsearch power runs/mine
+    seqsearch power runs/mine --difference 0.03
+    """
+    if wrong := next((d for d in difference if not 0 < d < 1), None):
+        raise UserError(f"--difference {wrong:g}: a fraction between 0 and 1, e.g. 0.05 for 5 percentage points")
+    from protocols.evaluate.power.spread import spreads
+    from protocols.report.power import render, to_json
+    from protocols.report.text import show
+
+    found, asked = spreads(run), sorted(set(difference))
+    if as_json:
+        click.echo(json.dumps(to_json(run.name, found, asked)))
+    else:
+        show(render(run.name, found, asked))
+
+
+def commands() -> Sequence[click.Command]:
+    return (power,)

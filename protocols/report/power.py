@@ -1,0 +1,172 @@
+"""``seqsearch power``: how large a study must be to detect a difference, as tables and plain values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Group, RenderableType
+
+from protocols.evaluate.power.spread import FoundSpread, PairSpread
+from protocols.report.page import plain
+from protocols.report.tables import Cells, Grid, columns_of
+from protocols.report.text import count, line, percent
+from seqsearch.distribution.power import half_width_of_drop, power_of_found, power_of_mean, sd_at_most
+
+SIZES = ((1, 19), (1, 39), (1, 59), (2, 5), (2, 10), (2, 19), (3, 5), (3, 19), (5, 5), (5, 19))
+"""Searches and random sequences."""
+SEEDS = (1, 3, 5, 10)
+DRAWS = (3, 5, 8, 10, 15, 20, 30, 50)
+WANTED = 0.8
+"""Power that a study is planned for."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """A size of a study: ``of`` names what it has how many of; ``power`` is for each difference that was asked for.
+
+    ``half_width``: of the 95 % interval; NaN where it is not computed.
+    """
+
+    of: dict[str, int]
+    trainings: int
+    power: tuple[float, ...]
+    half_width: float = math.nan
+
+
+def sizes(spread: FoundSpread | PairSpread, differences: Sequence[float]) -> list[Size]:
+    """Every size that the table has."""
+    if isinstance(spread, PairSpread):
+        made = []
+        for n in DRAWS:
+            half, power = power_of_mean(differences, spread.sd, n)
+            made.append(Size({spread.unit: n}, n * spread.trainings, tuple(power), half))
+        return made
+    noise = spread.random_sd if spread.training_sd is None else spread.training_sd
+    return [
+        Size(
+            {"searches": F, "random sequences": L},
+            spread.trainings(F, L, spread.seeds),
+            tuple(power_of_found(differences, spread.random_sd, noise, F, L)),
+        )
+        for F, L in SIZES
+    ]
+
+
+def of_seeds(spread: FoundSpread) -> list[Size]:
+    """The drop's interval by training seeds, with as many searches and random sequences as the run has."""
+    noise = spread.random_sd if spread.training_sd is None else spread.training_sd
+    return [
+        Size(
+            {"training seeds": R},
+            spread.trainings(spread.searches, spread.random, R),
+            (),
+            half_width_of_drop(spread.accuracy, spread.random_sd, noise, spread.searches, spread.random, R),
+        )
+        for R in SEEDS
+    ]
+
+
+def render(run: str, found: Sequence[FoundSpread | PairSpread], differences: Sequence[float]) -> RenderableType:
+    """For a terminal."""
+    parts: list[RenderableType] = []
+    for spread in found:
+        made = sizes(spread, differences)
+        of_found = isinstance(spread, FoundSpread)
+        table = _of_found(made, differences) if of_found else _of_orders(made, differences)
+        parts += [line(_title(run, spread), "bold"), line(_measured(spread)), line(""), Grid(table), line("")]
+        parts += [*(line(f"- {said}") for said in _sentences(made, differences)), line("")]
+        if isinstance(spread, FoundSpread):
+            title = f"Interval of the drop, {count(spread.searches, 'search')}, {spread.random} random sequences"
+            parts += [line(title, "bold"), line(""), Grid(_of_seeds(of_seeds(spread))), line("")]
+    parts += [line(f"- {said}") for said in NOTES]
+    return Group(*parts, columns_of("power"))
+
+
+NOTES = (
+    "Power: the share of 1,000 simulated studies with a significant difference (5 %), for a true difference of that size. "
+    "Accuracies are drawn from normal distributions with the standard deviations of this run.",
+    "Trainings: those of the whole study, at most.",
+)
+
+
+def to_json(run: str, found: Sequence[FoundSpread | PairSpread], differences: Sequence[float]) -> dict[str, Any]:
+    """Plain values."""
+
+    def values(spread: FoundSpread | PairSpread) -> dict[str, Any]:
+        measured = {k: v for k, v in vars(spread).items() if not callable(v)}
+        made = {"spread": measured, "sizes": [vars(s) for s in sizes(spread, differences)]}
+        return made | ({"seeds": [vars(s) for s in of_seeds(spread)]} if isinstance(spread, FoundSpread) else {})
+
+    return plain({"run": run, "differences": list(differences), "power": [values(s) for s in found]})
+
+
+def _title(run: str, spread: FoundSpread | PairSpread) -> str:
+    if isinstance(spread, FoundSpread):
+        return f"{run}: found sequences harder than random ones"
+    where = f" on {spread.pool}" if spread.pool else ""
+    what = f"{spread.first} against {spread.second}" if spread.second else f"accuracy of {spread.first}"
+    return f"{run}: {what}{where}"
+
+
+def _measured(spread: FoundSpread | PairSpread) -> str:
+    """The standard deviations that the simulation rests on."""
+    if isinstance(spread, FoundSpread):
+        training = (
+            f"One training of a found sequence ({spread.seeds} seeds): {percent(spread.training_sd)} pp."
+            if spread.training_sd is not None
+            else "The run has one training seed, so that a training of a found sequence is taken to vary as much."
+        )
+        return (
+            f"Standard deviations, mean over methods. One training of a random sequence ({spread.random} sequences): "
+            f"{_sd(spread.random_sd, spread.random)}. {training}"
+        )
+    said = f"Standard deviation over {spread.draws} {spread.unit}: {_sd(spread.sd, spread.draws)}."
+    return f"{said} Of all pairs of methods, this difference varies most." if spread.second else said
+
+
+def _sd(sd: float, n: int) -> str:
+    return f"{percent(sd)} pp (with 80 % confidence at most {percent(sd_at_most(sd, n))} pp)"
+
+
+def _of_found(made: Sequence[Size], differences: Sequence[float]) -> Cells:
+    headings = ("searches", "random sequences", "trainings", *(f"power at {100 * d:g} pp" for d in differences))
+    return Cells("", "", headings, tuple((*_counts(s), *_powers(s)) for s in made))
+
+
+def _of_seeds(made: Sequence[Size]) -> Cells:
+    headings = ("training seeds", "trainings", "half-width, pp")
+    return Cells("", "", headings, tuple((*_counts(s), percent(s.half_width)) for s in made))
+
+
+def _of_orders(made: Sequence[Size], differences: Sequence[float]) -> Cells:
+    headings = ("orders", "trainings", "half-width, pp", *(f"power at {100 * d:g} pp" for d in differences))
+    return Cells("", "", headings, tuple((*_counts(s), percent(s.half_width), *_powers(s)) for s in made))
+
+
+def _counts(size: Size) -> tuple[str, ...]:
+    return (*map(str, size.of.values()), f"{size.trainings:,}")
+
+
+def _powers(size: Size) -> tuple[str, ...]:
+    return tuple(f"{100 * p:.0f} %" for p in size.power)
+
+
+def _sentences(made: Sequence[Size], differences: Sequence[float]) -> list[str]:
+    """The cheapest size for each difference."""
+    said = []
+    for i, d in enumerate(differences):
+        enough = [s for s in made if s.power[i] >= WANTED]
+        if enough:
+            best = min(enough, key=lambda s: s.trainings)
+            needs = " and ".join(f"{n} {name}" for name, n in best.of.items())
+            said.append(
+                f"A difference of {100 * d:g} pp is detected in {100 * best.power[i]:.0f} % of studies with {needs}."
+            )
+        else:
+            said.append(
+                f"A difference of {100 * d:g} pp needs more than this table has for {100 * WANTED:.0f} % power."
+            )
+    return said
