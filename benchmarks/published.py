@@ -45,9 +45,9 @@ def main() -> None:
     for name in names:
         results[name] = result_of(ledger.entry(name))
         r = results[name]
-        print(f"{name}: {r.agreeing} of {len(r.figures)} agree: {r.status}")
+        print(f"{name}: {r.status}")
         for f in r.figures:
-            print(f"  {f.row}, {f.column}: {f.printed}, ours {f.ours}" + "" if f.agrees else f"  {f} DIFFERS")
+            print(f"  {f.row}, {f.column}: {f.printed}, ours {f.ours}: {f.verdict}")
     if asked.write:
         there = {e.name for e in ledger.entries}
         write_result("published", to_json({n: r for n, r in results.items() if n in there}))

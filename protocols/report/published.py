@@ -19,7 +19,7 @@ from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.lying import Lying
 from protocols.evaluate.published.miniature import networks
 from protocols.evaluate.published.records import Data, Entry, Ledger
-from protocols.evaluate.published.results import Result, joined, read_results
+from protocols.evaluate.published.results import RUN, Result, joined, read_results
 from protocols.evaluate.published.running import Places, commands, kept
 from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
 from protocols.report.tables import columns_of
@@ -43,7 +43,7 @@ def row(ledger: Ledger, entry: Entry, result: Result | None) -> list[str]:
         ledger.paper(entry).split(":")[0],
         entry.where,
         count(read, "figure"),
-        f"{result.agreeing} of {len(result.figures)} agree" if result else "",
+        verdicts(result.figures) if result else "",
         _difference(largest) if largest else "",
         entry.status,
         f"{result.date}, {result.version}" if result else "",
@@ -115,11 +115,8 @@ def outcome(entry: Entry, figures: Sequence[Figure]) -> RenderableType:
         grid.add_column(heading, overflow="fold")
     for f in figures:
         between = "" if f.low is None or f.high is None else f"{_number(f, f.low)} to {_number(f, f.high)}"
-        verdict = "" if f.agrees else "differs"
-        grid.add_row(*map(line, (f.row, f.column, f.printed, _number(f, f.ours), between, _difference(f), verdict)))
-    agreeing = sum(f.agrees for f in figures)
-    said = f"{agreeing} of {count(len(figures), 'figure')} agree: {_meaning(figures)}"
-    parts: list[RenderableType] = [grid, line(""), line(said)]
+        grid.add_row(*map(line, (f.row, f.column, f.printed, _number(f, f.ours), between, _difference(f), f.verdict)))
+    parts: list[RenderableType] = [grid, line(""), line(f"{verdicts(figures)}. {_meaning(figures)}")]
     if entry.conditional:
         parts.append(line(f"ours are conditional on: {entry.conditional}"))
     return Group(*parts, columns_of("published"))
@@ -161,15 +158,28 @@ def miniature_json(small: Entry, figures: Sequence[Figure]) -> dict[str, Any]:
     return {"name": small.name, "stand_in": STANDS, "figures": found}
 
 
+def verdicts(figures: Sequence[Figure]) -> str:
+    """How many figures have each verdict.
+
+    >>> verdicts([Figure("a", "b", "1", 1.0), Figure("a", "b", "2", 1.0)])
+    'reproduced 1 of 2, differs 1'
+    """
+    n = Counter(f.verdict for f in figures)
+    rest = [f"{v} {n[v]}" for v in RUN[1:] if n[v]]
+    return ", ".join([f"reproduced {n['reproduced']} of {len(figures)}", *rest])
+
+
 def _meaning(figures: Sequence[Figure]) -> str:
-    if any(f.low is not None for f in figures):
+    with_interval = next((f for f in figures if f.low is not None), None)
+    if with_interval:
         return (
-            "the published figure is in our 95 % interval, which says nothing of the published one's own noise; without an "
-            "interval: ours is it, rounded as it is printed"
+            f"Reproduced: the 90 % interval of ours minus the published figure lies within {with_interval.margin:g} of 0. "
+            "Differs: its 95 % interval excludes 0. Compatible: neither. The published figure is taken to be as noisy as ours. "
+            "A figure without an interval is reproduced if ours rounds to it."
         )
     if any(f.slack for f in figures):
-        return "ours is the published figure, as far as the rounding of the figures that it follows from allows"
-    return "ours is the published figure, rounded as it is printed"
+        return "Reproduced: ours is the published figure within the rounding of the figures that it follows from."
+    return "Reproduced: ours rounds to the published figure."
 
 
 def to_json(ledger: Ledger, entry: Entry, result: Result | None) -> dict[str, Any]:
@@ -188,7 +198,7 @@ def figure_json(f: Figure) -> dict[str, Any]:
     """A figure as plain values."""
     return {
         "row": f.row, "column": f.column, "published": f.printed, "ours": f.ours, "difference": f.difference, "low": f.low,
-        "high": f.high, "agrees": f.agrees,
+        "high": f.high, "verdict": f.verdict,
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Figures as they are printed, ours beside them, and whether they agree."""
+"""Printed figures, ours beside them, and the verdict on each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from protocols.evaluate.published.records import Derived, Entry, How, Read
 from seqsearch.core.errors import UserError
@@ -15,6 +15,14 @@ from seqsearch.core.typed import brief
 
 _PRINTED = re.compile(r"(?P<value>-?\d[\d,]*(?:\.(?P<decimals>\d+))?)\s*(?:\(\s*\d+(?:\.\d+)?\s*\)|\*)?\s*%?")
 _STEP = re.compile(r"(?:[^/\[]|\[[^\]]*\])+")
+_BOTH = math.sqrt(2)
+"""Half-width of the 95 % interval of a difference, over that of our figure.
+
+The published figure is taken to be as noisy as ours: no paper prints the noise of a figure that has an interval here.
+"""
+_NARROWER = 1.6449 / 1.9600
+"""Half-width of a 90 % interval over that of a 95 % one, by normal quantiles: too wide for Student's, whose ratio is smaller."""
+Verdict = Literal["reproduced", "compatible", "differs"]
 _ONE = re.compile(r"\[([^=\]]+)=([^\]]*)\]")
 
 
@@ -28,6 +36,7 @@ class Figure:
         ours: what the command gave; None: nothing.
         low: end of our 95 % interval; None: there is none. ``high`` is the other one.
         slack: how much the rounding of printed figures that it is computed from may change it.
+        margin: largest difference that counts as reproduced, in the unit of the printed figure, where ours has an interval.
     """
 
     row: str
@@ -37,6 +46,7 @@ class Figure:
     low: float | None = None
     high: float | None = None
     slack: float = 0.0
+    margin: float = 1.0
 
     @property
     def difference(self) -> float | None:
@@ -45,19 +55,28 @@ class Figure:
         return None if there is None or self.ours is None else self.ours - there[0]
 
     @property
-    def agrees(self) -> bool:
-        """The printed figure is in our interval; without one: ours is it, as it may have been rounded.
+    def verdict(self) -> Verdict:
+        """The verdict on our figure.
 
-        >>> Figure("a", "b", "0.643", 0.64286).agrees, Figure("a", "b", "0.7", 0.5, 0.4, 0.8).agrees
-        (True, True)
+        With an interval of ours: ``reproduced`` if the 90 % interval of the difference lies within the margin (two one-sided
+        tests, Schuirmann, 1987); else ``differs`` if its 95 % interval excludes 0, and ``compatible`` if not. Without one:
+        ``reproduced`` if ours rounds to the printed figure, else ``differs``.
+
+        >>> Figure("a", "b", "0.643", 0.64286).verdict, Figure("a", "b", "64.3", 64.1, 63.8, 64.4).verdict
+        ('reproduced', 'reproduced')
+        >>> Figure("a", "b", "70", 61, 50, 72).verdict, Figure("a", "b", "70", 61, 60, 62).verdict
+        ('compatible', 'differs')
         """
-        there = number(self.printed)
-        if there is None or self.ours is None:
-            return False
-        value, decimals = there
-        if self.low is not None and self.high is not None:
-            return self.low <= value <= self.high
-        return abs(self.ours - value) <= 0.5 * 10.0**-decimals + self.slack + 1e-9
+        there, difference = number(self.printed), self.difference
+        if there is None or difference is None:
+            return "differs"
+        rounding = 0.5 * 10.0 ** -there[1] + self.slack + 1e-9
+        if self.ours is None or self.low is None or self.high is None:
+            return "reproduced" if abs(difference) <= rounding else "differs"
+        below, above = _BOTH * (self.ours - self.low), _BOTH * (self.high - self.ours)
+        if max(_NARROWER * below - difference, _NARROWER * above + difference) <= self.margin:
+            return "reproduced"
+        return "compatible" if -above - rounding <= difference <= below + rounding else "differs"
 
 
 def number(printed: str) -> tuple[float, int] | None:
@@ -107,7 +126,7 @@ def from_answers(entry: Entry, answers: Sequence[Any], data: str = "DATA") -> li
             stand = {"{data}": data, "{column}": c, "{row}": k}
             paths = (_put(p, stand) for p in (r.value, r.low, r.high))
             value, low, high = (_number(answer, path, r) for path in paths)
-            made.append(Figure(row, column, cell(entry, row, column), value, low, high))
+            made.append(Figure(row, column, cell(entry, row, column), value, low, high, margin=entry.margin))
     return made
 
 
@@ -139,8 +158,8 @@ def derived(entry: Entry) -> list[Figure]:
 
     >>> e = Entry("x", "p", "", "", "not run", ("1", "2", "Avg"), (("LB", "90.0", "50.0", "70.0"),),
     ...           derive=(Derived("Avg", "mean", ("1", "2")),))
-    >>> derived(e)[0].ours, derived(e)[0].agrees
-    (70.0, True)
+    >>> derived(e)[0].ours, derived(e)[0].verdict
+    (70.0, 'reproduced')
     """
     return [figure for d in entry.derive for figure in _derived(entry, d)]
 

@@ -11,7 +11,7 @@ from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
 
-Status = Literal["reproduced", "differs", "not run", "not possible yet"]
+Status = Literal["reproduced", "compatible", "differs", "not run", "not possible yet"]
 BESIDE = ("status", "loads", "rate", "extra", "hours", "hours_how", "needs", "notes")
 """Fields of an entry that say something of it, and change neither its run nor its printed figures."""
 How = Literal["mean", "first minus last", "first minus mean", "sum of the rows above"]
@@ -134,6 +134,7 @@ class Entry:
         rate: images a second that is assumed; ``extra``: share of those hours for what is not training.
         hours: measured, where nothing is trained; ``hours_how``: how either came about.
         needs: the command that is lacking.
+        margin: largest difference that counts as reproduced, see `protocols.evaluate.published.figures.Figure`.
         conditional: on what our intervals are conditional.
         notes: what a reader must know beside this.
     """
@@ -160,6 +161,7 @@ class Entry:
     hours: float = 0.0
     hours_how: str = ""
     needs: str = ""
+    margin: float = 1.0
     conditional: str = ""
     notes: str = ""
 

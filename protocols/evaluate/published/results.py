@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from protocols.evaluate.published.figures import Figure, cell
+from protocols.evaluate.published.figures import Figure, Verdict, cell
 from protocols.evaluate.published.records import Entry, Ledger
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import built, fits
 
-RUN = ("reproduced", "differs")
+RUN: tuple[Verdict, ...] = ("reproduced", "compatible", "differs")
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,9 @@ class Result:
     figures: tuple[Figure, ...]
 
     @property
-    def agreeing(self) -> int:
-        """How many figures agree."""
-        return sum(f.agrees for f in self.figures)
-
-    @property
-    def status(self) -> str:
-        """What the ledger should say of it."""
-        return "reproduced" if self.agreeing == len(self.figures) else "differs"
+    def status(self) -> Verdict:
+        """The worst verdict on a figure."""
+        return max((f.verdict for f in self.figures), key=RUN.index)
 
     @property
     def largest(self) -> Figure | None:

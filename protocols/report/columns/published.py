@@ -13,10 +13,10 @@ SECTION = Section(
     columns=(
         Column(("published",), "figures that are compared, in the ledger; the figure as printed, of one entry", "",
                PRINTED_OR_COUNT, NEITHER, "the paper that the entry names"),
-        Column(("ours",), "figures that agree, in the ledger; what the command gave here, of one entry",
-               "agrees: in our interval, or equal as printed where there is none", PRINTED_OR_COUNT, NEITHER, OWN),
+        Column(("ours",), "figures by verdict, in the ledger; the figure that the command gave here, of one entry",
+               "reproduced, compatible, differs: docs/published.md", PRINTED_OR_COUNT, NEITHER, OWN),
         Column(("largest difference", "difference"), "ours minus the printed figure; of an entry the largest",
-               "ours - published", PRINTED, "nearer to 0: agrees better", OWN),
+               "ours - published", PRINTED, "nearer to 0 is better", OWN),
         Column(("95 % interval",), "of ours", "", PRINTED, NEITHER, OWN, "what the command's own table says"),
         Column(("on stand-in data",), "what the command of a miniature gave: it means nothing, and is compared with nothing", "",
                PRINTED, NEITHER, OWN),

@@ -83,7 +83,7 @@ def test_a_pool_without_its_answer_is_built_again(tmp_path: Path, monkeypatch: p
     places.out.mkdir(parents=True)
     (places.out / "made.parquet").write_bytes(b"of a command whose caller was killed")
     ran = answers(monkeypatch, {"images": 24})
-    assert run(BUILD, places)[0].agrees
+    assert run(BUILD, places)[0].verdict == "reproduced"
     assert ran[0][-1] == "--force"
 
 
