@@ -108,6 +108,33 @@ def test_the_order_of_arrival_changes_no_greedy_random_sequence(greedy: Finished
     assert again.found == greedy.found
 
 
+class Dies(Exception):
+    """Stands for a kill of the driver."""
+
+
+class Mortal(InlineEvaluator):
+    """Dies after some results."""
+
+    def __init__(self, world: World, lives: int) -> None:
+        super().__init__(world)
+        self.lives = lives
+
+    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
+        if self.lives == 0:
+            raise Dies
+        self.lives -= 1
+        return super().wait()
+
+
+@pytest.mark.parametrize("lives", [20, 45])
+def test_a_killed_run_resumes_to_the_same_greedy_random_sequences(greedy: Finished, tmp_path: Path, lives: int) -> None:
+    with pytest.raises(Dies):
+        run_small(tmp_path, partial(Mortal, lives=lives), **GREEDY)
+    again = run_small(tmp_path, **GREEDY)
+    assert drawn(again) == drawn(greedy)
+    assert again.search.counts.trained == greedy.search.counts.trained, "nothing is trained twice"
+
+
 def test_more_and_longer_greedy_sequences_begin_with_the_same(greedy: Finished, tmp_path: Path) -> None:
     more = run_small(tmp_path / "more", **{**GREEDY, "random_sequences": 7})
     assert drawn(more)[:5] == drawn(greedy)
