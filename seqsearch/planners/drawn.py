@@ -26,6 +26,7 @@ class DrawnPlanner(CldybPlanner):
             prefix = tuple(self.sequence)
             proposals, _ = yield from self._proposals.propose(prefix, t, self._spaces)
             arms = yield from self._proposals.condense(prefix, proposals, t, self._spaces)
+            arms = arms[: self.settings.simulations]  # a smaller budget judges the first ones
             for i in self._proposals.rng(t, "pick").permutation(len(arms)):
                 task = arms[i].task
                 problem = "" if t == self.settings.tasks else (yield from self._learn((*prefix, task)))

@@ -98,7 +98,7 @@ class CldybPlanner(CoroutinePlanner):
                 yield from self._simulate(prefix, spared, geometry, t, self._budget(spared, arms))
                 judged = arms
             if s.reward == "shuffled":
-                shuffle(judged, self._proposals.rng(t, "shuffle"))
+                shuffle(arms, self._proposals.rng(t, "shuffle"))
             self._screening.learn(judged)
             yield from self._move(prefix, arms, t)
 

@@ -29,12 +29,23 @@ def test_results_stay_together_and_what_failed_or_was_not_judged_keeps_its_own(
     arms = [arm(i, *v) for i, v in enumerate(values)] + [arm(99, -math.inf, invalid="diverged")]
     before = [(a.task, a.values, a.rewards, a.image_variance) for a in arms]
     shuffle(arms, np.random.default_rng(seed))
+    arms.sort(key=lambda a: a.task.classes)
     assert [a.task for a in arms] == [task for task, *_ in before]
     for a, (_, *own) in zip(arms, before, strict=True):
         if a.invalid or not own[0]:
             assert [a.values, a.rewards, a.image_variance] == own
     found = [(a.image_variance, tuple(a.values), tuple(a.rewards)) for a in arms]
     assert sorted(found) == sorted((v, tuple(x), tuple(y)) for _, x, y, v in before)
+
+
+def test_of_equal_arms_any_is_the_first() -> None:
+    """Equal J go to the first arm (p > .001)."""
+    first: Counter[ClassId] = Counter()
+    for seed in range(3000):
+        arms = [arm(i, 0.5) for i in range(4)]
+        shuffle(arms, np.random.default_rng(seed))
+        first[arms[0].task.classes[0]] += 1
+    assert chisquare(list(first.values())).pvalue > 1e-3
 
 
 def test_the_best_arm_is_any_arm_whatever_it_was_visited() -> None:
