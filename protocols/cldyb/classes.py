@@ -5,7 +5,9 @@ from __future__ import annotations
 from protocols.cldyb.settings import CldybSettings
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
+from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
+from seqsearch.planners.within_group import within_group_sequence
 from seqsearch.study.classes import EVALUATE, TUNE, check_images, kept_classes, view_of
 from seqsearch.training.world import World
 
@@ -14,7 +16,7 @@ def classes_in_play(world: World, settings: CldybSettings) -> dict[str, PoolView
     """The classes that may come in the run, and others to tune on, in the order of their tasks.
 
     Raises:
-        UserError: a pool that cannot be opened, too few classes, a class too small to split.
+        UserError: a pool that cannot be opened, too few classes, also in groups, a class too small to split.
     """
     kept = kept_classes(world, settings)
     drawn = _drawn_to_tune(settings, [i for i in kept if world.arrivals[world.images.part_of_class(i)[0]] == 1])
@@ -22,8 +24,16 @@ def classes_in_play(world: World, settings: CldybSettings) -> dict[str, PoolView
     rest = [i for i in kept if i not in out]
     views = {EVALUATE: view_of(world, rest), **({TUNE: view_of(world, drawn)} if drawn else {})}
     _enough(world, settings, views[EVALUATE], len(drawn))
+    _enough_in_groups(settings, views[EVALUATE])
     check_images(world, [*rest, *drawn])
     return views
+
+
+def _enough_in_groups(s: CldybSettings, view: PoolView) -> None:
+    """Make sure that ``--baseline within-group`` does not run out of groups; one sequence shows it, whatever is drawn."""
+    if s.baseline == "within-group" and s.random_sequences:
+        first = first_task(view, s.classes_per_task, s.seed)
+        within_group_sequence(first, view, s.tasks, s.classes_per_task, 0, s.seed)
 
 
 def _drawn_to_tune(settings: CldybSettings, classes: list[int]) -> list[int]:

@@ -21,8 +21,9 @@ UNKNOWN = UnitCosts()
 @dataclass(frozen=True)
 class Estimate:
     """Upper bounds, but that joint training counts as one task. A training is one task of one method; of a ``search`` with a
-    command, which keeps no state, these are all tasks of every sequence that it is run on (``command_runs``). ``naive`` is what
-    retraining every prefix would take; ``scoring`` is of what is found and, for ``gap-to-joint``, of all classes at once.
+    command, which keeps no state, these are all tasks of every sequence that it is run on (``command_runs``). ``random`` includes
+    the prefixes that greedy random sequences are drawn after. ``naive`` is what retraining every prefix would take;
+    ``scoring`` is of what is found and, for ``gap-to-joint``, of all classes at once.
 
     ``states`` counts sets of one state per method that lie on the disk at a time, ``rollouts`` what `Search` counts as finished.
     """
@@ -59,34 +60,57 @@ def estimate(
     scoring = scored * (found * (s.tasks - 1) + 1 + found * jointly)
     random = methods * s.random_sequences * (s.tasks - 1 + jointly)
     judged = scored * found + methods * s.random_sequences
-    tuning = methods * s.tune_trials * s.tune_tasks
-    if s.tune_tasks and s.tune_on == "first":  # a search for the tasks to tune on comes first
-        alone = replace(s, separate=False, leave_one_out=False, searches=1, tune_tasks=0, grow=())
-        tuning += estimate(replace(alone, tasks=s.tune_tasks, extended_from=()), methods, unit).search
+    tuning = methods * s.tune_trials * s.tune_tasks + _search_to_tune(s, methods, unit)
     by_searches = instead or unit
     searchers = len(s.surrogate_items()) or methods
     runs = searched * by_searches.commands // searchers
     steps, by_command = search * (searched - runs), naive * runs
+    drawn, commands = _draws(s), by_searches.commands
+    prefixes, prefixes_by_command = drawn.trainings * (searchers - commands), drawn.naive * commands
+    seconds = (scoring + random + tuning) * unit.seconds
+    random += prefixes + prefixes_by_command
     total = steps + by_command + scoring + random + tuning
-    seconds = (scoring + random + tuning) * unit.seconds + by_command * by_searches.command_seconds
-    seconds += steps * _of_ours(by_searches, searchers)
+    seconds += (by_command + prefixes_by_command) * by_searches.command_seconds
+    seconds += (steps + prefixes) * _of_ours(by_searches, searchers)
     sets = s.searches * (methods - 1 if s.leave_one_out else 1)
-    probed = sets * (s.tasks - 1)
+    probed = sets * (s.tasks - 1) + drawn.trainings
     kept_leaves = s.simulations if s.followups != "feasible" else 0
-    states = sets * (_arms(s) + 2 + kept_leaves) + s.score_seeds + 2 * workers + 2
+    states = sets * (_arms(s) + 2 + kept_leaves) + 2 * drawn.sequences + s.score_seeds + 2 * workers + 2
     return Estimate(
         search=steps + by_command,
         scoring=scoring,
         random=random,
         tuning=tuning,
-        naive=tuning + naive * searched + judged * (s.tasks + jointly),
-        rollouts=rollouts * searched + judged * (1 + jointly),
+        naive=tuning + naive * searched + judged * (s.tasks + jointly) + drawn.naive * searchers,
+        rollouts=rollouts * searched + judged * (1 + jointly) + drawn.trainings * searchers,
         states=states,
         hours=(seconds + probed * by_searches.probe_seconds) / 3600 / max(1, workers),
         disk_bytes=states * by_searches.state_bytes + probed * by_searches.probe_bytes + total * 1500,
         workers=max(1, workers),
-        command_runs=rollouts * runs,
+        command_runs=rollouts * runs + drawn.trainings * commands,
     )
+
+
+@dataclass(frozen=True)
+class _Draws:
+    """Of one method for ``--baseline greedy``: random sequences, trainings of their prefixes task by task, and without states."""
+
+    sequences: int
+    trainings: int
+    naive: int
+
+
+def _search_to_tune(s: CldybSettings, methods: int, unit: UnitCosts) -> int:
+    """Trainings of the search for the tasks to tune on (``--tune-on first``)."""
+    if not s.tune_tasks or s.tune_on != "first":
+        return 0
+    alone = replace(s, separate=False, leave_one_out=False, searches=1, tune_tasks=0, grow=())
+    return estimate(replace(alone, tasks=s.tune_tasks, extended_from=()), methods, unit).search
+
+
+def _draws(s: CldybSettings) -> _Draws:
+    n = s.random_sequences if s.baseline == "greedy" else 0
+    return _Draws(n, n * (s.tasks - 1), n * s.tasks * (s.tasks - 1) // 2)
 
 
 def _of_search(s: CldybSettings) -> tuple[int, int, int]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from protocols.cldyb.study import CldybStudy
-from seqsearch.core.types import MethodSpec, Task
+from seqsearch.core.types import MethodSpec, Task, Tasks
 from seqsearch.planners.base import Planner
+from seqsearch.planners.drawn import DrawnPlanner
 from seqsearch.planners.given import GivenPlanner, GivenSequence, random_sequences, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
-from seqsearch.planners.replicates import scoring
+from seqsearch.planners.replicates import DRAWN, scoring
+from seqsearch.planners.within_group import within_group_sequences
 
 
 @dataclass(frozen=True)
@@ -20,18 +22,20 @@ class Plans:
     Attributes:
         searches: one for each independent search of each group of `groups`.
         scorers: one; it judges every method on every sequence found, whichever methods it was found for.
+        draws: one for each random sequence with ``--baseline greedy``, which draws its tasks; else none.
         baseline: one, which judges every method on random sequences, if there are some.
         joint: one with ``--reward gap-to-joint``: every method on all classes of each found and random sequence at once.
     """
 
     searches: list[CldybPlanner]
     scorers: list[GivenPlanner]
+    draws: list[DrawnPlanner]
     baseline: list[GivenPlanner]
     joint: list[GivenPlanner]
 
     @property
     def all(self) -> list[Planner]:
-        return [*self.searches, *self.scorers, *self.baseline, *self.joint]
+        return [*self.searches, *self.scorers, *self.draws, *self.baseline, *self.joint]
 
 
 def make_plans(study: CldybStudy) -> Plans:
@@ -42,7 +46,13 @@ def make_plans(study: CldybStudy) -> Plans:
         for suffix, group in groups(study).items()
         for i in range(s.searches)
     ]
-    drawn = random_sequences(study.first, study.view, s.tasks, s.classes_per_task, s.random_sequences, s.seed)
+    draws = [
+        DrawnPlanner(
+            f"draw-{i}", study.searchers, study.view, study.first, replace(s, screen_to=1.0), s.seed, DRAWN + i
+        )
+        for i in range(s.random_sequences if s.baseline == "greedy" else 0)
+    ]
+    drawn = () if draws else with_replicates(random_tasks(study), seeds_of("random", s.score_seeds))
 
     def judged(name: str, sequences: Callable[[], Sequence[GivenSequence] | None]) -> GivenPlanner:
         return GivenPlanner(name, sequences, study.methods, s.seed)
@@ -53,17 +63,34 @@ def make_plans(study: CldybStudy) -> Plans:
             return None
         return with_replicates([tuple(p.sequence) for p in searches], seeds_of("searched", s.score_seeds))
 
-    random = with_replicates(drawn, seeds_of("random", s.score_seeds))
+    def random() -> tuple[GivenSequence, ...] | None:
+        """At once, or when all are drawn."""
+        if not all(p.done for p in draws):
+            return None
+        return drawn or with_replicates([tuple(p.sequence) for p in draws], seeds_of("random", s.score_seeds))
 
     def at_once() -> list[GivenSequence] | None:
-        if (there := found()) is None:
+        if (there := found()) is None or (beside := random()) is None:
             return None
-        whole = ((g.replicates, tuple(t for t in g.prefix if isinstance(t, Task))) for g in (*there, *random))
+        whole = ((g.replicates, tuple(t for t in g.prefix if isinstance(t, Task))) for g in (*there, *beside))
         return [GivenSequence((study.view.union(tasks),), seeds) for seeds, tasks in whole]
 
-    baseline = [judged("random", lambda: random)] if random else []
+    baseline = [judged("random", random)] if s.random_sequences else []
     joint = [judged("joint", at_once)] if s.reward == "gap-to-joint" else []
-    return Plans(searches, [judged("score", found)], baseline, joint)
+    return Plans(searches, [judged("score", found)], draws, baseline, joint)
+
+
+def random_tasks(study: CldybStudy) -> list[Tasks]:
+    """The random sequences that are drawn before anything is trained; with ``--baseline greedy`` none are.
+
+    Raises:
+        UserError: no group has enough classes for ``--baseline within-group``.
+    """
+    s = study.settings
+    if s.baseline == "greedy":
+        return []
+    draw = random_sequences if s.baseline == "uniform" else within_group_sequences
+    return draw(study.first, study.view, s.tasks, s.classes_per_task, s.random_sequences, s.seed)
 
 
 def seeds_of(kind: str, score_seeds: int) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ class CldybRun(ProtocolRun):
 
     def __init__(self, session: Session, study: CldybStudy) -> None:
         self.session, self.study = session, study
-        self.plans = Plans([], [], [], [])
+        self.plans = Plans([], [], [], [], [])
         self.trials: list[Row] = []
 
     def run(self) -> None:

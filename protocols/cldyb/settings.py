@@ -64,6 +64,11 @@ class CldybSettings(SearchSettings, StudySettings):
         maximum=100_000,
         group="scoring",
     )
+    baseline: Literal["uniform", "within-group", "greedy"] = setting(
+        "uniform",
+        "Random sequences: tasks of the whole pool, tasks within one group each, or a random choice of the search's candidates.",
+        group="scoring",
+    )
 
     def check(self) -> None:
         super().check()
@@ -77,6 +82,7 @@ class CldybSettings(SearchSettings, StudySettings):
                 f"--random-sequences {self.random_sequences}: fewer than 5 give no usable interval; ask for 5 or more, or for 0"
             )
         self._check_groups()
+        self._check_baseline()
         self._check_products()
 
     def _check_groups(self) -> None:
@@ -97,6 +103,21 @@ class CldybSettings(SearchSettings, StudySettings):
             )
         if surrogates == methods:
             raise UserError(f"--surrogate {self.surrogate}: these are --methods: leave --surrogate out")
+
+    def _check_baseline(self) -> None:
+        """Raises UserError: greedy random sequences of a search without greedy candidates, or of several searches that differ."""
+        if self.baseline != "greedy":
+            return
+        if self.sampler != "greedy":
+            raise UserError(
+                f"--baseline greedy --sampler {self.sampler}: the candidates of this search are not greedy: leave one of them out"
+            )
+        for name in ("separate", "leave_one_out"):
+            if getattr(self, name):
+                raise UserError(
+                    f"--baseline greedy {flag(name)}: each group of methods has greedy candidates of its own, the baseline has "
+                    "one set: leave one of them out"
+                )
 
     def items(self) -> list[Item]:
         """Those of ``--methods``."""
@@ -123,6 +144,8 @@ class CldybSettings(SearchSettings, StudySettings):
         judged = ahead if self.lookahead else {"--condensed": min(self.condensed, self.simulations)}
         check_trainings({"--searches": self.searches, **judged, "--tasks": self.tasks, "methods": members})
         check_trainings({"--random-sequences": self.random_sequences, **tasks})
+        if self.baseline == "greedy":
+            check_trainings({"--random-sequences": self.random_sequences, "--tasks": self.tasks, "methods": members})
         found = {"--searches": self.searches, **({"groups of methods": groups} if groups > 1 else {})}
         check_trainings({**found, "--score-seeds": self.score_seeds, **tasks})
         check_trainings({"--tune-trials": self.tune_trials, "--tune-tasks": self.tune_tasks, **methods})

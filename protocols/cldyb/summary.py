@@ -22,7 +22,15 @@ from protocols.cldyb.steps import Steps, steps_of
 from protocols.cldyb.surrogates import Surrogates, surrogates_of
 from protocols.running.at_chance import AtChance
 from protocols.running.protocol import resume_command
-from protocols.running.provenance import REWARDED_ON_TEST, Provenance, provenance
+from protocols.running.provenance import (
+    BASELINES,
+    PLACEBO,
+    REWARDED_ON_TEST,
+    Provenance,
+    baseline_of,
+    biases,
+    provenance,
+)
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.held_out import FEWEST, HeldOut
 from seqsearch.distribution.rank_test import End
@@ -96,7 +104,8 @@ class Summary:
     Nothing is claimed of a run that is not finished, so that its methods have no figures: ``unfinished`` says how far it came.
     ``steps``: how searches told candidates apart. ``held_out``: what being searched for costs a method (``--leave-one-out``).
     ``same``: why nothing differs, if it does not and that is known. ``placed``: the found sequences among the random ones, with
-    the test that the headline rests on. ``at_chance``: methods that do not differ from chance.
+    the test that the headline rests on. ``at_chance``: methods that do not differ from chance. ``baseline``: where random
+    sequences come from. ``placebo``: rewards were shuffled.
     """
 
     run: str
@@ -116,6 +125,8 @@ class Summary:
     same: str = ""
     placed: Placed | None = None
     at_chance: tuple[AtChance, ...] = ()
+    baseline: str = "uniform"
+    placebo: bool = False
 
     @property
     def overall(self) -> MethodSummary:
@@ -146,12 +157,13 @@ def summarise(run: Path, data: RunResults) -> Summary:
         troubles.append("No drop of the mean over methods: they were not all scored on as many sequences and seeds.")
     if data.setting("reward_split") == "test":
         troubles.append(REWARDED_ON_TEST)
+    troubles += [b for b in biases(data.config) if b in (PLACEBO, *BASELINES.values())]
     return Summary(
         name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin,
         steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),
         screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
         held_out=costs.held_out if costs else None, same=measured(data), placed=placed(pairs, end_of(data)),
-        at_chance=chance_of(data, pairs),
+        at_chance=chance_of(data, pairs), baseline=baseline_of(data.config), placebo=data.setting("reward") == "shuffled",
     )  # fmt: skip
 
 

@@ -54,7 +54,8 @@ def to_json(summary: Summary) -> dict[str, Any]:
     """Plain values; what is not a finite number is None."""
     s = dataclasses.asdict(summary)
     said: dict[str, Any] = plain(
-        {
+        {n: s[n] for n in ("baseline", "placebo")}
+        | {
             n: s[n]
             for n in ("run", "separate", "methods", "mean", "placed", "stats", "held_out", "surrogates", "screened")
         }

@@ -7,6 +7,7 @@ import math
 from protocols.cldyb.compared import Placed
 from protocols.cldyb.summary import MethodSummary, Progress, Summary
 from protocols.report.chance_words import at_chance
+from protocols.report.cldyb_baseline import THAN, as_placebo, by_searching, source
 from protocols.report.cldyb_confusion import confusion
 from protocols.report.cldyb_searches import about_searches, how_found
 from protocols.report.cldyb_table import one_task
@@ -28,7 +29,8 @@ def headline(summary: Summary) -> str:
         return f"{title(summary)}." if one_task(summary) else f"{title(summary)}; the notes say why."
     if drop.nothing_differs:
         why = f"; {summary.same}" if summary.same else ""
-        return f"{verdict(drop, summary.placed)}: final test accuracy is {percent(drop.random)} % on each{why}."
+        said = verdict(drop, summary.placed)
+        return f"{as_placebo(said) if summary.placebo else said}: final test accuracy is {percent(drop.random)} % on each{why}."
     figures = f"final test accuracy {percent(drop.found)} % against {percent(drop.random)} % on average"
     said = f"{title(summary)}: {figures}, {change(drop)}."
     return " ".join(filter(None, (said, nothing_to_choose_by(summary))))
@@ -37,15 +39,22 @@ def headline(summary: Summary) -> str:
 def title(summary: Summary) -> str:
     """The verdict without figures, and what it rests on: why nothing differs or is compared, or who was searched with."""
     drop = summary.overall.drop
-    said = verdict(drop, summary.placed)
+    said = verdict(drop, summary.placed, summary.baseline)
+    if summary.placebo:
+        said = as_placebo(said)
+    elif summary.baseline == "greedy":
+        said = by_searching(said, summary.placed)
     if drop is not None and not drop.nothing_differs:
         return said + how_found(summary)
     known = summary.same if drop is not None or one_task(summary) else ""
     return f"{said}; {known}" if known else said
 
 
-def verdict(drop: Drop | None, placed: Placed | None) -> str:
-    """The verdict of the rank test, with its p-value; without one, where the found sequences stand among the random ones."""
+def verdict(drop: Drop | None, placed: Placed | None, baseline: str = "uniform") -> str:
+    """The verdict of the rank test, with its p-value; without one, where the found sequences stand among the random ones.
+
+    ``baseline``: which random ones they are (``--baseline``).
+    """
     if drop is None or placed is None:
         return "Found and random sequences cannot be compared in this run"
     if drop.nothing_differs:
@@ -56,9 +65,10 @@ def verdict(drop: Drop | None, placed: Placed | None) -> str:
     found, are = ("The found sequence", "is") if t.found == 1 else (f"The {t.found} found sequences", "are")
     if not t.significant and t.needed:
         more = f"{count(t.needed, 'more random sequence')} would allow a verdict"
-        return f"{found} {'scores' if t.found == 1 else 'score'} {standing(t)}; {more}"
+        of = "" if baseline == "uniform" else f" {THAN[baseline]}"
+        return f"{found} {'scores' if t.found == 1 else 'score'} {standing(t)}{of}; {more}"
     degree = t.end if t.significant else f"not significantly {t.end}"
-    return f"{found} {are} {degree} than random ones ({standing(t)}, p = {t.p:.2g})"
+    return f"{found} {are} {degree} than {THAN[baseline]} ({standing(t)}, p = {t.p:.2g})"
 
 
 def standing(t: RankTest) -> str:
@@ -88,16 +98,13 @@ def nothing_to_choose_by(summary: Summary) -> str:
     s = summary.steps
     if s.alone and not s.number:
         return (
-            "At no step were two candidates judged, so that nothing was chosen by training: what is harder, if anything, comes "
-            "from how candidates are proposed."
+            "At no step were two candidates judged, so that nothing was chosen by training: "
+            f"{source(summary, 'are proposed')}."
         )
     if not s.number or s.told or s.unknown:
         return ""
     why = "equal" if not s.noise else "no further apart than their noise"
-    return (
-        f"J told the candidates of no step with a choice apart ({why}): what is harder, if anything, comes from how candidates "
-        "are grown."
-    )
+    return f"J told the candidates of no step with a choice apart ({why}): {source(summary, 'are grown')}."
 
 
 def notes(summary: Summary) -> list[str]:

@@ -26,16 +26,17 @@ def headline(s: ScoreSummary) -> str:
     if s.reached:
         return f"Not finished (it stopped at: {s.reached}): nothing is claimed yet."
     if s.unseen_drop:
-        return f"For methods held out of the search: {as_clause(_claim(s.unseen_drop, s.unseen_placed, s.same))}"
+        return f"For methods held out of the search: {as_clause(_claim(s.unseen_drop, s.unseen_placed, s.same, s.baseline))}"
     if s.searched_drop:
-        return f"For the methods that were searched on: {as_clause(_claim(s.searched_drop, s.searched_placed, s.same))}"
+        claim = _claim(s.searched_drop, s.searched_placed, s.same, s.baseline)
+        return f"For the methods that were searched on: {as_clause(claim)}"
     why = f"; {s.same}" if s.same else ""
     return f"{len(s.methods)} method(s) on the sequences of {s.source}, without a comparison of found and random ones{why}."
 
 
-def _claim(drop: Drop, placed: Placed | None, same: str = "") -> str:
-    """``same``: why nothing differs, if that is known."""
-    said = verdict(drop, placed)
+def _claim(drop: Drop, placed: Placed | None, same: str = "", baseline: str = "uniform") -> str:
+    """``same``: why nothing differs, if that is known; ``baseline``: where random sequences come from."""
+    said = verdict(drop, placed, baseline)
     if drop.nothing_differs:
         why = f"; {same}" if same else ""
         return f"{said}: final test accuracy is {percent(drop.random)} % on each{why}."
@@ -48,7 +49,7 @@ def notes(s: ScoreSummary) -> list[str]:
         return [f"Go on with: {s.resume}", *cost(s.stats)]
     said = []
     if s.unseen_drop and s.searched_drop:
-        claim = _claim(s.searched_drop, s.searched_placed, s.same)
+        claim = _claim(s.searched_drop, s.searched_placed, s.same, s.baseline)
         said.append(f"For the methods that were searched on: {as_clause(claim)}")
     if drop := s.unseen_drop or s.searched_drop:
         groups = s.unseen_groups if s.unseen_drop else s.searched_groups

@@ -20,6 +20,21 @@ SEPARATED = (
     "not held out of it, but favoured."
 )
 STAND_IN = "This run used STAND-IN DATA (reproduce --miniature): its figures mean nothing and compare with no published figure."
+PLACEBO = (
+    "Placebo: rewards were shuffled among the candidates of each step (--reward shuffled), so that the search could not learn. "
+    "Its sequences check the verdict, and are no benchmark."
+)
+BASELINES = {
+    "within-group": (
+        "Random sequences are no draw from the whole pool: each task after the first lies within one group of classes "
+        "(--baseline within-group)."
+    ),
+    "greedy": (
+        "Random sequences are no draw from the whole pool: each task after the first is a random choice of the candidates that a "
+        "search would have judged there (--baseline greedy)."
+    ),
+}
+"""Statements on random sequences by ``--baseline``; uniform ones need none."""
 CHANGEABLE = "files-"
 """Beginning of the digest of a pool that is known by path, size and time of its files."""
 
@@ -88,7 +103,17 @@ def biases(config: Mapping[str, Any]) -> list[str]:
         found.append(CIRCULAR)
     if config.get("protocol") == "duel" and said.get("find") in ("a", "b", "both"):
         found.append(SEPARATED)
+    if said.get("reward") == "shuffled":
+        found.append(PLACEBO)
+    if said.get("random_sequences") and said.get("baseline") in BASELINES:
+        found.append(BASELINES[said["baseline"]])
     return list(dict.fromkeys(found))
+
+
+def baseline_of(config: Mapping[str, Any]) -> str:
+    """The ``--baseline`` of a run's random sequences, or of the run that it took them from; "uniform" where none is named."""
+    stated = biases(config)
+    return next((name for name, statement in BASELINES.items() if statement in stated), "uniform")
 
 
 def stand_in(config: Mapping[str, Any]) -> bool:

@@ -25,6 +25,7 @@ from seqsearch.planners.base import (
     PlannerProgress,
     PlanSteps,
 )
+from seqsearch.planners.placebo import shuffle
 from seqsearch.planners.proposals import Proposals
 from seqsearch.planners.rewards import combined, image_variance, joints_by_step
 from seqsearch.planners.screening import Screening
@@ -96,6 +97,8 @@ class CldybPlanner(CoroutinePlanner):
                     arm.spared = False
                 yield from self._simulate(prefix, spared, geometry, t, self._budget(spared, arms))
                 judged = arms
+            if s.reward == "shuffled":
+                shuffle(arms, self._proposals.rng(t, "shuffle"))
             self._screening.learn(judged)
             yield from self._move(prefix, arms, t)
 
@@ -182,16 +185,16 @@ class CldybPlanner(CoroutinePlanner):
             arm.invalid = problem
             arm.values.append(-np.inf)
             return
-        steps, m = range(t, len(tasks) + 1), len(outcomes)
+        steps, m, kind = range(t, len(tasks) + 1), len(outcomes), self.settings.reward_kind
         joint = joints_by_step(joints, tasks, m)
         rewards = [self._reward(outcomes, joint[i], step) for i, step in enumerate(steps)]
         if not arm.rewards:  # its own reward is the same in all simulations
-            arm.image_variance = image_variance(outcomes, joints[:m], tasks[:t], self.settings.reward, self.weights)
+            arm.image_variance = image_variance(outcomes, joints[:m], tasks[:t], kind, self.weights)
         arm.rewards.append(rewards[0])
         arm.values.append(accuracy.discounted_return(rewards, self.settings.discount))
 
     def _reward(self, outcomes: Sequence[Outcome], joint: Sequence[float | None], t: int) -> float:
-        kind = self.settings.reward
+        kind = self.settings.reward_kind
         each = [accuracy.reward(o.accuracy, t, kind, j) for o, j in zip(outcomes, joint, strict=True)]
         return combined(each, self.weights)
 
@@ -217,9 +220,8 @@ class CldybPlanner(CoroutinePlanner):
         judged_at = Counter(j.step for j in self.trace if not j.spared)
         chosen = [j for j in self.trace if j.chosen]
         decisions = tuple(Decision(j.step, j.task, j.value, j.visits, judged_at[j.step]) for j in chosen)
-        step = (
-            len(self.sequence) + (not self.done) if self.outcomes else 1
-        )  # the first task is drawn, and learned first
+        # the first task is drawn, and learned first
+        step = len(self.sequence) + (not self.done) if self.outcomes else 1
         return PlannerProgress(step, self.judged, decisions)
 
     def _judge(self, rollouts: list[Rollout]) -> Steps:

@@ -14,6 +14,8 @@ TUNING = 1_000_000
 """All trials of hyperparameters."""
 ALL_CLASSES = 2_000_000
 """A method that learns all classes at once, to be asked what they look like."""
+DRAWN = 3_000_000
+"""The first seed of prefixes that random sequences of greedy candidates are drawn after, one each."""
 
 
 def scoring(count: int) -> range:

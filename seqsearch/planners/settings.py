@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_IMAGES, MOST_TASKS, TaskSettings, setting
+
+if TYPE_CHECKING:
+    from seqsearch.metrics.accuracy import RewardKind
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,10 @@ class SearchSettings(TaskSettings):
     discount: float = setting(
         1.0, "Weight of each further step of a rollout (alpha).", minimum=0.0, maximum=1.0, group="search"
     )
-    reward: Literal["paper", "forgetting", "gap-to-joint"] = setting(
-        "paper", "Reward R: AFM - ALA (Eq. 3), AFM alone, or accuracy lost against joint training.", group="search"
+    reward: Literal["paper", "forgetting", "gap-to-joint", "shuffled"] = setting(
+        "paper",
+        "Reward R: AFM - ALA (Eq. 3), AFM alone, or accuracy lost against joint training; shuffled: a placebo.",
+        group="search",
     )
     reward_split: Literal["reward", "test"] = setting(
         "reward", "Images the search is rewarded on (the paper: test).", group="search"
@@ -133,6 +138,11 @@ class SearchSettings(TaskSettings):
         earlier = before.get("extended_from", [])
         extended = isinstance(earlier, list) and list(self.extended_from) == [*earlier, before.get("tasks")]
         return frozenset({"tasks", "extended_from"} if extended else ())
+
+    @property
+    def reward_kind(self) -> RewardKind:
+        """The reward of a rollout: a placebo shuffles those of the paper."""
+        return "paper" if self.reward == "shuffled" else self.reward
 
     @property
     def stages(self) -> tuple[int, ...]:

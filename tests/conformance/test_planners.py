@@ -41,6 +41,11 @@ SETTINGS: list[dict[str, Any]] = [
     {"classes_per_task": 2, "tasks": 4},
     {"exclude_groups": "Cyrillic"},
     {"random_sequences": 0},
+    {"baseline": "greedy"},
+    {"baseline": "greedy", "screen_to": 0.5, "clustering": False, "random_sequences": 0},
+    {"baseline": "within-group", "classes_per_task": 2},
+    {"reward": "shuffled"},
+    {"reward": "shuffled", "allocation": "uct", "temperature": 1.0},
 ]
 
 

@@ -34,9 +34,10 @@ IMAGES = 2
 """That an accuracy may move on another device."""
 IDLE = {
     "lags", "diversity", "max_sequences", "enumerate_limit", "similarity_method", "fit_extremes", "fit_seeds",
-    "command_hours", "command_writes", "search_commands",
+    "command_hours", "command_writes", "search_commands", "baseline",
 }  # fmt: skip
-"""Settings that `seqsearch edge` refuses where they have no effect, and those of methods by command, of which there are none."""
+"""Settings that `seqsearch edge` refuses where they have no effect, and those of methods by command, of which there are none.
+``baseline`` came after the studies were recorded; its default draws random sequences as before."""
 
 
 def differences(before: Any, after: Any, where: str = "") -> Iterator[str]:

@@ -71,6 +71,10 @@ class DuelSettings(SearchSettings, StudySettings):
         "uniform", "Where candidates of --find come from; greedy ones are hard for both methods.", group="search"
     )
 
+    reward: Literal["paper", "forgetting", "gap-to-joint"] = setting(
+        "paper", "Reward R: AFM - ALA (Eq. 3), AFM alone, or accuracy lost against joint training.", group="search"
+    )
+
     def check(self) -> None:
         super().check()
         if len(parse_items(self.methods, "method")) != 2:

@@ -21,6 +21,7 @@ from protocols.evaluate.score.compared import Compared, compared_on_found, judge
 from protocols.evaluate.score.origin import Origin
 from protocols.running.at_chance import AtChance, at_chance
 from protocols.running.protocol import resume_command
+from protocols.running.provenance import baseline_of
 from seqsearch.distribution.drop import Drop
 from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.replicates import ORDERS, SCORING
@@ -76,7 +77,8 @@ class ScoreSummary:
     found sequences among the random ones, with the test of the headline; ``searched_groups``, ``unseen_groups``: groups of
     methods whose sequences they speak of. ``shared_first``: found and random sequences begin with one task. ``known``:
     rollouts that the source had, by method. ``reached`` is empty of a finished run. ``same``: why found and random sequences do
-    not differ, if all are one and the same task. ``at_chance``: methods that are not told from chance, by kind of sequence.
+    not differ, if all are one and the same task. ``baseline``: where random sequences come from. ``at_chance``: methods that
+    are not told from chance, by kind of sequence.
     """
 
     run: str
@@ -99,6 +101,7 @@ class ScoreSummary:
     at_chance: tuple[AtChance, ...] = ()
     searched_placed: Placed | None = None
     unseen_placed: Placed | None = None
+    baseline: str = "uniform"
 
 
 def summarise(run: Path, data: RunResults) -> ScoreSummary:
@@ -145,6 +148,7 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         at_chance=_at_chance(whole, labels),
         searched_placed=places[0],
         unseen_placed=places[1],
+        baseline=baseline_of(data.config),
     )
 
 

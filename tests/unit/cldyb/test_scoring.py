@@ -20,6 +20,7 @@ GAP: dict[str, Any] = {
     "methods": ",".join(METHODS), "separate": True, "reward": "gap-to-joint", "score_seeds": 1, "tasks": 2,
     "searches": 2, "simulations": 3, "condensed": 3,
 }  # fmt: skip
+GREEDY = {**GAP, "separate": False, "baseline": "greedy", "tasks": 3}
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def test_results_know_which_was_found_for_whom_and_leave_joint_training_aside(ru
         assert list(s.tasks[0].classes) == sorted(classes[s.sequence_id.removesuffix("/joint")])
 
 
-@pytest.mark.parametrize("change", [GAP, {**GAP, "separate": False}, {**GAP, "reward": "paper"}])
+@pytest.mark.parametrize("change", [GAP, {**GAP, "separate": False}, {**GAP, "reward": "paper"}, GREEDY])
 def test_no_more_is_trained_than_was_estimated(tmp_path: Path, change: dict[str, Any]) -> None:
     done = run_small(tmp_path, **change)
     cost, counts = estimate(done.study.settings, len(METHODS), UnitCosts()), done.search.counts

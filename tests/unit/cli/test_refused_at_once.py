@@ -181,7 +181,7 @@ def test_what_is_read_of_every_method_and_learner_is_what_importing_it_gives() -
         ("cldyb --methds er", "Did you mean '--methods'?"),
         (
             "cldyb --methods er --reward papr",
-            "'papr' is not one of 'paper', 'forgetting', 'gap-to-joint'. Did you mean paper?",
+            "'papr' is not one of 'paper', 'forgetting', 'gap-to-joint', 'shuffled'. Did you mean paper?",
         ),
         ("online --methods er --samplers unifrom", "--samplers 'unifrom': did you mean uniform? there are uniform"),
         ("cldyb --methods er --backbone glyph_vitt", "unknown backbone 'glyph_vitt': did you mean glyph_vit"),
