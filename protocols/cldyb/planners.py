@@ -21,7 +21,7 @@ class Plans:
         searches: one for each independent search of each group of `groups`.
         scorers: one; it judges every method on every sequence found, whichever methods it was found for.
         baseline: one, which judges every method on random sequences, if there are some.
-        joint: one with ``--reward gap-to-joint``: every method on all classes of each found and random sequence at once.
+        joint: one if some methods are trained jointly: these on all classes of each found and random sequence at once.
     """
 
     searches: list[CldybPlanner]
@@ -62,7 +62,7 @@ def make_plans(study: CldybStudy) -> Plans:
         return [GivenSequence((study.view.union(tasks),), seeds) for seeds, tasks in whole]
 
     baseline = [judged("random", lambda: random)] if random else []
-    joint = [judged("joint", at_once)] if s.reward == "gap-to-joint" else []
+    joint = [GivenPlanner("joint", at_once, study.jointly, s.seed)] if study.jointly else []
     return Plans(searches, [judged("score", found)], baseline, joint)
 
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from protocols.cldyb.cannot_differ import measured
-from protocols.cldyb.compared import Judged, Pair, Placed, chance_of, drop_of, gap_to_joint, judged, pair, placed
+from protocols.cldyb.compared import Judged, Pair, Placed, chance_of, drop_of, judged, pair, placed
 from protocols.cldyb.images import Images, images_of
+from protocols.cldyb.joint import Gap, gap_of, incomplete, joint_accuracy
 from protocols.cldyb.left_out import Searched, left_out
 from protocols.cldyb.screened import Screened, screened_of
 from protocols.cldyb.steps import Steps, steps_of
@@ -24,6 +25,7 @@ from protocols.running.at_chance import AtChance
 from protocols.running.protocol import resume_command
 from protocols.running.provenance import REWARDED_ON_TEST, Provenance, provenance
 from seqsearch.distribution.drop import Drop
+from seqsearch.distribution.gap import GapDifference
 from seqsearch.distribution.held_out import FEWEST, HeldOut
 from seqsearch.distribution.rank_test import End
 from seqsearch.metrics import accuracy as metrics
@@ -37,8 +39,8 @@ class Side:
     ``seeds``: of the sequence that has the fewest.
     ``acc_by_step`` and ``masked_by_step`` ``[T]`` are Acc_t with scores over all classes seen, and with scores restricted to the
     classes of the image's own task (empty if that is not known); ``low`` and ``high`` ``[T]`` bound Acc_t over sequences and
-    seeds. ``worst`` is the lowest final Acc of a sequence, mean over seeds. ``gap``: accuracy of joint training on all
-    classes minus Acc, where that was trained (``--reward gap-to-joint``).
+    seeds. ``worst`` is the lowest final Acc of a sequence, mean over seeds. ``joint``: Acc of joint training on all
+    classes at once, where that was trained (``--joint``); ``gap``: that minus Acc.
     """
 
     sequences: int
@@ -52,6 +54,7 @@ class Side:
     low: tuple[float, ...]
     high: tuple[float, ...]
     gap: float | None = None
+    joint: float | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class MethodSummary:
 
     ``elsewhere``: where each method was searched alone, mean final Acc on the sequences found for each, its own included.
     ``searched``: where each was left out of a search in turn, on those found with it; ``found`` are then those without it.
+    ``gap``: the gaps to joint training and their difference.
     """
 
     method: str
@@ -69,6 +73,7 @@ class MethodSummary:
     footprint_mb: float | None
     elsewhere: tuple[tuple[str, float], ...] = ()
     searched: Searched | None = None
+    gap: GapDifference | None = None
 
     @property
     def robustness(self) -> float | None:
@@ -96,7 +101,8 @@ class Summary:
     Nothing is claimed of a run that is not finished, so that its methods have no figures: ``unfinished`` says how far it came.
     ``steps``: how searches told candidates apart. ``held_out``: what being searched for costs a method (``--leave-one-out``).
     ``same``: why nothing differs, if it does not and that is known. ``placed``: the found sequences among the random ones, with
-    the test that the headline rests on. ``at_chance``: methods that do not differ from chance.
+    the test that the headline rests on. ``at_chance``: methods that do not differ from chance. ``gap``: of the methods that were
+    trained jointly.
     """
 
     run: str
@@ -116,6 +122,7 @@ class Summary:
     same: str = ""
     placed: Placed | None = None
     at_chance: tuple[AtChance, ...] = ()
+    gap: Gap | None = None
 
     @property
     def overall(self) -> MethodSummary:
@@ -138,6 +145,7 @@ def summarise(run: Path, data: RunResults) -> Summary:
     separate = not one_out and len({s.method_ids for m in data.methods for s in data.found(m)}) > 1
     rows = tuple(_method(data, m, p, separate) for m, p in zip(data.methods, pairs, strict=True))
     mean = _mean(rows, pairs) if len(rows) > 1 else None
+    troubles += incomplete(data, data.methods, [row.gap for row in rows])
     costs = left_out(data, pairs, troubles) if one_out else None
     if costs:
         rows = tuple(replace(row, searched=costs.by_method[row.method]) for row in rows)
@@ -151,7 +159,7 @@ def summarise(run: Path, data: RunResults) -> Summary:
         steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),
         screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
         held_out=costs.held_out if costs else None, same=measured(data), placed=placed(pairs, end_of(data)),
-        at_chance=chance_of(data, pairs),
+        at_chance=chance_of(data, pairs), gap=gap_of(data, list(zip(data.methods, pairs, strict=True))),
     )  # fmt: skip
 
 
@@ -192,9 +200,11 @@ def _unfinished(run: Path, name: str, data: RunResults, origin: Provenance) -> S
 def _method(data: RunResults, method: str, compared: Pair, separate: bool) -> MethodSummary:
     sizes = [s.footprint for s in compared.found.flat or compared.random.flat if s.footprint is not None]
     footprint = float(np.mean(sizes)) / 1e6 if sizes else None
-    sides = [side_of(side, gap_to_joint(data, method, side)) for side in (compared.found, compared.random)]
+    sides = [side_of(side, joint_accuracy(data, method, side)) for side in (compared.found, compared.random)]
     elsewhere = _elsewhere(data, method) if separate else ()
-    return MethodSummary(method, sides[0], sides[1], drop_of([compared]), footprint, elsewhere)
+    gap = gap_of(data, [(method, compared)])
+    own = gap.of if gap else None
+    return MethodSummary(method, sides[0], sides[1], drop_of([compared]), footprint, elsewhere, gap=own)
 
 
 def _elsewhere(data: RunResults, method: str) -> tuple[tuple[str, float], ...]:
@@ -208,8 +218,8 @@ def _elsewhere(data: RunResults, method: str) -> tuple[tuple[str, float], ...]:
     return tuple(found)
 
 
-def side_of(side: Judged, gap: float | None = None) -> Side | None:
-    """The figures of a side; None without rollouts."""
+def side_of(side: Judged, joint: float | None = None) -> Side | None:
+    """The figures of a side, ``joint`` being the Acc of joint training; None without rollouts."""
     if not side.rollouts:
         return None
     flat = side.flat
@@ -226,7 +236,8 @@ def side_of(side: Judged, gap: float | None = None) -> Side | None:
         masked_by_step=_masked_by_step(side),
         low=tuple(acc_RT.min(axis=0).tolist()),
         high=tuple(acc_RT.max(axis=0).tolist()),
-        gap=gap,
+        gap=None if joint is None else joint - acc[-1],
+        joint=joint,
     )
 
 
@@ -259,6 +270,7 @@ def _mean_side(sides: Sequence[Side | None]) -> Side | None:
         low=tuple(stacked("low").min(axis=0).tolist()),
         high=tuple(stacked("high").max(axis=0).tolist()),
         gap=None if any(s.gap is None for s in there) else float(stacked("gap").mean()),
+        joint=None if any(s.joint is None for s in there) else float(stacked("joint").mean()),
     )
 
 

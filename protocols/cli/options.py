@@ -55,6 +55,9 @@ def _option(f: dataclasses.Field[Any], kind: Any) -> Callable[[Command], Command
         return option(f"{flag(f.name)}/--no-{f.name}", default=True, show_default=True)
     if kind is bool:
         return option(flag(f.name), is_flag=True, default=False)
+    if set(typing.get_args(kind)) == {bool, type(None)}:
+        off = f.metadata["off"]
+        return option(f"{flag(f.name)}/--no-{f.name}", *([f" /{off}"] if off else []), default=None)
     return option(flag(f.name), type=type_of(f, kind), default=f.default, show_default=shown)
 
 

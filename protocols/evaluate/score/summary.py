@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from protocols.cldyb.cannot_differ import SHARED
-from protocols.cldyb.compared import Pair, Placed, drop_of, joint_by_task, pair, placed
+from protocols.cldyb.compared import Pair, Placed, drop_of, pair, placed
 from protocols.cldyb.summary import Side, side_of
 from protocols.evaluate.score.agreement import Agreement, agreements
 from protocols.evaluate.score.compared import Compared, compared_on_found, judged_on
@@ -24,6 +24,7 @@ from protocols.running.protocol import resume_command
 from seqsearch.distribution.drop import Drop
 from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.replicates import ORDERS, SCORING
+from seqsearch.results.joint import joint_rollout
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import FOUND, RunResults
 
@@ -194,9 +195,9 @@ def _method(
         if (figures := side_of(side)) is None:
             continue
         sides[kind] = figures
-        joint = [joint_by_task(data, bound, s, SCORING) for s in side.sequences]
+        joint = [joint_rollout(data, s, bound, SCORING) for s in side.sequences]
         if all(j is not None for j in joint):
-            bounds[kind] = float(np.mean([np.mean(j) for j in joint if j is not None]))
+            bounds[kind] = float(np.mean([acc(j.accuracy) for j in joint if j is not None]))
         elif bound:
             troubles.append(f"{bound} was not judged on all {kind} sequences: no bound for them.")
         frozen = [data.rollouts.get((s.sequence_id, mean, SCORING)) for s in side.sequences]
@@ -236,13 +237,13 @@ def _tasks(data: RunResults, labels: Sequence[str], origin: Origin) -> tuple[Tas
             continue
         sides = {m: judged_on(data, m, [s]) for m in labels}
         final = {m: np.mean([r.accuracy[-1] for r in side.flat], axis=0) for m, side in sides.items() if side.rollouts}
-        bounds = {b: joint_by_task(data, bound, s, SCORING) for b, (_, bound) in origin.by_backbone.items()}
+        bounds = {b: joint_rollout(data, s, bound, SCORING) for b, (_, bound) in origin.by_backbone.items()}
         means = {b: data.rollouts.get((s.sequence_id, mean, SCORING)) for b, (mean, _) in origin.by_backbone.items()}
         for i, task in enumerate(s.tasks):
             scores.append(
                 TaskScore(
                     s.sequence_id, i + 1, len(task.classes), {m: float(a[i]) for m, a in final.items()},
-                    {b: j[i] for b, j in bounds.items() if j is not None},
+                    {b: float(j.accuracy[-1, i]) for b, j in bounds.items() if j is not None},
                     {b: float(r.accuracy[-1, i]) for b, r in means.items() if r is not None and r.complete},
                 )
             )  # fmt: skip
