@@ -51,14 +51,14 @@ def joint_accuracy(data: RunResults, method: str, side: Judged) -> float | None:
     return float(joint.by_sequence.mean()) if joint else None
 
 
-def incomplete(data: RunResults, methods: Sequence[str], gaps: Sequence[object]) -> list[str]:
-    """Methods whose joint training was begun, and which have no gap, in a sentence each."""
+def incomplete(data: RunResults, pairs: Sequence[tuple[str, Pair]]) -> list[str]:
+    """Methods whose joint training was begun on sequences that are compared, and is not complete, in a sentence each."""
     ids = {s.sequence_id for s in data.sequences if s.kind == "joint"}
     begun = {m for name, m, _ in data.rollouts if name in ids}
     return [
         f"{m}: joint training did not end well on all sequences, so that its gap is not known."
-        for m, gap in zip(methods, gaps, strict=True)
-        if m in begun and gap is None
+        for m, p in pairs
+        if m in begun and p.seeds and joint_pair(data, m, p) is None
     ]
 
 

@@ -145,7 +145,8 @@ def summarise(run: Path, data: RunResults) -> Summary:
     separate = not one_out and len({s.method_ids for m in data.methods for s in data.found(m)}) > 1
     rows = tuple(_method(data, m, p, separate) for m, p in zip(data.methods, pairs, strict=True))
     mean = _mean(rows, pairs) if len(rows) > 1 else None
-    troubles += incomplete(data, data.methods, [row.gap for row in rows])
+    named = list(zip(data.methods, pairs, strict=True))
+    troubles += incomplete(data, named)
     costs = left_out(data, pairs, troubles) if one_out else None
     if costs:
         rows = tuple(replace(row, searched=costs.by_method[row.method]) for row in rows)
@@ -159,7 +160,7 @@ def summarise(run: Path, data: RunResults) -> Summary:
         steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),
         screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
         held_out=costs.held_out if costs else None, same=measured(data), placed=placed(pairs, end_of(data)),
-        at_chance=chance_of(data, pairs), gap=gap_of(data, list(zip(data.methods, pairs, strict=True))),
+        at_chance=chance_of(data, pairs), gap=gap_of(data, named),
     )  # fmt: skip
 
 

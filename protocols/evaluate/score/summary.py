@@ -136,7 +136,7 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
     pairs = [[p for _, p in of] for of in named]
     drops = [_of_mean(of, troubles) for of in pairs]
     places = [placed(of, "harder") if of else None for of in pairs]
-    troubles += incomplete(data, labels, [row.searched_gap or row.unseen_gap for row in rows])
+    troubles += incomplete(data, [*named[0], *named[1]])
     return ScoreSummary(
         name,
         source,
