@@ -106,7 +106,9 @@ def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | 
         if option.multiple:
             defaults[option.name] = [raw] if isinstance(raw, str) else raw
         else:
-            defaults[option.name] = not raw if negated else ",".join(raw) if isinstance(raw, list) else raw
+            defaults[option.name] = (
+                not raw if negated and raw is not None else ",".join(raw) if isinstance(raw, list) else raw
+            )
     context.default_map = {**(context.default_map or {}), **defaults}
     return value
 
@@ -138,7 +140,7 @@ def _method(item: Any) -> Any:
 def _fits(option: click.Option, raw: Any) -> bool:
     """Whether a YAML value is of an option's type; nothing is rounded or guessed."""
     if isinstance(option.type, click.types.BoolParamType):
-        return isinstance(raw, bool)
+        return isinstance(raw, bool) or (raw is None and option.default is None)
     if isinstance(raw, bool) or raw is None:
         return False
     if isinstance(option.type, click.types.IntParamType):
