@@ -321,8 +321,8 @@ def test_yaml_sets_the_same_keys_and_flags_win(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["methods: [{a: 1}]", "methods: [3]", "tasks: five", "tasks: 1.7", "seed: true", "seed: null", "joint: 3", "candidates: [1, 2]",
-     'no_clustering: "false"', "sampler: 3"],
+    ["methods: [{a: 1}]", "methods: [3]", "tasks: five", "tasks: 1.7", "seed: true", "seed: null", "joint: 3",
+     "candidates: [1, 2]", 'no_clustering: "false"', "sampler: 3"],
 )  # fmt: skip
 def test_yaml_values_are_neither_rounded_nor_guessed(tmp_path: Path, line: str) -> None:
     (tmp_path / "study.yaml").write_text(line + "\n")
