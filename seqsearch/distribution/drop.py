@@ -221,7 +221,7 @@ def covariances(f: Float64, r: Float64, images: ImageShares) -> Covariances:
             raise ValueError(f"images of shape {shares.shape} do not pair with accuracies of {accuracies.shape}")
         if not np.allclose(shares.sum(axis=2), accuracies, atol=1e-6):
             raise ValueError("images do not add up to the accuracies")
-    fewer = rarer(np.abs(found), images.classes) if len(f) < FEWEST_OVER else math.inf
+    fewer = rarer(found, images.classes) if len(f) < FEWEST_OVER else math.inf
     of_random, degrees = image_covariances(random, images.classes)
     if not degrees:
         return Covariances(0.0, 0.0, 0.0, 0.0, 0.0, 0, fewer)

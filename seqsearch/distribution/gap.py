@@ -10,16 +10,15 @@ accuracies. An image adds to a gap where one of the two trainings has it right a
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqsearch.distribution.drop import IMAGES, Covariances, ImageShares, covariances, variance_parts
+from seqsearch.distribution.drop import FEWEST_OVER, IMAGES, ImageShares, covariances, variance_parts
 from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
 from seqsearch.distribution.mean import FEWEST
-from seqsearch.distribution.parts import FEWEST_IMAGES, alike, banerjee
+from seqsearch.distribution.parts import FEWEST_IMAGES, alike, banerjee, rarer
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def gap_difference(
     shared = None if images is None else covariances(f, r, images)
     Q = r.shape[1]
     same = all(alike(by_seed) for by_seed in np.concatenate([f[:, :Q], r]).T) and all(map(alike, f.T))
-    lacking = "" if same else _lacking(r, shared)
+    lacking = "" if same else _lacking(f, r, images)
     without = same or bool(lacking)
     parts = {} if without else variance_parts(f, r, shared, 1.0, 1.0)
     narrow = {} if without else variance_parts(f, r, shared, 1.0, 1.0, conditional=True)
@@ -94,11 +93,14 @@ def _gaps(joint: ArrayLike, final: ArrayLike) -> tuple[Float64, float]:
     return j - a, float(j.mean())
 
 
-def _lacking(r: Float64, shared: Covariances | None) -> str:
+def _lacking(f: Float64, r: Float64, images: ImageShares | None) -> str:
     """What there is too little of for any interval."""
     if len(r) < FEWEST:
         return f"too few random sequences, {FEWEST - len(r)} more needed"
-    if shared is not None and math.isfinite(shared.rarer) and shared.rarer < FEWEST_IMAGES - 0.5:
+    disagree = (
+        rarer(np.abs(images.found), images.classes) if images is not None and len(f) < FEWEST_OVER else FEWEST_IMAGES
+    )
+    if disagree < FEWEST_IMAGES - 0.5:
         return (
             f"joint training and the method disagree on fewer than {FEWEST_IMAGES} images of the found sequence: more test "
             "images needed"
