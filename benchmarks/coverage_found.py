@@ -1,6 +1,6 @@
 """How often the verdict on found sequences is false, how often it is reached, and how often the intervals of the drop hold.
 
-    python -m benchmarks.coverage_found [--repeats 500] [--workers 2] [--write] [--show]
+    python -m benchmarks.coverage_found [--repeats 500] [--workers 2] [--write] [--show] [--gap]
 
 Nothing is trained: accuracies are drawn with known parts. A pool of 30 classes with 4 test images each; a sequence holds 10 of
 them, 2 of which (the first task) all sequences share. Found sequences have R training seeds, random ones the first of them.
@@ -13,6 +13,9 @@ The truth of the drop is what its statement speaks of: searches and seeds in gen
 and trainings. ``student`` is the coverage that Student's degrees of freedom for the random sequences would have. The verdict is
 the rank test's, by the first seed: ``false`` counts verdicts where found sequences are further random ones, ``reached`` those
 where they score 10 points lower on average (2 near 1, 5 without draws).
+
+``--gap`` prints how often the interval of the difference of gaps to joint training holds, on a few corners. Joint training has
+effects of the same kind, drawn anew, on the same classes and images, and loses half as much. Nothing is written.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ from numpy.typing import NDArray
 from benchmarks.tools import RESULTS, write_rows
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.distribution.drop import RANDOM, Drop, ImageShares, drop
+from seqsearch.distribution.gap import gap_difference
 from seqsearch.distribution.parts import quantile
 from seqsearch.distribution.pivot import degrees_of
 from seqsearch.distribution.rank_test import rank_test
@@ -40,6 +44,7 @@ from seqsearch.training.device import pin_threads
 Floats = NDArray[np.float64]
 Row = dict[str, float | str | int]
 Rng = np.random.Generator
+Held = NDArray[np.bool_] | None
 SEARCHES, RANDOMS, SEEDS = (1, 2, 3, 5), (5, 10, 19), (1, 2, 3, 5)
 CLASSES, IMAGES, HELD, SHARED = 30, 4, 10, 2
 
@@ -103,6 +108,19 @@ EFFECTS = {
     "bits, near 1": Effects(0.005, 0.005, 0.002, 0.002, 0.005, 0.0, bits=True, mean=0.98, drop=0.02),
 }
 """By what is missing ("no ..."), dominates, or is skewed."""
+GAP_EFFECTS = (
+    "even",
+    "no image",
+    "order",
+    "seed",
+    "training",
+    "image",
+    "left-skewed",
+    "outliers",
+    "bits",
+    "bits, near 1",
+)
+"""Of the gap."""
 
 
 def cases(effects: Iterable[str] = tuple(EFFECTS)) -> Iterator[tuple[str, int, int, int]]:
@@ -110,8 +128,13 @@ def cases(effects: Iterable[str] = tuple(EFFECTS)) -> Iterator[tuple[str, int, i
     return itertools.product(effects, SEARCHES, RANDOMS, SEEDS)
 
 
-def drawn(e: Effects, F: int, L: int, R: int, true: float, rng: Rng) -> tuple[ImageShares, float, float]:
-    """What each image adds to the accuracies of both sides; the drop that an interval speaks of, absolute and relative."""
+def drawn(
+    e: Effects, F: int, L: int, R: int, true: float, rng: Rng, held: tuple[Held, Held] = (None, None)
+) -> tuple[ImageShares, float, float]:
+    """What each image adds to the accuracies of both sides; the drop that an interval speaks of, absolute and relative.
+
+    ``held``: the classes of both sides, drawn if not given.
+    """
     common, of_found = e.common * rng.normal(size=R), e.seed * rng.normal(size=R)
     search, order = e.search * rng.normal(size=F), e.order * SHAPES[e.shape](rng, L)
     trainings = e.training * rng.normal(size=(F, R))
@@ -119,7 +142,9 @@ def drawn(e: Effects, F: int, L: int, R: int, true: float, rng: Rng) -> tuple[Im
     random = e.mean + order[:, None] + common[:1] + e.training * rng.normal(size=(L, 1))
     image = e.image * rng.normal(size=CLASSES * IMAGES)
     shares = ImageShares(
-        _shares(found, image, e, rng), _shares(random, image, e, rng), np.repeat(np.arange(CLASSES), IMAGES)
+        _shares(found, image, e, rng, held[0]),
+        _shares(random, image, e, rng, held[1]),
+        np.repeat(np.arange(CLASSES), IMAGES),
     )
     these = 0.0 if F >= 3 else float(search.mean())
     base = e.mean
@@ -130,10 +155,16 @@ def drawn(e: Effects, F: int, L: int, R: int, true: float, rng: Rng) -> tuple[Im
     return shares, absolute, absolute / base
 
 
-def _shares(accuracy: Floats, image: Floats, e: Effects, rng: Rng) -> Floats:
-    S, R = accuracy.shape
+def _held(S: int, rng: Rng) -> NDArray[np.bool_]:
+    """Which classes each of S sequences holds."""
     held = np.ones((S, CLASSES), dtype=bool)
     held[:, SHARED:] = rng.random((S, CLASSES - SHARED)).argsort(axis=1) < HELD - SHARED
+    return held
+
+
+def _shares(accuracy: Floats, image: Floats, e: Effects, rng: Rng, held: Held) -> Floats:
+    S, R = accuracy.shape
+    held = _held(S, rng) if held is None else held
     right = accuracy[..., None] + image + e.image / 2 * rng.normal(size=(S, R, len(image)))
     if e.bits:
         seeds_apart = (S, R if e.draws else 1, len(image))
@@ -173,6 +204,48 @@ def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
     if not widths:
         return {**corner, "lacking": d.lacking}
     return {**corner, **{k: float(np.mean(v)) for k, v in holds.items()}, "width": float(np.median(widths))}
+
+
+def gap_coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
+    """Shares of ``repeats``: intervals of the difference of gaps that there are, those that hold, those above 0."""
+    name, F, L, R = case
+    e, rng = EFFECTS[name], seeded_numpy("coverage gap", name, F, L, R)
+    holds, widths, harder = [], [], []
+    for _ in range(repeats):
+        held = _held(F, rng), _held(L, rng)
+        (final, true, _), (joint, of_joint, _) = (drawn(e, F, L, R, d, rng, held) for d in (e.drop, e.drop / 2))
+        sides = [(getattr(joint, side), getattr(final, side)) for side in ("found", "random")]
+        accuracies = [(j.sum(axis=2), f.sum(axis=2)) for j, f in sides]
+        images = ImageShares(*(j - f for j, f in sides), final.classes)
+        d = gap_difference(accuracies[0], accuracies[1], images).difference
+        if math.isfinite(d.low):
+            holds.append(d.low <= true - of_joint <= d.high)
+            widths.append(d.high - d.low)
+            harder.append(d.sign > 0)
+    corner: Row = {"effects": name, "searches": F, "random": L, "seeds": R, "said": len(holds) / repeats}
+    if not holds:
+        return corner
+    return {
+        **corner,
+        "holds": float(np.mean(holds)),
+        "above": float(np.mean(harder)),
+        "width": float(np.median(widths)),
+    }
+
+
+def print_gaps(repeats: int, pool: ProcessPoolExecutor) -> None:
+    """The table of docs/distribution.md on gaps: the least over effects, and the width with even effects."""
+    print("| searches | random | seeds | interval in, least | holds, least | mean | width, even | above 0, even |")
+    print("|---|---|---|---|---|---|---|---|")
+    for F, L, R in ((1, 19, 1), (1, 19, 3), (3, 19, 3), (1, 5, 3)):
+        cases = [(name, F, L, R) for name in GAP_EFFECTS]
+        found = {str(r["effects"]): r for r in pool.map(gap_coverage, cases, [repeats] * len(cases))}
+        held = [100 * float(r["holds"]) for r in found.values() if float(r["said"]) >= 0.1]
+        said, even = 100 * min(float(r["said"]) for r in found.values()), found["even"]
+        print(
+            f"| {F} | {L} | {R} | {said:.0f} | {min(held):.1f} | {np.mean(held):.1f} | {100 * float(even['width']):.1f} "
+            f"| {100 * float(even['above']):.0f} |"
+        )
 
 
 def _student(d: Drop) -> float:
@@ -215,6 +288,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=500)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write benchmarks/results/coverage_found.json")
+    parser.add_argument("--gap", action="store_true", help="print the coverage of the difference of gaps instead")
     parser.add_argument("--show", action="store_true", help="print the tables of that file")
     a = parser.parse_args()
     if a.show:
@@ -222,6 +296,9 @@ def main() -> None:
         return
     start = time.perf_counter()
     with ProcessPoolExecutor(a.workers, initializer=pin_threads) as pool:
+        if a.gap:
+            print_gaps(a.repeats, pool)
+            return
         found = rows(a.repeats, pool)
     print_rows(found)
     minutes = (time.perf_counter() - start) / 60

@@ -11,8 +11,7 @@ from protocols.running.at_chance import AtChance, at_chance
 from seqsearch.core.types import ClassId
 from seqsearch.distribution.drop import Drop, ImageShares, drop
 from seqsearch.distribution.rank_test import End, RankTest, rank_test
-from seqsearch.metrics.accuracy import acc, joint_acc
-from seqsearch.results.joint import joint_id
+from seqsearch.metrics.accuracy import acc
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import Matrix, RunResults, Scored
 
@@ -102,33 +101,6 @@ def judged(
     ordered = tuple(sorted(seeds, key=lambda r: (r not in first, r)))
     rows = tuple(tuple(data.rollouts[s.sequence_id, method, r] for r in ordered) for s in sequences)
     return Judged(tuple(sequences), ordered, rows)
-
-
-def gap_to_joint(data: RunResults, method: str, side: Judged) -> float | None:
-    """Mean over the sequences of Acc of joint training minus final Acc, on test images; None where that was not trained.
-
-    Joint training learns all classes of a sequence at once; its accuracy is weighed as Acc is, every task alike.
-    """
-    gaps = []
-    for sequence, row in zip(side.sequences, side.rollouts, strict=True):
-        for seed, scored in zip(side.seeds, row, strict=True):
-            joint = joint_by_task(data, method, sequence, seed)
-            if joint is None:
-                return None
-            gaps.append(float(np.mean(joint)) - acc(scored.accuracy))
-    return float(np.mean(gaps)) if gaps else None
-
-
-def joint_by_task(data: RunResults, method: str, sequence: TaskSequence, seed: int) -> list[float] | None:
-    """Accuracy on each task of a method that learned all classes of a sequence at once; None where that was not trained."""
-    joint = data.rollouts.get((joint_id(sequence.sequence_id), method, seed))
-    classes = sorted(c for task in sequence.tasks for c in task.classes)
-    if joint is None or not joint.complete or [len(t.class_n) for t in joint.right] != [len(classes)]:
-        return None
-    [images] = joint.right
-    right = [int(part.sum()) for part in np.split(images.right, np.cumsum(images.class_n)[:-1])]
-    of_class = dict(zip(classes, zip(right, images.class_n, strict=True), strict=True))
-    return [joint_acc(of_class, [t.classes]) for t in sequence.tasks]
 
 
 def _lost(data: RunResults, method: str, found: Sequence[TaskSequence], random: Sequence[TaskSequence]) -> str:

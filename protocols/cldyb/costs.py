@@ -20,10 +20,12 @@ UNKNOWN = UnitCosts()
 
 @dataclass(frozen=True)
 class Estimate:
-    """Upper bounds, but that joint training counts as one task. A training is one task of one method; of a ``search`` with a
-    command, which keeps no state, these are all tasks of every sequence that it is run on (``command_runs``). ``random`` includes
-    the prefixes that greedy random sequences are drawn after. ``naive`` is what retraining every prefix would take;
-    ``scoring`` is of what is found and, for ``gap-to-joint``, of all classes at once.
+    """Upper bounds. A training is one task of one method; of a ``search`` with a command, which keeps no state, these are all
+    tasks of every sequence that it is run on (``command_runs``). ``random`` includes the prefixes that greedy random sequences
+    are drawn after. ``naive`` is what retraining every prefix would take.
+
+    ``joint`` trainings learn all classes of a found or random sequence at once. Each counts as one, and takes as long as the
+    tasks of a sequence. Those of a search with ``gap-to-joint`` are counted there, and take as long as one task.
 
     ``states`` counts sets of one state per method that lie on the disk at a time, ``rollouts`` what `Search` counts as finished.
     """
@@ -39,26 +41,31 @@ class Estimate:
     disk_bytes: int
     workers: int
     command_runs: int = 0
+    joint: int = 0
 
     @property
     def trainings(self) -> int:
-        return self.search + self.scoring + self.random + self.tuning
+        return self.search + self.scoring + self.random + self.tuning + self.joint
 
 
 def estimate(
-    s: CldybSettings, methods: int, unit: UnitCosts = UNKNOWN, workers: int = 1, instead: UnitCosts | None = None
-) -> Estimate:
+    s: CldybSettings, methods: int, unit: UnitCosts = UNKNOWN, workers: int = 1, instead: UnitCosts | None = None,
+    jointly: int | None = None,
+) -> Estimate:  # fmt: skip
     """Costs of a study with so many methods, ``workers`` jobs at a time; what is screened out is not taken off.
 
-    ``instead``: what the surrogates take, if they search; its ``state_bytes`` are of all that is trained.
+    ``instead``: what the surrogates take, if they search; its ``state_bytes`` are of all that is trained. ``jointly``: how many
+    methods are trained jointly (`CldybStudy.jointly`); where that is not known, all that may be.
     """
     search, naive, rollouts = _of_search(s)
     groups, members = s.searched
     found, searched = s.searches * groups, s.searches * members
-    jointly = s.reward == "gap-to-joint"  # all classes of a sequence at once
+    if jointly is None:
+        jointly = 0 if s.joint is False and s.reward != "gap-to-joint" else methods
+    joint = jointly * (s.score_seeds * found + s.random_sequences)
     scored = methods * s.score_seeds
-    scoring = scored * (found * (s.tasks - 1) + 1 + found * jointly)
-    random = methods * s.random_sequences * (s.tasks - 1 + jointly)
+    scoring = scored * (found * (s.tasks - 1) + 1)
+    random = methods * s.random_sequences * (s.tasks - 1)
     judged = scored * found + methods * s.random_sequences
     tuning = methods * s.tune_trials * s.tune_tasks + _search_to_tune(s, methods, unit)
     by_searches = instead or unit
@@ -67,9 +74,9 @@ def estimate(
     steps, by_command = search * (searched - runs), naive * runs
     drawn, commands = _draws(s), by_searches.commands
     prefixes, prefixes_by_command = drawn.trainings * (searchers - commands), drawn.naive * commands
-    seconds = (scoring + random + tuning) * unit.seconds
+    seconds = (scoring + random + tuning + joint * s.tasks) * unit.seconds
     random += prefixes + prefixes_by_command
-    total = steps + by_command + scoring + random + tuning
+    total = steps + by_command + scoring + random + tuning + joint
     seconds += (by_command + prefixes_by_command) * by_searches.command_seconds
     seconds += (steps + prefixes) * _of_ours(by_searches, searchers)
     sets = s.searches * (methods - 1 if s.leave_one_out else 1)
@@ -81,13 +88,14 @@ def estimate(
         scoring=scoring,
         random=random,
         tuning=tuning,
-        naive=tuning + naive * searched + judged * (s.tasks + jointly) + drawn.naive * searchers,
-        rollouts=rollouts * searched + judged * (1 + jointly) + drawn.trainings * searchers,
+        naive=tuning + naive * searched + judged * s.tasks + joint + drawn.naive * searchers,
+        rollouts=rollouts * searched + judged + joint + drawn.trainings * searchers,
         states=states,
         hours=(seconds + probed * by_searches.probe_seconds) / 3600 / max(1, workers),
         disk_bytes=states * by_searches.state_bytes + probed * by_searches.probe_bytes + total * 1500,
         workers=max(1, workers),
         command_runs=rollouts * runs + drawn.trainings * commands,
+        joint=joint,
     )
 
 
@@ -174,8 +182,9 @@ def _refuse_impossible(study: CldybStudy) -> None:
 
 def calibrate(
     settings: CldybSettings, device: str, told: Callable[[CldybStudy], None] = lambda _: None
-) -> tuple[UnitCosts, UnitCosts | None]:
-    """`unit_costs` of a CLDyB study, and what its probes cost: of its methods, and of its surrogates if it has some.
+) -> tuple[UnitCosts, UnitCosts | None, int]:
+    """`unit_costs` of a CLDyB study, and what its probes cost: of its methods, and of its surrogates if it has some; and how
+    many methods are trained jointly.
 
     ``told`` is called with the study before anything is trained.
 
@@ -188,8 +197,8 @@ def calibrate(
         told(study)
         unit = _measured(study, Path(scratch))
         if not study.surrogates:
-            return unit, None
-        return unit, _measured(replace(study, methods=study.surrogates), Path(scratch))
+            return unit, None, len(study.jointly)
+        return unit, _measured(replace(study, methods=study.surrogates), Path(scratch)), len(study.jointly)
 
 
 def _measured(study: CldybStudy, scratch: Path) -> UnitCosts:

@@ -61,7 +61,8 @@ def _sequences(study: CldybStudy, plans: Plans) -> list[TaskSequence]:
         for i, tasks in enumerate(_tasks(p))
     ]
     whole = [s for s in (*found, *drawn) if len(s.tasks) == study.settings.tasks]
-    joint = [at_once(replace(s, method_ids=labels), study.view) for s in (whole if plans.joint else ())]
+    jointly = tuple(m.label for p in plans.joint for m in p.methods)
+    joint = [at_once(replace(s, method_ids=jointly), study.view) for s in (whole if jointly else ())]
     return [*found, *drawn, *joint]
 
 

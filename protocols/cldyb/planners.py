@@ -24,7 +24,7 @@ class Plans:
         scorers: one; it judges every method on every sequence found, whichever methods it was found for.
         draws: one for each random sequence with ``--baseline greedy``, which draws its tasks; else none.
         baseline: one, which judges every method on random sequences, if there are some.
-        joint: one with ``--reward gap-to-joint``: every method on all classes of each found and random sequence at once.
+        joint: one if some methods are trained jointly: these on all classes of each found and random sequence at once.
     """
 
     searches: list[CldybPlanner]
@@ -76,7 +76,7 @@ def make_plans(study: CldybStudy) -> Plans:
         return [GivenSequence((study.view.union(tasks),), seeds) for seeds, tasks in whole]
 
     baseline = [judged("random", random)] if s.random_sequences else []
-    joint = [judged("joint", at_once)] if s.reward == "gap-to-joint" else []
+    joint = [GivenPlanner("joint", at_once, study.jointly, s.seed)] if study.jointly else []
     return Plans(searches, [judged("score", found)], draws, baseline, joint)
 
 

@@ -55,7 +55,7 @@ class Cldyb(Protocol[CldybSettings, "CldybStudy"]):
         from seqsearch.methods.command import commands
 
         by_command = UnitCosts(commands=len(commands(prepared.searchers)))
-        cost = estimate(prepared.settings, len(prepared.methods), by_command)
+        cost = estimate(prepared.settings, len(prepared.methods), by_command, jointly=len(prepared.jointly))
         return Expected(cost.rollouts, cost.trainings, prepared.settings.tasks)
 
     def begin(self, session: Session, prepared: CldybStudy) -> CldybRun:

@@ -6,13 +6,17 @@ Light on purpose: ``seqsearch --help`` imports this and nothing heavy.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_items
 from seqsearch.core.settings import StudySettings, check_trainings, flag, growth_of, setting
 from seqsearch.planners.settings import SearchSettings
+
+JOINT = "Train methods on all classes of each sequence at once, too: all, or none; default: those in closed form."
+"""Help of ``--joint``."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,7 @@ class CldybSettings(SearchSettings, StudySettings):
     """What is studied, how it is searched, tuned before, and scored in the end."""
 
     protocol: ClassVar[str] = "cldyb"
+    before: ClassVar[Mapping[str, Any]] = {"joint": False}
 
     grow: tuple[str, ...] = setting(
         (), "STEP:POOL: further classes, there from that task on; repeatable.", names="grown", group="what"
@@ -69,6 +74,8 @@ class CldybSettings(SearchSettings, StudySettings):
         "Random sequences: tasks of the whole pool, tasks within one group each, or a random choice of the search's candidates.",
         group="scoring",
     )
+
+    joint: bool | None = setting(None, JOINT, group="scoring", off="--no-bound")
 
     def check(self) -> None:
         super().check()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.cldyb.classes import classes_in_play
+from protocols.cldyb.joint import trained_jointly
 from protocols.cldyb.settings import CldybSettings
 from seqsearch.core.types import MethodSpec, Task, Tasks
 from seqsearch.methods.spec import check_memory, hyperparameters
@@ -35,6 +36,15 @@ class CldybStudy(Study):
     def searchers(self) -> tuple[MethodSpec, ...]:
         """The methods that a joint search trains."""
         return self.surrogates or self.methods
+
+    @property
+    def jointly(self) -> tuple[MethodSpec, ...]:
+        """The methods that learn all classes of each found and random sequence at once, too."""
+        s = self.settings
+        everything = s.joint or s.reward == "gap-to-joint"
+        if not everything and not (s.random_sequences and s.tasks > 1):
+            return ()  # nothing to compare
+        return trained_jointly(self.methods, True if everything else s.joint)
 
     @property
     def tuning(self) -> Tasks:

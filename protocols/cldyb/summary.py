@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from protocols.cldyb.cannot_differ import measured
-from protocols.cldyb.compared import Judged, Pair, Placed, chance_of, drop_of, gap_to_joint, judged, pair, placed
+from protocols.cldyb.compared import Judged, Pair, Placed, chance_of, drop_of, judged, pair, placed
 from protocols.cldyb.images import Images, images_of
+from protocols.cldyb.joint import Gap, gap_of, incomplete, joint_accuracy
 from protocols.cldyb.left_out import Searched, left_out
 from protocols.cldyb.screened import Screened, screened_of
 from protocols.cldyb.steps import Steps, steps_of
@@ -29,11 +30,12 @@ from protocols.running.provenance import (
     Provenance,
     baseline_of,
     biases,
+    end_of,
     provenance,
 )
 from seqsearch.distribution.drop import Drop
+from seqsearch.distribution.gap import GapDifference
 from seqsearch.distribution.held_out import FEWEST, HeldOut
-from seqsearch.distribution.rank_test import End
 from seqsearch.metrics import accuracy as metrics
 from seqsearch.results.run import FOUND, Matrix, RunResults
 
@@ -45,8 +47,8 @@ class Side:
     ``seeds``: of the sequence that has the fewest.
     ``acc_by_step`` and ``masked_by_step`` ``[T]`` are Acc_t with scores over all classes seen, and with scores restricted to the
     classes of the image's own task (empty if that is not known); ``low`` and ``high`` ``[T]`` bound Acc_t over sequences and
-    seeds. ``worst`` is the lowest final Acc of a sequence, mean over seeds. ``gap``: accuracy of joint training on all
-    classes minus Acc, where that was trained (``--reward gap-to-joint``).
+    seeds. ``worst`` is the lowest final Acc of a sequence, mean over seeds. ``joint``: Acc of joint training on all
+    classes at once, where that was trained (``--joint``); ``gap``: that minus Acc.
     """
 
     sequences: int
@@ -60,6 +62,7 @@ class Side:
     low: tuple[float, ...]
     high: tuple[float, ...]
     gap: float | None = None
+    joint: float | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ class MethodSummary:
 
     ``elsewhere``: where each method was searched alone, mean final Acc on the sequences found for each, its own included.
     ``searched``: where each was left out of a search in turn, on those found with it; ``found`` are then those without it.
+    ``gap``: the gaps to joint training and their difference.
     """
 
     method: str
@@ -77,6 +81,7 @@ class MethodSummary:
     footprint_mb: float | None
     elsewhere: tuple[tuple[str, float], ...] = ()
     searched: Searched | None = None
+    gap: GapDifference | None = None
 
     @property
     def robustness(self) -> float | None:
@@ -105,7 +110,7 @@ class Summary:
     ``steps``: how searches told candidates apart. ``held_out``: what being searched for costs a method (``--leave-one-out``).
     ``same``: why nothing differs, if it does not and that is known. ``placed``: the found sequences among the random ones, with
     the test that the headline rests on. ``at_chance``: methods that do not differ from chance. ``baseline``: where random
-    sequences come from. ``placebo``: rewards were shuffled.
+    sequences come from. ``placebo``: rewards were shuffled. ``gap``: of the methods that were trained jointly.
     """
 
     run: str
@@ -127,6 +132,7 @@ class Summary:
     at_chance: tuple[AtChance, ...] = ()
     baseline: str = "uniform"
     placebo: bool = False
+    gap: Gap | None = None
 
     @property
     def overall(self) -> MethodSummary:
@@ -149,6 +155,8 @@ def summarise(run: Path, data: RunResults) -> Summary:
     separate = not one_out and len({s.method_ids for m in data.methods for s in data.found(m)}) > 1
     rows = tuple(_method(data, m, p, separate) for m, p in zip(data.methods, pairs, strict=True))
     mean = _mean(rows, pairs) if len(rows) > 1 else None
+    named = list(zip(data.methods, pairs, strict=True))
+    troubles += incomplete(data, named)
     costs = left_out(data, pairs, troubles) if one_out else None
     if costs:
         rows = tuple(replace(row, searched=costs.by_method[row.method]) for row in rows)
@@ -162,14 +170,10 @@ def summarise(run: Path, data: RunResults) -> Summary:
         name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin,
         steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),
         screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
-        held_out=costs.held_out if costs else None, same=measured(data), placed=placed(pairs, end_of(data)),
+        held_out=costs.held_out if costs else None, same=measured(data), placed=placed(pairs, end_of(data.config)),
         at_chance=chance_of(data, pairs), baseline=baseline_of(data.config), placebo=data.setting("reward") == "shuffled",
+        gap=gap_of(data, named),
     )  # fmt: skip
-
-
-def end_of(data: RunResults) -> End:
-    """The end that was searched for."""
-    return "easier" if data.setting("difficulty") == "easy" else "harder"
 
 
 def _unjudged(data: RunResults) -> list[str]:
@@ -204,9 +208,11 @@ def _unfinished(run: Path, name: str, data: RunResults, origin: Provenance) -> S
 def _method(data: RunResults, method: str, compared: Pair, separate: bool) -> MethodSummary:
     sizes = [s.footprint for s in compared.found.flat or compared.random.flat if s.footprint is not None]
     footprint = float(np.mean(sizes)) / 1e6 if sizes else None
-    sides = [side_of(side, gap_to_joint(data, method, side)) for side in (compared.found, compared.random)]
+    sides = [side_of(side, joint_accuracy(data, method, side)) for side in (compared.found, compared.random)]
     elsewhere = _elsewhere(data, method) if separate else ()
-    return MethodSummary(method, sides[0], sides[1], drop_of([compared]), footprint, elsewhere)
+    gap = gap_of(data, [(method, compared)])
+    own = gap.of if gap else None
+    return MethodSummary(method, sides[0], sides[1], drop_of([compared]), footprint, elsewhere, gap=own)
 
 
 def _elsewhere(data: RunResults, method: str) -> tuple[tuple[str, float], ...]:
@@ -220,8 +226,8 @@ def _elsewhere(data: RunResults, method: str) -> tuple[tuple[str, float], ...]:
     return tuple(found)
 
 
-def side_of(side: Judged, gap: float | None = None) -> Side | None:
-    """The figures of a side; None without rollouts."""
+def side_of(side: Judged, joint: float | None = None) -> Side | None:
+    """The figures of a side, ``joint`` being the Acc of joint training; None without rollouts."""
     if not side.rollouts:
         return None
     flat = side.flat
@@ -238,7 +244,8 @@ def side_of(side: Judged, gap: float | None = None) -> Side | None:
         masked_by_step=_masked_by_step(side),
         low=tuple(acc_RT.min(axis=0).tolist()),
         high=tuple(acc_RT.max(axis=0).tolist()),
-        gap=gap,
+        gap=None if joint is None else joint - acc[-1],
+        joint=joint,
     )
 
 
@@ -271,6 +278,7 @@ def _mean_side(sides: Sequence[Side | None]) -> Side | None:
         low=tuple(stacked("low").min(axis=0).tolist()),
         high=tuple(stacked("high").max(axis=0).tolist()),
         gap=None if any(s.gap is None for s in there) else float(stacked("gap").mean()),
+        joint=None if any(s.joint is None for s in there) else float(stacked("joint").mean()),
     )
 
 

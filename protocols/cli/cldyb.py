@@ -118,9 +118,9 @@ def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
         if (said := beforehand(study)) and not runtime.silent:
             click.echo(shown(said), err=True)
 
-    unit, instead = calibrate(settings, runtime.engine.device, tell)
+    unit, instead, jointly = calibrate(settings, runtime.engine.device, tell)
     methods = len(parse_items(settings.methods, "method"))
-    cost = estimate(settings, methods, unit, workers_at_a_time(runtime), instead)
+    cost = estimate(settings, methods, unit, workers_at_a_time(runtime), instead, jointly)
     memory = max((u.memory for u in (unit, instead) if u and u.memory), key=lambda need: need.bytes, default=None)
     if runtime.json:
         seconds = {"seconds_per_training": unit.seconds, **memory_json(memory)}
@@ -132,6 +132,7 @@ def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
     click.echo(
         f"{count(cost.trainings, 'training')} at most ({cost.search} search{by}, "
         f"{cost.scoring} scoring, {cost.random} random baseline"
+        f"{f', {cost.joint} on all classes at once' if cost.joint else ''}"
         f"{f', {cost.tuning} tuning' if cost.tuning else ''}; "
         f"naive retraining: {cost.naive})\n"
         f"{time_of(3600 * cost.hours)} {at_work(runtime, cost.workers)}, at {each(unit.seconds)} a training on this machine\n"

@@ -55,6 +55,9 @@ def _option(f: dataclasses.Field[Any], kind: Any) -> Callable[[Command], Command
         return option(f"{flag(f.name)}/--no-{f.name}", default=True, show_default=True)
     if kind is bool:
         return option(flag(f.name), is_flag=True, default=False)
+    if set(typing.get_args(kind)) == {bool, type(None)}:
+        off = f.metadata["off"]
+        return option(f"{flag(f.name)}/--no-{f.name}", *([f" /{off}"] if off else []), default=None)
     return option(flag(f.name), type=type_of(f, kind), default=f.default, show_default=shown)
 
 
@@ -103,7 +106,9 @@ def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | 
         if option.multiple:
             defaults[option.name] = [raw] if isinstance(raw, str) else raw
         else:
-            defaults[option.name] = not raw if negated else ",".join(raw) if isinstance(raw, list) else raw
+            defaults[option.name] = (
+                not raw if negated and raw is not None else ",".join(raw) if isinstance(raw, list) else raw
+            )
     context.default_map = {**(context.default_map or {}), **defaults}
     return value
 
@@ -135,7 +140,7 @@ def _method(item: Any) -> Any:
 def _fits(option: click.Option, raw: Any) -> bool:
     """Whether a YAML value is of an option's type; nothing is rounded or guessed."""
     if isinstance(option.type, click.types.BoolParamType):
-        return isinstance(raw, bool)
+        return isinstance(raw, bool) or (raw is None and option.default is None)
     if isinstance(raw, bool) or raw is None:
         return False
     if isinstance(option.type, click.types.IntParamType):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from protocols.cldyb.summary import MethodSummary, Side, Summary
+from protocols.report import cldyb_joint as joint
 from protocols.report import cldyb_table as table
 from protocols.report import cldyb_words as words
 from protocols.report.charts import Line, bounds, line_chart, strip
@@ -17,7 +18,8 @@ from protocols.report.gallery import drawn, gallery, the_one_task
 from protocols.report.legend import keys
 from protocols.report.page import identity, plain, write_page
 from protocols.report.provenance import sentences
-from protocols.report.tables import columns_of
+from protocols.report.tables import Cells, columns_of
+from protocols.report.tables import grid as cells
 from protocols.report.text import line, percent
 from protocols.running.protocol import Exported
 from protocols.running.provenance import Provenance
@@ -44,8 +46,8 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     pictures = [the_one_task(data, pools)] if one else [gallery(data, pools), drawn(data, pools)]
     how = _one_task(summary.provenance) if one else _how(data.config, summary.provenance)
     sections = [
-        _head(summary), _placed(summary), _table(summary), _curves(summary), _masked(summary), *pictures, _trace(data.trace), how,
-        identity(data.config),
+        _head(summary), _placed(summary), _table(summary), _joint(summary), _curves(summary), _masked(summary), *pictures,
+        _trace(data.trace), how, identity(data.config),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{summary.run}: {'one task' if one else 'task sequences found'}", sections)
 
@@ -57,9 +59,21 @@ def to_json(summary: Summary) -> dict[str, Any]:
         {n: s[n] for n in ("baseline", "placebo")}
         | {
             n: s[n]
-            for n in ("run", "separate", "methods", "mean", "placed", "stats", "held_out", "surrogates", "screened")
+            for n in (
+                "run",
+                "separate",
+                "methods",
+                "mean",
+                "placed",
+                "gap",
+                "stats",
+                "held_out",
+                "surrogates",
+                "screened",
+            )
         }
     )
+    said["for_whom"] = words.for_whom(summary)
     reached = summary.unfinished.reached if summary.unfinished else ""
     return {**said, "notes": words.notes(summary), "reached": reached}
 
@@ -83,9 +97,11 @@ def render(summary: Summary) -> RenderableType:
         if i == len(summary.methods):
             grid.add_section()
         grid.add_row(*(line(cell) for cell in row))
-    return Group(
-        line(words.headline(summary), "bold"), grid, line(table.caption(summary), "dim"), *notes, columns_of("cldyb")
-    )
+    below: list[RenderableType] = []
+    if (jointly := _jointly(summary)).rows:
+        below = [line(""), cells(jointly), line(jointly.lead, "dim")]
+    head, caption = line(words.headline(summary), "bold"), line(table.caption(summary), "dim")
+    return Group(head, grid, caption, *below, *notes, columns_of("cldyb"))
 
 
 # ------------------------------------------------------------------------------------------------ figures
@@ -105,7 +121,7 @@ def _head(summary: Summary) -> str:
         cards = f'<div class="figures">{cells}</div>'
     title = f"<h1>{escape(words.title(summary))}</h1>"
     blind = words.nothing_to_choose_by(summary)
-    lead = f'<p class="lead">{escape(blind)}</p>\n' if blind else ""
+    lead = "".join(f'<p class="lead">{escape(said)}</p>\n' for said in (words.for_whom(summary), blind) if said)
     return f'<p class="eyebrow">seqsearch run {escape(summary.run)}</p>\n{title}\n{lead}{cards}'
 
 
@@ -141,6 +157,16 @@ def _table(summary: Summary) -> str:
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>\n"
         f'<ul class="notes">{notes}</ul>'
     )
+
+
+def _jointly(summary: Summary) -> Cells:
+    """Joint training beside training in sequence; no rows of one task."""
+    return joint.table([] if table.one_task(summary) else joint.rows_of(summary))
+
+
+def _joint(summary: Summary) -> str:
+    jointly = _jointly(summary)
+    return jointly.html() if jointly.rows else ""
 
 
 def _curves(summary: Summary) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from protocols.cldyb.compared import Placed
-from protocols.cldyb.summary import MethodSummary, Progress, Summary
+from protocols.cldyb.summary import Progress, Summary
+from protocols.report import cldyb_joint as joint
 from protocols.report.chance_words import at_chance
 from protocols.report.cldyb_baseline import THAN, as_placebo, by_searching, source
 from protocols.report.cldyb_confusion import confusion
@@ -33,7 +34,12 @@ def headline(summary: Summary) -> str:
         return f"{as_placebo(said) if summary.placebo else said}: final test accuracy is {percent(drop.random)} % on each{why}."
     figures = f"final test accuracy {percent(drop.found)} % against {percent(drop.random)} % on average"
     said = f"{title(summary)}: {figures}, {change(drop)}."
-    return " ".join(filter(None, (said, nothing_to_choose_by(summary))))
+    return " ".join(filter(None, (said, for_whom(summary), nothing_to_choose_by(summary))))
+
+
+def for_whom(summary: Summary) -> str:
+    """Whether harder sequences are harder to learn continually, by joint training on the same classes; else empty."""
+    return joint.statement(summary.gap, [m.method for m in summary.methods], summary.overall.drop, summary.placed)
 
 
 def title(summary: Summary) -> str:
@@ -127,7 +133,7 @@ def notes(summary: Summary) -> list[str]:
         *at_chance(summary.at_chance),
         *caveats(summary.provenance),
         flat(summary),
-        gaps(summary.overall),
+        *([] if one else joint.notes(joint.rows_of(summary), summary.overall.drop, summary.placed)),
         *([] if one else (*robustness(summary), *about_searches(summary))),
         *confusion(summary.overall),
     )
@@ -244,13 +250,3 @@ def robustness(summary: Summary) -> list[str]:
                 "measured, without an interval): its own search did not find the hardest."
             )
     return said
-
-
-def gaps(row: MethodSummary) -> str:
-    """The gap to joint training on test images; empty where that was not trained."""
-    if row.found is None or row.random is None or row.found.gap is None or row.random.gap is None:
-        return ""
-    return (
-        f"Gap to joint training on all classes at once, on test images: found {percent(row.found.gap)} points, random "
-        f"{percent(row.random.gap)} points (joint Acc weighs every task alike, as Acc does)."
-    )

@@ -100,7 +100,8 @@ def to_json(run: str, found: Sequence[FoundSpread | PairSpread], differences: Se
         made = {"spread": measured, "sizes": [vars(s) for s in sizes(spread, differences)]}
         return made | ({"seeds": [vars(s) for s in of_seeds(spread)]} if isinstance(spread, FoundSpread) else {})
 
-    return plain({"run": run, "differences": list(differences), "power": [values(s) for s in found]})
+    said: dict[str, Any] = plain({"run": run, "differences": list(differences), "power": [values(s) for s in found]})
+    return said
 
 
 def _title(run: str, spread: FoundSpread | PairSpread) -> str:

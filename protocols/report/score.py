@@ -55,7 +55,13 @@ def to_json(s: ScoreSummary) -> dict[str, Any]:
         for (group, method), drop in s.transfer.items()
     ]
     found: dict[str, Any] = plain(
-        {**said, "transfer": transfer, "headline": words.headline(s), "notes": words.notes(s)}
+        {
+            **said,
+            "transfer": transfer,
+            "headline": words.headline(s),
+            "for_whom": words.for_whom(s),
+            "notes": words.notes(s),
+        }
     )
     return found
 

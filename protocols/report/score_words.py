@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from protocols.cldyb.compared import Placed
 from protocols.evaluate.score.agreement import Agreement
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
+from protocols.report import cldyb_joint as joint
 from protocols.report.chance_words import at_chance
 from protocols.report.cldyb_table import interval
 from protocols.report.cldyb_words import change, covered, verdict
@@ -26,12 +27,35 @@ def headline(s: ScoreSummary) -> str:
     if s.reached:
         return f"Not finished (it stopped at: {s.reached}): nothing is claimed yet."
     if s.unseen_drop:
-        return f"For methods held out of the search: {as_clause(_claim(s.unseen_drop, s.unseen_placed, s.same, s.baseline))}"
+        claim = f"For methods held out of the search: {as_clause(_claim(s.unseen_drop, s.unseen_placed, s.same, s.baseline))}"
+        return " ".join(filter(None, (claim, for_whom(s))))
     if s.searched_drop:
-        claim = _claim(s.searched_drop, s.searched_placed, s.same, s.baseline)
-        return f"For the methods that were searched on: {as_clause(claim)}"
+        claim = as_clause(_claim(s.searched_drop, s.searched_placed, s.same, s.baseline))
+        claim = f"For the methods that were searched on: {claim}"
+        return " ".join(filter(None, (claim, for_whom(s))))
     why = f"; {s.same}" if s.same else ""
     return f"{len(s.methods)} method(s) on the sequences of {s.source}, without a comparison of found and random ones{why}."
+
+
+def for_whom(s: ScoreSummary) -> str:
+    """Whether harder sequences are harder to learn continually for the methods of the headline; else empty."""
+    if s.unseen_drop:
+        judged = [m.method for m in s.methods if m.unseen_drop]
+        return joint.statement(s.unseen_gap, judged, s.unseen_drop, s.unseen_placed)
+    judged = [m.method for m in s.methods if m.searched_drop]
+    return joint.statement(s.searched_gap, judged, s.searched_drop, s.searched_placed)
+
+
+def joint_rows(s: ScoreSummary) -> joint.Rows:
+    """Of each method on the found sequences of the headline, and of the mean over those that were trained jointly."""
+    unseen = s.unseen_drop is not None
+    mean = s.unseen_gap if unseen else s.searched_gap
+    rows = [
+        (m.method, m.unseen_gap if unseen else m.searched_gap)
+        for m in s.methods
+        if (m.unseen_drop if unseen else m.searched_drop)
+    ]
+    return rows if mean is None or len(rows) == 1 else [*rows, ("mean", mean.of)]
 
 
 def _claim(drop: Drop, placed: Placed | None, same: str = "", baseline: str = "uniform") -> str:
@@ -56,6 +80,8 @@ def notes(s: ScoreSummary) -> list[str]:
         said.append(covered(drop, max(1, groups), s.shared_first))
         said += without_interval([(f"{m.method} (searched)", m.searched_drop) for m in s.methods if m.searched_drop])
         said += without_interval([(f"{m.method} (held out)", m.unseen_drop) for m in s.methods if m.unseen_drop])
+        placed = s.unseen_placed if s.unseen_drop else s.searched_placed
+        said += joint.notes(joint_rows(s), drop, placed)
         said.append("Methods are these ones, not a sample: an interval of their mean says nothing of further methods.")
     if s.transfer:
         said.append(
@@ -90,7 +116,7 @@ def _figure(x: float) -> str:
 
 def tables(s: ScoreSummary) -> list[Cells]:
     """All that have rows."""
-    found = [methods(s), *([transfer(s)] if s.transfer else []), tasks(s)]
+    found = [methods(s), joint.table(joint_rows(s)), *([transfer(s)] if s.transfer else []), tasks(s)]
     return [t for t in found if t.rows]
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import built, fits
+from seqsearch.distribution.rank_test import End
+from seqsearch.planners.allocation import DIFFICULTY
 from seqsearch.pools.stand_in import has_mark
 
 CIRCULAR = (
@@ -23,6 +25,9 @@ STAND_IN = "This run used STAND-IN DATA (reproduce --miniature): its figures mea
 PLACEBO = (
     "Placebo: rewards were shuffled among the candidates of each step (--reward shuffled), so that the search could not learn. "
     "Its sequences check the verdict, and are no benchmark."
+)
+EASY = (
+    "The search was for easy sequences (--difficulty easy): the test is whether they are easier than random sequences."
 )
 BASELINES = {
     "within-group": (
@@ -105,6 +110,8 @@ def biases(config: Mapping[str, Any]) -> list[str]:
         found.append(SEPARATED)
     if said.get("reward") == "shuffled":
         found.append(PLACEBO)
+    if said.get("temperature") == DIFFICULTY["easy"]:
+        found.append(EASY)
     if said.get("random_sequences") and said.get("baseline") in BASELINES:
         found.append(BASELINES[said["baseline"]])
     return list(dict.fromkeys(found))
@@ -114,6 +121,11 @@ def baseline_of(config: Mapping[str, Any]) -> str:
     """The ``--baseline`` of a run's random sequences, or of the run that it took them from; "uniform" where none is named."""
     stated = biases(config)
     return next((name for name, statement in BASELINES.items() if statement in stated), "uniform")
+
+
+def end_of(config: Mapping[str, Any]) -> End:
+    """The end that a run searched for, or the run whose sequences it uses."""
+    return "easier" if EASY in biases(config) else "harder"
 
 
 def stand_in(config: Mapping[str, Any]) -> bool:

@@ -34,18 +34,19 @@ searched for, how they are scored, where it runs, what is written and shown."""
 
 def setting(
     default: Any, help: str, *, group: Group, minimum: float | None = None, maximum: float | None = None,
-    names: Names = "",
+    names: Names = "", off: str = "",
 ) -> Any:  # fmt: skip
     """A flag: its default, its help (unit; the paper's symbol), its heading there, its bounds, both inclusive, and what it names.
+
+    ``off``: a second name of ``--no-FLAG``, for a setting of true, false or null.
 
     Raises:
         TypeError: a number without bounds.
     """
     if isinstance(default, int | float) and not isinstance(default, bool) and None in (minimum, maximum):
         raise TypeError(f"a setting that is a number needs a minimum and a maximum: {help}")
-    return field(
-        default=default, metadata={"help": help, "minimum": minimum, "maximum": maximum, "names": names, "group": group}
-    )
+    known = {"help": help, "minimum": minimum, "maximum": maximum, "names": names, "group": group, "off": off}
+    return field(default=default, metadata=known)
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,10 @@ def in_words(kind: Any) -> str:
     """
     if typing.get_origin(kind) is typing.Literal:
         return " or ".join(map(str, typing.get_args(kind)))
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        return " or ".join(map(in_words, typing.get_args(kind)))
     words = {int: "a whole number of at most 63 bits", float: "a number", str: "a text", bool: "true or false"}
+    words[types.NoneType] = "null"
     return words.get(kind, "a list")
 
 

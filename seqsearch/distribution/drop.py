@@ -125,7 +125,7 @@ def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None,
     f, r = finite(found, "accuracies", dimensions=(2,)), finite(random, "accuracies", dimensions=(2,))
     if r.shape[1] > f.shape[1]:
         raise ValueError(f"random {r.shape} must have the training seeds of found {f.shape}, or the first of them")
-    shared = None if images is None else _covariances(f, r, images)
+    shared = None if images is None else covariances(f, r, images)
     mean_f, mean_r = np.float64(f.mean()), np.float64(r.mean())
     Q = r.shape[1]
     same = all(alike(by_seed) for by_seed in np.concatenate([f[:, :Q], r]).T) and all(map(alike, f.T))
@@ -133,9 +133,9 @@ def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None,
     without = bool(same or lacking)
     with np.errstate(divide="ignore", invalid="ignore"):  # nothing can be said relative to an accuracy of zero: NaN
         derivatives = mean_f / mean_r**2, 1 / mean_r  # of 1 - found / random
-        absolute = {} if without else _parts(f, r, shared, 1.0, 1.0)
-        relative = {} if without else _parts(f, r, shared, *derivatives)
-        narrow = {} if without else _parts(f, r, shared, *derivatives, conditional=True)
+        absolute = {} if without else variance_parts(f, r, shared, 1.0, 1.0)
+        relative = {} if without else variance_parts(f, r, shared, *derivatives)
+        narrow = {} if without else variance_parts(f, r, shared, *derivatives, conditional=True)
         drops = tuple(float(d) for d in (mean_r - mean_f, 1 - mean_f / mean_r))
     drops = tuple(0.0 if abs(d) <= AGREE or (same and math.isfinite(d)) else d for d in drops)
     if not without and not absolute:
@@ -159,7 +159,7 @@ def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None,
     )
 
 
-def _lacking(f: Float64, r: Float64, shared: _Covariances | None) -> str:
+def _lacking(f: Float64, r: Float64, shared: Covariances | None) -> str:
     """What there is too little of for any interval."""
     if len(r) < FEWEST:
         return f"too few random sequences, {FEWEST - len(r)} more needed"
@@ -170,8 +170,8 @@ def _lacking(f: Float64, r: Float64, shared: _Covariances | None) -> str:
     return ""
 
 
-def _parts(
-    f: Float64, r: Float64, shared: _Covariances | None, a: float, b: float, conditional: bool = False
+def variance_parts(
+    f: Float64, r: Float64, shared: Covariances | None, a: float, b: float, conditional: bool = False
 ) -> dict[str, Part]:
     """Of the variance of ``a`` times the mean of random minus ``b`` times that of found; empty if nothing varies."""
     (F, R), (L, Q) = f.shape, r.shape
@@ -193,8 +193,9 @@ def _parts(
 
 
 @dataclass(frozen=True)
-class _Covariances:
-    """Mean covariances of two accuracies by their test images: of random sequences, of found ones, of one of each.
+class Covariances:
+    """Mean covariances of two accuracies (or gaps to joint training) by their test images: of random sequences, of found ones, of
+    one of each.
 
     Between different seeds, so that no noise of training is in them. ``random`` and ``found``: between different sequences, since
     the images of a single sequence act on the spread of sequences; ``these_found``: of all pairs, where the found ones are no
@@ -212,7 +213,8 @@ class _Covariances:
     rarer: float
 
 
-def _covariances(f: Float64, r: Float64, images: ImageShares) -> _Covariances:
+def covariances(f: Float64, r: Float64, images: ImageShares) -> Covariances:
+    """Of accuracies, or differences of accuracies, ``f [F, R]`` and ``r [L, Q]``, by what each image adds to them."""
     found, random = images.found.astype(np.float64), images.random.astype(np.float64)
     for shares, accuracies in ((found, f), (random, r)):
         if shares.shape[:2] != accuracies.shape or images.classes.shape != shares.shape[2:]:
@@ -222,9 +224,9 @@ def _covariances(f: Float64, r: Float64, images: ImageShares) -> _Covariances:
     fewer = rarer(found, images.classes) if len(f) < FEWEST_OVER else math.inf
     of_random, degrees = image_covariances(random, images.classes)
     if not degrees:
-        return _Covariances(0.0, 0.0, 0.0, 0.0, 0.0, 0, fewer)
+        return Covariances(0.0, 0.0, 0.0, 0.0, 0.0, 0, fewer)
     of_found = image_covariances(found, images.classes)[0]
-    return _Covariances(
+    return Covariances(
         random=own(of_random),
         found=own(of_found),
         these_found=own(of_found, undrawn=0.0),

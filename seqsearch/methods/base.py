@@ -43,6 +43,8 @@ class Caps:
             if it learns from images as they are.
         most_classes: how many classes its memory has room for, one exemplar each; None if there is no limit.
         design: columns of CLDyB Table 3 that apply, of `DESIGN`.
+        closed_form: it solves for what it learns from `Batch.frozen`, without steps of gradient, so that all classes of a
+            sequence at once are cheap to learn: ``cldyb`` and ``score`` then do so by default.
     """
 
     input: Literal["labels", "frozen", "images"] = "images"
@@ -56,6 +58,7 @@ class Caps:
     augmentation: str = ""
     most_classes: int | None = None
     design: tuple[str, ...] = ()
+    closed_form: bool = False
 
 
 DESIGN = (

@@ -85,6 +85,7 @@ class Joint(Method):
             pairs=True,
             augmentation="pilot" if trains else "",
             design=("exemplar", "full") if trains else ("exemplar",),
+            closed_form=not trains,
         )
 
     def __init__(self, context: Context, config: BaseConfig) -> None:

@@ -112,6 +112,7 @@ class RanPAC(Additive):
             augmentation="pilot",
             backbones="vit" if adapt == "adapter" else "any",
             design=("statistic", *{"full": ("full",), "adapter": ("parameter-efficient",)}.get(adapt, ())),
+            closed_form=adapt == "none",
         )
 
     @classmethod

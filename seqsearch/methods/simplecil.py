@@ -27,7 +27,7 @@ from seqsearch.methods.parts.network import saved
 class SimpleCIL(Additive):
     """Cosine to frozen class means; see the module."""
 
-    caps = Caps(input="frozen", order_invariant_after=0, trains_backbone=False, design=("statistic",))
+    caps = Caps(input="frozen", order_invariant_after=0, trains_backbone=False, design=("statistic",), closed_form=True)
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)

@@ -24,6 +24,8 @@ MOST, MOST_ROWS = 1000, 200_000
 """Sequences in it, and classes in all of them."""
 LONGEST = 200
 """Characters of the name of a sequence."""
+MADE_OF_OTHERS = ("joint", "regrouped", "reordered")
+"""Kinds in a run's ``sequences.parquet`` that are made of its other sequences: nobody names them."""
 COLUMNS = ("step", "class_name")
 FORMS = "JSON, CSV or Parquet with one row a class: sequence_id, step (from 1), class_name"
 
@@ -91,13 +93,13 @@ def _parquet_rows(path: Path) -> list[dict[str, Any]]:
             raise UserError(f"{path}: no column {', '.join(lacking)}; sequences are {FORMS}")
         if file.rows > MOST_ROWS:
             raise UserError(f"{path}: holds more than {MOST_ROWS:,} rows, which are not read")
-        names = [n for n in ("sequence_id", *COLUMNS) if n in file.schema.names]
+        names = [n for n in ("sequence_id", "kind", *COLUMNS) if n in file.schema.names]
         pieces = list(file.bounded(names))
         with judged():
             rows: list[dict[str, Any]] = pa.Table.from_batches(pieces).to_pylist() if pieces else []
     except BadParquet as error:
         raise UserError(f"{path}: cannot be read ({error}); sequences are {FORMS}") from None
-    return rows
+    return [row for row in rows if row.get("kind") not in MADE_OF_OTHERS]
 
 
 def _csv_rows(path: Path, text: str) -> Iterator[dict[str, Any]]:

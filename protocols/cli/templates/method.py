@@ -14,7 +14,9 @@ class ShrunkenMeans(base.Method):
             0.1, "0: class means, 1: one common centre", minimum=0.0, maximum=1.0, search=(0.0, 0.1, 0.3)
         )
 
-    caps = base.Caps(input="frozen", order_invariant_after=0, trains_backbone=False, design=("statistic",))
+    caps = base.Caps(
+        input="frozen", order_invariant_after=0, trains_backbone=False, design=("statistic",), closed_form=True
+    )
 
     def __init__(self, context, settings):
         super().__init__(context, settings)

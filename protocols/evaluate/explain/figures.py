@@ -14,20 +14,17 @@ from protocols.evaluate.explain.study import origin
 from protocols.running.references import reference_of
 from seqsearch.core.types import ClassId
 from seqsearch.distribution.effects import Condition, ConditionName
-from seqsearch.distribution.interval import Float64
 from seqsearch.metrics.accuracy import acc, joint_acc
 from seqsearch.planners.regrouped import regroupings, reorderings
-from seqsearch.results.joint import joint_id
+from seqsearch.results.joint import Right, joint_right, right_images
 from seqsearch.results.rows import TaskSequence
-from seqsearch.results.run import RunResults, Scored
+from seqsearch.results.run import RunResults
 
 Measure = Literal["accuracy", "masked", "confusion", "gap"]
 MEASURES: tuple[Measure, ...] = ("accuracy", "masked", "confusion", "gap")
 """Final Acc; the same with scores masked to the task's own classes; the first minus the second; Acc minus that of joint training.
 Of all, less is harder, and what is lost of Acc is lost of the masked one or by confusion."""
 Conditions = Mapping[ConditionName, Condition]
-Right = Mapping[ClassId, Float64]
-"""Which images of each class were right, as 0 and 1."""
 MOST = 10**15
 """Regroupings of which there are more are counted as so many."""
 
@@ -54,22 +51,11 @@ def image_index(data: RunResults, sides: Sequence[Compared]) -> ImageIndex | Non
     for side in sides:
         for s in side.flat:
             for seed in side.seeds:
-                right = right_images(data.rollouts[s.sequence_id, side.method, seed], s)
+                right = right_images(data.rollouts[s.sequence_id, side.method, seed], [t.classes for t in s.tasks])
                 if right is None or any(sizes.setdefault(c, len(own)) != len(own) for c, own in right.items()):
                     return None
     first = np.cumsum([0, *sizes.values()])[:-1].tolist()
     return ImageIndex(dict(zip(sizes, first, strict=True)), sizes)
-
-
-def right_images(scored: Scored, s: TaskSequence) -> Right | None:
-    """By class; None where it is not known."""
-    if [len(task.class_n) for task in scored.right] != [len(task.classes) for task in s.tasks]:
-        return None
-    found: dict[ClassId, Float64] = {}
-    for task, images in zip(s.tasks, scored.right, strict=True):
-        parts = np.split(images.right.astype(np.float64), np.cumsum(images.class_n)[:-1])
-        found.update(zip(task.classes, parts, strict=True))
-    return found
 
 
 def joint_images(data: RunResults, side: Compared, index: ImageIndex | None) -> dict[tuple[str, int], Right] | None:
@@ -78,11 +64,8 @@ def joint_images(data: RunResults, side: Compared, index: ImageIndex | None) -> 
     found: dict[tuple[str, int], Right] = {}
     for name in dict.fromkeys(map(origin, side.flat)):
         for seed in side.seeds:
-            scored, at_once = data.rollouts.get((joint_id(name), label, seed)), by_id.get(joint_id(name))
-            right = right_images(scored, at_once) if scored and at_once and scored.complete else None
+            right = joint_right(data, by_id[name], label, seed)
             if right is None or index is None or any(index.sizes.get(c) != len(own) for c, own in right.items()):
-                return None
-            if right.keys() != {c for task in by_id[name].tasks for c in task.classes}:
                 return None
             found[name, seed] = right
     return found
@@ -158,10 +141,10 @@ def _images(
     found = np.zeros((len(part), len(side.seeds), sum(index.sizes.values())), dtype=np.float32)
     for i, s in enumerate(part):
         for j, seed in enumerate(side.seeds):
-            right = right_images(data.rollouts[s.sequence_id, side.method, seed], s) or {}
+            right = right_images(data.rollouts[s.sequence_id, side.method, seed], [t.classes for t in s.tasks]) or {}
             bound = joint.get((origin(s), seed), {})
             for task in s.tasks:
                 weight = 1 / (len(s.tasks) * sum(index.sizes[c] for c in task.classes))
                 for c in task.classes:
-                    found[i, j, index.of(c)] = weight * (right[c] - bound.get(c, 0.0))
+                    found[i, j, index.of(c)] = weight * (right[c].astype(np.float64) - bound.get(c, 0.0))
     return found

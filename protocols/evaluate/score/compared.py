@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protocols.cldyb.compared import Judged, Pair, drop_of, pair
+from protocols.cldyb.joint import gap_of
 from seqsearch.distribution.drop import Drop
+from seqsearch.distribution.gap import GapDifference
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import FOUND, RunResults
 
@@ -22,6 +24,11 @@ class Compared:
     @property
     def drop(self) -> Drop | None:
         return drop_of([self.pair]) if self.pair and self.pair.seeds else None
+
+    def gap(self, data: RunResults, method: str) -> GapDifference | None:
+        """The gaps to joint training; None where that was not trained on all sequences."""
+        found = gap_of(data, [(method, self.pair)]) if self.pair and self.pair.seeds else None
+        return found.of if found else None
 
 
 def compared_on_found(data: RunResults, method: str, troubles: list[str], own: bool) -> Compared | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from protocols.cldyb.settings import JOINT
 from protocols.evaluate.parts.settings import EvaluateSettings
 from seqsearch.core.settings import setting
 
@@ -14,6 +16,7 @@ class ScoreSettings(EvaluateSettings):
     """Methods, on sequences that are there, and on random ones of a pool that no search saw."""
 
     protocol: ClassVar[str] = "score"
+    before: ClassVar[Mapping[str, Any]] = {"joint": False}
 
     heldout_pool: str = setting(
         "",
@@ -29,6 +32,7 @@ class ScoreSettings(EvaluateSettings):
         "Train references: joint training (upper bound) and the nearest class mean of frozen features.",
         group="first",
     )
+    joint: bool | None = setting(None, JOINT, group="scoring", off="--no-bound")
 
     def further_pools(self) -> str:
         return self.heldout_pool

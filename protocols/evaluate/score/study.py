@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from protocols.cldyb.joint import trained_jointly
 from protocols.evaluate.parts.judging import Asked, Judging
 from protocols.evaluate.parts.placed import unique_names, view_of_sequences
 from protocols.evaluate.parts.source import Source, relabelled
@@ -105,12 +106,15 @@ def prepare(settings: ScoreSettings, states: Path, device: str, directory: Path)
     references = _references(base) if settings.references else ()
     whole = (*base.sequences, *heldout)
     view = view_of_sequences(base.world, whole)
-    unions = tuple(at_once(s, view) for s in whole) if references else ()
+    jointly = trained_jointly(base.methods, settings.joint)
+    compared = _compared(base.sequences) if jointly else ()
+    unions = tuple(at_once(s, view) for s in (whole if references else compared))
     unique_names(base.source.path, (*whole, *unions))
     asked = (
         *_asked(base, base.sequences),
         *_asked_heldout(base, heldout),
         *_asked_references(references, whole, unions),
+        *(Asked(m, at_once(s, view), base.replicates(s)) for m in jointly for s in compared),
     )
     trained = [*base.methods, *(m for r in references for m in (r.mean, r.bound))]
     return ScoreStudy(
@@ -159,6 +163,13 @@ def _asked_heldout(base: EvaluateStudy, heldout: Sequence[TaskSequence]) -> Iter
     for m in base.methods:
         for s in heldout:
             yield Asked(_in(base.world, m), s, seeds)
+
+
+def _compared(sequences: Sequence[TaskSequence]) -> tuple[TaskSequence, ...]:
+    """Those that joint training stands beside: found and random ones, where there are both."""
+    kinds = {"searched", "random"}
+    there = tuple(s for s in sequences if s.kind in kinds and len(s.tasks) > 1)
+    return there if {s.kind for s in there} == kinds else ()
 
 
 def _asked_references(

@@ -14,17 +14,20 @@ from typing import Any
 import numpy as np
 
 from protocols.cldyb.cannot_differ import SHARED
-from protocols.cldyb.compared import Pair, Placed, drop_of, joint_by_task, pair, placed
+from protocols.cldyb.compared import Pair, Placed, drop_of, pair, placed
+from protocols.cldyb.joint import Gap, gap_of, incomplete
 from protocols.cldyb.summary import Side, side_of
 from protocols.evaluate.score.agreement import Agreement, agreements
 from protocols.evaluate.score.compared import Compared, compared_on_found, judged_on
 from protocols.evaluate.score.origin import Origin
 from protocols.running.at_chance import AtChance, at_chance
 from protocols.running.protocol import resume_command
-from protocols.running.provenance import baseline_of
+from protocols.running.provenance import baseline_of, end_of
 from seqsearch.distribution.drop import Drop
+from seqsearch.distribution.gap import GapDifference
 from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.replicates import ORDERS, SCORING
+from seqsearch.results.joint import joint_rollout
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import FOUND, RunResults
 
@@ -40,6 +43,7 @@ class MethodScore:
         taken_over: its results are those of the source.
         searched, unseen: on the found sequences that were, and were not, searched with it.
         searched_drop, unseen_drop: from random sequences to these; None where they were searched with different methods.
+        searched_gap, unseen_gap: the gaps to joint training on both.
         given: on sequences of a file, or hard and easy ones, by kind.
         bound: accuracy of joint training (one training, the best of three learners), by kind of sequence.
         over_mean: what it has more than the nearest class mean of frozen features, by kind of sequence.
@@ -54,6 +58,8 @@ class MethodScore:
     sides: Mapping[str, Side]
     bound: Mapping[str, float]
     over_mean: Mapping[str, float]
+    searched_gap: GapDifference | None = None
+    unseen_gap: GapDifference | None = None
 
 
 @dataclass(frozen=True)
@@ -74,11 +80,12 @@ class ScoreSummary:
     """``transfer``: drops by (methods that a sequence was searched with, method judged), where there are several such groups.
 
     ``searched_drop``, ``unseen_drop``: of the mean over the methods that have one; ``searched_placed``, ``unseen_placed``: the
-    found sequences among the random ones, with the test of the headline; ``searched_groups``, ``unseen_groups``: groups of
-    methods whose sequences they speak of. ``shared_first``: found and random sequences begin with one task. ``known``:
-    rollouts that the source had, by method. ``reached`` is empty of a finished run. ``same``: why found and random sequences do
-    not differ, if all are one and the same task. ``baseline``: where random sequences come from. ``at_chance``: methods that
-    are not told from chance, by kind of sequence.
+    found sequences among the random ones, with the test of the headline; ``searched_gap``, ``unseen_gap``: of the methods that
+    were trained jointly; ``searched_groups``, ``unseen_groups``: groups of methods whose sequences they speak of.
+    ``shared_first``: found and random sequences begin with one task. ``known``: rollouts that the source had, by method.
+    ``reached`` is empty of a finished run. ``same``: why found and random sequences do not differ, if all are one and the same
+    task. ``baseline``: where random sequences come from. ``at_chance``: methods that are not told from chance, by kind of
+    sequence.
     """
 
     run: str
@@ -102,6 +109,8 @@ class ScoreSummary:
     searched_placed: Placed | None = None
     unseen_placed: Placed | None = None
     baseline: str = "uniform"
+    searched_gap: Gap | None = None
+    unseen_gap: Gap | None = None
 
 
 def summarise(run: Path, data: RunResults) -> ScoreSummary:
@@ -126,9 +135,11 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         )
     compared = {m: tuple(compared_on_found(data, m, troubles, own) for own in (True, False)) for m in labels}
     rows = tuple(_method(whole, m, compared[m], origin, troubles) for m in labels)
-    pairs = [[c.pair for both in compared.values() if (c := both[i]) and c.pair and c.pair.seeds] for i in (0, 1)]
+    named = [_paired(compared, i) for i in (0, 1)]
+    pairs = [[p for _, p in of] for of in named]
     drops = [_of_mean(of, troubles) for of in pairs]
-    places = [placed(of, "harder") if of else None for of in pairs]
+    places = [placed(of, end_of(data.config)) if of else None for of in pairs]
+    troubles += incomplete(data, [*named[0], *named[1]])
     return ScoreSummary(
         name,
         source,
@@ -149,7 +160,14 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         searched_placed=places[0],
         unseen_placed=places[1],
         baseline=baseline_of(data.config),
+        searched_gap=gap_of(data, named[0]),
+        unseen_gap=gap_of(data, named[1]),
     )
+
+
+def _paired(compared: Mapping[str, tuple[Compared | None, ...]], i: int) -> list[tuple[str, Pair]]:
+    """Methods with a comparison on the sequences that were searched with them (0), or on the others (1)."""
+    return [(m, c.pair) for m, both in compared.items() if (c := both[i]) and c.pair and c.pair.seeds]
 
 
 def _at_chance(data: RunResults, labels: Sequence[str]) -> tuple[AtChance, ...]:
@@ -198,18 +216,20 @@ def _method(
         if (figures := side_of(side)) is None:
             continue
         sides[kind] = figures
-        joint = [joint_by_task(data, bound, s, SCORING) for s in side.sequences]
+        joint = [joint_rollout(data, s, bound, SCORING) for s in side.sequences]
         if all(j is not None for j in joint):
-            bounds[kind] = float(np.mean([np.mean(j) for j in joint if j is not None]))
+            bounds[kind] = float(np.mean([acc(j.accuracy) for j in joint if j is not None]))
         elif bound:
             troubles.append(f"{bound} was not judged on all {kind} sequences: no bound for them.")
         frozen = [data.rollouts.get((s.sequence_id, mean, SCORING)) for s in side.sequences]
         if all(f is not None and f.complete for f in frozen):
             over[kind] = figures.acc - float(np.mean([acc(f.accuracy) for f in frozen if f is not None]))
-    both = [(side_of(c.found), c.drop) if c else (None, None) for c in compared]
+    both = [(side_of(c.found), c.drop, c.gap(data, method)) if c else (None, None, None) for c in compared]
+    searched, unseen = both
     return MethodScore(
-        method, method in origin.taken_over, both[0][0], both[1][0], both[0][1], both[1][1], sides, bounds, over
-    )
+        method, method in origin.taken_over, searched[0], unseen[0], searched[1], unseen[1], sides, bounds, over, searched[2],
+        unseen[2],
+    )  # fmt: skip
 
 
 def _left_out(data: RunResults, method: str, kind: str, lost: Sequence[TaskSequence]) -> list[str]:
@@ -240,13 +260,13 @@ def _tasks(data: RunResults, labels: Sequence[str], origin: Origin) -> tuple[Tas
             continue
         sides = {m: judged_on(data, m, [s]) for m in labels}
         final = {m: np.mean([r.accuracy[-1] for r in side.flat], axis=0) for m, side in sides.items() if side.rollouts}
-        bounds = {b: joint_by_task(data, bound, s, SCORING) for b, (_, bound) in origin.by_backbone.items()}
+        bounds = {b: joint_rollout(data, s, bound, SCORING) for b, (_, bound) in origin.by_backbone.items()}
         means = {b: data.rollouts.get((s.sequence_id, mean, SCORING)) for b, (mean, _) in origin.by_backbone.items()}
         for i, task in enumerate(s.tasks):
             scores.append(
                 TaskScore(
                     s.sequence_id, i + 1, len(task.classes), {m: float(a[i]) for m, a in final.items()},
-                    {b: j[i] for b, j in bounds.items() if j is not None},
+                    {b: float(j.accuracy[-1, i]) for b, j in bounds.items() if j is not None},
                     {b: float(r.accuracy[-1, i]) for b, r in means.items() if r is not None and r.complete},
                 )
             )  # fmt: skip

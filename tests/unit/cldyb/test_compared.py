@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protocols.cldyb.compared import Judged, Pair, gap_to_joint, image_shares
+from protocols.cldyb.compared import Judged, Pair, image_shares
+from protocols.cldyb.joint import gap_of, incomplete, joint_accuracy
 from protocols.cldyb.summary import side_of
 from seqsearch.core.types import ClassId, Task
 from seqsearch.results.rows import TaskSequence
@@ -40,13 +41,37 @@ def results(**rollouts: Scored) -> RunResults:
     return RunResults({}, None, ("er",), (), (7,), {(name, "er", 7): s for name, s in rollouts.items()})
 
 
-def test_the_gap_weighs_tasks_as_acc_does() -> None:
+def test_joint_accuracy_weighs_tasks_as_acc_does() -> None:
     """The same images right: no gap, although six images of nine right at once are another share than the mean of two tasks."""
     union = (task(0, 1, 2, 3),)
-    assert gap_to_joint(results(**{"a/joint": scored(union)}), "er", SIDE) == pytest.approx(0, abs=1e-12)
+    acc = (5 / 6 + 3 / 5) / 2
+    assert joint_accuracy(results(**{"a/joint": scored(union)}), "er", SIDE) == pytest.approx(acc, abs=1e-12)
     better = scored(union, {**RIGHT, 1: [1, 1]})
-    assert gap_to_joint(results(**{"a/joint": better}), "er", SIDE) == pytest.approx(0.5 * 1 / 5)
-    assert gap_to_joint(results(), "er", SIDE) is None
+    assert joint_accuracy(results(**{"a/joint": better}), "er", SIDE) == pytest.approx(acc + 0.5 * 1 / 5)
+    assert joint_accuracy(results(), "er", SIDE) is None
+
+
+def test_gaps_are_of_the_methods_that_were_trained_jointly() -> None:
+    """Found: both images of class 1 at once, one in sequence; random ones: as in sequence."""
+    names = ("r", "s", "t")
+    random = Judged(tuple(sequence(n, *ONE) for n in names), (7,), ((scored(ONE),),) * 3)
+    union = (task(0, 1, 2, 3),)
+    data = results(**{"a/joint": scored(union, {**RIGHT, 1: [1, 1]})}, **{f"{n}/joint": scored(union) for n in names})
+    pair = Pair(SIDE, random, (7,))
+    gap = gap_of(data, [("er", pair), ("slca", pair)])
+    assert gap is not None
+    assert (gap.methods, gap.of.found, gap.of.random) == (("er",), pytest.approx(0.1), pytest.approx(0))
+    assert (gap.of.difference.value, gap.of.joint_random) == (pytest.approx(0.1), pytest.approx((5 / 6 + 3 / 5) / 2))
+    assert "disagree on fewer than 5 images" in gap.of.lacking
+    assert gap_of(data, [("slca", pair)]) is None
+    lost = results(**{f"{n}/joint": scored(union) for n in names})
+    assert gap_of(lost, [("er", pair)]) is None
+    unions = tuple(sequence(f"{n}/joint", *union) for n in ("a", *names))
+    begun = RunResults({}, None, ("er", "slca"), unions, (7,), lost.rollouts)
+    assert incomplete(begun, [("slca", pair)]) == incomplete(begun, [("er", Pair(SIDE, Judged(), ()))]) == []
+    assert incomplete(begun, [("er", pair)]) == [
+        "er: joint training did not end well on all sequences, so that its gap is not known."
+    ]
 
 
 def test_what_images_add_sums_to_the_accuracies() -> None:

@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from protocols.cldyb.costs import UnitCosts, estimate
+from protocols.cldyb.planners import make_plans
+from protocols.cldyb.study import prepare
 from protocols.running.folder import RunFolder
 from seqsearch.core.types import reported
 from seqsearch.results.run import read_results
@@ -59,7 +61,10 @@ def test_results_know_which_was_found_for_whom_and_leave_joint_training_aside(ru
         assert list(s.tasks[0].classes) == sorted(classes[s.sequence_id.removesuffix("/joint")])
 
 
-@pytest.mark.parametrize("change", [GAP, {**GAP, "separate": False}, {**GAP, "reward": "paper"}, GREEDY])
+@pytest.mark.parametrize(
+    "change",
+    [GAP, {**GAP, "separate": False}, {**GAP, "reward": "paper"}, {**GAP, "reward": "paper", "joint": False}, GREEDY],
+)
 def test_no_more_is_trained_than_was_estimated(tmp_path: Path, change: dict[str, Any]) -> None:
     done = run_small(tmp_path, **change)
     cost, counts = estimate(done.study.settings, len(METHODS), UnitCosts()), done.search.counts
@@ -68,10 +73,37 @@ def test_no_more_is_trained_than_was_estimated(tmp_path: Path, change: dict[str,
     assert counts.naive <= cost.naive
     scored = [counts.rollouts[p.name] for p in (*done.plans.scorers, *done.plans.baseline, *done.plans.joint)]
     groups = 2 if change["separate"] else 1
-    assert scored == [2 * 2 * groups, 2 * 5, *([2 * (2 * groups + 5)] if change["reward"] == "gap-to-joint" else [])]
+    assert scored == [2 * 2 * groups, 2 * 5, *([] if change.get("joint") is False else [2 * (2 * groups + 5)])]
     judged = {e.key.prefix for e in done.search.edges.values() if e.judged == "test"}
     assert judged == {reported(prefix) for prefix in judged}, "what is reported is trained on all images but test"
     assert all(e.key.prefix not in judged for e in done.search.edges.values() if e.judged == "reward")
+
+
+@pytest.mark.parametrize(
+    ("methods", "change", "jointly"),
+    [
+        ("simplecil,ranpac,ranpac:adapt=full,er", {}, ["simplecil", "ranpac"]),
+        ("simplecil,er", {"joint": True}, ["simplecil", "er"]),
+        ("simplecil,er", {"joint": False}, []),
+        ("simplecil,er", {"joint": False, "reward": "gap-to-joint"}, ["simplecil", "er"]),
+        ("simplecil,er", {"random_sequences": 0}, []),
+    ],
+)
+def test_by_default_methods_in_closed_form_are_trained_jointly(
+    tmp_path: Path, methods: str, change: dict[str, Any], jointly: list[str]
+) -> None:
+    study = prepare(small_settings(methods=methods, **change), tmp_path, "cpu")
+    assert [m.label for m in study.jointly] == jointly
+    planned = [[m.label for m in p.methods] for p in make_plans(study).joint]
+    assert planned == ([jointly] if jointly else [])
+
+
+def test_joint_training_costs_a_training_a_sequence_that_takes_as_long_as_its_tasks() -> None:
+    settings, slow = small_settings(searches=2), UnitCosts(seconds=9.0)
+    none, some = (estimate(settings, 3, slow, jointly=n) for n in (0, 2))
+    assert (none.joint, some.joint) == (0, 2 * (2 * settings.score_seeds + settings.random_sequences))
+    assert some.trainings - none.trainings == some.rollouts - none.rollouts == some.joint
+    assert (some.hours - none.hours) * 3600 == pytest.approx(9 * settings.tasks * some.joint)
 
 
 def test_where_sequential_is_as_good_as_joint_no_gap_is_found_however_unbalanced_the_pool(tmp_path: Path) -> None:

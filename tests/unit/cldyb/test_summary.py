@@ -77,6 +77,15 @@ def test_figures_are_those_computed_by_hand(joint):
     assert (summary.placed.test.p, summary.placed.test.needed) == (1 / 4, 16)
 
 
+def test_a_search_for_easy_sequences_is_tested_for_easier_ones(joint):
+    config = json.loads((joint / "config.json").read_text())
+    config["settings"]["temperature"] = float("inf")  # --difficulty easy
+    (joint / "config.json").write_text(json.dumps(config))
+    assert summary_of(joint).placed.test.end == "easier"
+    assert summary_of(joint).placed.test.p == 1.0
+    assert "The found sequence scores above 0 of 3" in plain(joint)
+
+
 def test_the_words_say_condition_cost_and_what_is_hard(joint):
     text = " ".join(plain(joint, 200).split())
     assert (

@@ -321,8 +321,8 @@ def test_yaml_sets_the_same_keys_and_flags_win(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["methods: [{a: 1}]", "methods: [3]", "tasks: five", "tasks: 1.7", "seed: true", "seed: null", "candidates: [1, 2]",
-     'no_clustering: "false"', "sampler: 3"],
+    ["methods: [{a: 1}]", "methods: [3]", "tasks: five", "tasks: 1.7", "seed: true", "seed: null", "joint: 3",
+     "candidates: [1, 2]", 'no_clustering: "false"', "sampler: 3"],
 )  # fmt: skip
 def test_yaml_values_are_neither_rounded_nor_guessed(tmp_path: Path, line: str) -> None:
     (tmp_path / "study.yaml").write_text(line + "\n")
@@ -336,12 +336,14 @@ def test_dry_run_counts_before_anything_is_spent(tmp_path: Path) -> None:
     result = small("--out", tmp_path / "run", "--dry-run", "--json")
     assert result.exit_code == 0, result.stderr
     cost = json.loads(result.stdout)
-    assert (cost["search"], cost["scoring"], cost["random"]) == (3, 2, 5)
+    assert (cost["search"], cost["scoring"], cost["random"], cost["joint"]) == (3, 2, 5, 6)
     assert cost["hours"] > 0
     assert cost["disk_bytes"] > 0
     assert not (tmp_path / "run").exists()
     told = small("--dry-run").stdout
-    assert "10 trainings at most (3 search, 2 scoring, 5 random baseline" in told
+    assert "16 trainings at most (3 search, 2 scoring, 5 random baseline, 6 on all classes at once; naive" in told
+    for off in ("--no-joint", "--no-bound"):
+        assert "10 trainings at most (3 search, 2 scoring, 5 random baseline; naive" in small("--dry-run", off).stdout
     assert re.search(r"^(\d+ s|under 1 s) in this process, at ", told, re.M), "seconds are no fraction of an hour"
 
 

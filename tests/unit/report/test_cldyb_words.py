@@ -197,15 +197,6 @@ def test_images_trained_on_are_said_where_they_are_known():
     assert words.trained_on(summary(images=Images(30, 30, 10))).endswith("all but the 10 tested.")
 
 
-def test_the_gap_to_joint_training_is_said_where_it_was_trained():
-    assert words.gaps(summary().methods[0]) == ""
-    assert words.gaps(replace(summary().methods[0], found=side(0.2), random=side())) == ""
-    said = words.gaps(replace(summary().methods[0], found=side(0.2), random=side(0.05)))
-    assert said.startswith(
-        "Gap to joint training on all classes at once, on test images: found 20.0 points, random 5.0 points"
-    )
-
-
 def test_robustness_names_searches_that_fell_short_and_no_others():
     fine = MethodSummary("er", side(), side(), None, None, (("er", 0.4), ("slca", 0.6)))
     short = MethodSummary("slca", side(), side(), None, None, (("er", 0.3), ("slca", 0.6)))

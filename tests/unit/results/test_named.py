@@ -26,6 +26,10 @@ BOTH = (NamedSequence("b", (("fox",), ("owl",))), NamedSequence("a", (("cat", "a
 def test_rows_of_parquet_and_csv_may_come_in_any_order(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "s.parquet")
     assert read_named(tmp_path / "s.parquet") == BOTH
+    made = [{**r, "kind": "random"} for r in ROWS]
+    made.append({"sequence_id": "a/joint", "step": 1, "class_name": "cat", "kind": "joint"})
+    pq.write_table(pa.Table.from_pylist(made), tmp_path / "run.parquet")
+    assert read_named(tmp_path / "run.parquet") == BOTH, "what is made of them is not named"
     lines = [
         "\ufeffclass_name, step,sequence_id",
         *(f'"{r["class_name"]}",{r["step"]},{r["sequence_id"]}' for r in ROWS),

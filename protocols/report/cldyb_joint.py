@@ -1,0 +1,104 @@
+"""What joint training says of found sequences: harder to learn continually, or made of harder classes or tasks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from protocols.cldyb.compared import Placed
+from protocols.cldyb.joint import Gap
+from protocols.cldyb.summary import Summary
+from protocols.report.tables import Cells
+from protocols.report.text import enumerated, percent
+from seqsearch.core.text import as_clause
+from seqsearch.distribution.drop import Drop
+from seqsearch.distribution.gap import GapDifference
+from seqsearch.distribution.interval import Interval, shows
+
+Rows = Sequence[tuple[str, GapDifference | None]]
+
+
+def statement(gap: Gap | None, methods: Sequence[str], drop: Drop | None, placed: Placed | None) -> str:
+    """The second sentence of a headline that found sequences are harder; empty without that verdict, or without joint training.
+
+    ``methods``: those that the headline speaks of.
+    """
+    if gap is None or not harder(drop, placed):
+        return ""
+    said = _statement(gap.of, one=placed is not None and placed.test.found == 1)
+    return said if len(gap.methods) == len(methods) else f"For {enumerated(gap.methods)}: {as_clause(said)}"
+
+
+def harder(drop: Drop | None, placed: Placed | None) -> bool:
+    """The verdict is that found sequences are harder."""
+    if drop is None or placed is None or drop.nothing_differs or percent(drop.found) == percent(drop.random):
+        return False
+    return placed.test.significant and placed.test.end == "harder"
+
+
+def _statement(g: GapDifference, one: bool) -> str:
+    d, loss = g.difference, g.joint_random - g.joint_found
+    they, are, have = ("the sequence", "is", "has") if one else ("the sequences", "are", "have")
+    if d.sign > 0:
+        classes = ", not only made of harder classes" if loss > 0 and shows(loss) else ""
+        return f"The gap to joint training is larger by {_pp(d)}: {they} {are} harder to learn continually{classes}."
+    most = d.high if math.isfinite(d.high) else 2 * abs(d.value)  # by which the gap may be larger
+    have = have if loss > 0 and loss + d.value > most else "may have"
+    return (
+        f"Joint training on the same classes loses {percent(loss)} pp, training in sequence {percent(loss + d.value)} pp"
+        f"{_wider(g)}: {they} {have} harder classes or tasks, and {are} not shown to be harder to learn continually."
+    )
+
+
+def _wider(g: GapDifference) -> str:
+    """By how much the gap is larger or smaller."""
+    d = g.difference
+    if g.nothing_differs:
+        return "; the gap between them is the same on all sequences"
+    size = f"larger by {_pp(d)}" if d.value >= 0 else f"smaller by {_pp(Interval(-d.value, -d.high, -d.low))}"
+    return f"; the gap between them is {size}"
+
+
+def _pp(d: Interval) -> str:
+    """``4.2 pp [1.1, 7.3]``."""
+    return f"{percent(d.value)} pp{_bounds(d) or ' (no interval)'}"
+
+
+def _bounds(d: Interval) -> str:
+    return f" [{percent(d.low)}, {percent(d.high)}]" if math.isfinite(d.low) else ""
+
+
+def rows_of(summary: Summary) -> Rows:
+    """Of each method, and of the mean over those that were trained jointly."""
+    rows = [(m.method, m.gap) for m in summary.methods]
+    return rows if summary.gap is None or len(rows) == 1 else [*rows, ("mean", summary.gap.of)]
+
+
+def table(rows: Rows) -> Cells:
+    """Joint training beside training in sequence; a dash where a method was not trained jointly. No rows if none was."""
+    headings = ("Method", "Joint, found", "Joint, random", "Gap, found", "Gap, random", "Gap larger by [95 %]")
+    lead = (
+        "Joint: accuracy of the same method that learns all classes of a sequence at once, in percent. Gap: joint minus final "
+        "accuracy, in pp. The last row is the mean over the methods that were trained jointly."
+    )
+    made = []
+    for method, g in rows:
+        figures = (g.joint_found, g.joint_random, g.found, g.random) if g else (math.nan,) * 4
+        larger = f"{percent(g.difference.value)}{_bounds(g.difference)}" if g else "-"
+        made.append((method, *map(percent, figures), larger))
+    there = any(g for _, g in rows)
+    return Cells("Joint training", lead, headings, tuple(made if there else ()))
+
+
+def notes(rows: Rows, drop: Drop | None, placed: Placed | None) -> list[str]:
+    """Which methods were not trained jointly, and why a difference of gaps has no interval."""
+    without = [method for method, g in rows if g is None]
+    if len(without) == len(rows):
+        if not harder(drop, placed):
+            return []
+        return ["No method was trained jointly (--joint): whether classes are harder for any learner is not measured."]
+    said = []
+    if without:
+        said.append(f"Not trained jointly: {enumerated(without)}. --joint trains all methods jointly.")
+    lacking = dict.fromkeys(g.lacking for _, g in rows if g and g.lacking)
+    return [*said, *(f"A gap to joint training has no interval: {why}." for why in lacking)]

@@ -1,0 +1,108 @@
+"""How much larger the gap to joint training is on found sequences than on random ones, with intervals.
+
+Joint training learns all classes of a sequence at once, with the same method and training seed. The gap is its accuracy minus
+final accuracy, on the same test images. What makes classes hard for both trainings is in no gap, so that the difference of the
+gaps is the part of a drop that continual learning adds.
+
+The statements, their parts and their degrees of freedom are those of the drop (`seqsearch.distribution.drop`), of gaps instead of
+accuracies. An image adds to a gap where one of the two trainings has it right and the other has it wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from seqsearch.distribution.drop import FEWEST_OVER, IMAGES, ImageShares, covariances, variance_parts
+from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
+from seqsearch.distribution.mean import FEWEST
+from seqsearch.distribution.parts import FEWEST_IMAGES, alike, banerjee, rarer
+
+
+@dataclass(frozen=True)
+class GapDifference:
+    """The gaps to joint training, in units of accuracy, and their difference: found minus random.
+
+    Attributes:
+        joint_found, joint_random: mean accuracy of joint training.
+        found, random: mean gaps.
+        difference: with the interval of the general statement; positive where found sequences have the larger gap.
+        conditional: of these found sequences and trainings; the same where there is nothing more general.
+        variances: of the difference, by `seqsearch.distribution.drop.PARTS`; those that it leaves out are missing.
+        lacking: what there is too little of for an interval, empty if there is one or nothing differs.
+        nothing_differs: with each seed all sequences have the same gap, but for rounding. There is no interval then.
+    """
+
+    joint_found: float
+    joint_random: float
+    found: float
+    random: float
+    difference: Interval
+    conditional: Interval
+    level: float
+    variances: dict[str, float]
+    lacking: str
+    nothing_differs: bool
+
+    @property
+    def these_images(self) -> bool:
+        """The interval speaks of these test images: too few, or not known one by one."""
+        return IMAGES not in self.variances
+
+
+def gap_difference(
+    found: tuple[ArrayLike, ArrayLike], random: tuple[ArrayLike, ArrayLike], images: ImageShares | None = None,
+    level: float = 0.95,
+) -> GapDifference:  # fmt: skip
+    """Of accuracies ``(joint, final)`` of found sequences, each ``[F, R]``, and of random ones ``[L, Q]``, on the first Q seeds.
+
+    ``images``: what each adds to the gaps.
+
+    Raises:
+        ValueError: shapes that do not pair, accuracies that are missing, or images that do not add up to the gaps.
+    """
+    (f, joint_found), (r, joint_random) = _gaps(*found), _gaps(*random)
+    if r.shape[1] > f.shape[1]:
+        raise ValueError(f"random {r.shape} must have the training seeds of found {f.shape}, or the first of them")
+    shared = None if images is None else covariances(f, r, images)
+    Q = r.shape[1]
+    same = all(alike(by_seed) for by_seed in np.concatenate([f[:, :Q], r]).T) and all(map(alike, f.T))
+    lacking = "" if same else _lacking(f, r, images)
+    without = same or bool(lacking)
+    parts = {} if without else variance_parts(f, r, shared, 1.0, 1.0)
+    narrow = {} if without else variance_parts(f, r, shared, 1.0, 1.0, conditional=True)
+    if not without and not parts:
+        lacking = "nothing varies on either side: more sequences and seeds needed"
+    value = float(f.mean() - r.mean())
+    value = 0.0 if same or abs(value) <= AGREE else value
+    return GapDifference(
+        joint_found=joint_found, joint_random=joint_random, found=float(f.mean()), random=float(r.mean()),
+        difference=banerjee(value, parts.values(), level), conditional=banerjee(value, narrow.values(), level),
+        level=level, variances={name: variance for name, (variance, _) in parts.items()}, lacking=lacking,
+        nothing_differs=same,
+    )  # fmt: skip
+
+
+def _gaps(joint: ArrayLike, final: ArrayLike) -> tuple[Float64, float]:
+    """Gaps of sequences with seeds, and the mean accuracy of joint training."""
+    j, a = (finite(x, "accuracies", dimensions=(2,)) for x in (joint, final))
+    if j.shape != a.shape:
+        raise ValueError(f"joint training {j.shape} must have the sequences and seeds of {a.shape}")
+    return j - a, float(j.mean())
+
+
+def _lacking(f: Float64, r: Float64, images: ImageShares | None) -> str:
+    """What there is too little of for any interval."""
+    if len(r) < FEWEST:
+        return f"too few random sequences, {FEWEST - len(r)} more needed"
+    disagree = (
+        rarer(np.abs(images.found), images.classes) if images is not None and len(f) < FEWEST_OVER else FEWEST_IMAGES
+    )
+    if disagree < FEWEST_IMAGES - 0.5:
+        return (
+            f"joint training and the method disagree on fewer than {FEWEST_IMAGES} images of the found sequence: more test "
+            "images needed"
+        )
+    return ""
