@@ -22,7 +22,7 @@ BLIND = "sentences, map and curve of the report, JSON"
 OWN = f"{OURS}, docs/online.md"
 
 SECTION = Section(
-    rows=("Learner", "Pair", "status", "order", "window"),
+    rows=("Learner", "Learner, or pair", "Pair", "status", "order", "window"),
     columns=(
         Column(("online [95 %]",), "accuracy on each batch before it is learned",
                "1/n sum over samples judged of [f_t(x) = y], x of the batch after the last one learned, t", PERCENT,
@@ -33,7 +33,7 @@ SECTION = Section(
                f"{NEAR_FUTURE}, section 3.5 (no equation number)", BLOCKS),
         Column(("drop [95 %]",), "what is lost from the next batch to S samples ahead, on the same samples",
                "online - near-future accuracy", POINTS, DOWN, OWN, BLOCKS),
-        Column(("retention",), "accuracy of the final model on the holdout", "right / judged of the holdout", PERCENT,
+        Column(("retention", "retention [95 %]"), "accuracy of the final model on the holdout", "right / judged of the holdout", PERCENT,
                UP, f"{NEAR_FUTURE}, section 3.1: information retention, there backward transfer at the last step on a "
                "test stream", BLOCKS),
         Column(("updates",), "updates of a learner, a step", "", COUNT, NEITHER, OWN),

@@ -131,7 +131,7 @@ def test_what_is_trained_is_kept_and_paired_by_seed(trainer: Trainer, monkeypatc
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["replay", "icarl", "wa", "der"])
+@pytest.mark.parametrize("name", ["replay", "icarl"])
 def test_both_sides_reach_the_same(name: str) -> None:
     """Two seeds, within 12 points: some three standard errors of their mean (benchmarks/results/peers_scratch.json). What forgets
     as fine-tuning does would be 20 to 50 points below."""
