@@ -74,8 +74,8 @@ ONE_EPOCH = frozenset(
 _FIRST = ",first_epochs=1"
 ALSO: Mapping[str, str] = {"wa": _FIRST, "der": _FIRST, "slca": ",align_epochs=1", "lae": ",freeze_epochs=0"}
 """Further settings of those that take long otherwise."""
-INSTEAD: Mapping[str, str] = {"scratch:resnet32": "scratch:tiny", "flava": "glyph_flava"}
-"""Networks that are small, or come with the package."""
+INSTEAD: Mapping[str, str] = {"scratch:resnet32": "scratch:tiny", "flava": "glyph_flava", "slca": "simplecil"}
+"""Networks that are small, or come with the package, and a method that is fast."""
 
 
 def run_blocks(blocks: list[Block], refused: Mapping[str, str]) -> list[str]:
