@@ -165,9 +165,10 @@ def over_seeds(s: Summary) -> Cells:
         "As above, with intervals that hold for other training seeds as well, drawn independently for each learner. They assume "
         "that accuracies of different seeds are about normal."
     )
-    future = [f"S = {s.shift:,} [95 %]"] if s.shift else []
-    headings = ("Learner, or pair", "online [95 %]", *future, "drop [95 %]", "retention [95 %]", "order")
-    return Cells(OVER_SEEDS, lead, headings, tuple(rows))
+    headings = ["Learner, or pair", "online [95 %]", "drop [95 %]", "retention [95 %]", "order"]
+    if s.shift:
+        headings.insert(2, f"S = {s.shift:,} [95 %]")
+    return Cells(OVER_SEEDS, lead, tuple(headings), tuple(rows))
 
 
 # ------------------------------------------------------------------------------------------------ shuffled
