@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
-settings.register_profile("fresh", print_blob=True, deadline=None)
+settings.register_profile("fresh", print_blob=True, deadline=None, max_examples=50)
 settings.load_profile("repeatable")
 """`make test` draws the same examples every time; `make test-long` draws new ones (``--hypothesis-profile=fresh``)."""
 
