@@ -79,4 +79,4 @@ def test_a_run_killed_at_random_steps_finds_the_same(in_process: Path, tmp_path:
     online("--resume", run, "--workers", 2)
     same(in_process, run)
     again = len(trained(run)) - len(set(trained(run)))
-    assert again <= kills * max(1, workers)
+    assert again <= kills * 2  # workers
