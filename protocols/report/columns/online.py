@@ -34,8 +34,8 @@ SECTION = Section(
         Column(("drop [95 %]",), "what is lost from the next batch to S samples ahead, on the same samples",
                "online - near-future accuracy", POINTS, DOWN, OWN, BLOCKS),
         Column(("retention", "retention [95 %]"), "accuracy of the final model on the holdout",
-               "right / judged of the holdout", PERCENT, UP, f"{NEAR_FUTURE}, section 3.1: information retention, there backward transfer at the last step on a "
-               "test stream", BLOCKS),
+               "right / judged of the holdout", PERCENT, UP, f"{NEAR_FUTURE}, section 3.1: information retention, "
+               "there backward transfer at the last step on a test stream", BLOCKS),
         Column(("updates",), "updates of a learner, a step", "", COUNT, NEITHER, OWN),
         Column(("ms",), "time of learning, a step", "", Scale("ms", "from 0"), DOWN, OWN),
         Column(("online", "S = ..."), "difference of two learners on the same samples, online and S samples ahead",
