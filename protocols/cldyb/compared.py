@@ -10,6 +10,8 @@ import numpy as np
 from protocols.running.at_chance import AtChance, at_chance
 from seqsearch.core.types import ClassId
 from seqsearch.distribution.drop import Drop, ImageShares, drop
+from seqsearch.distribution.max_t import max_t
+from seqsearch.distribution.permutation import holm
 from seqsearch.distribution.rank_test import End, RankTest, rank_test
 from seqsearch.metrics.accuracy import acc
 from seqsearch.results.rows import TaskSequence
@@ -128,11 +130,17 @@ def drop_of(pairs: Sequence[Pair]) -> Drop | None:
 
 @dataclass(frozen=True)
 class Placed:
-    """Found sequences among random ones: final accuracies with the first seed of both, means over methods, and the test."""
+    """Found sequences among random ones: final accuracies with the first seed of both, means over methods, and the test.
+
+    ``adjusted_p``: of each method by itself, adjusted for all of them by step-down max-T; by Holm's method if found sequences are
+    not ``shared`` by the methods, since no relabelling moves all methods together then.
+    """
 
     found: tuple[float, ...]
     random: tuple[float, ...]
     test: RankTest
+    adjusted_p: tuple[float, ...] = ()
+    shared: bool = True
 
 
 def placed(pairs: Sequence[Pair], end: End) -> Placed | None:
@@ -140,8 +148,13 @@ def placed(pairs: Sequence[Pair], end: End) -> Placed | None:
     shapes = {(len(p.found.sequences), p.random.sequences, p.seeds[:1]) for p in pairs}
     if len(shapes) != 1 or not pairs[0].seeds:
         return None
-    found, random = (np.mean([getattr(p, side).final[:, 0] for p in pairs], axis=0) for side in ("found", "random"))
-    return Placed(tuple(found.tolist()), tuple(random.tolist()), rank_test(found, random, end))
+    found, random = (np.array([getattr(p, side).final[:, 0] for p in pairs]) for side in ("found", "random"))
+    if shared := len({p.found.sequences for p in pairs}) == 1:
+        adjusted = max_t(found, random, end)
+    else:
+        adjusted = holm([rank_test(f, r, end).p for f, r in zip(found, random, strict=True)])
+    f, r = found.mean(axis=0), random.mean(axis=0)
+    return Placed(tuple(f.tolist()), tuple(r.tolist()), rank_test(f, r, end), tuple(adjusted), shared)
 
 
 def chance_of(data: RunResults, pairs: Sequence[Pair]) -> tuple[AtChance, ...]:

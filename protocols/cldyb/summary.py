@@ -71,7 +71,8 @@ class MethodSummary:
 
     ``elsewhere``: where each method was searched alone, mean final Acc on the sequences found for each, its own included.
     ``searched``: where each was left out of a search in turn, on those found with it; ``found`` are then those without it.
-    ``gap``: the gaps to joint training and their difference.
+    ``gap``: the gaps to joint training and their difference. ``adjusted_p``: that found sequences are harder (easier) for this
+    method by itself, adjusted for all methods.
     """
 
     method: str
@@ -82,6 +83,7 @@ class MethodSummary:
     elsewhere: tuple[tuple[str, float], ...] = ()
     searched: Searched | None = None
     gap: GapDifference | None = None
+    adjusted_p: float | None = None
 
     @property
     def robustness(self) -> float | None:
@@ -155,6 +157,8 @@ def summarise(run: Path, data: RunResults) -> Summary:
     separate = not one_out and len({s.method_ids for m in data.methods for s in data.found(m)}) > 1
     rows = tuple(_method(data, m, p, separate) for m, p in zip(data.methods, pairs, strict=True))
     mean = _mean(rows, pairs) if len(rows) > 1 else None
+    if where := placed(pairs, end_of(data.config)):
+        rows = tuple(replace(row, adjusted_p=p) for row, p in zip(rows, where.adjusted_p, strict=True))
     named = list(zip(data.methods, pairs, strict=True))
     troubles += incomplete(data, named)
     costs = left_out(data, pairs, troubles) if one_out else None
@@ -170,7 +174,7 @@ def summarise(run: Path, data: RunResults) -> Summary:
         name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin,
         steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),
         screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
-        held_out=costs.held_out if costs else None, same=measured(data), placed=placed(pairs, end_of(data.config)),
+        held_out=costs.held_out if costs else None, same=measured(data), placed=where,
         at_chance=chance_of(data, pairs), baseline=baseline_of(data.config), placebo=data.setting("reward") == "shuffled",
         gap=gap_of(data, named),
     )  # fmt: skip

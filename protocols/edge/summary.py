@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
+from protocols.edge.by_method import adjusted_tests, shared
 from protocols.edge.fit import Fit
 from protocols.edge.fitted import MethodFit, method_fit
 from protocols.edge.groups import Group, correlation, groups_of
@@ -48,7 +49,8 @@ nothing; or that there are too few random sequences to say so, that all accuraci
 class MethodEdge:
     """One method; what could not be computed is None, and ``EdgeSummary.troubles`` say why.
 
-    ``test``: of the first hard and easy sequence, one training each, among random ones. ``difference``: easy minus hard, of these
+    ``test``: of the first hard and easy sequence, one training each, among random ones. ``adjusted``: the same, adjusted for all
+    methods, by which ``claim`` is; None with one method. ``difference``: easy minus hard, of these
     two, with the interval of training noise alone. ``placed``: of ``rs``, ``own``, ``hard`` and ``easy``.
     """
 
@@ -64,6 +66,7 @@ class MethodEdge:
     correlation: SimilarityCorrelation | None
     truth: Truth | None
     fit: MethodFit | None
+    adjusted: ExtremesTest | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,11 @@ class EdgeSummary:
     unfinished: tuple[str, int, str] | None = None
     at_chance: tuple[AtChance, ...] = ()
 
+    @property
+    def shared(self) -> bool:
+        """Whether all methods have the same random sequences, so that their verdicts are adjusted together."""
+        return shared([(m.test, m.groups) for m in self.methods])
+
 
 def summarise(run: Path, results: EdgeResults) -> EdgeSummary:
     """Compute the summary of the results of a run; of one that was stopped, how far it came.
@@ -134,11 +142,20 @@ def summarise(run: Path, results: EdgeResults) -> EdgeSummary:
     mean = plans[0].mean if plans else None
     fits = {f.method: f for f in results.fits}
     shape = mean, bins if isinstance(bins, int) else 10
-    methods = tuple(_method(data, m, *shape, fits.get(m), troubles) for m in data.methods)
+    methods = _adjusted([_method(data, m, *shape, fits.get(m), troubles) for m in data.methods], _planned(data))
     return EdgeSummary(
         name, estimator, plans, methods, data.stats, tuple(troubles), origin, facts=_facts(data, methods),
         at_chance=_at_chance(data, methods),
     )  # fmt: skip
+
+
+def _adjusted(methods: Sequence[MethodEdge], planned: int | None) -> tuple[MethodEdge, ...]:
+    """With the claims by p-values that are adjusted for all methods, where several have some."""
+    tests = adjusted_tests([(m.test, m.groups) for m in methods], planned)
+    return tuple(
+        replace(m, adjusted=t, claim=_claim(t, list(m.groups.values()))) if t else m
+        for m, t in zip(methods, tests, strict=True)
+    )
 
 
 def _at_chance(data: RunResults, methods: Sequence[MethodEdge]) -> tuple[AtChance, ...]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from protocols.cldyb.summary import MethodSummary, Summary
+from protocols.report.by_method import stars
 from protocols.report.text import megabytes, percent
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.interval import shows
@@ -50,14 +51,20 @@ def table(summary: Summary) -> tuple[list[tuple[str, str]], list[tuple[str, ...]
     drops = [d for m in shown for d in (m.drop, m.searched.drop if m.searched else None) if d]
     rises = any(d.relative.value < 0 and shows(d.relative.value) for d in drops)
     headings += [("Relative drop", "- is a rise [95 %]" if rises else "of Acc [95 %]"), ("Size", "MB")]
-    rows = [_cells(m, figures, summary.separate) for m in shown]
+    marked = [*marks(summary), ""][: len(shown)]
+    rows = [_cells(m, figures, summary.separate, mark) for m, mark in zip(shown, marked, strict=True)]
     return headings, rows
 
 
-def _cells(row: MethodSummary, figures: Sequence[tuple[str, str]], separate: bool) -> tuple[str, ...]:
+def marks(summary: Summary) -> list[str]:
+    """Of each method: a star where found sequences are harder (easier) for it by itself."""
+    return stars([(m.drop, m.adjusted_p) for m in summary.methods])
+
+
+def _cells(row: MethodSummary, figures: Sequence[tuple[str, str]], separate: bool, mark: str) -> tuple[str, ...]:
     sides = {"found": row.found, "random": row.random}
     cells = [percent(getattr(sides[side], figure, math.nan)) for side, figure in figures]
-    drop = "-" if row.drop is None else interval(row.drop)
+    drop = "-" if row.drop is None else interval(row.drop, mark)
     own = [percent(row.robustness if row.robustness is not None else math.nan)] if separate else []
     if row.searched:
         cells.insert(1, percent(row.searched.acc))
@@ -69,7 +76,8 @@ def _size(row: MethodSummary) -> str:
     return "-" if row.footprint_mb is None else megabytes(row.footprint_mb)
 
 
-def interval(drop: Drop) -> str:
-    """Relative drop and its interval in percent: ``29.6 [25.0, 33.1]``."""
+def interval(drop: Drop, mark: str = "") -> str:
+    """Relative drop, with the mark of its row, and its interval in percent: ``29.6* [25.0, 33.1]``."""
     r = drop.relative
-    return f"{percent(r.value)} [{percent(r.low)}, {percent(r.high)}]" if math.isfinite(r.low) else percent(r.value)
+    value = f"{percent(r.value)}{mark}"
+    return f"{value} [{percent(r.low)}, {percent(r.high)}]" if math.isfinite(r.low) else value

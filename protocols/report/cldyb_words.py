@@ -7,10 +7,12 @@ import math
 from protocols.cldyb.compared import Placed
 from protocols.cldyb.summary import Progress, Summary
 from protocols.report import cldyb_joint as joint
+from protocols.report.by_method import covering, marks
 from protocols.report.chance_words import at_chance
 from protocols.report.cldyb_baseline import THAN, as_placebo, by_searching, source
 from protocols.report.cldyb_confusion import confusion
 from protocols.report.cldyb_searches import about_searches, how_found
+from protocols.report.cldyb_table import marks as stars_of
 from protocols.report.cldyb_table import one_task
 from protocols.report.lacking import without_interval
 from protocols.report.provenance import caveats
@@ -124,7 +126,10 @@ def notes(summary: Summary) -> list[str]:
     elif not summary.random_sequences:
         about = ["No random sequences in this run: nothing to compare the found ones with (--random-sequences)."]
     else:
-        about = [covered(drops[0], _one_search_each(summary)), widest(drops[0])] if drops else []
+        about = [marks(summary.placed, stars_of(summary))] if drops and not drops[0].nothing_differs else []
+        about += (
+            [covering(covered(drops[0], _one_search_each(summary)), summary.methods), widest(drops[0])] if drops else []
+        )
         about += without_interval([(m.method, m.drop) for m in summary.methods if m.drop] if summary.mean else [])
     said = (
         *about,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -21,6 +22,7 @@ from protocols.report.provenance import sentences
 from protocols.report.tables import columns_of, grid
 from protocols.report.text import line
 from protocols.running.protocol import Exported
+from seqsearch.distribution.order_test import ExtremesTest
 from seqsearch.pools.base import Pool
 
 if TYPE_CHECKING:
@@ -50,8 +52,15 @@ def to_json(s: EdgeSummary) -> dict[str, Any]:
         "run": s.run, "reached": s.unfinished[0] if s.unfinished else "", "notes": words.notes(s), "stats": s.stats,
         "plans": [dataclasses.asdict(p) for p in s.plans],
         "claims": {m.method: m.claim for m in s.methods}, "estimates": estimates(s.methods),
+        "adjusted_p": {m.method: _ends(m.adjusted) for m in s.methods if m.adjusted},
         "fits": [edge_fit.to_json(m.fit) for m in s.methods if m.fit],
     }  # fmt: skip
+
+
+def _ends(t: ExtremesTest) -> dict[str, float | None]:
+    """p-values of both ends, in both directions."""
+    names = ("p_hard", "p_easy", "p_hard_above", "p_easy_below")
+    return {n: None if math.isnan(p := getattr(t, n)) else p for n in names}
 
 
 def render(s: EdgeSummary) -> RenderableType:

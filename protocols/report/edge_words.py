@@ -41,20 +41,21 @@ def verdict(m: MethodEdge, of_edge: bool) -> tuple[str, str]:
     """
     if m.claim == "constant":
         return f"every sequence trained ({trained(m)} of them) scores the same for METHODS", ""
-    if m.test is None:
+    t, p_is = m.adjusted or m.test, "adjusted p" if m.adjusted else "p"
+    if t is None:
         return "hard and easy sequences were not judged among random ones for METHODS", ""
-    p = f" (p = {p_text(m.test.p_hard)} and {p_text(m.test.p_easy)})"
-    seen = [side for side in claimed(m.test) if apart(m, side)]
-    if len(seen) < len(claimed(m.test)):
-        return f"{' and '.join(ends(m.test, of_edge, seen)) or SAME_DIGITS}, for METHODS", ""
+    p = f" ({p_is} = {p_text(t.p_hard)} and {p_text(t.p_easy)})"
+    seen = [side for side in claimed(t) if apart(m, side)]
+    if len(seen) < len(claimed(t)):
+        return f"{' and '.join(ends(t, of_edge, seen, p_is)) or SAME_DIGITS}, for METHODS", ""
     if m.claim == "both":
         expects = ", as EDGE expects" * of_edge
         return f"the hard sequence is harder and the easy one easier than random ones{expects}, for METHODS", p
     if m.claim == "too few":
-        return _allows_none(m.test), ""
+        return _allows_none(t), ""
     if m.claim == "none":
         return "neither the hard nor the easy sequence can be told from random ones, for METHODS", p
-    return f"{' and '.join(ends(m.test, of_edge))}, for METHODS", ""
+    return f"{' and '.join(ends(t, of_edge, p_is=p_is))}, for METHODS", ""
 
 
 def _allows_none(t: ExtremesTest) -> str:
@@ -80,7 +81,7 @@ def apart(m: MethodEdge, side: str) -> bool:
     return not (len(own) and len(random)) or percent(float(own.first[0])) != percent(float(random.first.mean()))
 
 
-def ends(t: ExtremesTest, of_edge: bool, sides: Sequence[str] = ("hard", "easy")) -> list[str]:
+def ends(t: ExtremesTest, of_edge: bool, sides: Sequence[str] = ("hard", "easy"), p_is: str = "p") -> list[str]:
     """A clause for each end with a verdict, of these ``sides``."""
     against = ", against what EDGE expects" * of_edge
     said = (
@@ -89,7 +90,7 @@ def ends(t: ExtremesTest, of_edge: bool, sides: Sequence[str] = ("hard", "easy")
         ("hard", t.opposite_hard, "the hard sequence is easier than random ones", t.p_hard_above, against),
         ("easy", t.opposite_easy, "the easy sequence is harder than random ones", t.p_easy_below, against),
     )
-    return [f"{text}{by} (p = {p_text(p)})" for side, holds, text, p, by in said if holds and side in sides]
+    return [f"{text}{by} ({p_is} = {p_text(p)})" for side, holds, text, p, by in said if holds and side in sides]
 
 
 # ------------------------------------------------------------------------------------------------ findings
@@ -200,12 +201,14 @@ def accuracies(f: Facts) -> str:
 
 
 def each_method(s: EdgeSummary) -> str:
-    """That several methods are several tests."""
-    if sum(m.test is not None for m in s.methods) < 2:
+    """How the verdicts of several methods are adjusted."""
+    tests = sum(m.adjusted is not None for m in s.methods)
+    if not tests:
         return ""
+    how = "step-down max-T" if s.shared else "Holm"
     return (
-        "Verdicts are for each method by itself, on the same sequences: where similarity says nothing of accuracy, each method "
-        "has one with a probability of at most 6 %."
+        f"Verdicts are adjusted for the {tests} methods ({how}): where similarity says nothing of accuracy, a run has a verdict "
+        "for one or more methods with a probability of at most 6 %. The p-values by ranks above are each by itself."
     )
 
 

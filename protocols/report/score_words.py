@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from protocols.cldyb.compared import Placed
 from protocols.evaluate.score.agreement import Agreement
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report import cldyb_joint as joint
+from protocols.report.by_method import covering, marks, stars
 from protocols.report.chance_words import at_chance
 from protocols.report.cldyb_table import interval
 from protocols.report.cldyb_words import change, covered, verdict
@@ -77,7 +78,10 @@ def notes(s: ScoreSummary) -> list[str]:
         said.append(f"For the methods that were searched on: {as_clause(claim)}")
     if drop := s.unseen_drop or s.searched_drop:
         groups = s.unseen_groups if s.unseen_drop else s.searched_groups
-        said.append(covered(drop, max(1, groups), s.shared_first))
+        searched, unseen = _stars(s)
+        said += [marks(s.searched_placed, searched, " (searched)"), marks(s.unseen_placed, unseen, " (held out)")]
+        compared = [d for m in s.methods for d in (m.searched_drop, m.unseen_drop) if d]
+        said.append(covering(covered(drop, max(1, groups), s.shared_first), compared))
         said += without_interval([(f"{m.method} (searched)", m.searched_drop) for m in s.methods if m.searched_drop])
         said += without_interval([(f"{m.method} (held out)", m.unseen_drop) for m in s.methods if m.unseen_drop])
         placed = s.unseen_placed if s.unseen_drop else s.searched_placed
@@ -127,7 +131,8 @@ def methods(s: ScoreSummary) -> Cells:
         "Method", "found (searched)", "found (held out)", *SIDES.values(), "drop (searched)", "drop (held out)",
         *(h for side in kinds.values() for h in (f"bound, {side}", f"over NCM, {side}")),
     )  # fmt: skip
-    made = [_row(m, kinds, any(x.searched or x.unseen for x in s.methods)) for m in s.methods]
+    found = any(m.searched or m.unseen for m in s.methods)
+    made = [_row(m, kinds, found, marked) for m, *marked in zip(s.methods, *_stars(s), strict=True)]
     columns = {heading: [row[i] for row in made] for i, heading in enumerate(headings)}
     there = {n: cells for n, cells in columns.items() if n == "Method" or any(c != "-" for c in cells)}
     drops = "; relative drop [95 %]" if any(name.startswith("drop (") for name in there) else ""
@@ -135,12 +140,18 @@ def methods(s: ScoreSummary) -> Cells:
     return Cells("Methods", lead, tuple(n for n in headings if n in there), tuple(zip(*there.values(), strict=True)))
 
 
-def _row(m: MethodScore, kinds: Iterable[str], found: bool) -> tuple[str, ...]:
+def _stars(s: ScoreSummary) -> tuple[list[str], list[str]]:
+    """The marks of the drops on the sequences that were searched with each method, and on the others."""
+    searched = stars([(m.searched_drop, m.searched_adjusted_p) for m in s.methods])
+    return searched, stars([(m.unseen_drop, m.unseen_adjusted_p) for m in s.methods])
+
+
+def _row(m: MethodScore, kinds: Iterable[str], found: bool, marked: Sequence[str]) -> tuple[str, ...]:
     """All its cells; hard sequences stand among the ``found`` ones where there are such."""
     return (
         m.method, *(percent(side.acc) if side else "-" for side in (m.searched, m.unseen)),
         *("-" if kind == "hard" and found else percent(_acc(m, kind)) for kind in SIDES),
-        _drop(m.searched_drop), _drop(m.unseen_drop),
+        _drop(m.searched_drop, marked[0]), _drop(m.unseen_drop, marked[1]),
         *(_share(of, kind) for kind in kinds for of in (m.bound, m.over_mean)),
     )  # fmt: skip
 
@@ -179,8 +190,8 @@ def tasks(s: ScoreSummary) -> Cells:
     return Cells("Tasks", lead, headings, tuple(rows))
 
 
-def _drop(drop: Drop | None) -> str:
-    return "-" if drop is None or drop.nothing_differs else interval(drop)
+def _drop(drop: Drop | None, mark: str = "") -> str:
+    return "-" if drop is None or drop.nothing_differs else interval(drop, mark)
 
 
 def _share(of: Mapping[str, float], name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from numpy.typing import ArrayLike
 
@@ -12,6 +12,10 @@ from seqsearch.distribution.interval import AGREE, Float64, accuracies
 LEVEL = 0.05
 OPPOSITE_LEVEL = 0.01
 """Of verdicts against EDGE's direction, so that any verdict between random orders comes in at most 6 % of runs."""
+
+
+Ends = tuple[float, float, float, float]
+"""p-values: the hard order lower, the easy one higher, the hard one higher, the easy one lower; NaN where it was not given."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,15 @@ def extremes_test(hard: float | None, easy: float | None, random: ArrayLike, lev
     return ExtremesTest(
         p_hard, p_easy, p_hard_above, p_easy_below, _count(p_hard, len(x)), _count(p_easy, len(x)), len(x),
         *verdicts, *opposite, needed=max(0, together - len(x)), needed_alone=max(0, alone - len(x)),
+    )  # fmt: skip
+
+
+def adjusted(test: ExtremesTest, p: Ends, level: float = LEVEL) -> ExtremesTest:
+    """The test with p-values that are adjusted for several methods, and the verdicts by these."""
+    verdicts, opposite = _hochberg(p[0], p[1], level), _hochberg(p[2], p[3], OPPOSITE_LEVEL)
+    return replace(
+        test, p_hard=p[0], p_easy=p[1], p_hard_above=p[2], p_easy_below=p[3],
+        verdict_hard=verdicts[0], verdict_easy=verdicts[1], opposite_hard=opposite[0], opposite_easy=opposite[1],
     )  # fmt: skip
 
 

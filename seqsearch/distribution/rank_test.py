@@ -94,14 +94,15 @@ def fewest_random(found: int, level: float = LEVEL) -> int:
 def p_value(f: Float64, r: Float64) -> float:
     """Of ``f [F]`` being lower than ``r [L]``: the share of relabellings with a mean of F as low, the given labels among them."""
     values, F = np.concatenate([f, r]), len(f)
-    as_low = f.sum() + F * AGREE
-    if math.comb(len(values), F) <= EXACT:
-        return float((values[_relabellings(len(values), F)].sum(axis=1) <= as_low).mean())
-    drawn = np.random.default_rng(0).permuted(np.tile(values, (EXACT, 1)), axis=1)[:, :F]
-    return float((1 + (drawn.sum(axis=1) <= as_low).sum()) / (1 + EXACT))
+    sums = values[relabellings(len(values), F)].sum(axis=1)
+    return float((sums <= f.sum() + F * AGREE).mean())
 
 
 @cache
-def _relabellings(n: int, F: int) -> NDArray[np.intp]:
-    """Every choice of F sequences of n ``[choices, F]``."""
-    return np.fromiter(itertools.combinations(range(n), F), dtype=(np.intp, F), count=math.comb(n, F))
+def relabellings(n: int, F: int) -> NDArray[np.intp]:
+    """The sequences that are called found ``[choices, F]``: every choice of F of n; of too many, the given one (the first F) and
+    as many drawn ones as `EXACT`."""
+    if math.comb(n, F) <= EXACT:
+        return np.fromiter(itertools.combinations(range(n), F), dtype=(np.intp, F), count=math.comb(n, F))
+    drawn = np.random.default_rng(0).permuted(np.tile(np.arange(n), (EXACT, 1)), axis=1)[:, :F]
+    return np.concatenate([np.arange(F)[None], drawn])

@@ -46,6 +46,7 @@ class MethodScore:
         searched_gap, unseen_gap: the gaps to joint training on both.
         given: on sequences of a file, or hard and easy ones, by kind.
         bound: accuracy of joint training (one training, the best of three learners), by kind of sequence.
+        searched_adjusted_p, unseen_adjusted_p: that both are harder (easier) for it by itself, adjusted for all methods.
         over_mean: what it has more than the nearest class mean of frozen features, by kind of sequence.
     """
 
@@ -60,6 +61,8 @@ class MethodScore:
     over_mean: Mapping[str, float]
     searched_gap: GapDifference | None = None
     unseen_gap: GapDifference | None = None
+    searched_adjusted_p: float | None = None
+    unseen_adjusted_p: float | None = None
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,7 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
             "found ones' seeds."
         )
     compared = {m: tuple(compared_on_found(data, m, troubles, own) for own in (True, False)) for m in labels}
-    rows = tuple(_method(whole, m, compared[m], origin, troubles) for m in labels)
+    scored = tuple(_method(whole, m, compared[m], origin, troubles) for m in labels)
     named = [_paired(compared, i) for i in (0, 1)]
     pairs = [[p for _, p in of] for of in named]
     drops = [_of_mean(of, troubles) for of in pairs]
@@ -143,7 +146,7 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
     return ScoreSummary(
         name,
         source,
-        rows,
+        _adjusted(scored, named, places),
         drops[0],
         drops[1],
         {} if one else _transfer(data, labels),
@@ -168,6 +171,19 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
 def _paired(compared: Mapping[str, tuple[Compared | None, ...]], i: int) -> list[tuple[str, Pair]]:
     """Methods with a comparison on the sequences that were searched with them (0), or on the others (1)."""
     return [(m, c.pair) for m, both in compared.items() if (c := both[i]) and c.pair and c.pair.seeds]
+
+
+def _adjusted(
+    rows: Sequence[MethodScore], named: Sequence[Sequence[tuple[str, Pair]]], places: Sequence[Placed | None]
+) -> tuple[MethodScore, ...]:
+    """The rows with their adjusted p on the sequences that were searched with them, and on the others."""
+    searched, unseen = (
+        {m: p for (m, _), p in zip(of, where.adjusted_p, strict=True)} if where else {}
+        for of, where in zip(named, places, strict=True)
+    )
+    return tuple(
+        replace(r, searched_adjusted_p=searched.get(r.method), unseen_adjusted_p=unseen.get(r.method)) for r in rows
+    )
 
 
 def _at_chance(data: RunResults, labels: Sequence[str]) -> tuple[AtChance, ...]:

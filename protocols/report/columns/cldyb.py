@@ -46,7 +46,8 @@ SECTION = Section(
                "min over methods m of the mean Acc on the sequences found for m", PERCENT, UP,
                f"{OURS}; section 5.2 of {CLDYB} takes the mean over the method's own sequences, which is Acc (own "
                "found)"),
-        Column(("Relative drop",), "how much lower Acc is on found than on random sequences; below 0: a rise",
+        Column(("Relative drop",), "how much lower Acc is on found than on random sequences; below 0: a rise; *: harder (easier) "
+               "for this method by itself, adjusted p at most 0.05",
                "(Acc random - Acc found) / Acc random", SHARE, "lower is better; higher: harder sequences", DROP,
                "found and random sequences, training seeds and test images, as the caption says",
                below=("of Acc [95 %]", "- is a rise [95 %]")),

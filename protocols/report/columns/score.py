@@ -21,7 +21,8 @@ SECTION = Section(
         Column(("held-out pool",), "Acc on random sequences of a pool that no search saw", ACC, PERCENT, UP,
                f"{CLDYB}, section 5.2 and Table 1"),
         Column(("drop (searched)", "drop (held out)"),
-               "how much lower Acc is on these found sequences than on random ones",
+               "how much lower Acc is on these found sequences than on random ones; *: harder (easier) for this "
+               "method by itself, adjusted p at most 0.05",
                "(Acc random - Acc found) / Acc random", SHARE, HARDER, f"{OURS}, docs/distribution.md", DROPS),
         Column(("bound, ...",),
                "Acc of joint training on all classes of the sequence at once, the best of three learners",

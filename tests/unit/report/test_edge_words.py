@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from protocols.edge.by_method import adjusted_tests
 from protocols.edge.protocol import Edge
 from protocols.edge.summary import Facts, MethodEdge
 from protocols.report import edge_words as words
@@ -71,9 +72,12 @@ def test_what_no_order_changes_is_said(tmp_path: Path) -> None:
 
 def test_methods_with_the_same_verdict_share_a_clause(tmp_path: Path) -> None:
     s = summary(tmp_path, LOW, HIGH, spread(19))
-    two = replace(s, methods=(*s.methods, replace(s.methods[0], method="slca")))
-    assert f"{BOTH}, as EDGE expects, for er (p = 0.050 and 0.050) and slca (p" in words.headline(two)
-    assert words.each_method(two).startswith("Verdicts are for each method by itself")
+    rows = (*s.methods, replace(s.methods[0], method="slca"))
+    tests = adjusted_tests([(m.test, m.groups) for m in rows], None)
+    two = replace(s, methods=tuple(replace(m, adjusted=t) for m, t in zip(rows, tests, strict=True)))
+    assert f"{BOTH}, as EDGE expects, for er (adjusted p = 0.050 and 0.050) and slca (adjusted p" in words.headline(two)
+    assert words.each_method(two).startswith("Verdicts are adjusted for the 2 methods (step-down max-T)")
+    assert to_json(two)["adjusted_p"]["slca"]["p_hard"] == pytest.approx(0.05)
     assert words.each_method(two) in words.notes(two)
     assert words.each_method(s) == ""
 

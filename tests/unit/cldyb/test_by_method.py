@@ -1,0 +1,116 @@
+"""For which methods by themselves found sequences are harder: marks in the tables, one sentence, and --json."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from protocols.evaluate.score.summary import MethodScore, ScoreSummary
+from protocols.report import cldyb, score_words
+from protocols.report.by_method import EACH, marks, stars
+from protocols.report.cldyb_table import table
+from protocols.report.cldyb_words import notes
+from seqsearch.distribution.drop import drop
+from seqsearch.distribution.max_t import max_t
+from tests.studies import summary_of
+from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
+
+POOL = glyphs()
+METHODS = ("er", "lwf", "slca")
+RANDOM = np.linspace(0.6, 0.9, 19)
+FOUND = {"er": 0.2, "lwf": 0.75, "slca": 0.1}
+"""Harder for two of three."""
+
+
+def run(folder: Path, found: dict[str, float], L: int = 19, apart: bool = False, **settings: Any) -> Path:
+    """One found sequence, of each method where they are searched ``apart``, and L random ones; one training each."""
+    searched = [METHODS] if not apart else [(m,) for m in METHODS]
+    sought = [sequence(POOL, f"search-{i}", "searched", of, [[0, 1], [2, 3 + i]]) for i, of in enumerate(searched)]
+    drawn = [sequence(POOL, f"random-{i}", "random", METHODS, [[0, 1], [5 + i, 6 + i]]) for i in range(L)]
+    judged = []
+    for m in METHODS:
+        for s in sought:
+            judged.append(rescored(s, m, 1000, final(found[m])))
+        judged += [rescored(s, m, 1000, final(a)) for s, a in zip(drawn, np.roll(RANDOM, len(m))[:L], strict=True)]
+    return write_run(folder / "run", POOL, [*sought, *drawn], judged, list(METHODS), **settings)
+
+
+def final(acc: float) -> Any:
+    return outcome([[acc], [acc, acc]], [[0.95], [0.95, 0.95]])
+
+
+def drops(path: Path) -> list[str]:
+    return [row[-2].split(" ")[0] for row in table(summary_of(path))[1]]
+
+
+def test_rows_are_marked_by_the_adjusted_p(tmp_path: Path) -> None:
+    path = run(tmp_path, FOUND)
+    s = summary_of(path)
+    by_hand = max_t([[FOUND[m]] for m in METHODS], [np.roll(RANDOM, len(m)) for m in METHODS])
+    assert [m.adjusted_p for m in s.methods] == pytest.approx(by_hand)
+    assert by_hand[1] > 0.05 == by_hand[0] == by_hand[2]
+    assert [cell.endswith("*") for cell in drops(path)] == [True, False, True, False], "the mean has none"
+    assert (
+        "* harder than random sequences for this method by itself: adjusted p at most 0.05 over the 3 methods (step-down max-T)."
+        in notes(s)
+    )
+    assert sum(EACH in note for note in notes(s)) == 1
+    assert [m["adjusted_p"] for m in cldyb.to_json(s)["methods"]] == [m.adjusted_p for m in s.methods]
+    printed = io.StringIO()
+    Console(file=printed, width=80).print(cldyb.render(s))
+    assert printed.getvalue().count("*") == 3, "two rows and the note"
+
+
+def test_with_fewer_random_sequences_than_a_verdict_needs_nothing_is_marked(tmp_path: Path) -> None:
+    path = run(tmp_path, FOUND, L=18)
+    assert not any("*" in cell for cell in drops(path))
+    assert not any("by itself:" in note or "For no method" in note for note in notes(summary_of(path)))
+    assert max(m.adjusted_p or 0 for m in summary_of(path).methods) < 1
+
+
+def test_that_no_row_is_marked_is_said(tmp_path: Path) -> None:
+    s = summary_of(run(tmp_path, dict.fromkeys(METHODS, 0.75)))
+    assert (
+        "For no method by itself are found sequences significantly harder: adjusted p above 0.05 over the 3 methods "
+        "(step-down max-T)." in notes(s)
+    )
+
+
+def test_sequences_of_each_method_take_holm(tmp_path: Path) -> None:
+    """No relabelling moves all methods together; 19 random sequences allow no mark of three methods."""
+    s = summary_of(run(tmp_path, FOUND, apart=True))
+    assert s.placed is not None
+    assert (s.separate, s.placed.shared) == (True, False)
+    assert [m.adjusted_p for m in s.methods][::2] == pytest.approx([0.15, 0.15])
+    assert marks(s.placed, ["", "", ""]) == ""
+
+
+def test_one_method_and_equal_digits_have_no_star() -> None:
+    low, same = drop([[0.2]], RANDOM[:, None]), drop([[0.5]], np.full((19, 1), 0.5001))
+    assert stars([(low, 0.05)]) == [""]
+    assert stars([(low, 0.05), (low, None)]) == ["", ""]
+    assert stars([(low, 0.05), (same, 0.05), (None, None), (low, 0.06)]) == ["*", "", "", ""]
+
+
+def test_both_drops_of_score_are_marked(tmp_path: Path) -> None:
+    where, low = summary_of(run(tmp_path, FOUND)).placed, drop([[0.2]], RANDOM[:, None])
+    rows = tuple(
+        MethodScore(m, False, None, None, low, low, {}, {}, {}, searched_adjusted_p=p, unseen_adjusted_p=0.3)
+        for m, p in (("er", 0.05), ("slca", 0.2))
+    )
+    s = ScoreSummary("r", "s", rows, low, low, {}, (), (), (), None, searched_placed=where, unseen_placed=where)
+    cells = score_words.methods(s)
+    columns = {h: [row[i].split(" ")[0][-1] for row in cells.rows] for i, h in enumerate(cells.headings)}
+    assert [c == "*" for c in columns["drop (searched)"]] == [True, False]
+    assert [c == "*" for c in columns["drop (held out)"]] == [False, False]
+    said = score_words.notes(s)
+    assert any(n.startswith("* harder than random sequences for this method by itself (searched): ") for n in said)
+    assert any(
+        n.startswith("For no method by itself are found sequences (held out) significantly harder") for n in said
+    )
+    assert sum(EACH in n for n in said) == 1
