@@ -43,7 +43,7 @@ def cldyb(
     context: click.Context, /, difficulty: str | None, out: Path | None, resume: Path | None, dry_run: bool,
     runtime: Runtime, **values: Any,
 ) -> None:  # fmt: skip
-    """Build, step by step, the task sequence hardest for the given methods (CLDyB), and score it against random ones.
+    """Build, step by step, a task sequence that is hard for the given methods (CLDyB), and score it against random ones.
 
     \b
     seqsearch cldyb --methods ranpac,simplecil --pool glyphs:classes=50 --tasks 3 --out runs/mine

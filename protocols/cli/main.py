@@ -114,7 +114,7 @@ register()
 @click.group(cls=Main, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(version("seqsearch"), package_name="seqsearch")
 def main() -> None:
-    """Search for the task sequences that are hardest for continual-learning methods, and score them fairly.
+    """Search for task sequences that are hard for continual-learning methods, and score them fairly.
 
     \b
     seqsearch cldyb --methods ranpac,simplecil --pool glyphs:classes=50 --tasks 3 --out runs/mine
