@@ -9,13 +9,13 @@ from pathlib import Path
 import click
 
 from protocols.cli.completion import offered, runs
-from seqsearch.core.errors import UserError
+from protocols.cli.types import Number
 
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path), shell_complete=offered(runs))
 @click.option(
-    "--difference", type=float, multiple=True, default=(0.02, 0.05, 0.1), show_default=True, metavar="FRACTION",
+    "--difference", type=Number(0.0001, 0.9999), multiple=True, default=(0.02, 0.05, 0.1), show_default=True, metavar="FRACTION",
     help="True difference of accuracies to detect; repeatable.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
@@ -27,8 +27,6 @@ def power(run: Path, difference: tuple[float, ...], as_json: bool) -> None:
     seqsearch power runs/mine
     seqsearch power runs/mine --difference 0.03
     """
-    if wrong := next((d for d in difference if not 0 < d < 1), None):
-        raise UserError(f"--difference {wrong:g}: a fraction between 0 and 1, e.g. 0.05 for 5 percentage points")
     from protocols.evaluate.power.spread import spreads
     from protocols.report.power import render, to_json
     from protocols.report.text import show

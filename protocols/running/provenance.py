@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import built, fits
-from seqsearch.distribution.rank_test import End
-from seqsearch.planners.allocation import DIFFICULTY
 from seqsearch.pools.stand_in import has_mark
+
+if TYPE_CHECKING:
+    from seqsearch.distribution.rank_test import End
 
 CIRCULAR = (
     "Hyperparameters were tuned on the first tasks of a searched sequence (--tune-on first, the paper's way): the methods are "
@@ -110,7 +112,7 @@ def biases(config: Mapping[str, Any]) -> list[str]:
         found.append(SEPARATED)
     if said.get("reward") == "shuffled":
         found.append(PLACEBO)
-    if said.get("temperature") == DIFFICULTY["easy"]:
+    if said.get("temperature") == math.inf:
         found.append(EASY)
     if said.get("random_sequences") and said.get("baseline") in BASELINES:
         found.append(BASELINES[said["baseline"]])

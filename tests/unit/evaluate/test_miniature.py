@@ -119,7 +119,7 @@ def test_an_entry_without_data_is_run_as_it_is() -> None:
     code, out, err = run("reproduce", "cldyb-table-2-sums", "--miniature")
     assert code == 0
     assert "it is run as it is, not as a miniature" in err
-    assert "2 of 2 figures agree" in out
+    assert "reproduced 2 of 2" in out
 
 
 def test_figures_of_a_miniature_cannot_enter_the_results() -> None:

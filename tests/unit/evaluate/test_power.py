@@ -74,7 +74,7 @@ def test_it_is_printed_with_one_sentence_for_each_difference(runs: Path, protoco
     [
         (("score-finished",), "is of 'score': power reads runs of cldyb, edge, gtep, mcil, duel"),
         (("cldyb-stopped",), "not finished"),
-        (("cldyb-finished", "--difference", 5), "--difference 5: a fraction between 0 and 1"),
+        (("cldyb-finished", "--difference", 5), "--difference 5"),
         (("nothing",), "nothing"),
     ],
 )
