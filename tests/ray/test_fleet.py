@@ -69,12 +69,11 @@ def test_results_are_those_of_the_process(inline: Finished, tmp_path: Path) -> N
     fleets[0].close()
 
 
-@pytest.mark.parametrize("after", [3, pytest.param(40, marks=pytest.mark.long)])
-def test_a_killed_worker_costs_nothing_but_time(inline: Finished, tmp_path: Path, after: int) -> None:
+def test_a_killed_worker_costs_nothing_but_time(inline: Finished, tmp_path: Path) -> None:
     fleets: list[Fleet] = []
 
     def mortal(world: World) -> Fleet:
-        fleets.append(KillsAWorker(world, after))
+        fleets.append(KillsAWorker(world, 3))
         return fleets[0]
 
     found = run_small(tmp_path, mortal, methods=METHODS)

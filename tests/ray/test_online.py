@@ -49,13 +49,6 @@ def in_process(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.long
-def test_workers_change_nothing(in_process: Path, tmp_path: Path) -> None:
-    online(*FLAGS, "--workers", 2, "--out", tmp_path / "run")
-    same(in_process, tmp_path / "run")
-    assert len(trained(tmp_path / "run")) == len(set(trained(tmp_path / "run"))) == len(trained(in_process))
-
-
-@pytest.mark.long
 def test_a_run_killed_at_random_steps_finds_the_same(in_process: Path, tmp_path: Path) -> None:
     """Three times; each kill repeats at most the segments that were under way."""
     run, draw = tmp_path / "run", random.Random(2)
