@@ -28,10 +28,9 @@ from protocols.running.provenance import (
     PLACEBO,
     REWARDED_ON_TEST,
     Provenance,
-    baseline_of,
     biases,
-    end_of,
     provenance,
+    search_of,
 )
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.gap import GapDifference
@@ -157,7 +156,8 @@ def summarise(run: Path, data: RunResults) -> Summary:
     separate = not one_out and len({s.method_ids for m in data.methods for s in data.found(m)}) > 1
     rows = tuple(_method(data, m, p, separate) for m, p in zip(data.methods, pairs, strict=True))
     mean = _mean(rows, pairs) if len(rows) > 1 else None
-    if where := placed(pairs, end_of(data.config)):
+    search = search_of(data.config)
+    if where := placed(pairs, search.end):
         rows = tuple(replace(row, adjusted_p=p) for row, p in zip(rows, where.adjusted_p, strict=True))
     named = list(zip(data.methods, pairs, strict=True))
     troubles += incomplete(data, named)
@@ -175,7 +175,7 @@ def summarise(run: Path, data: RunResults) -> Summary:
         steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),
         screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
         held_out=costs.held_out if costs else None, same=measured(data), placed=where,
-        at_chance=chance_of(data, pairs), baseline=baseline_of(data.config), placebo=data.setting("reward") == "shuffled",
+        at_chance=chance_of(data, pairs), baseline=search.baseline, placebo=data.setting("reward") == "shuffled",
         gap=gap_of(data, named),
     )  # fmt: skip
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import built, fits
 from seqsearch.pools.stand_in import has_mark
-
-if TYPE_CHECKING:
-    from seqsearch.distribution.rank_test import End
 
 CIRCULAR = (
     "Hyperparameters were tuned on the first tasks of a searched sequence (--tune-on first, the paper's way): the methods are "
@@ -84,6 +81,15 @@ class Provenance:
     tuning: TuningRecord | None = None
 
 
+@dataclass(frozen=True)
+class Search:
+    """What the verdict on found sequences depends on: their random sequences (``--baseline``), and the end that was searched for
+    (``easier`` with ``--difficulty easy``)."""
+
+    baseline: Literal["uniform", "within-group", "greedy"] = "uniform"
+    end: Literal["harder", "easier"] = "harder"
+
+
 def provenance(config: Mapping[str, Any]) -> Provenance:
     """Of a run.
 
@@ -112,22 +118,20 @@ def biases(config: Mapping[str, Any]) -> list[str]:
         found.append(SEPARATED)
     if said.get("reward") == "shuffled":
         found.append(PLACEBO)
-    if said.get("temperature") == math.inf:
-        found.append(EASY)
     if said.get("random_sequences") and said.get("baseline") in BASELINES:
         found.append(BASELINES[said["baseline"]])
     return list(dict.fromkeys(found))
 
 
-def baseline_of(config: Mapping[str, Any]) -> str:
-    """The ``--baseline`` of a run's random sequences, or of the run that it took them from; "uniform" where none is named."""
-    stated = biases(config)
-    return next((name for name, statement in BASELINES.items() if statement in stated), "uniform")
-
-
-def end_of(config: Mapping[str, Any]) -> End:
-    """The end that a run searched for, or the run whose sequences it uses."""
-    return "easier" if EASY in biases(config) else "harder"
+def search_of(config: Mapping[str, Any]) -> Search:
+    """Of a run, or of the run that it took its sequences from (``identity.search``); the default where nothing is stated."""
+    settings, identity = config.get("settings"), config.get("identity")
+    if config.get("protocol") == "cldyb" and isinstance(settings, dict):
+        easy = settings.get("temperature") == math.inf
+        stated: Any = {"baseline": settings.get("baseline", "uniform"), "end": "easier" if easy else "harder"}
+    else:
+        stated = identity.get("search") if isinstance(identity, dict) else None
+    return built(stated, Search) if fits(stated, Search) else Search()
 
 
 def stand_in(config: Mapping[str, Any]) -> bool:

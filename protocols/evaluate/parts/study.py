@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from protocols.evaluate.parts.placed import placed, unique_names, view_of_sequences
 from protocols.evaluate.parts.settings import EvaluateSettings
 from protocols.evaluate.parts.source import Source, read_source
+from protocols.running.provenance import Search, search_of
 from seqsearch.core.types import MethodSpec
 from seqsearch.methods.spec import check_memory
 from seqsearch.planners.replicates import scoring
@@ -37,7 +38,9 @@ class EvaluateStudy(Study):
     sequences: tuple[TaskSequence, ...]
 
     def identity(self) -> dict[str, Any]:
-        return {**super().identity(), "source": self.source.digest, "biases": list(self.source.biases)}
+        search = search_of(self.source.data.config) if self.source.data else Search()
+        stated = {} if search == Search() else {"search": asdict(search)}
+        return {**super().identity(), "source": self.source.digest, "biases": list(self.source.biases), **stated}
 
     def replicates(self, sequence: TaskSequence) -> tuple[int, ...]:
         """Training seeds that a sequence is judged with: as many as asked for, or those that the run has judged it with."""

@@ -22,7 +22,7 @@ from protocols.evaluate.score.compared import Compared, compared_on_found, judge
 from protocols.evaluate.score.origin import Origin
 from protocols.running.at_chance import AtChance, at_chance
 from protocols.running.protocol import resume_command
-from protocols.running.provenance import baseline_of, end_of
+from protocols.running.provenance import search_of
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.gap import GapDifference
 from seqsearch.metrics.accuracy import acc
@@ -141,7 +141,8 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
     named = [_paired(compared, i) for i in (0, 1)]
     pairs = [[p for _, p in of] for of in named]
     drops = [_of_mean(of, troubles) for of in pairs]
-    places = [placed(of, end_of(data.config)) if of else None for of in pairs]
+    search = search_of(data.config)
+    places = [placed(of, search.end) if of else None for of in pairs]
     troubles += incomplete(data, [*named[0], *named[1]])
     return ScoreSummary(
         name,
@@ -162,7 +163,7 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         at_chance=_at_chance(whole, labels),
         searched_placed=places[0],
         unseen_placed=places[1],
-        baseline=baseline_of(data.config),
+        baseline=search.baseline,
         searched_gap=gap_of(data, named[0]),
         unseen_gap=gap_of(data, named[1]),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Collection
 from dataclasses import replace
@@ -232,6 +233,13 @@ def test_a_run_shows_its_baseline_and_what_is_scored_on_it_does_too(tmp_path: Pa
     assert f"than {THAN['greedy']}" in score_words.headline(scored)
     assert "search found" not in score_words.headline(scored)
     assert BASELINES["greedy"] in score_words.notes(scored)
+
+
+def test_a_search_for_easy_sequences_is_tested_for_easier_ones_where_it_is_scored_too(tmp_path: Path) -> None:
+    run = finished_run(tmp_path / "run", temperature=math.inf, random_sequences=5, score_seeds=1)
+    assert summary_of(run).placed.test.end == "easier"
+    told("score", tmp_path / "scored", run, "--methods", "simplecil")
+    assert summary_of(tmp_path / "scored").searched_placed.test.end == "easier"
 
 
 # ------------------------------------------------------------------------------------------------ placebo
