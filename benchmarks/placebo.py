@@ -27,10 +27,9 @@ from seqsearch.core.digests import digest_of
 
 LEVEL = 0.05
 STUDY = (
-    "--methods", "simplecil", "--pool", "glyphs:classes=60,train=8,reward=4,test=20", "--tasks", "3", "--classes-per-task", "4",
-    "--candidates", "12", "--condensed", "4", "--simulations", "4", "--lookahead", "0", "--score-seeds", "1",
-    "--random-sequences", "19",
-)  # fmt: skip
+    "--methods simplecil --pool glyphs:classes=60,train=8,reward=4,test=20 --tasks 3 --classes-per-task 4 --candidates 12 "
+    "--condensed 4 --simulations 4 --lookahead 0 --score-seeds 1 --random-sequences 19"
+).split()
 """As cheap as possible: each of two steps is decided among four candidates."""
 Row = dict[str, Any]
 
@@ -55,10 +54,16 @@ def measured(run: Path, case: tuple[str, str, int], workers: int) -> Row:
     assert summary.placed is not None, f"{run}: {headline(summary)}"
     test = summary.placed.test
     return {
-        "reward": reward, "baseline": baseline, "seed": seed, "found": summary.placed.found[0],
-        "random": sum(summary.placed.random) / len(summary.placed.random), "at_or_below": test.as_extreme, "p": test.p,
-        "harder": bool(test.significant), "seconds": float((summary.stats or {})["wall_seconds"]),
-    }  # fmt: skip
+        "reward": reward,
+        "baseline": baseline,
+        "seed": seed,
+        "found": summary.placed.found[0],
+        "random": sum(summary.placed.random) / len(summary.placed.random),
+        "at_or_below": test.as_extreme,
+        "p": test.p,
+        "harder": bool(test.significant),
+        "seconds": float((summary.stats or {})["wall_seconds"]),
+    }
 
 
 def counted(rows: list[Row]) -> list[Row]:
@@ -70,10 +75,16 @@ def counted(rows: list[Row]) -> list[Row]:
         low, high = binomtest(sum(some), len(some)).proportion_ci(0.95, "exact")
         found.append(
             {
-                "reward": reward, "baseline": baseline, "runs": len(some), "harder": sum(some), "share": sum(some) / len(some),
-                "low": float(low), "high": float(high), "p": float(test.pvalue),
+                "reward": reward,
+                "baseline": baseline,
+                "runs": len(some),
+                "harder": sum(some),
+                "share": sum(some) / len(some),
+                "low": float(low),
+                "high": float(high),
+                "p": float(test.pvalue),
             }
-        )  # fmt: skip
+        )
     return found
 
 

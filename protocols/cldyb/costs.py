@@ -49,9 +49,13 @@ class Estimate:
 
 
 def estimate(
-    s: CldybSettings, methods: int, unit: UnitCosts = UNKNOWN, workers: int = 1, instead: UnitCosts | None = None,
+    s: CldybSettings,
+    methods: int,
+    unit: UnitCosts = UNKNOWN,
+    workers: int = 1,
+    instead: UnitCosts | None = None,
     jointly: int | None = None,
-) -> Estimate:  # fmt: skip
+) -> Estimate:
     """Costs of a study with so many methods, ``workers`` jobs at a time; what is screened out is not taken off.
 
     ``instead``: what the surrogates take, if they search; its ``state_bytes`` are of all that is trained. ``jointly``: how many

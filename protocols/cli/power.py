@@ -15,9 +15,14 @@ from protocols.cli.types import Number
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path), shell_complete=offered(runs))
 @click.option(
-    "--difference", type=Number(0.0001, 0.9999), multiple=True, default=(0.02, 0.05, 0.1), show_default=True, metavar="FRACTION",
+    "--difference",
+    type=Number(0.0001, 0.9999),
+    multiple=True,
+    default=(0.02, 0.05, 0.1),
+    show_default=True,
+    metavar="FRACTION",
     help="True difference of accuracies to detect; repeatable.",
-)  # fmt: skip
+)
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def power(run: Path, difference: tuple[float, ...], as_json: bool) -> None:
     """How many sequences, searches, seeds or class orders a study needs to detect a difference, simulated from how much the

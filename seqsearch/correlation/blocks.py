@@ -175,8 +175,14 @@ def of_accuracy(value: float, means: Float64, block: int, level: float = 0.95, l
 
 
 def of_difference(
-    value: float, a: Float64, b: Float64, block: int, level: float = 0.95, lacking: str = "", same_trainings: bool = False
-) -> BlockInterval:  # fmt: skip
+    value: float,
+    a: Float64,
+    b: Float64,
+    block: int,
+    level: float = 0.95,
+    lacking: str = "",
+    same_trainings: bool = False,
+) -> BlockInterval:
     """Of a difference, by the block means ``[R, G]`` of both sides on the same samples.
 
     A side of one seed is taken as it is: of a learner that draws nothing, or of this training. ``same_trainings``: each seed of

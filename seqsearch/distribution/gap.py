@@ -53,9 +53,11 @@ class GapDifference:
 
 
 def gap_difference(
-    found: tuple[ArrayLike, ArrayLike], random: tuple[ArrayLike, ArrayLike], images: ImageShares | None = None,
+    found: tuple[ArrayLike, ArrayLike],
+    random: tuple[ArrayLike, ArrayLike],
+    images: ImageShares | None = None,
     level: float = 0.95,
-) -> GapDifference:  # fmt: skip
+) -> GapDifference:
     """Of accuracies ``(joint, final)`` of found sequences, each ``[F, R]``, and of random ones ``[L, Q]``, on the first Q seeds.
 
     ``images``: what each adds to the gaps.
@@ -78,11 +80,17 @@ def gap_difference(
     value = float(f.mean() - r.mean())
     value = 0.0 if same or abs(value) <= AGREE else value
     return GapDifference(
-        joint_found=joint_found, joint_random=joint_random, found=float(f.mean()), random=float(r.mean()),
-        difference=banerjee(value, parts.values(), level), conditional=banerjee(value, narrow.values(), level),
-        level=level, variances={name: variance for name, (variance, _) in parts.items()}, lacking=lacking,
+        joint_found=joint_found,
+        joint_random=joint_random,
+        found=float(f.mean()),
+        random=float(r.mean()),
+        difference=banerjee(value, parts.values(), level),
+        conditional=banerjee(value, narrow.values(), level),
+        level=level,
+        variances={name: variance for name, (variance, _) in parts.items()},
+        lacking=lacking,
         nothing_differs=same,
-    )  # fmt: skip
+    )
 
 
 def _gaps(joint: ArrayLike, final: ArrayLike) -> tuple[Float64, float]:

@@ -77,9 +77,16 @@ def adjusted(test: ExtremesTest, p: Ends, level: float = LEVEL) -> ExtremesTest:
     """The test with p-values that are adjusted for several methods, and the verdicts by these."""
     verdicts, opposite = _hochberg(p[0], p[1], level), _hochberg(p[2], p[3], OPPOSITE_LEVEL)
     return replace(
-        test, p_hard=p[0], p_easy=p[1], p_hard_above=p[2], p_easy_below=p[3],
-        verdict_hard=verdicts[0], verdict_easy=verdicts[1], opposite_hard=opposite[0], opposite_easy=opposite[1],
-    )  # fmt: skip
+        test,
+        p_hard=p[0],
+        p_easy=p[1],
+        p_hard_above=p[2],
+        p_easy_below=p[3],
+        verdict_hard=verdicts[0],
+        verdict_easy=verdicts[1],
+        opposite_hard=opposite[0],
+        opposite_easy=opposite[1],
+    )
 
 
 def _below(x: Float64, a: float | None) -> float:

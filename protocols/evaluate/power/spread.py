@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.cldyb.compared import judged
 from protocols.cldyb.costs import estimate
 from protocols.cldyb.settings import CldybSettings
 from protocols.running.protocol import protocols
@@ -18,7 +19,7 @@ from protocols.running.status import check_not_running
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
 from seqsearch.distribution.power import training_sd
-from seqsearch.results.run import read_config
+from seqsearch.results.run import RunResults, read_config
 
 Values = NDArray[np.float64]
 
@@ -90,7 +91,10 @@ def spreads(run: Path) -> tuple[FoundSpread | PairSpread, ...]:
 def _cldyb(summary: Any, data: Any) -> list[FoundSpread | PairSpread]:
     if summary.placed is None or len(summary.placed.random) < 2:
         return []
-    settings = CldybSettings(**{**CldybSettings.before, **data.config["settings"]})
+    try:
+        settings = CldybSettings(**{**CldybSettings.before, **data.config["settings"]})
+    except (KeyError, TypeError, UserError) as error:
+        raise UserError(f"config.json does not say how the run was made ({error}): restore it") from None
     random = np.array(summary.placed.random)
 
     def trainings(searches: int, sequences: int, seeds: int) -> int:
@@ -100,16 +104,19 @@ def _cldyb(summary: Any, data: Any) -> list[FoundSpread | PairSpread]:
     trained = _trainings_of_found(data)
     return [
         FoundSpread(
-            len(summary.placed.found), len(random), trained.shape[1], float(random.mean()), float(random.std(ddof=1)),
-            training_sd(trained) if trained.shape[1] > 1 else None, trainings,
+            searches=len(summary.placed.found),
+            random=len(random),
+            seeds=trained.shape[1],
+            accuracy=float(random.mean()),
+            random_sd=float(random.std(ddof=1)),
+            training_sd=training_sd(trained) if trained.shape[1] > 1 else None,
+            trainings=trainings,
         )
-    ]  # fmt: skip
+    ]
 
 
-def _trainings_of_found(data: Any) -> Values:
+def _trainings_of_found(data: RunResults) -> Values:
     """Final accuracy ``[F, R]`` of the found sequences, mean over methods."""
-    from protocols.cldyb.compared import judged
-
     sequences = data.found(data.methods[0])
     seeds = set.intersection(*(data.complete(m, sequences) for m in data.methods))
     values: Values = np.mean([judged(data, m, sequences, seeds).final for m in data.methods], axis=0)
@@ -120,7 +127,12 @@ def _edge(summary: Any, data: Any) -> list[FoundSpread | PairSpread]:
     values = {
         m.method: dict(zip(g.names, g.first, strict=True)) for m in summary.methods if len(g := m.groups["random"])
     }
-    return _widest(values, "random sequences", len(values) * data.run.setting("tasks"))
+    return _widest(values, "random sequences", len(values) * _tasks(data.run))
+
+
+def _tasks(data: RunResults) -> int:
+    """Of each sequence of a run."""
+    return max((len(s.tasks) for s in data.sequences), default=0)
 
 
 def _gtep(summary: Any, data: Any) -> list[FoundSpread | PairSpread]:
@@ -141,12 +153,16 @@ def _mcil(summary: Any, data: Any) -> list[FoundSpread | PairSpread]:
 
 def _duel(summary: Any, data: Any) -> list[FoundSpread | PairSpread]:
     of = [dict(zip(summary.pairs.names, side, strict=True)) for side in (summary.pairs.a, summary.pairs.b)]
-    return _widest(dict(zip(summary.methods, of, strict=True)), "random sequences", 2 * data.setting("tasks"))
+    return _widest(dict(zip(summary.methods, of, strict=True)), "random sequences", 2 * _tasks(data))
 
 
 READ: Mapping[str, Callable[[Any, Any], list[FoundSpread | PairSpread]]] = {
-    "cldyb": _cldyb, "edge": _edge, "gtep": _gtep, "mcil": _mcil, "duel": _duel,
-}  # fmt: skip
+    "cldyb": _cldyb,
+    "edge": _edge,
+    "gtep": _gtep,
+    "mcil": _mcil,
+    "duel": _duel,
+}
 
 
 def _widest(

@@ -244,9 +244,18 @@ def _method(
     both = [(side_of(c.found), c.drop, c.gap(data, method)) if c else (None, None, None) for c in compared]
     searched, unseen = both
     return MethodScore(
-        method, method in origin.taken_over, searched[0], unseen[0], searched[1], unseen[1], sides, bounds, over, searched[2],
+        method,
+        method in origin.taken_over,
+        searched[0],
+        unseen[0],
+        searched[1],
+        unseen[1],
+        sides,
+        bounds,
+        over,
+        searched[2],
         unseen[2],
-    )  # fmt: skip
+    )
 
 
 def _left_out(data: RunResults, method: str, kind: str, lost: Sequence[TaskSequence]) -> list[str]:
