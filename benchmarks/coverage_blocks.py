@@ -51,10 +51,10 @@ def of_accuracy(n: int, length: float, shift: int, mean: float, repeats: int) ->
     for _ in range(repeats):
         right = rng.random(n) < chances(rng, n, length, mean)
         found = accuracy(right, shift)
-        means, _, lacking = block_means(right, shift)
-        said += not found.lacking
+        means, _, unavailable_because = block_means(right, shift)
+        said += not found.unavailable_because
         used += bool(found.interval.low <= mean <= found.interval.high)
-        if not lacking:
+        if not unavailable_because:
             a, b = plain(means[0], rng, mean)
             t, boot, had = t + a, boot + b, had + 1
     about = {"what": "accuracy", "n": n, "length": length, "shift": shift, "mean": mean, "blocks": found.blocks}
@@ -75,7 +75,7 @@ def of_difference(n: int, length: float, shift: int, mean: float, seeds: int, re
         better = p + 0.1 * (1 - p)
         a, b = (rng.random((seeds, n)) < np.stack([q] * seeds) + s for q, s in zip((p, better), level, strict=True))
         found = difference(a, b, shift) if seeds > 1 else difference(a[0], b[0], shift)
-        said += not found.lacking
+        said += not found.unavailable_because
         used += bool(found.interval.low <= true <= found.interval.high)
     return {
         "what": "difference",
@@ -95,7 +95,7 @@ def of_pairs(n: int, length: float, shift: int, learners: int, repeats: int) -> 
         p = chances(rng, n, length, 0.5)
         own = [0.5 * p + 0.5 * chances(rng, n, length, 0.5) for _ in range(learners)]
         found = all_pairs([rng.random(n) < q for q in own], shift).values()
-        known = [f for f in found if not f.lacking]
+        known = [f for f in found if not f.unavailable_because]
         said += bool(known)
         used += bool(known) and all(f.interval.low <= 0 <= f.interval.high for f in known)
     return {

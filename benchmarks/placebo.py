@@ -29,7 +29,7 @@ LEVEL = 0.05
 STUDY = (
     "--methods simplecil --pool glyphs:classes=60,train=8,reward=4,test=20 --tasks 3 --classes-per-task 4 --candidates 12 "
     "--condensed 4 --simulations 4 --lookahead 0 --score-seeds 1 --random-sequences 19"
-).split()
+)
 """As cheap as possible: each of two steps is decided among four candidates."""
 Row = dict[str, Any]
 
@@ -37,7 +37,7 @@ Row = dict[str, Any]
 def folder_of(runs: Path, case: tuple[str, str, int]) -> Path:
     """Named after the settings, so that a run with others is not taken for this one."""
     reward, baseline, seed = case
-    return runs / f"{reward}-{baseline}-{seed}-{digest_of('placebo', *STUDY)[:8]}"
+    return runs / f"{reward}-{baseline}-{seed}-{digest_of('placebo', *STUDY.split())[:8]}"
 
 
 def measured(run: Path, case: tuple[str, str, int], workers: int) -> Row:
@@ -49,7 +49,7 @@ def measured(run: Path, case: tuple[str, str, int], workers: int) -> Row:
             seqsearch("cldyb", "--resume", str(run), *how)
         else:
             given = ("--reward", reward, "--baseline", baseline, "--seed", str(seed))
-            seqsearch("cldyb", *STUDY, *given, "--out", str(run), *how)
+            seqsearch("cldyb", *STUDY.split(), *given, "--out", str(run), *how)
     summary = Cldyb().read(run).summary
     assert summary.placed is not None, f"{run}: {headline(summary)}"
     test = summary.placed.test
@@ -113,7 +113,7 @@ def main() -> None:
             f"{c['low']:.1%} to {c['high']:.1%}); p = {c['p']:.2g} for more than {LEVEL:.0%}"
         )
     if a.write:
-        write_rows("placebo", {"study": " ".join(STUDY), "level": LEVEL, "verdicts": counted(rows), "runs": rows})
+        write_rows("placebo", {"study": STUDY, "level": LEVEL, "verdicts": counted(rows), "runs": rows})
 
 
 if __name__ == "__main__":

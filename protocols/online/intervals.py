@@ -34,7 +34,7 @@ class Blocks:
         return float(self.by_seed.mean())
 
     def means(self, shift: int) -> tuple[Float64, int, str]:
-        """Means ``[seeds, G]`` of blocks that are long enough for a shift, samples in one of them, and what is lacking."""
+        """Means ``[seeds, G]`` of blocks that are long enough for a shift, samples in one of them, and why there are none."""
         total = int(self.n.sum())
         size = max(self.length, block_size(total, shift))
         if total // size < FEWEST_BLOCKS:
@@ -51,15 +51,15 @@ class Blocks:
 
 
 @dataclass(frozen=True)
-class Told:
+class Estimate:
     """A figure with its intervals, and the ``blocks`` of the stream behind them.
 
-    ``interval``: conditional on these training seeds; ``lacking``: why there is none, else empty. ``over_seeds``: for other
-    training seeds as well; NaN bounds below three seeds.
+    ``interval``: conditional on these training seeds; ``unavailable_because``: why there is none, else empty.
+    ``over_seeds``: for other training seeds as well; NaN bounds below three seeds.
     """
 
     interval: Interval
-    lacking: str = ""
+    unavailable_because: str = ""
     blocks: int = 0
     over_seeds: Interval = UNKNOWN
 
@@ -76,24 +76,24 @@ def blocks_of(rows: Sequence[Row]) -> Blocks:
     return Blocks(np.array(whole[0]["block_n"]), np.array([r["block_correct"] for r in whole]), int(whole[0]["block"]))
 
 
-def mean(blocks: Blocks, shift: int) -> Told:
+def mean(blocks: Blocks, shift: int) -> Estimate:
     """Accuracy, mean over seeds."""
-    means, size, lacking = blocks.means(shift)
-    return _told(of_accuracy(blocks.accuracy, means, size, LEVEL, lacking))
+    means, size, unavailable_because = blocks.means(shift)
+    return _estimate(of_accuracy(blocks.accuracy, means, size, LEVEL, unavailable_because))
 
 
-def difference(a: Blocks, b: Blocks, shift: int, together: int = 1, same_trainings: bool = False) -> Told:
+def difference(a: Blocks, b: Blocks, shift: int, together: int = 1, same_trainings: bool = False) -> Estimate:
     """First minus second on the same samples; one of so many intervals that hold ``together`` (Sidak).
 
     ``same_trainings``: both are of one learner, judged in two ways.
     """
-    (x, size, lacking), (y, _, _) = a.means(shift), b.means(shift)
-    if not lacking and x.shape[1] != y.shape[1]:
-        lacking = "they were judged on other samples"
+    (x, size, unavailable_because), (y, _, _) = a.means(shift), b.means(shift)
+    if not unavailable_because and x.shape[1] != y.shape[1]:
+        unavailable_because = "they were judged on other samples"
     level = float(LEVEL ** (1 / max(1, together)))
     paired = same_trainings and len(x) == len(y)
-    return _told(of_difference(a.accuracy - b.accuracy, x, y, size, level, lacking, paired))
+    return _estimate(of_difference(a.accuracy - b.accuracy, x, y, size, level, unavailable_because, paired))
 
 
-def _told(found: BlockInterval) -> Told:
-    return Told(found.interval, found.lacking, found.blocks, found.over_seeds)
+def _estimate(found: BlockInterval) -> Estimate:
+    return Estimate(found.interval, found.unavailable_because, found.blocks, found.over_seeds)

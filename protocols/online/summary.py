@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from protocols.online.intervals import Blocks, Told, blocks_of, difference, mean
+from protocols.online.intervals import Blocks, Estimate, blocks_of, difference, mean
 from protocols.online.reading import OnlineResults
 from seqsearch.distribution.interval import Interval
 from seqsearch.results.rows import Row
@@ -22,16 +22,16 @@ Flip = Literal["flips", "same", "not told"]
 
 @dataclass(frozen=True)
 class Figure:
-    """An accuracy: ``told`` its mean over training seeds with its interval, ``by_seed [seeds]``, ``n`` samples judged."""
+    """An accuracy: ``estimate`` its mean over training seeds with its interval, ``by_seed [seeds]``, ``n`` samples judged."""
 
-    told: Told
+    estimate: Estimate
     by_seed: tuple[float, ...]
     n: int
 
     @property
     def accuracy(self) -> float:
         """The mean."""
-        return self.told.interval.value
+        return self.estimate.interval.value
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Learned:
     seeds: int
     at: Mapping[int, Figure]
     as_published: Mapping[int, Figure]
-    drop: Told | None
+    drop: Estimate | None
     retention: Figure | None
     updates: float | None
     spent: float | None
@@ -72,8 +72,8 @@ class Pair:
 
     first: str
     second: str
-    online: Told
-    future: Told
+    online: Estimate
+    future: Estimate
 
     @property
     def flips(self) -> Flip:
@@ -104,8 +104,8 @@ class Shuffled:
     label: str
     window: int
     cells: Mapping[tuple[str, str], float]
-    ordered: Told
-    shuffled: Told
+    ordered: Estimate
+    shuffled: Estimate
 
 
 @dataclass(frozen=True)
@@ -206,6 +206,6 @@ def _shuffled(label: str, rows: ByKey, shift: int) -> list[Shuffled]:
         }  # fmt: skip
         if all(rows.get(k) and all(r["status"] == "ok" for r in rows[k]) for k in keys.values()):
             cells = {name: blocks_of(rows[k]) for name, k in keys.items()}
-            told = (difference(cells["ordered", j], cells["shuffled", j], shift, 2) for j in ("ordered", "shuffled"))
-            found.append(Shuffled(label, window, {name: b.accuracy for name, b in cells.items()}, *told))
+            gains = (difference(cells["ordered", j], cells["shuffled", j], shift, 2) for j in ("ordered", "shuffled"))
+            found.append(Shuffled(label, window, {name: b.accuracy for name, b in cells.items()}, *gains))
     return found

@@ -100,5 +100,5 @@ def notes(rows: Rows, drop: Drop | None, placed: Placed | None) -> list[str]:
     said = []
     if without:
         said.append(f"Not trained jointly: {enumerated(without)}. --joint trains all methods jointly.")
-    lacking = dict.fromkeys(g.lacking for _, g in rows if g and g.lacking)
-    return [*said, *(f"A gap to joint training has no interval: {why}." for why in lacking)]
+    unavailable_because = dict.fromkeys(g.unavailable_because for _, g in rows if g and g.unavailable_because)
+    return [*said, *(f"A gap to joint training has no interval: {why}." for why in unavailable_because)]

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from protocols.online.intervals import Told
+from protocols.online.intervals import Estimate
 from protocols.online.summary import Figure, Learned, Summary
 from protocols.report import online_blind as blind
 from protocols.report import online_words as words
@@ -66,15 +66,15 @@ def to_json(s: Summary) -> dict[str, Any]:
             "ranking": [x.label for x in whole(s)],
             "ranking_online": [x.label for x in sorted(whole(s), key=lambda x: (-x.at[0].accuracy, x.label))],
             "pairs": [
-                {"first": p.first, "second": p.second, "online": _told(p.online), "future": _told(p.future), "order": p.flips,
-                 "order_over_seeds": p.flips_over_seeds}
+                {"first": p.first, "second": p.second, "online": _estimate(p.online), "future": _estimate(p.future),
+                 "order": p.flips, "order_over_seeds": p.flips_over_seeds}
                 for p in s.pairs
             ],
             "shuffled": [
                 {
                     "learner": x.label, "window": x.window,
                     "accuracy": [{"trained": t, "judged": j, "accuracy": v} for (t, j), v in x.cells.items()],
-                    "judged_ordered": _told(x.ordered), "judged_shuffled": _told(x.shuffled),
+                    "judged_ordered": _estimate(x.ordered), "judged_shuffled": _estimate(x.shuffled),
                 }
                 for x in checked(s)
             ],
@@ -87,7 +87,7 @@ def to_json(s: Summary) -> dict[str, Any]:
 def _learner(s: Summary, x: Learned) -> dict[str, Any]:
     return {
         "label": x.label, "baseline": x.label == baseline(s), "status": x.status, "said": status(s, x), "seeds": x.seeds,
-        "online": _figure(x.at.get(0)), "near_future": _figure(x.at.get(s.shift)), "drop": _told(x.drop),
+        "online": _figure(x.at.get(0)), "near_future": _figure(x.at.get(s.shift)), "drop": _estimate(x.drop),
         "retention": _figure(x.retention), "at": {str(shift): _figure(f) for shift, f in x.at.items()},
         "as_published": {str(shift): _figure(f) for shift, f in x.as_published.items()},
         "ranks": _ranks(s, x), "updates": x.updates, "spent": x.spent, "seconds": x.seconds, "state_bytes": x.state_bytes,
@@ -112,10 +112,10 @@ def _rank(own: Figure | None, among: Sequence[Figure | None]) -> int | None:
 
 
 def _figure(f: Figure | None) -> dict[str, Any] | None:
-    return None if f is None else {**(_told(f.told) or {}), "by_seed": list(f.by_seed), "n": f.n}
+    return None if f is None else {**(_estimate(f.estimate) or {}), "by_seed": list(f.by_seed), "n": f.n}
 
 
-def _told(t: Told | None) -> dict[str, Any] | None:
+def _estimate(t: Estimate | None) -> dict[str, Any] | None:
     return (
         None
         if t is None
@@ -123,7 +123,7 @@ def _told(t: Told | None) -> dict[str, Any] | None:
             "value": t.interval.value,
             "low": t.interval.low,
             "high": t.interval.high,
-            "lacking": t.lacking,
+            "lacking": t.unavailable_because,
             "over_seeds": {"low": t.over_seeds.low, "high": t.over_seeds.high} if has_bounds(t.over_seeds) else None,
         }
     )

@@ -102,10 +102,10 @@ def below(s: Summary) -> list[str]:
     for shift in dict.fromkeys((0, s.shift)):
         signs: dict[str, int | None] = {}
         for p in s.pairs:
-            told = p.future if shift else p.online
+            estimate = p.future if shift else p.online
             if blind in (p.first, p.second):
-                sign = -told.sign if p.first == blind else told.sign
-                signs[p.second if p.first == blind else p.first] = None if told.lacking else sign
+                sign = -estimate.sign if p.first == blind else estimate.sign
+                signs[p.second if p.first == blind else p.first] = None if estimate.unavailable_because else sign
         if any(sign is not None for sign in signs.values()):
             said.append(_below(signs, shift))
     return said

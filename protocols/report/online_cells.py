@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from protocols.online.intervals import Told
+from protocols.online.intervals import Estimate
 from protocols.online.summary import Figure, Learned, Pair, Shuffled, Summary
 from protocols.report.edge_cells import interval, signed
 from protocols.report.tables import Cells
@@ -16,7 +16,7 @@ OVER_SEEDS = "Over training seeds"
 """The table of intervals that are for other training seeds as well."""
 MOST_PAIRS = 30
 """Rows of the table of pairs: those that flip first."""
-SAID = {"flips": "flips", "same": "same order", "not told": "not told"}
+SAID = {"flips": "flips", "same": "same order", "not told": "undecided"}
 
 
 def baseline(s: Summary) -> str | None:
@@ -54,10 +54,10 @@ def ahead(shift: int) -> str:
 
 def figure(f: Figure | None) -> str:
     """An accuracy in percent, with its interval."""
-    return "-" if f is None else interval(f.told.interval)
+    return "-" if f is None else interval(f.estimate.interval)
 
 
-def points(t: Told | None, seeds: bool = False) -> str:
+def points(t: Estimate | None, seeds: bool = False) -> str:
     """A difference in points, with its interval; ``seeds``: that for other training seeds as well."""
     return "-" if t is None or not math.isfinite(t.interval.value) else signed(t.over_seeds if seeds else t.interval)
 
@@ -127,13 +127,13 @@ def by_shift(s: Summary) -> Cells:
 
 
 def told_first(found: Iterable[Pair]) -> list[Pair]:
-    """Pairs that flip, then those in the same order, then those that are not told."""
+    """Pairs that flip, then those in the same order, then the undecided ones."""
     return sorted(found, key=lambda p: ("flips", "same", "not told").index(p.flips))
 
 
 def order(p: Pair) -> str:
     """Whether the order of a pair flips, as far as its intervals say."""
-    return "no interval" if p.online.lacking or p.future.lacking else SAID[p.flips]
+    return "no interval" if p.online.unavailable_because or p.future.unavailable_because else SAID[p.flips]
 
 
 def pairs(s: Summary) -> Cells:
@@ -144,7 +144,7 @@ def pairs(s: Summary) -> Cells:
     lead = (
         "First minus second, points, on the same samples, conditional on these training seeds. The intervals of all pairs hold "
         "together (95 %). A trend that both learners share cancels. Flips: both differ "
-        f"from 0, with opposite signs. Not told: one of them may be 0.{left}"
+        f"from 0, with opposite signs. Undecided: one of them may be 0.{left}"
     )
     return Cells("Rankings, pair by pair", lead, ("Pair", "online", f"S = {s.shift:,}", "order"), tuple(rows))
 
@@ -153,9 +153,9 @@ def over_seeds(s: Summary) -> Cells:
     """Intervals for other training seeds as well, of learners and pairs with three seeds or more; of an unfinished run, none."""
     rows = []
     for x in whole(s) if s.run.finished else []:
-        found = [x.at[shift].told.over_seeds for shift in dict.fromkeys((0, s.shift))]
+        found = [x.at[shift].estimate.over_seeds for shift in dict.fromkeys((0, s.shift))]
         if any(map(has_bounds, found)):
-            kept = interval(x.retention.told.over_seeds) if x.retention else "-"
+            kept = interval(x.retention.estimate.over_seeds) if x.retention else "-"
             rows.append((x.label, *map(interval, found), points(x.drop, seeds=True), kept, "-"))
     for p in told_first(s.pairs)[:MOST_PAIRS] if s.run.finished and s.shift else []:
         if any(has_bounds(t.over_seeds) for t in (p.online, p.future)):

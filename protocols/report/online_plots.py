@@ -165,7 +165,7 @@ def _slopes(s: Summary) -> str:
 
 
 def _slope(s: Summary, x: Learned, css: str) -> Slope:
-    a, b = (x.at[shift].told.interval for shift in (0, s.shift))
+    a, b = (x.at[shift].estimate.interval for shift in (0, s.shift))
     return Slope(x.label, css, (a.value, a.low, a.high), (b.value, b.low, b.high))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from protocols.online.intervals import Told
+from protocols.online.intervals import Estimate
 from protocols.online.summary import Pair, Summary
 from protocols.report import online_blind as blind
 from protocols.report.online_cells import (
@@ -29,7 +29,7 @@ from seqsearch.distribution.interval import shows
 
 NAMED = 3
 """Pairs that a sentence names, and half as many as learners."""
-TURNS = "With these training seeds near-future accuracy turns"
+REVERSES = "With these training seeds near-future accuracy reverses"
 CONDITIONS = (
     "They are conditional on these training seeds, and on how accuracy changes along this stream. They hold for other samples of "
     "these classes, with this split into search part, main part and holdout, these settings and this S"
@@ -63,16 +63,16 @@ def _flipped(s: Summary) -> str:
     if len(s.pairs) == 1 or len(flips) == 1:
         first, second = _ordered(flips[0])
         of = f" 1 of {len(s.pairs)} pairs" if len(s.pairs) > 1 else " the ranking"
-        said = f"{TURNS}{of} round, beyond noise: online {first} is above {second}, {ahead(s.shift)} below"
+        said = f"{REVERSES}{of}, beyond noise: online {first} is above {second}, {ahead(s.shift)} below"
     else:
         named = enumerated(["{} above {}".format(*_ordered(p)) for p in flips[:NAMED]])
         more = f", and {len(flips) - NAMED} more" if len(flips) > NAMED else ""
         said = (
-            f"{TURNS} {len(flips)} of {count(len(s.pairs), 'pair')} round, beyond noise: online "
+            f"{REVERSES} {len(flips)} of {count(len(s.pairs), 'pair')}, beyond noise: online "
             f"{named}{more}; {ahead(s.shift)} the other way round"
         )
     left = sum(p.flips == "not told" for p in s.pairs)
-    return f"{said}. {count(left, 'pair')} cannot be told." if left else f"{said}."
+    return f"{said}. {count(left, 'pair')} {'is' if left == 1 else 'are'} undecided." if left else f"{said}."
 
 
 def _ordered(p: Pair) -> tuple[str, str]:
@@ -83,14 +83,14 @@ def _ordered(p: Pair) -> tuple[str, str]:
 def _not_flipped(s: Summary) -> str:
     same, untold = ([p for p in s.pairs if p.flips == f] for f in ("same", "not told"))
     if not same:
-        if all(p.online.lacking or p.future.lacking for p in s.pairs):
+        if all(p.online.unavailable_because or p.future.unavailable_because for p in s.pairs):
             return (
                 f"Whether rankings flip cannot be said: {_reasons([t for p in s.pairs for t in (p.online, p.future)])}."
             )
         what = "the one pair" if len(untold) == 1 else f"none of {len(untold)} pairs"
         told = "is not" if len(untold) == 1 else "is"
-        lacking = sum(bool(p.online.lacking or p.future.lacking) for p in untold)
-        without = f"; {lacking} of them have no interval" if lacking > 1 else ""
+        number = sum(bool(p.online.unavailable_because or p.future.unavailable_because) for p in untold)
+        without = f"; {number} of them have no interval" if number > 1 else ""
         return f"No ranking is shown to flip: {what} {told} told from noise both online and {ahead(s.shift)}{without}."
     if not untold:
         if len(same) == 1:
@@ -146,9 +146,9 @@ def over_seeds(s: Summary) -> str:
     which = "; --seeds adds seeds."
     if wider:
         more = f" and {len(wider) - NAMED} more" if len(wider) > NAMED else ""
-        which = f": {enumerated([' - '.join(_ordered(p)) for p in wider[:NAMED]])}{more}."
-    verb = "is" if len(wider) == 1 else "are"
-    return f"Over other training seeds as well, {len(wider)} of {count(len(known), 'flip')} {verb} beyond noise{which}"
+        which = f" ({enumerated([' - '.join(_ordered(p)) for p in wider[:NAMED]])}{more})."
+    number = str(len(wider)) if wider else "none"
+    return f"Flips that hold over other training seeds as well: {number} of {len(known)}{which}"
 
 
 def dropped(s: Summary) -> str:
@@ -202,24 +202,24 @@ def failed(s: Summary) -> list[str]:
 
 def bare(s: Summary) -> str:
     """Why figures have no intervals."""
-    told = _told(s)
-    without = [t for t in told if t.lacking]
+    told = _estimates(s)
+    without = [t for t in told if t.unavailable_because]
     if not without:
         return ""
     share = "None" if len(without) == len(told) else f"{len(told) - len(without)}"
     return f"{share} of {len(told)} figures and differences have an interval; else: {_reasons(without)}."
 
 
-def _told(s: Summary) -> list[Told]:
+def _estimates(s: Summary) -> list[Estimate]:
     """All figures and differences of learners that came to their end."""
-    found = [f.told for x in whole(s) for f in (*x.at.values(), *([x.retention] if x.retention else []))]
+    found = [f.estimate for x in whole(s) for f in (*x.at.values(), *([x.retention] if x.retention else []))]
     checks = [t for x in checked(s) for t in (x.ordered, x.shuffled)]
     return [*found, *(x.drop for x in whole(s) if x.drop), *(t for p in s.pairs for t in (p.online, p.future)), *checks]
 
 
-def _reasons(without: Sequence[Told]) -> str:
+def _reasons(without: Sequence[Estimate]) -> str:
     """Why some have no interval: what is said most often first."""
-    found = Counter(t.lacking for t in without if t.lacking).most_common()
+    found = Counter(t.unavailable_because for t in without if t.unavailable_because).most_common()
     more = f" / {count(len(found) - NAMED, 'further reason')}: --json" if len(found) > NAMED else ""
     return " / ".join(reason for reason, _ in found[:NAMED]) + more
 
@@ -239,11 +239,11 @@ def notes(s: Summary) -> list[str]:
 
 def conditional(s: Summary) -> str:
     """What intervals are conditional on; empty where there is none."""
-    blocks = {t.blocks for t in _told(s) if not t.lacking and t.blocks}
+    blocks = {t.blocks for t in _estimates(s) if not t.unavailable_because and t.blocks}
     if not blocks:
         return ""
     number = f"{min(blocks):,}" if len(blocks) == 1 else f"{min(blocks):,} to {max(blocks):,}"
-    wider = any(has_bounds(t.over_seeds) for t in _told(s))
+    wider = any(has_bounds(t.over_seeds) for t in _estimates(s))
     others = f' Those of "{OVER_SEEDS}" hold for other training seeds as well.' if wider else ""
     return (
         f"95 % intervals rest on {number} blocks of samples, because neighbouring samples are correlated. "

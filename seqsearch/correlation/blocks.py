@@ -1,7 +1,7 @@
 """Intervals of accuracies over a stream whose samples are correlated: by blocks of samples that follow each other.
 
 The stream is cut into G blocks of B samples, B = max(1000, 4 S) for shift S, shortened to n / 20 where the stream is short,
-never below max(100, S). Below 20 blocks there is no interval (``lacking``). ``shift`` is the one that
+never below max(100, S). Below 20 blocks there is no interval (``unavailable_because``). ``shift`` is the one that
 `seqsearch.correlation.shift` chose for the stream, also for accuracies at shift 0: it says how far the correlation reaches.
 What is longer than a block cannot be seen from the answers alone.
 
@@ -43,8 +43,8 @@ FEWEST_ERRORS = 5
 class BlockInterval:
     """A figure of a stream with its interval, conditional on these trainings and this course.
 
-    Bounds are NaN where ``lacking`` says why. ``blocks`` of ``block`` samples each (some have one more). ``seeds``: trainings it
-    is a mean of. ``over_seeds``: for training seeds that are drawn anew; NaN bounds below `FEWEST_OVER` seeds.
+    Bounds are NaN where ``unavailable_because`` says why. ``blocks`` of ``block`` samples each (some have one more). ``seeds``:
+    trainings it is a mean of. ``over_seeds``: for training seeds that are drawn anew; NaN bounds below `FEWEST_OVER` seeds.
     """
 
     interval: Interval
@@ -52,11 +52,11 @@ class BlockInterval:
     block: int
     seeds: int
     over_seeds: Interval
-    lacking: str = ""
+    unavailable_because: str = ""
 
 
 def block_means(correct: ArrayLike, shift: int) -> tuple[Float64, int, str]:
-    """Means of blocks ``[R, G]`` of 0/1 values ``[n]`` or ``[R, n]`` (R seeds), samples in a block, and what is lacking.
+    """Means of blocks ``[R, G]`` of 0/1 values ``[n]`` or ``[R, n]`` (R seeds), samples in a block, and why there are none.
 
     O(n), once; values are read as they are (bool, memory-mapped), a seed at a time.
 
@@ -104,8 +104,8 @@ def accuracy(correct: ArrayLike, shift: int, level: float = 0.95) -> BlockInterv
     Raises:
         UserError: as of `block_means`.
     """
-    means, block, lacking = block_means(correct, shift)
-    return of_accuracy(float(np.asarray(correct).mean()), means, block, level, lacking)
+    means, block, unavailable_because = block_means(correct, shift)
+    return of_accuracy(float(np.asarray(correct).mean()), means, block, level, unavailable_because)
 
 
 def difference(a: ArrayLike, b: ArrayLike, shift: int, level: float = 0.95) -> BlockInterval:
@@ -131,8 +131,8 @@ def _seeds(correct: ArrayLike) -> int:
 
 
 def _difference(one: Means, other: Means, level: float) -> BlockInterval:
-    (a, x, block, lacking), (b, y, _, _) = one, other
-    return of_difference(float(np.asarray(a).mean() - np.asarray(b).mean()), x, y, block, level, lacking)
+    (a, x, block, unavailable_because), (b, y, _, _) = one, other
+    return of_difference(float(np.asarray(a).mean() - np.asarray(b).mean()), x, y, block, level, unavailable_because)
 
 
 def all_pairs(
@@ -169,9 +169,11 @@ def _rare(means: Float64) -> str:
     return "" if mixed >= FEWEST_ERRORS else f"only {mixed} blocks hold a right, or a wrong answer"
 
 
-def of_accuracy(value: float, means: Float64, block: int, level: float = 0.95, lacking: str = "") -> BlockInterval:
-    """Of an accuracy with block means ``[R, G]``. ``lacking``: why there can be no interval, if that is known already."""
-    return _of_sides(value, [means], (0.0, 1.0), block, level, lacking or _rare(means))
+def of_accuracy(
+    value: float, means: Float64, block: int, level: float = 0.95, unavailable_because: str = ""
+) -> BlockInterval:
+    """Of an accuracy with block means ``[R, G]``. ``unavailable_because``: why there is no interval, if known."""
+    return _of_sides(value, [means], (0.0, 1.0), block, level, unavailable_because or _rare(means))
 
 
 def of_difference(
@@ -180,7 +182,7 @@ def of_difference(
     b: Float64,
     block: int,
     level: float = 0.95,
-    lacking: str = "",
+    unavailable_because: str = "",
     same_trainings: bool = False,
 ) -> BlockInterval:
     """Of a difference, by the block means ``[R, G]`` of both sides on the same samples.
@@ -188,27 +190,32 @@ def of_difference(
     A side of one seed is taken as it is: of a learner that draws nothing, or of this training. ``same_trainings``: each seed of
     ``a`` is the training of that seed of ``b``, judged in another way.
     """
-    if not lacking and float(np.ptp(a.mean(axis=0) - b.mean(axis=0))) <= AGREE:
-        lacking = "the two are right in the same blocks equally often"
-    sides = [a - b] if same_trainings and not lacking else [a, -b]
-    return _of_sides(value, sides, (-1.0, 1.0), block, level, lacking)
+    if not unavailable_because and float(np.ptp(a.mean(axis=0) - b.mean(axis=0))) <= AGREE:
+        unavailable_because = "the two are right in the same blocks equally often"
+    sides = [a - b] if same_trainings and not unavailable_because else [a, -b]
+    return _of_sides(value, sides, (-1.0, 1.0), block, level, unavailable_because)
 
 
 def _of_sides(
-    value: float, sides: list[Float64], possible: tuple[float, float], block: int, level: float, lacking: str
+    value: float,
+    sides: list[Float64],
+    possible: tuple[float, float],
+    block: int,
+    level: float,
+    unavailable_because: str,
 ) -> BlockInterval:
     """Of the sum of the means of ``sides [R, G]``, whose seeds are drawn independently."""
     seeds, G = max(len(s) for s in sides), sides[0].shape[1]
-    if lacking:
-        return BlockInterval(Interval(value), G, block, seeds, Interval(value), lacking)
+    if unavailable_because:
+        return BlockInterval(Interval(value), G, block, seeds, Interval(value), unavailable_because)
     series = np.sum([s.mean(axis=0) for s in sides], axis=0)
     single = sides[0] if len(sides) == 1 else (sides[0][:, None] + sides[1]).reshape(-1, G)
     r = min(max(0.0, float(dependence(single).mean())), MOST_DEPENDENCE)
     around = _widened(value, Pivot.of_mean(series), r + min(r, 1 / math.sqrt(G)), level)
     if not math.isfinite((found := _bounded(around, *possible)).low):
-        lacking = f"{G} blocks of {block} tell too little: a longer stream is needed"
+        unavailable_because = f"{G} blocks of {block} tell too little: a longer stream is needed"
     over = _bounded(_over_seeds(around, sides, G - 1, level), *possible)
-    return BlockInterval(found, G, block, seeds, over, lacking)
+    return BlockInterval(found, G, block, seeds, over, unavailable_because)
 
 
 def _widened(value: float, pivot: Pivot, dependent: float, level: float) -> Interval:

@@ -155,10 +155,10 @@ def choose_shift(
     found = [_choose(np.ascontiguousarray(p), C, 1 / occur, ks, grid, longest_window, threads, asked) for p in parts]
     if len(found) == 1:
         return found[0]
-    lacking = [i for i, f in enumerate(found) if f.shift is None]
-    if lacking:
-        reason = f"segment {lacking[0] + 1} of {segments}: {found[lacking[0]].reason}"
-        return replace(found[lacking[0]], reason=reason, segments=tuple(found))
+    without = [i for i, f in enumerate(found) if f.shift is None]
+    if without:
+        reason = f"segment {without[0] + 1} of {segments}: {found[without[0]].reason}"
+        return replace(found[without[0]], reason=reason, segments=tuple(found))
     return replace(max(found, key=lambda f: f.shift or 0), segments=tuple(found))
 
 
@@ -171,8 +171,8 @@ def _choose(
     asked = replace(asked, windows=ks, shifts=kept, dropped=grid[len(kept) :])
     far = tuple(S for S in kept[1:] if kept[-1] <= 2 * S)
     if len(kept) < 2 or kept[0] >= far[0]:
-        lacking = f"{len(y)} labels are too few for {FEWEST_BLOCKS} blocks at two shifts"
-        return replace(asked, reason=f"{lacking}: give more labels, or shorter shifts")
+        reason = f"{len(y)} labels are too few for {FEWEST_BLOCKS} blocks at two shifts"
+        return replace(asked, reason=f"{reason}: give more labels, or shorter shifts")
     first = kept[-1] + ks[used - 1]
     G = min(MOST_BLOCKS, (len(y) - first) // max(SHORTEST_BLOCK, 4 * kept[-1]))
     edges = np.linspace(first, len(y), G + 1).astype(np.int64)

@@ -31,7 +31,7 @@ class GapDifference:
         difference: with the interval of the general statement; positive where found sequences have the larger gap.
         conditional: of these found sequences and trainings; the same where there is nothing more general.
         variances: of the difference, by `seqsearch.distribution.drop.PARTS`; those that it leaves out are missing.
-        lacking: what there is too little of for an interval, empty if there is one or nothing differs.
+        unavailable_because: what there is too little of for an interval, empty if there is one or nothing differs.
         nothing_differs: with each seed all sequences have the same gap, but for rounding. There is no interval then.
     """
 
@@ -43,7 +43,7 @@ class GapDifference:
     conditional: Interval
     level: float
     variances: dict[str, float]
-    lacking: str
+    unavailable_because: str
     nothing_differs: bool
 
     @property
@@ -71,12 +71,12 @@ def gap_difference(
     shared = None if images is None else covariances(f, r, images)
     Q = r.shape[1]
     same = all(alike(by_seed) for by_seed in np.concatenate([f[:, :Q], r]).T) and all(map(alike, f.T))
-    lacking = "" if same else _lacking(f, r, images)
-    without = same or bool(lacking)
+    unavailable_because = "" if same else _unavailable(f, r, images)
+    without = same or bool(unavailable_because)
     parts = {} if without else variance_parts(f, r, shared, 1.0, 1.0)
     narrow = {} if without else variance_parts(f, r, shared, 1.0, 1.0, conditional=True)
     if not without and not parts:
-        lacking = "nothing varies on either side: more sequences and seeds needed"
+        unavailable_because = "nothing varies on either side: more sequences and seeds needed"
     value = float(f.mean() - r.mean())
     value = 0.0 if same or abs(value) <= AGREE else value
     return GapDifference(
@@ -88,7 +88,7 @@ def gap_difference(
         conditional=banerjee(value, narrow.values(), level),
         level=level,
         variances={name: variance for name, (variance, _) in parts.items()},
-        lacking=lacking,
+        unavailable_because=unavailable_because,
         nothing_differs=same,
     )
 
@@ -101,7 +101,7 @@ def _gaps(joint: ArrayLike, final: ArrayLike) -> tuple[Float64, float]:
     return j - a, float(j.mean())
 
 
-def _lacking(f: Float64, r: Float64, images: ImageShares | None) -> str:
+def _unavailable(f: Float64, r: Float64, images: ImageShares | None) -> str:
     """What there is too little of for any interval."""
     if len(r) < FEWEST:
         return f"too few random sequences, {FEWEST - len(r)} more needed"

@@ -62,7 +62,7 @@ def test_gaps_are_of_the_methods_that_were_trained_jointly() -> None:
     assert gap is not None
     assert (gap.methods, gap.of.found, gap.of.random) == (("er",), pytest.approx(0.1), pytest.approx(0))
     assert (gap.of.difference.value, gap.of.joint_random) == (pytest.approx(0.1), pytest.approx((5 / 6 + 3 / 5) / 2))
-    assert "disagree on fewer than 5 images" in gap.of.lacking
+    assert "disagree on fewer than 5 images" in gap.of.unavailable_because
     assert gap_of(data, [("slca", pair)]) is None
     lost = results(**{f"{n}/joint": scored(union) for n in names})
     assert gap_of(lost, [("er", pair)]) is None

@@ -31,8 +31,8 @@ def answers(n: int, run: int, p: float, seed: int = 0) -> np.ndarray:
 
 def test_block_means_are_means_of_blocks() -> None:
     right = answers(10_123, 7, 0.4)
-    means, block, lacking = block_means(np.stack([right, ~right]), 8)
-    assert (means.shape, lacking) == ((2, 20), "")
+    means, block, unavailable_because = block_means(np.stack([right, ~right]), 8)
+    assert (means.shape, unavailable_because) == ((2, 20), "")
     assert block == 506
     edges = np.linspace(0, 10_123, 21).astype(int)
     assert means[0] == pytest.approx([right[a:b].mean() for a, b in pairwise(edges)])
@@ -43,8 +43,8 @@ def test_block_means_are_means_of_blocks() -> None:
     ("n", "shift", "block"), [(2000, 0, 100), (20_000, 0, 1000), (90_000, 0, 1000), (90_000, 512, 2093)]
 )
 def test_the_length_of_blocks(n: int, shift: int, block: int) -> None:
-    means, found, lacking = block_means(np.zeros(n, bool), shift)
-    assert (found, lacking) == (block, "")
+    means, found, unavailable_because = block_means(np.zeros(n, bool), shift)
+    assert (found, unavailable_because) == (block, "")
     assert means.shape[1] >= 20
 
 
@@ -68,17 +68,17 @@ def test_blocks_that_depend_widen_at_most_by_a_factor() -> None:
 
 
 def test_what_cannot_be_said() -> None:
-    assert accuracy(answers(1999, 5, 0.5), 0).lacking == (
+    assert accuracy(answers(1999, 5, 0.5), 0).unavailable_because == (
         "an interval needs at least 20 blocks of 100 samples each (2,000), and there are 1,999"
     )
     assert (
         "20 blocks of 2,048 samples each (40,960), and there are 20,000"
-        in accuracy(answers(20_000, 5, 0.5), 2048).lacking
+        in accuracy(answers(20_000, 5, 0.5), 2048).unavailable_because
     )
-    assert "hold a right" in accuracy(np.zeros(20_000, bool), 0).lacking
-    assert "hold a right" in accuracy(answers(20_000, 5000, 1.0), 0).lacking
+    assert "hold a right" in accuracy(np.zeros(20_000, bool), 0).unavailable_because
+    assert "hold a right" in accuracy(answers(20_000, 5000, 1.0), 0).unavailable_because
     same = answers(20_000, 5, 0.5)
-    assert "equally often" in difference(same, same, 0).lacking
+    assert "equally often" in difference(same, same, 0).unavailable_because
 
 
 def test_pairing_takes_away_what_is_shared() -> None:
@@ -199,9 +199,12 @@ def test_bounds_are_what_is_possible() -> None:
     levels = np.array([[0.05], [0.5], [0.95]])
     far = of_accuracy(0.5, levels + 0.01 * rng.standard_normal((3, 20)), 1000)
     assert math.isnan(far.over_seeds.low)
-    assert not far.lacking
+    assert not far.unavailable_because
     steps = np.repeat([0.0, 1.0], 10)[None]
-    assert of_accuracy(0.5, steps, 1000).lacking == "20 blocks of 1000 tell too little: a longer stream is needed"
+    assert (
+        of_accuracy(0.5, steps, 1000).unavailable_because
+        == "20 blocks of 1000 tell too little: a longer stream is needed"
+    )
 
 
 def test_coverage_along_courses() -> None:

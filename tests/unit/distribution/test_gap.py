@@ -23,7 +23,7 @@ def test_by_hand():
     assert g.variances == pytest.approx(
         {"random sequences": np.var(RANDOM, ddof=1) / 4, "training seeds": np.var(FOUND, ddof=1) * 2 / 3}
     )
-    assert (g.lacking, g.nothing_differs, g.these_images) == ("", False, True)
+    assert (g.unavailable_because, g.nothing_differs, g.these_images) == ("", False, True)
     assert g.conditional.low > g.difference.low, "without other training seeds"
 
 
@@ -66,16 +66,16 @@ def test_few_images_of_different_answers_give_no_interval():
     random = [images(rng, 5, 1) for _ in range(2)]
     shares = ImageShares(joint - final, random[0] - random[1], CLASSES)
     g = gap_difference((joint.sum(2), final.sum(2)), (random[0].sum(2), random[1].sum(2)), shares)
-    assert g.lacking.startswith("joint training and the method disagree on fewer than 5 images")
+    assert g.unavailable_because.startswith("joint training and the method disagree on fewer than 5 images")
     assert math.isnan(g.difference.low)
     assert not g.nothing_differs
     few = gap_difference((joint.sum(2), final.sum(2)), (random[0].sum(2)[:2], random[1].sum(2)[:2]))
-    assert few.lacking == "too few random sequences, 1 more needed"
+    assert few.unavailable_because == "too few random sequences, 1 more needed"
 
 
 def test_the_same_gap_on_one_side_and_the_other_is_no_variation():
     g = gap_difference(([[0.9]], [[0.5]]), ([[0.9]] * 3, [[0.6]] * 3))
-    assert g.lacking == "nothing varies on either side: more sequences and seeds needed"
+    assert g.unavailable_because == "nothing varies on either side: more sequences and seeds needed"
 
 
 def test_shapes_that_do_not_pair():

@@ -69,7 +69,7 @@ def test_on_a_shuffled_stream_near_future_accuracy_is_online_accuracy(figures: p
     found = common(figures, "ncm", SHUFFLED)
     for shift in (64, 256):
         told = difference(blocks_of(found[0]), blocks_of(found[shift]), 64)
-        assert not told.lacking
+        assert not told.unavailable_because
         assert told.interval.low <= 0 <= told.interval.high
         assert abs(told.interval.value) < 0.03
     assert np.isclose(found[0][0]["n"], found[256][0]["n"])

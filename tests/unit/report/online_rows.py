@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from protocols.online.intervals import Told
+from protocols.online.intervals import Estimate
 from protocols.online.reading import OnlineResults
 from protocols.online.summary import Pair, Shuffled, Summary, summarise
 from seqsearch.distribution.interval import Interval
@@ -18,10 +18,12 @@ BLIND = "blind (k chosen)"
 BLOCK, BLOCKS, STEPS = 64, 32, 32
 
 
-def told(value: float, half: float = math.nan, lacking: str = "") -> Told:
+def told(value: float, half: float = math.nan, unavailable_because: str = "") -> Estimate:
     """A figure with an interval ``half`` to both sides; without one it says why."""
-    return Told(
-        Interval(value, value - half, value + half), lacking or ("" if math.isfinite(half) else "too few blocks"), 20
+    return Estimate(
+        Interval(value, value - half, value + half),
+        unavailable_because or ("" if math.isfinite(half) else "too few blocks"),
+        20,
     )
 
 

@@ -46,7 +46,7 @@ def two(**more: Any) -> Made:
 def test_a_ranking_that_flips_is_named_with_both_sides() -> None:
     said = online_words.headline(two().summary([pair("fifo", "uniform", 0.3, -0.15)]))
     assert said == (
-        "With these training seeds near-future accuracy turns the ranking round, beyond noise: online fifo is above uniform, "
+        "With these training seeds near-future accuracy reverses the ranking, beyond noise: online fifo is above uniform, "
         "128 samples ahead below."
     )
     said = online_words.headline(two().summary([pair("uniform", "fifo", -0.3, 0.15)]))
@@ -56,9 +56,9 @@ def test_a_ranking_that_flips_is_named_with_both_sides() -> None:
 def test_of_several_that_flip_the_largest_are_named_and_the_untold_counted() -> None:
     there = [pair(f"a{i}", f"b{i}", 0.1 + i / 100, -0.1 - i / 100) for i in range(5)] + [pair("x", "y", 0.001, 0.5)]
     said = online_words.headline(two().summary(there))
-    assert "turns 5 of 6 pairs round" in said
+    assert "reverses 5 of 6 pairs" in said
     assert "online a4 above b4, a3 above b3 and a2 above b2, and 2 more" in said
-    assert said.endswith("1 pair cannot be told.")
+    assert said.endswith("1 pair is undecided.")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,9 @@ def test_intervals_say_what_they_are_of_and_where_there_is_none_why() -> None:
         in shown
     )
     reasons = [pair("a", "b", 0.3, -0.15, math.nan)] * 2
-    reasons += [replace(pair("a", "b", 0.3, 0.2), online=told(0.1, lacking=f"reason {i}")) for i in range(5)]
+    reasons += [
+        replace(pair("a", "b", 0.3, 0.2), online=told(0.1, unavailable_because=f"reason {i}")) for i in range(5)
+    ]
     shown = text(two().summary(reasons))
     assert "too few blocks / " in shown
     assert "further reasons: --json." in shown
@@ -108,11 +110,11 @@ def seen(first: str, second: str, online: float, future: float, half: float) -> 
 def test_flips_over_training_seeds_are_a_statement_of_their_own() -> None:
     s = two().summary([seen("fifo", "uniform", 0.3, -0.15, 0.05), seen("a", "b", 0.3, -0.15, 0.2)])
     shown = text(s)
-    assert "With these training seeds near-future accuracy turns 2 of 2 pairs round" in shown
-    assert "Over other training seeds as well, 1 of 2 flips is beyond noise: fifo - uniform." in shown
+    assert "With these training seeds near-future accuracy reverses 2 of 2 pairs" in shown
+    assert "Flips that hold over other training seeds as well: 1 of 2 (fifo - uniform)." in shown
     assert 'Those of "Over training seeds" hold for other training seeds as well.' in shown
     orders = {row[0]: row[-1] for row in over_seeds(s).rows}
-    assert orders == {"fifo - uniform": "flips", "a - b": "not told"}
+    assert orders == {"fifo - uniform": "flips", "a - b": "undecided"}
     json_pairs = online.to_json(s)["pairs"]
     assert [p["order_over_seeds"] for p in json_pairs] == ["flips", "not told"]
     assert json_pairs[0]["online"]["over_seeds"] == pytest.approx({"low": 0.25, "high": 0.35})
@@ -120,13 +122,13 @@ def test_flips_over_training_seeds_are_a_statement_of_their_own() -> None:
 
 def test_no_flip_over_training_seeds_asks_for_more_seeds() -> None:
     shown = text(two().summary([seen("a", "b", 0.3, -0.15, 0.2)]))
-    assert "Over other training seeds as well, 0 of 1 flip are beyond noise; --seeds adds seeds." in shown
+    assert "Flips that hold over other training seeds as well: none of 1; --seeds adds seeds." in shown
 
 
 def test_one_seed_has_no_statement_over_seeds() -> None:
     s = two().summary([pair("fifo", "uniform", 0.3, -0.15)])
     assert not over_seeds(s).rows
-    assert "Over other training seeds" not in text(s)
+    assert "over other training seeds" not in text(s)
     assert "intervals for other training seeds need 3: --seeds." in text(s)
 
 

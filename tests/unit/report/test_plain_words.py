@@ -57,7 +57,7 @@ def test_what_an_interval_needs_is_said_in_numbers() -> None:
     made.learner("b", 0.5, 0.2)
     made.baseline(0.1, 0.1)
     one = pair("a", "b", 0.3, 0.1)
-    s = made.summary([type(one)("a", "b", told(0.3, lacking=why), told(0.1, lacking=why))])
+    s = made.summary([type(one)("a", "b", told(0.3, unavailable_because=why), told(0.1, unavailable_because=why))])
     assert online_words.headline(s) == (
         "Whether rankings flip cannot be said: an interval needs at least 20 blocks of 100 samples each (2,000), and there are "
         "312."
