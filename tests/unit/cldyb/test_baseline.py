@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Collection
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,48 +20,20 @@ from protocols.report.cldyb import to_json
 from protocols.report.cldyb_baseline import THAN, by_searching
 from protocols.running.provenance import BASELINES, PLACEBO
 from seqsearch.core.errors import UserError
-from seqsearch.core.types import Edge, Task
+from seqsearch.core.types import StateKey
 from seqsearch.distribution.drop import drop
 from seqsearch.distribution.rank_test import rank_test
-from seqsearch.engine.evaluator import Job, JobResult
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.replicates import DRAWN
 from seqsearch.planners.step import NoValidTask
-from seqsearch.training.world import World
+from tests.evaluators import Dies, Mortal, Shuffled, Stricken
 from tests.studies import Finished, finished_run, run_small, small_settings, summary_of
 from tests.unit.evaluate.commands import told
 
 GREEDY: dict[str, Any] = {"baseline": "greedy", "methods": "ranpac:M=16", "lookahead": 0, "score_seeds": 1}
-
-
-class Shuffled(InlineEvaluator):
-    """Finishes jobs in an order of its own."""
-
-    def __init__(self, world: World, seed: int) -> None:
-        super().__init__(world)
-        self.random = random.Random(seed)
-
-    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
-        self.random.shuffle(self._queue)
-        return super().wait()
-
-
-class Stricken(InlineEvaluator):
-    """Training fails on these second tasks, with the seeds of drawn sequences."""
-
-    def __init__(self, world: World, tasks: Collection[Task]) -> None:
-        super().__init__(world)
-        self.tasks = tasks
-
-    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
-        job, result = super().wait(timeout)[0]
-        drawn = isinstance(job, Edge) and job.key.replicate >= DRAWN and len(job.key.prefix) == 2
-        if drawn and (not self.tasks or job.key.prefix[-1] in self.tasks):
-            result = replace(result, status="diverged", message="NaN at step 2")
-        return [(job, result)]
 
 
 @pytest.fixture(scope="module")
@@ -109,24 +78,6 @@ def test_the_order_of_arrival_changes_no_greedy_random_sequence(greedy: Finished
     assert again.found == greedy.found
 
 
-class Dies(Exception):
-    """Stands for a kill of the driver."""
-
-
-class Mortal(InlineEvaluator):
-    """Dies after some results."""
-
-    def __init__(self, world: World, lives: int) -> None:
-        super().__init__(world)
-        self.lives = lives
-
-    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
-        if self.lives == 0:
-            raise Dies
-        self.lives -= 1
-        return super().wait()
-
-
 @pytest.mark.parametrize("lives", [20, 45])
 def test_a_killed_run_resumes_to_the_same_greedy_random_sequences(greedy: Finished, tmp_path: Path, lives: int) -> None:
     with pytest.raises(Dies):
@@ -143,12 +94,18 @@ def test_more_and_longer_greedy_sequences_begin_with_the_same(greedy: Finished, 
     assert [tasks[:3] for tasks in drawn(longer)] == drawn(greedy)
 
 
+def drawn_second(key: StateKey) -> bool:
+    """A second task, with the seeds of drawn sequences."""
+    return key.replicate >= DRAWN and len(key.prefix) == 2
+
+
 def test_a_candidate_that_fails_is_passed_over(greedy: Finished, tmp_path: Path) -> None:
     failing = {tasks[1] for tasks in drawn(greedy)}
-    again = run_small(tmp_path / "some", partial(Stricken, tasks=failing), **{**GREEDY, "candidates": 30})
+    some = partial(Stricken, stricken=lambda key: drawn_second(key) and key.prefix[-1] in failing)
+    again = run_small(tmp_path / "some", some, **{**GREEDY, "candidates": 30})
     assert not failing & {tasks[1] for tasks in drawn(again)}
     with pytest.raises(NoValidTask, match=r"step 2: no candidate could be trained: .*NaN at step 2"):
-        run_small(tmp_path / "all", partial(Stricken, tasks=()), **GREEDY)
+        run_small(tmp_path / "all", partial(Stricken, stricken=drawn_second), **GREEDY)
 
 
 @pytest.mark.parametrize("baseline", ["uniform", "within-group"])

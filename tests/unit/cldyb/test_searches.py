@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,10 @@ from protocols.report import cldyb_words as words
 from protocols.report.cldyb import to_json
 from protocols.running.folder import RunFolder
 from seqsearch.core.errors import UserError
-from seqsearch.core.types import Edge, Task
-from seqsearch.engine.evaluator import Job, JobResult
-from seqsearch.engine.inline import InlineEvaluator
+from seqsearch.core.types import StateKey, Task
 from seqsearch.planners.replicates import SCORING
 from seqsearch.planners.step import NoValidTask
-from seqsearch.training.world import World
+from tests.evaluators import Stricken
 from tests.studies import execute, finished_run, run_small, small_settings, summary_of
 
 SHORT: dict[str, Any] = {"lookahead": 0, "score_seeds": 1, "classes_per_task": 2}
@@ -146,18 +143,9 @@ def test_a_screened_search_finds_the_same_again_whatever_is_in_flight(screened: 
     assert again.found == screened.found
 
 
-class Stricken(InlineEvaluator):
-    """Training fails on some third tasks."""
-
-    def __init__(self, world: World, tasks: Collection[Task]) -> None:
-        super().__init__(world)
-        self.tasks = tasks
-
-    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
-        job, result = super().wait(timeout)[0]
-        if isinstance(job, Edge) and len(job.key.prefix) == 3 and job.key.prefix[-1] in self.tasks:
-            result = replace(result, status="diverged", message="NaN at step 3")
-        return [(job, result)]
+def third_of(tasks: Collection[Task]) -> Callable[[StateKey], bool]:
+    """Of these third tasks."""
+    return lambda key: len(key.prefix) == 3 and key.prefix[-1] in tasks
 
 
 def test_where_all_that_were_trained_fail_the_spared_are_trained(screened: Any, tmp_path: Path) -> None:
@@ -168,7 +156,7 @@ def test_where_all_that_were_trained_fail_the_spared_are_trained(screened: Any, 
     found = []
     for in_flight in (3, 7):
         there = {**SCREENED, "screen_to": 0.5, "in_flight": in_flight, "tasks": 3}
-        again = run_small(tmp_path / str(in_flight), partial(Stricken, tasks=tried), **there)
+        again = run_small(tmp_path / str(in_flight), partial(Stricken, stricken=third_of(tried)), **there)
         rows = [j for j in again.plans.searches[0].trace if j.step == 3]
         assert {j.task for j in rows if "NaN at step 3" in j.status} == tried
         assert {j.task for j in rows if j.status == "ok"} == spared
@@ -182,7 +170,7 @@ def test_where_all_that_were_trained_fail_the_spared_are_trained(screened: Any, 
 def test_where_the_spared_fail_too_the_message_is_that_of_a_training(screened: Any, tmp_path: Path) -> None:
     every = {j.task for j in screened.plans.searches[0].trace if j.step == 3}
     with pytest.raises(NoValidTask, match=r"step 3: no candidate could be judged: method 'simplecil' diverged"):
-        run_small(tmp_path, partial(Stricken, tasks=every), **SCREENED, screen_to=0.5)
+        run_small(tmp_path, partial(Stricken, stricken=third_of(every)), **SCREENED, screen_to=0.5)
 
 
 def test_screening_shrinks_the_budget_of_a_step_with_its_candidates(tmp_path: Path) -> None:

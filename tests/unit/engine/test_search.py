@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -22,23 +21,10 @@ from seqsearch.engine.search import Search
 from seqsearch.planners.step import NoValidTask
 from seqsearch.states.cache import StateCache
 from seqsearch.training.world import World
+from tests.evaluators import Dies, Mortal, Shuffled
 from tests.studies import Finished, right_by_edge, run_small, small_settings
 
 TWO = "simplecil,ranpac:M=64"
-
-
-class Shuffled(InlineEvaluator):
-    """Finishes jobs in an order of its own, as many workers of unequal speed would."""
-
-    def __init__(self, world: World, seed: int) -> None:
-        super().__init__(world)
-        self.random = random.Random(seed)
-
-    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
-        self.random.shuffle(self._queue)
-        done = [super(Shuffled, self).wait()[0] for _ in range(min(len(self._queue), self.random.randint(1, 3)))]
-        self.random.shuffle(done)
-        return done
 
 
 def trained(finished: Finished) -> Counter[str]:
@@ -73,24 +59,6 @@ def test_the_order_of_arrival_changes_nothing(small: Finished, tmp_path: Path, s
     assert again.found == small.found
     assert [p.trace[0].value for p in again.plans.searches] == [p.trace[0].value for p in small.plans.searches]
     assert set(trained(again)) == set(trained(small))
-
-
-class Dies(Exception):
-    """Stands for a kill of the driver."""
-
-
-class Mortal(InlineEvaluator):
-    """Dies after some results."""
-
-    def __init__(self, world: World, lives: int) -> None:
-        super().__init__(world)
-        self.lives = lives
-
-    def wait(self, timeout: float | None = None) -> list[tuple[Job, JobResult]]:
-        if self.lives == 0:
-            raise Dies
-        self.lives -= 1
-        return super().wait()
 
 
 @pytest.mark.parametrize("lives", [1, 7, 23, 60])
