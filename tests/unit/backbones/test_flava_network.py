@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 from typing import Any, cast
 
 import pytest
@@ -18,6 +17,7 @@ from seqsearch.backbones.parts.bf16 import in_bf16
 from seqsearch.backbones.parts.flava_model import flava_network
 from seqsearch.backbones.parts.flava_network import ENCODERS, Attention, Encoder, FlavaNetwork
 from seqsearch.methods.parts.pairs_prefixes import layers_of, prefix_bytes
+from seqsearch.training.room import free_memory
 from tests.conformance.pairs import small_flava
 from tests.unit.backbones.small_flava import class_token, pairs, stock
 
@@ -205,8 +205,7 @@ def test_published_sizes() -> None:
 @pytest.mark.long
 def test_a_network_of_published_size_takes_a_step() -> None:
     """Random weights, two pairs of 32 tokens, forward and backward."""
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if free < FREE:
+    if (free := free_memory()) < FREE:
         pytest.skip(f"it takes 5 GB of memory, and {free / 1e9:.1f} GB are free")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)

@@ -194,8 +194,7 @@ def test_bash_is_given_what_it_replaces(line: str, breaks: str | None, replaced:
 def test_bash_itself_takes_it(tmp_path: Path) -> None:
     """Its function is called as bash calls it on TAB, with a program that asks this checkout."""
     bash = shutil.which("bash")
-    if bash is None:
-        pytest.skip("bash is to call its own function, and is not installed here")
+    assert bash, "the tests need bash"
     program = tmp_path / "seqsearch"
     program.write_text(
         f'#!{bash}\nexec {sys.executable} -c \'from protocols.cli.main import main; main(prog_name="seqsearch")\' "$@"\n'
