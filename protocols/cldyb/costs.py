@@ -64,9 +64,7 @@ def estimate(
     search, naive, rollouts = _of_search(s)
     groups, members = s.searched
     found, searched = s.searches * groups, s.searches * members
-    if jointly is None:
-        jointly = 0 if s.joint is False and s.reward != "gap-to-joint" else methods
-    joint = jointly * (s.score_seeds * found + s.random_sequences)
+    joint = _joint(s, found, methods, jointly)
     scored = methods * s.score_seeds
     scoring = scored * (found * (s.tasks - 1) + 1)
     random = methods * s.random_sequences * (s.tasks - 1)
@@ -83,10 +81,8 @@ def estimate(
     total = steps + by_command + scoring + random + tuning + joint
     seconds += (by_command + prefixes_by_command) * by_searches.command_seconds
     seconds += (steps + prefixes) * _of_ours(by_searches, searchers)
-    sets = s.searches * (methods - 1 if s.leave_one_out else 1)
-    probed = sets * (s.tasks - 1) + drawn.trainings
-    kept_leaves = s.simulations if s.followups != "feasible" else 0
-    states = sets * (_arms(s) + 2 + kept_leaves) + 2 * drawn.sequences + s.score_seeds + 2 * workers + 2
+    probed = _sets(s, methods) * (s.tasks - 1) + drawn.trainings
+    states = _states(s, methods) + 2 * drawn.sequences + s.score_seeds + 2 * workers + 2
     return Estimate(
         search=steps + by_command,
         scoring=scoring,
@@ -110,6 +106,24 @@ class _Draws:
     sequences: int
     trainings: int
     naive: int
+
+
+def _joint(s: CldybSettings, found: int, methods: int, jointly: int | None) -> int:
+    """Joint trainings beside found and random sequences."""
+    if jointly is None:
+        jointly = 0 if s.joint is False and s.reward != "gap-to-joint" else methods
+    return jointly * (s.score_seeds * found + s.random_sequences)
+
+
+def _sets(s: CldybSettings, methods: int) -> int:
+    """Searches that look at candidates of their own."""
+    return s.searches * (methods - 1 if s.leave_one_out else 1)
+
+
+def _states(s: CldybSettings, methods: int) -> int:
+    """Sets of one state per method that the searches keep at a time."""
+    kept_leaves = s.simulations if s.followups != "feasible" else 0
+    return _sets(s, methods) * (_arms(s) + 2 + kept_leaves)
 
 
 def _search_to_tune(s: CldybSettings, methods: int, unit: UnitCosts) -> int:

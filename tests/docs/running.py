@@ -62,7 +62,6 @@ ONE_EPOCH = frozenset(
         "aper_adapter",
         "wa",
         "der",
-        "slca",
         "mm_lb",
         "mm_ub",
         "mm_er",
@@ -72,10 +71,12 @@ ONE_EPOCH = frozenset(
     )
 )
 _FIRST = ",first_epochs=1"
-ALSO: Mapping[str, str] = {"wa": _FIRST, "der": _FIRST, "slca": ",align_epochs=1", "lae": ",freeze_epochs=0"}
+ALSO: Mapping[str, str] = {"wa": _FIRST, "der": _FIRST, "lae": ",freeze_epochs=0"}
 """Further settings of those that take long otherwise."""
-INSTEAD: Mapping[str, str] = {"scratch:resnet32": "scratch:tiny", "flava": "glyph_flava", "slca": "simplecil"}
+INSTEAD = {"scratch:resnet32": "scratch:tiny", "flava": "glyph_flava", "slca": "simplecil"}
 """Networks that are small, or come with the package, and a method that is fast."""
+FROZEN = {"er": "ranpac", "finetune": "ranpac"}
+"""Methods that are fast in place of those that train a network, for ``edge``, which trains some thirty sequences."""
 
 
 def run_blocks(blocks: list[Block], refused: Mapping[str, str]) -> list[str]:
@@ -123,16 +124,17 @@ def small(words: list[str]) -> list[str]:
         return [*words, *here]
     more = [text for name, part, there, text in IF if name == command and bool(re.search(part, line)) == there]
     trains = command in SMALL and command != "online"  # learners have no epochs
-    cut = [_short(w, "--weights" in words) for w in words] if trains else words
+    fast = INSTEAD | FROZEN if command == "edge" else INSTEAD
+    cut = [_short(w, fast, "--weights" in words) for w in words] if trains else words
     return [*cut, *shlex.split(" ".join([SMALL.get(command, ""), *more])), *here]
 
 
-def _short(word: str, with_weights: bool) -> str:
-    if word.startswith("cmd:") or (with_weights and word in INSTEAD):
+def _short(word: str, instead: Mapping[str, str], with_weights: bool) -> str:
+    if word.startswith("cmd:") or (with_weights and word in instead):
         return word
     if (found := re.match(r"glyphs:classes=(\d+)", word)) and int(found[1]) > 20:
         return word.replace(f"classes={found[1]}", _GLYPHS)
-    return ",".join(_item(item) for item in INSTEAD.get(word, word).split(","))
+    return ",".join(_item(instead.get(item, item)) for item in word.split(","))
 
 
 def _item(item: str) -> str:
