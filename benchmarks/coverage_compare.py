@@ -13,7 +13,6 @@ import math
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 
@@ -30,15 +29,14 @@ SEQUENCES, SEEDS = ((1, 1), (1, 3), (3, 3)), (2, 3, 5)
 def mean_case(name: str, sequences: tuple[int, int], R: int) -> Case:
     """The difference of the sequences of two searches, and the mean of those of the first."""
     S, S2 = sequences
-    effects = replace(EFFECTS[name], order=EFFECTS[name].order if S2 > 1 else 0.0)
+    effects = EFFECTS[name]
 
     def once(rng: np.random.Generator) -> Held:
-        images, true = drawn(effects, S, S2, R, effects.drop, rng)
-        first, second = images.found.sum(axis=2), images.random.sum(axis=2)
-        alone = replace(images, random=images.random[:0])
+        x = drawn(effects, S, S2, R, effects.drop, rng, Q=R)
+        first, second = x.images.found.sum(axis=2), x.images.random.sum(axis=2)
         return {
-            "mean difference": _within(mean_difference(first, second, images).value, -true),
-            "mean": _within(mean_accuracy(first, alone).value, effects.mean - true),
+            "mean difference": _within(mean_difference(first, second, x.images).value, x.found - x.random),
+            "mean": _within(mean_accuracy(first, x.images).value, x.found),
         }
 
     return Case({"shape": name, "sequences": f"{S} and {S2}", "R": R}, once, floor=FLOOR)

@@ -6,8 +6,8 @@ A pool of 30 classes with so many test images each; a sequence holds 10 of them,
 regroupings and reorderings of a found sequence hold its classes. The accuracy of an image in a sequence with a training seed
 is the mean of the condition plus effects of the search (from two on: one of each condition, one common to them), of the
 sequence drawn, of the seed on the condition, of the training, of the image, of the image in the condition, and of the image in
-this training; with "bits" an image is then right or wrong. With fewer than three searches the truth is that of these; with one
-seed it is that seed's; where regroupings and reorderings come to an end ("of 5"), it is the mean over those there are; where it
+this training; with "bits" an image is then right or wrong. With fewer than three searches, or seeds, the truth is that of these;
+where regroupings and reorderings come to an end ("of 5"), it is the mean over those there are; where it
 is not known which images were right ("no images": masked accuracy, confusion), it is that of these images. True effects are .05,
 .03 and .02.
 
@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 
 from benchmarks.tools import write_rows
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.distribution.effects import CONDITIONS, EFFECTS, FEWEST_SEARCHES, Condition, ConditionName, effects
+from seqsearch.distribution.contrast import FEWEST_OVER
+from seqsearch.distribution.effects import CONDITIONS, EFFECTS, Condition, ConditionName, effects
 from seqsearch.distribution.parts import quantile
 from seqsearch.distribution.pivot import degrees_of
 from seqsearch.training.device import pin_threads
@@ -120,32 +121,33 @@ def drawn(
         searches = common + e.search * rng.normal(size=F) * (F > 1) if name != "random" else np.zeros(1)
         of_image, seeds = image + e.image / 2 * rng.normal(size=images), e.seed * rng.normal(size=R)
         sides = [_held(rng, RANDOM, e.images)] if name == "random" else found
-        sequences = [_sequences(e, name, number, rng) for _ in searches]
+        sequences = [_sequences(e, name, number, R, rng) for _ in searches]
         accuracy = MEANS[name] + e.lift
         values = [
-            _shares(accuracy + s + x[:number], seeds, of_image, held, e, rng)
-            for s, (x, _), held in zip(searches, sequences, sides, strict=True)
+            _shares(accuracy + s + (x + trainings)[:number] + seeds, of_image, held, e, rng)
+            for s, (x, trainings), held in zip(searches, sequences, sides, strict=True)
         ]  # fmt: skip
         conditions[name] = Condition(
             tuple(v.sum(axis=2) for v in values), tuple(values) if e.known else None,
             (population,) * F if name in ("regrouped", "reordered") else (),
         )  # fmt: skip
-        given = np.mean(searches) + np.mean([m for _, m in sequences]) if F < FEWEST_SEARCHES else 0.0
-        truth[name] = accuracy + float(given) + (float(seeds[0]) if R == 1 else 0.0)
+        these_seeds, these_searches = R < FEWEST_OVER, F < FEWEST_OVER and name != "random"
+        truth[name] = accuracy + these_seeds * float(seeds.mean()) + these_searches * float(np.mean(searches))
+        if these_searches and math.isfinite(population):
+            truth[name] += float(np.mean([x.mean() + these_seeds * trainings.mean() for x, trainings in sequences]))
         if not e.known:
-            every = name == "random" or F >= FEWEST_SEARCHES
+            every = name == "random" or F >= FEWEST_OVER
             truth[name] += _of_pool(of_image) if every else float(np.mean([of_image[held[0]].mean() for held in sides]))
+            if name == "found" and these_seeds and these_searches:  # these trainings on these images: as measured
+                truth[name] = float(np.mean([v.sum(axis=2) for v in values]))
     return conditions, np.repeat(np.arange(CLASSES), e.images), truth
 
 
-def _sequences(e: Noise, name: ConditionName, number: int, rng: np.random.Generator) -> tuple[Floats, float]:
-    """Effects of the sequences drawn, and their mean over all there are; a found sequence has none."""
-    if name == "found":
-        return np.zeros(1), 0.0
-    if name == "random" or math.isinf(e.population):
-        return e.draw * e.shape(rng, (number,)), 0.0
-    every = e.draw * e.shape(rng, (int(e.population),))
-    return every, float(every.mean())
+def _sequences(e: Noise, name: ConditionName, number: int, R: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Effects of sequences ``[n, 1]`` and of their trainings ``[n, R]``: of those drawn, or of all if there is an end of them."""
+    n = number if name in ("random", "found") or math.isinf(e.population) else int(e.population)
+    of_sequence = e.draw * e.shape(rng, (n, 1)) if name != "found" else np.zeros((1, 1))
+    return of_sequence, e.training * rng.normal(size=(n, R))
 
 
 def _held(rng: np.random.Generator, n: int, images: int) -> NDArray[np.bool_]:
@@ -161,12 +163,9 @@ def _of_pool(image: Floats) -> float:
     return float(SHARED * of_class[:SHARED].mean() + (HELD - SHARED) * of_class[SHARED:].mean()) / HELD
 
 
-def _shares(
-    sequences: Floats, seeds: Floats, image: Floats, held: NDArray[np.bool_], e: Noise, rng: np.random.Generator
-) -> Floats:
+def _shares(accuracy: Floats, image: Floats, held: NDArray[np.bool_], e: Noise, rng: np.random.Generator) -> Floats:
     """``[n, R, I]``."""
-    n, R = len(sequences), len(seeds)
-    accuracy = sequences[:, None] + seeds + e.training * rng.normal(size=(n, R))
+    n, R = accuracy.shape
     right = accuracy[..., None] + image + e.image / 2 * rng.normal(size=(n, R, len(image)))
     if e.bits:
         right = (rng.random(right.shape) < np.clip(right, 0, 1)).astype(np.float64)

@@ -80,16 +80,17 @@ def _searched(found: Sequence[Matrix], random: Sequence[Matrix | None]) -> Searc
 
 
 def _image_shares(cells: Cells, methods: Sequence[str]) -> tuple[Matrix, Matrix] | None:
-    """What each test image adds to the difference ``[I]``, and the number of its class ``[I]``; None if that is not known."""
+    """What each test image adds to the difference ``[S, R, I]``, and the number of its class ``[I]``; None if it is not known."""
     found: dict[ClassId, Matrix] = {}
     for (out, method), side in cells.items():
         weight = 1 / len(methods) if out == method else -1 / (len(methods) * (len(methods) - 1))
         for place in places([side]):
             if place is None:
                 return None
-            own = weight / (len(side.sequences) * len(side.seeds)) * place.weight * place.right
-            known = found.setdefault(place.class_id, np.zeros(len(own)))
-            if len(known) != len(own):
+            shape = len(side.sequences), len(side.seeds), len(place.right)
+            known = found.setdefault(place.class_id, np.zeros(shape))
+            if known.shape != shape:
                 return None
-            known += own
-    return np.concatenate(list(found.values())), np.repeat(np.arange(len(found)), [len(v) for v in found.values()])
+            known[place.at] += weight * place.weight * place.right
+    sizes = [v.shape[2] for v in found.values()]
+    return np.concatenate(list(found.values()), axis=2), np.repeat(np.arange(len(found)), sizes)

@@ -7,8 +7,9 @@ import math
 from protocols.cldyb.screened import Screened
 from protocols.cldyb.summary import Summary
 from protocols.cldyb.surrogates import Agreement, Surrogates
-from protocols.report.text import count, enumerated, percent
-from seqsearch.distribution.held_out import HeldOut
+from protocols.report.text import count, enumerated, percent, these
+from seqsearch.distribution.contrast import IMAGES, SEEDS
+from seqsearch.distribution.held_out import SEARCHES, HeldOut
 
 
 def how_found(summary: Summary) -> str:
@@ -79,9 +80,9 @@ def _held_out(h: HeldOut) -> list[str]:
     if h.lacking:
         return [f"{about}: {percent(d.value)} points. No interval: {h.lacking}."]
     fixed = ["these methods", "the first task", "the split"]
-    fixed += [f"these {h.groups * len(h.by_method)} found sequences"] * ("searches" not in h.parts)
-    fixed += ["this training seed"] * ("training seeds" not in h.parts) + ["these test images"] * (
-        "test images" not in h.parts
+    fixed += [f"these {h.groups * len(h.by_method)} found sequences"] * (SEARCHES not in h.parts)
+    fixed += [these(h.seeds, "training seed")] * (SEEDS not in h.parts) + ["these test images"] * (
+        IMAGES not in h.parts
     )
     return [
         f"{about}: {percent(d.value)} points (95 % interval {percent(d.low)} to {percent(d.high)} over {enumerated(h.parts)}; "

@@ -16,7 +16,7 @@ from protocols.report.cldyb_table import marks as stars_of
 from protocols.report.cldyb_table import one_task
 from protocols.report.lacking import without_interval
 from protocols.report.provenance import caveats
-from protocols.report.text import cost, count, enumerated, percent
+from protocols.report.text import cost, count, enumerated, percent, these
 from seqsearch.core.text import shown
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.interval import AGREE, shows
@@ -172,18 +172,14 @@ def covered(drop: Drop, sequences: int = 1, shared_first: bool = True) -> str:
     if drop.over_seeds:
         over.append(f"{drop.seeds} training seeds")
     else:
-        given.append(
-            f"{'this one training seed' if drop.seeds == 1 else f'these {drop.seeds} training seeds'} (--score-seeds)"
-        )
+        given.append(f"{these(drop.seeds, 'training seed')} (--score-seeds)")
     (given if drop.these_images else over).append(
         "these test images" if drop.these_images else "the draw of the test images"
     )
     if drop.over_searches:
         over.insert(0, f"{drop.found_sequences} independent searches")
     else:
-        found = (
-            "this one found sequence" if drop.found_sequences == 1 else f"these {drop.found_sequences} found sequences"
-        )
+        found = these(drop.found_sequences, "found sequence")
         found = f"these {sequences} found sequences, one for a method" if sequences > 1 else found
         given.append(f"{found}: another search may find less (--searches)")
     said = f"95 % intervals are over {enumerated(over)}; conditional on {enumerated(given)}."

@@ -13,6 +13,7 @@ from protocols.report.rank_words import accuracy, correlations, printed
 from protocols.report.tables import Cells
 from protocols.report.text import count, percent, points
 from seqsearch.core.text import cut, shown
+from seqsearch.distribution.contrast import FEWEST_OVER
 from seqsearch.distribution.mean_difference import Estimate
 
 NAMES = {"acc": "Acc", "avg_acc": "AvgAcc", "ar": "AR", "ala": "ALA", "upcoming": "upcoming Acc"}
@@ -203,10 +204,9 @@ def _conditional(estimates: list[Estimate]) -> str:
     fixed = {e.fixed for e in estimates} - {0}
     few = " or ".join(("one", "two")[n - 1] for n in sorted(fixed))
     images = any(e.these_images for e in estimates)
-    one_seed = any(e.seeds == 1 for e in estimates)
+    seeds = {e.seeds for e in estimates if e.these_trainings}
     given = ["the first task and the split of the images"]
     given += [f"the found sequence where a run has {few} (another search may find another)"] * bool(fixed)
-    given += ["the training seed where there is one"] * one_seed + [
-        "the test images where it is not known which were right"
-    ] * images
+    given += [f"the training seeds where there are fewer than {FEWEST_OVER}"] * bool(seeds)
+    given += ["the test images where it is not known which were right"] * images
     return f"95 % intervals are over sequences, training seeds and test images; conditional on {', on '.join(given)}."

@@ -7,7 +7,7 @@ import math
 from protocols.evaluate.explain.figures import Measure
 from protocols.evaluate.explain.summary import MethodEffects, Rank, Summary
 from protocols.report.provenance import caveats
-from protocols.report.text import cost, count, percent
+from protocols.report.text import cost, count, percent, these
 from seqsearch.core.text import shown
 from seqsearch.distribution.contrast import Contrast
 from seqsearch.distribution.effects import Effects
@@ -117,10 +117,10 @@ def covered(e: Effects) -> str:
     over = [f"{counts[n]} {n}" if n in counts else f"the draw of the {n}" for n in names]
     given = ["the first task", "the split of the images"]
     if not e.over_searches:
-        of = "this found sequence" if e.found_sequences == 1 else f"these {e.found_sequences} found sequences"
-        given.append(f"{of}: another search may differ for other reasons (--searches 3 or more)")
+        found = these(e.found_sequences, "found sequence")
+        given.append(f"{found}: another search may differ for other reasons (--searches 3 or more)")
     if "training seeds" not in names:
-        given.append("this one training seed")
+        given.append(these(e.seeds, "training seed"))
     if "test images" not in names:
         given.append("these test images")
     return f"95 % intervals of accuracy are over {_and(over)}; conditional on {_and(given)}."

@@ -24,7 +24,7 @@ from protocols.report.online_cells import (
 from protocols.report.online_shift import how_chosen
 from protocols.report.text import cost, count, enumerated
 from seqsearch.core.text import shown
-from seqsearch.distribution.drop import FEWEST_OVER
+from seqsearch.distribution.contrast import FEWEST_OVER
 from seqsearch.distribution.interval import shows
 
 NAMED = 3

@@ -62,6 +62,11 @@ def count(n: int, noun: str) -> str:
     return counted(n, noun)
 
 
+def these(n: int, noun: str) -> str:
+    """``this one training seed``, ``these 2 training seeds``."""
+    return f"this one {noun}" if n == 1 else f"these {n} {noun}s"
+
+
 def enumerated(parts: Sequence[str]) -> str:
     """E.g. ``one``, ``one and two``, ``one, two and three``."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqsearch.core.errors import UserError
-from seqsearch.distribution.drop import FEWEST_OVER
+from seqsearch.distribution.contrast import FEWEST_OVER
 from seqsearch.distribution.interval import AGREE, Float64, Interval
 from seqsearch.distribution.parts import banerjee, quantile
 from seqsearch.distribution.pivot import Pivot

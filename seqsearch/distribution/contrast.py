@@ -1,22 +1,31 @@
-"""A sum of means with signs, e.g. the difference of two conditions, with an interval, from sequences trained with the same seeds.
+"""A sum of means with signs, e.g. a difference of two, with its interval: the one rule of all that compares sets of sequences.
 
-Each mean is that of a `Stratum`: sequences of one kind, all trained with the same R seeds. Strata are drawn independently of each
-other; seeds are common to all, test images to all that hold their class. The variance is a sum of parts:
+The drop from random to found sequences, the gap to joint training, the effects of explain, the difference of two runs and that of
+held-out and searched methods are calls of `contrast`. Each mean is that of a `Stratum`: sequences of one kind, trained with the
+first of the same R seeds. Strata are drawn independently of each other; seeds are common to all, test images to all that hold
+their class. Studies of several readers and cases have this structure ("One-shot estimate of MRMC variance: AUC", Gallas, 2006).
+The variance is a sum of parts:
 
-- *of each kind of stratum that is a draw* (random sequences, regroupings, ...): the variance of its sequences' means over seeds,
+- *of each stratum that is a draw* (random sequences, regroupings, searches): the variance of its sequences' means over seeds,
   divided by their number, and times the share of the population that was not drawn, if there is an end of it;
-- *training seeds*, from two on: the variance of the sum from seed to seed, divided by their number;
-- *test images*: covariances over the images of a class (`seqsearch.distribution.parts`), between different sequences of a draw:
+- *training seeds*, from `FEWEST_OVER` on: the variance of the sum from seed to seed, divided by their number. Of strata that have
+  but the first Q of the R seeds it is not known how they move with the others: the variance of the sum of the rest from seed to
+  seed, times the larger of 1 / R (seeds act on the rest alone) and 1 / Q - 1 / R (seeds act on all alike);
+- *test images*: covariances over the images of a class (`seqsearch.distribution.images`), between different sequences of a draw:
   what images only one of them has do is in the spread of the draw.
 
-The interval is Banerjee's. The part of a draw of n sequences has fewer degrees of freedom than the n - 1 of normal accuracies
-(`degrees_of`), so that it holds for skewed ones as well: Student's interval of eight draws from an exponential distribution holds
-in 89 %, this in 94 % (docs/explain.md, `benchmarks.coverage_effects`).
+What there are too few of is no draw: the statement is conditional on these sequences, or these trainings, and `variances` has
+no part for them. So a further sequence or seed takes no statement away.
+
+The interval is Banerjee's (`seqsearch.distribution.parts`): Satterthwaite's degrees of freedom give a narrower one, which holds
+too rarely where a part rests on two or three values. The part of a draw of n sequences has fewer degrees of freedom than the
+n - 1 of normal accuracies (`degrees_of`), so that it holds for skewed ones as well; that of R seeds has R - 1, which assumes
+that accuracies vary normally with the seed. The mean of one draw has the rule of all means (`seqsearch.distribution.mean`).
+`benchmarks.coverage_found`, `coverage_effects`, `coverage_compare` and `coverage_held_out` measure how often all these hold.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,22 +33,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.distribution.images import FEWEST_IMAGES, TOO_RARE, image_part, rarer
 from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
-from seqsearch.distribution.mean import FEWEST
-from seqsearch.distribution.parts import (
-    FEWEST_IMAGES,
-    TOO_RARE,
-    Part,
-    alike,
-    banerjee,
-    image_covariances,
-    own,
-    quantile,
-    rarer,
-)
+from seqsearch.distribution.mean import DIFFERENCE, FEWEST, Limits, mean_interval
+from seqsearch.distribution.parts import Part, alike, banerjee, quantile
 from seqsearch.distribution.pivot import degrees_of
 
 SEEDS, IMAGES = "training seeds", "test images"
+FEWEST_OVER = 3
+"""Searches, or training seeds, from which on a statement is over them: two values do not say how others vary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +67,8 @@ class Stratum:
 
     @property
     def undrawn(self) -> float:
-        """The share of the population that is not among them. With one seed 1: what one training happened to bring varies."""
-        n, R = self.values.shape
-        return 1.0 if R == 1 else 1 - n / self.population
+        """The share of the population that is not among them."""
+        return 1 - len(self.values) / self.population
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,6 @@ class Contrast:
         shares: of the squared width of ``interval``, by part.
         lacking: what there is too little of for an interval, empty if there is one or nothing differs.
         nothing_differs: the sum is 0 with every seed, and no stratum varies.
-        unseeded: there is one training seed.
     """
 
     interval: Interval
@@ -91,7 +91,11 @@ class Contrast:
     shares: dict[str, float]
     lacking: str
     nothing_differs: bool
-    unseeded: bool
+
+    @property
+    def over_seeds(self) -> bool:
+        """The interval speaks of other training seeds, not of these trainings."""
+        return SEEDS in self.variances
 
     @property
     def these_images(self) -> bool:
@@ -101,56 +105,76 @@ class Contrast:
 
 Terms = Sequence[tuple[float, Stratum]]
 """Weights and strata; the weights of each side sum up to 1 or -1."""
+Parts = dict[tuple[str, int], Part]
+"""By name, and number of the stratum."""
 
 
 def contrast(
-    terms: Terms, classes: NDArray[np.integer] | None = None, level: float = 0.95, family: int = 1, lacking: str = ""
+    terms: Terms,
+    classes: NDArray[np.integer] | None = None,
+    level: float = 0.95,
+    *,
+    family: int = 1,
+    lacking: str = "",
+    over_seeds: bool = True,
+    limits: Limits = DIFFERENCE,
+    value: float | None = None,
 ) -> Contrast:
     """The weighted sum of the means of strata; ``classes [I]`` of the test images, where they are known.
 
     Args:
         family: intervals that are read together, for ``Contrast.together``.
         lacking: what the caller knows there to be too little of, for any interval.
+        over_seeds: whether it shall speak of other training seeds, if there are enough.
+        limits: of the mean of a single stratum, at which its interval is cut.
+        value: what the sum is the linear approximation of; the interval is around it.
 
     Raises:
-        ValueError: no strata, values that are missing, other seeds, or images that do not add up to the values.
+        ValueError: no strata, values that are missing, or images that do not add up to the values.
     """
     if not terms:
         raise ValueError("a contrast needs strata")
     for _, s in terms:
         finite(s.values, s.kind, dimensions=(2,))
-    if len({s.values.shape[1] for _, s in terms}) != 1:
-        raise ValueError("strata must share training seeds")
-    value = float(sum(w * s.values.mean() for w, s in terms))
-    same = _nothing_differs(terms)
-    lacking = "" if same else lacking or _lacking(terms, classes)
-    parts = {} if lacking or same else _parts(terms, classes)
-    if not lacking and not same and sum(v for v, _ in parts.values()) <= AGREE**2:
-        lacking, parts = "nothing varies on either side: more sequences and seeds needed", {}
+    same = (value is None or abs(value) <= AGREE) and _nothing_differs(terms)
+    parts = _parts(terms, classes, over_seeds and _seeds(terms)[1] >= FEWEST_OVER)
+    lacking = "" if same else lacking or _lacking(terms, classes, parts)
+    parts = {} if same or lacking else parts
+    if value is None:
+        value = float(sum(w * s.values.mean() for w, s in terms))
+    value = 0.0 if abs(value) <= AGREE else value
     by_name: dict[str, float] = {}
     squares: dict[str, float] = {}
     for (name, _), (variance, degrees) in parts.items():
         by_name[name] = by_name.get(name, 0.0) + variance
         squares[name] = squares.get(name, 0.0) + variance * quantile(level, degrees) ** 2
     return Contrast(
-        interval=banerjee(value, parts.values(), level),
-        together=banerjee(value, parts.values(), 1 - (1 - level) / family), level=level, variances=by_name,
-        shares={name: s / sum(squares.values()) for name, s in squares.items()}, lacking=lacking, nothing_differs=same,
-        unseeded=terms[0][1].values.shape[1] == 1,
-    )  # fmt: skip
+        interval=_interval(terms, value, parts, level, limits),
+        together=_interval(terms, value, parts, 1 - (1 - level) / family, limits),
+        level=level,
+        variances=by_name,
+        shares={name: s / sum(squares.values()) for name, s in squares.items()},
+        lacking=lacking,
+        nothing_differs=same,
+    )
+
+
+def _seeds(terms: Terms) -> tuple[int, int]:
+    """The fewest and the most training seeds of a stratum."""
+    numbers = [s.values.shape[1] for _, s in terms]
+    return min(numbers), max(numbers)
 
 
 def _nothing_differs(terms: Terms) -> bool:
-    by_seed = sum(w * s.values.mean(axis=0) for w, s in terms)
+    Q, _ = _seeds(terms)
+    by_seed = sum(w * s.values[:, :Q].mean(axis=0) for w, s in terms)
     return bool(np.abs(by_seed).max() <= AGREE) and all(alike(column) for _, s in terms for column in s.values.T)
 
 
-def _lacking(terms: Terms, classes: NDArray[np.integer] | None) -> str:
+def _lacking(terms: Terms, classes: NDArray[np.integer] | None, parts: Parts) -> str:
     """What there is too little of for any interval."""
     for _, s in terms:
-        n, R = s.values.shape
-        if n == 1 and R == 1:
-            return "too few training seeds, 1 more needed"
+        n = len(s.values)
         if s.undrawn > 0 and n < min(FEWEST, s.population):
             return f"too few {s.kind}, {FEWEST - n} more needed"
         if s.undrawn > 0 and not s.identical and alike(s.values.mean(axis=1)):
@@ -159,42 +183,35 @@ def _lacking(terms: Terms, classes: NDArray[np.integer] | None) -> str:
             continue
         of = np.zeros(s.images.shape[2], dtype=int) if classes is None else classes
         if rarer(np.abs(s.images), of) < FEWEST_IMAGES - 0.5:
-            return f"fewer than {FEWEST_IMAGES} images of the found classes {TOO_RARE}"
+            return f"fewer than {FEWEST_IMAGES} images of the {s.kind} {TOO_RARE}"
+    if not parts:
+        return f"too few training seeds, {FEWEST_OVER - _seeds(terms)[1]} more needed"
+    if not sum(variance for variance, _ in parts.values()) > AGREE**2:
+        return "nothing varies on either side: more sequences and seeds needed"
     return ""
 
 
-def _parts(terms: Terms, classes: NDArray[np.integer] | None) -> dict[tuple[str, int], Part]:
-    """By name, and number of the stratum."""
-    parts: dict[tuple[str, int], Part] = {}
+def _parts(terms: Terms, classes: NDArray[np.integer] | None, over_seeds: bool) -> Parts:
+    parts: Parts = {}
     for i, (w, s) in enumerate(terms):
         n = len(s.values)
-        if s.undrawn > 0:
+        if s.undrawn > 0 and n > 1:
             spread = float(s.values.mean(axis=1).var(ddof=1)) / n
             parts[s.kind, i] = w**2 * s.undrawn * spread, degrees_of(n)
-    by_seed = np.sum([w * s.values.mean(axis=0) for w, s in terms], axis=0)
-    R = len(by_seed)
-    if R > 1:
-        parts[SEEDS, 0] = float(by_seed.var(ddof=1)) / R, R - 1
-    if classes is not None and all(s.images is not None for _, s in terms):
-        variance, degrees = _of_images(terms, classes)
-        if degrees:
-            parts[IMAGES, 0] = max(0.0, variance), degrees
-    return parts
+    if over_seeds:
+        Q, R = _seeds(terms)
+        by_seed = np.sum([w * s.values.mean(axis=0) for w, s in terms if s.values.shape[1] == R], axis=0)
+        share = 1 / R if Q == R else max(1 / R, 1 / Q - 1 / R)
+        parts[SEEDS, 0] = float(by_seed.var(ddof=1)) * share, R - 1
+    of_images = image_part(terms, classes, over_seeds) if classes is not None else None
+    return parts | ({(IMAGES, 0): of_images} if of_images else {})
 
 
-def _of_images(terms: Terms, classes: NDArray[np.integer]) -> tuple[float, int]:
-    """The variance of the sum by the test images, as far as it is in no draw's spread, and its degrees."""
-    values = np.concatenate([s.values for _, s in terms])
-    shares = np.concatenate([np.asarray(s.images, dtype=np.float64) for _, s in terms])
-    if shares.shape[:2] != values.shape or classes.shape != shares.shape[2:]:
-        raise ValueError(f"images of shape {shares.shape} do not pair with values of {values.shape}")
-    if not np.allclose(shares.sum(axis=2), values, atol=1e-6):
-        raise ValueError("images do not add up to the values")
-    between, degrees = image_covariances(shares, classes)
-    ends = np.cumsum([0, *(len(s.values) for _, s in terms)])
-    at = [slice(a, b) for a, b in itertools.pairwise(ends)]
-    variance = 0.0
-    for i, (w, s) in enumerate(terms):
-        variance += w**2 * own(between[at[i], at[i]], s.undrawn)
-        variance += 2 * sum(w * v * float(between[at[i], at[j]].mean()) for j, (v, _) in enumerate(terms[:i]))
-    return variance, degrees
+def _interval(terms: Terms, value: float, parts: Parts, level: float, limits: Limits) -> Interval:
+    """Of a single draw that of its mean, which the other parts widen; else Banerjee's."""
+    (_, s), *others = terms
+    if others or s.undrawn < 1 or not parts or s.identical:
+        return banerjee(value, parts.values(), level)
+    rest = [part for (name, _), part in parts.items() if name != s.kind]
+    shared = banerjee(value, rest, level).half_width if rest else 0.0
+    return mean_interval(s.values.mean(axis=1), limits, level, shared)

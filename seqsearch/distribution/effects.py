@@ -8,27 +8,26 @@ add up to the drop from random to found sequences:
 - *grouping*: regrouped minus reordered;
 - *order*: reordered minus found.
 
-Positive effects make found sequences harder. From `FEWEST_SEARCHES` found sequences on the intervals are over searches: each
+Positive effects make found sequences harder. From `contrast.FEWEST_OVER` found sequences on the intervals are over searches: each
 search has one figure a condition, and grouping and order are paired within it. With fewer they are conditional on these found
-sequences, and what varies is which regroupings and reorderings were drawn.
+sequences, and what varies is which regroupings and reorderings were drawn. From three training seeds on they are over seeds, else
+conditional on these trainings (`seqsearch.distribution.contrast`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.distribution.contrast import Contrast, Stratum, Terms, contrast
-from seqsearch.distribution.interval import Float64, Interval
+from seqsearch.distribution.contrast import FEWEST_OVER, Contrast, Stratum, Terms, contrast
+from seqsearch.distribution.interval import Float64
+from seqsearch.distribution.mean import ACCURACY, DIFFERENCE
 from seqsearch.distribution.parts import extreme
-
-FEWEST_SEARCHES = 3
-"""Found sequences from which on intervals are over searches: of fewer, how they vary is not known (`mean.FEWEST`)."""
 
 ConditionName = Literal["random", "regrouped", "reordered", "found"]
 CONDITIONS: tuple[ConditionName, ...] = ("random", "regrouped", "reordered", "found")
@@ -79,7 +78,7 @@ class Effects:
     @property
     def over_searches(self) -> bool:
         """Intervals are over searches, not conditional on these found sequences."""
-        return self.found_sequences >= FEWEST_SEARCHES
+        return self.found_sequences >= FEWEST_OVER
 
 
 def effects(
@@ -100,14 +99,18 @@ def effects(
     if any(len(conditions[n].values) != F for n in ("regrouped", "reordered") if n in conditions):
         raise ValueError("each found sequence needs its regroupings and reorderings")
     lacking = {n: _all_right(c) if accuracies else "" for n, c in conditions.items()}
+    limits = ACCURACY if accuracies else DIFFERENCE
     there = {e: pair for e, pair in EFFECTS.items() if all(n in conditions for n in pair)}
     return Effects(
         means={
-            n: _mean(contrast(_terms(n, conditions[n], 1.0), classes, level, lacking=lacking[n]), cut=accuracies)
+            n: contrast(_terms(n, conditions[n], 1.0), classes, level, lacking=lacking[n], limits=limits)
             for n in CONDITIONS if n in conditions
         },
         effects={
-            e: contrast(_difference(conditions, *pair), classes, level, len(there), lacking[pair[0]] or lacking[pair[1]])
+            e: contrast(
+                _difference(conditions, *pair), classes, level,
+                family=len(there), lacking=lacking[pair[0]] or lacking[pair[1]],
+            )
             for e, pair in there.items()
         },
         found_sequences=F, seeds=found.values[0].shape[1],
@@ -119,13 +122,6 @@ def effects(
     )  # fmt: skip
 
 
-def _mean(c: Contrast, cut: bool) -> Contrast:
-    """The mean of a condition; of accuracies the interval is cut at 0 and 1."""
-    i = c.interval
-    bounded = Interval(i.value, max(0.0, i.low), min(1.0, i.high)) if cut and math.isfinite(i.low) else i
-    return replace(c, interval=bounded, together=bounded)
-
-
 def _all_right(condition: Condition) -> str:
     if extreme(np.concatenate(condition.values)):
         return "all images of one side are right, or all are wrong: more test images needed"
@@ -135,7 +131,7 @@ def _all_right(condition: Condition) -> str:
 def _difference(conditions: Mapping[ConditionName, Condition], upper: ConditionName, lower: ConditionName) -> Terms:
     """Upper minus lower, paired within the searches where both have a figure of each."""
     a, b = conditions[upper], conditions[lower]
-    if upper == "random" or len(b.values) < FEWEST_SEARCHES:
+    if upper == "random" or len(b.values) < FEWEST_OVER:
         return [*_terms(upper, a, 1.0), *_terms(lower, b, -1.0)]
     (_, first), (_, second) = *_terms(upper, a, 1.0), *_terms(lower, b, 1.0)
     images = None if first.images is None or second.images is None else first.images - second.images
@@ -146,7 +142,7 @@ def _terms(name: ConditionName, c: Condition, sign: float) -> Terms:
     F = len(c.values)
     if name == "random":
         return [(sign, Stratum(KINDS[name], c.values[0], c.images[0] if c.images else None))]
-    if F >= FEWEST_SEARCHES:
+    if F >= FEWEST_OVER:
         images = None if c.images is None else np.stack([i.mean(axis=0) for i in c.images])
         return [(sign, Stratum(KINDS["found"], np.stack([v.mean(axis=0) for v in c.values]), images))]
     populations = (1.0,) * F if name == "found" else c.populations or (math.inf,) * F

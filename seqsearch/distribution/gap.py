@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqsearch.distribution.drop import FEWEST_OVER, IMAGES, ImageShares, covariances, variance_parts
-from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
-from seqsearch.distribution.mean import FEWEST
-from seqsearch.distribution.parts import FEWEST_IMAGES, alike, banerjee, rarer
+from seqsearch.distribution.contrast import FEWEST_OVER, IMAGES
+from seqsearch.distribution.drop import ImageShares, statement
+from seqsearch.distribution.images import FEWEST_IMAGES, rarer
+from seqsearch.distribution.interval import Float64, Interval, finite
 
 
 @dataclass(frozen=True)
@@ -66,30 +66,20 @@ def gap_difference(
         ValueError: shapes that do not pair, accuracies that are missing, or images that do not add up to the gaps.
     """
     (f, joint_found), (r, joint_random) = _gaps(*found), _gaps(*random)
-    if r.shape[1] > f.shape[1]:
-        raise ValueError(f"random {r.shape} must have the training seeds of found {f.shape}, or the first of them")
-    shared = None if images is None else covariances(f, r, images)
-    Q = r.shape[1]
-    same = all(alike(by_seed) for by_seed in np.concatenate([f[:, :Q], r]).T) and all(map(alike, f.T))
-    unavailable_because = "" if same else _unavailable(f, r, images)
-    without = same or bool(unavailable_because)
-    parts = {} if without else variance_parts(f, r, shared, 1.0, 1.0)
-    narrow = {} if without else variance_parts(f, r, shared, 1.0, 1.0, conditional=True)
-    if not without and not parts:
-        unavailable_because = "nothing varies on either side: more sequences and seeds needed"
-    value = float(f.mean() - r.mean())
-    value = 0.0 if same or abs(value) <= AGREE else value
+    unavailable = _unavailable(f, images)
+    general = statement(f, r, images, (-1.0, 1.0), level, unavailable)
+    conditional = statement(f, r, images, (-1.0, 1.0), level, unavailable, conditional=True)
     return GapDifference(
         joint_found=joint_found,
         joint_random=joint_random,
         found=float(f.mean()),
         random=float(r.mean()),
-        difference=banerjee(value, parts.values(), level),
-        conditional=banerjee(value, narrow.values(), level),
+        difference=general.interval,
+        conditional=conditional.interval,
         level=level,
-        variances={name: variance for name, (variance, _) in parts.items()},
-        unavailable_because=unavailable_because,
-        nothing_differs=same,
+        variances=general.variances,
+        unavailable_because=general.lacking,
+        nothing_differs=general.nothing_differs,
     )
 
 
@@ -101,16 +91,11 @@ def _gaps(joint: ArrayLike, final: ArrayLike) -> tuple[Float64, float]:
     return j - a, float(j.mean())
 
 
-def _unavailable(f: Float64, r: Float64, images: ImageShares | None) -> str:
-    """What there is too little of for any interval."""
-    if len(r) < FEWEST:
-        return f"too few random sequences, {FEWEST - len(r)} more needed"
-    disagree = (
-        rarer(np.abs(images.found), images.classes) if images is not None and len(f) < FEWEST_OVER else FEWEST_IMAGES
+def _unavailable(f: Float64, images: ImageShares | None) -> str:
+    """What there is too little of for any interval: the images of few found sequences that tell the two trainings apart."""
+    if images is None or len(f) >= FEWEST_OVER or rarer(np.abs(images.found), images.classes) >= FEWEST_IMAGES - 0.5:
+        return ""
+    return (
+        f"joint training and the method disagree on fewer than {FEWEST_IMAGES} images of the found sequence: more test "
+        "images needed"
     )
-    if disagree < FEWEST_IMAGES - 0.5:
-        return (
-            f"joint training and the method disagree on fewer than {FEWEST_IMAGES} images of the found sequence: more test "
-            "images needed"
-        )
-    return ""

@@ -5,12 +5,8 @@ all. In the mean of held-out accuracies minus that of searched ones, how good a 
 is: each is there once as held out and, with the same weight in all, M - 1 times as searched. What is left is what being searched
 for costs a method, and how methods happen to differ on single sequences.
 
-The variance is a sum of parts, and the interval Banerjee's (`seqsearch.distribution.parts`):
-
-- *searches*, if there are two or more groups: the variance of the difference over groups, divided by their number;
-- *training seeds*, if there are two or more: likewise, over seeds;
-- *test images*, where it is known which were right: the variance within classes of what each adds to the difference. Noise of
-  training is in it, too, which makes it larger than need be.
+The interval is over *searches* from three groups on, over *training seeds* from three on, and over *test images* where it is
+known which were right (`seqsearch.distribution.contrast`); it is conditional on what it is not over.
 
 The methods are those studied, no sample of methods: nothing is said of others.
 """
@@ -20,13 +16,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from seqsearch.distribution.interval import AGREE, Float64, Interval, finite
-from seqsearch.distribution.parts import Part, banerjee, image_covariances
+from seqsearch.distribution.contrast import FEWEST_OVER, Stratum, contrast
+from seqsearch.distribution.interval import Interval, finite
 
 FEWEST = 3
 """Methods; without one of fewer there is a search for a single one."""
+SEARCHES = "searches"
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,8 @@ def held_out(
 ) -> HeldOut:
     """From final accuracies ``[S, M, M, R]``: of search group s, left out j, method m, training seed r.
 
-    ``image_shares`` ``[I]``: what each test image adds to the difference, ``classes`` ``[I]`` its class.
+    ``image_shares`` ``[S, R, I]``: what each test image adds to the difference of a group and seed; ``classes`` ``[I]``: of
+    which class it is.
 
     Raises:
         ValueError: another shape, fewer than `FEWEST` methods, missing values, shares that do not add up to the difference.
@@ -67,29 +65,11 @@ def held_out(
     own = np.einsum("smmr->smr", a)
     each = own - (a.sum(axis=1) - own) / (M - 1)
     d_SR = each.mean(axis=1)
-    value = float(d_SR.mean())
-    parts: dict[str, Part] = {}
-    if S > 1:
-        parts["searches"] = (float(d_SR.mean(axis=1).var(ddof=1)) / S, S - 1)
-    if R > 1:
-        parts["training seeds"] = (float(d_SR.mean(axis=0).var(ddof=1)) / R, R - 1)
-    lacking = _lacking(S, R, parts)
-    if image_shares is not None and classes is not None:
-        parts.update(_images(value, np.asarray(image_shares, dtype=np.float64), np.asarray(classes)))
-    difference = Interval(value) if lacking else banerjee(value, parts.values(), level)
-    return HeldOut(difference, tuple(each.mean(axis=(0, 2)).tolist()), S, R, () if lacking else tuple(parts), lacking)
-
-
-def _lacking(S: int, R: int, parts: dict[str, Part]) -> str:
-    if S == 1 and R == 1:
-        return "one search of each group and one training seed: nothing varies (--searches, --score-seeds)"
-    if any(variance <= AGREE**2 for variance, _ in parts.values()):
-        return "what searches or seeds differ by cannot be seen: more of them needed (--searches, --score-seeds)"
-    return ""
-
-
-def _images(value: float, shares: Float64, classes: NDArray[np.integer]) -> dict[str, Part]:
-    if shares.shape != classes.shape or abs(float(shares.sum()) - value) > 1e-6:
-        raise ValueError(f"{shares.shape} images of {classes.shape} classes do not add up to the difference")
-    between, degrees = image_covariances(shares[None, None], classes)
-    return {"test images": (float(between[0, 0]), degrees)} if degrees else {}
+    images = None if image_shares is None else np.asarray(image_shares, dtype=np.float64)
+    c = contrast(
+        [(1.0, Stratum(SEARCHES, d_SR, images, S if S < FEWEST_OVER else np.inf))],
+        None if classes is None else np.asarray(classes),
+        level,
+    )
+    parts = tuple(c.variances)
+    return HeldOut(c.interval, tuple(each.mean(axis=(0, 2)).tolist()), S, R, parts, c.lacking)

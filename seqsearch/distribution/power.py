@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from seqsearch.distribution.drop import drop
+from seqsearch.distribution.drop import statement
 from seqsearch.distribution.interval import AGREE, Float64
 from seqsearch.distribution.mean import FEWEST, mean_interval
 from seqsearch.distribution.rank_test import LEVEL, fewest_random, p_value
@@ -90,4 +90,5 @@ def half_width_of_drop(
     rng = np.random.default_rng(0)
     found = np.clip(rng.normal(accuracy, training_sd, (repeats, searches, seeds)), 0, 1)
     others = np.clip(rng.normal(accuracy, random_sd, (repeats, random, 1)), 0, 1)
-    return float(np.mean([drop(f, r).absolute.half_width for f, r in zip(found, others, strict=True)]))
+    drops = (statement(f, r, None, (1.0, -1.0), 0.95) for f, r in zip(found, others, strict=True))
+    return float(np.mean([d.interval.half_width for d in drops]))

@@ -36,7 +36,7 @@ def test_what_was_planted_is_told_and_nothing_else(plant):
         "8 regroupings",
         "3 training seeds",
         "test images; conditional on",
-        "this found sequence",
+        "this one found sequence",
     ):
         assert part in conditional
     assert "All other orders that there are were run." in notes(summary)

@@ -136,9 +136,10 @@ def test_no_interval_of_an_accuracy_leaves_0_to_100(tmp_path: Path) -> None:
     assert accuracy(0.979, 0.065) == "97.9 [91.4, 100.0]"
     assert accuracy(0.03, 0.05) == "3.0 [0.0, 8.0]"
     assert accuracy(0.03, math.nan) == "3.0"
-    ran = run(make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", [[4, 5]]))
+    seeds = (1000, 1001, 1002)
+    ran = run(make(tmp_path / "a", [[2, 3]], seeds=seeds), make(tmp_path / "b", [[4, 5]], seeds=seeds))
     assert "+-" not in ran.output
-    assert "86.0 [" in ran.output  # slca on random sequences
+    assert "87.0 [" in ran.output  # slca on random sequences
 
 
 def test_where_there_is_no_terminal_columns_say_how_wide(runs: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,13 +4,16 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from seqsearch.distribution.contrast import Stratum, contrast
+from seqsearch.distribution.contrast import FEWEST_OVER, Stratum, contrast
+from seqsearch.distribution.mean import mean_interval
 from seqsearch.distribution.parts import quantile
 from seqsearch.distribution.pivot import degrees_of
 
-RANDOM = np.array([[0.7, 0.72], [0.8, 0.78], [0.9, 0.9]])
-FOUND = np.array([[0.5, 0.6]])
+RANDOM = np.array([[0.7, 0.72, 0.74], [0.8, 0.78, 0.76], [0.9, 0.9, 0.9]])
+FOUND = np.array([[0.5, 0.6, 0.7]])
 
 
 def difference(a: Stratum, b: Stratum, **options):
@@ -19,13 +22,42 @@ def difference(a: Stratum, b: Stratum, **options):
 
 def test_by_hand():
     c = difference(Stratum("random sequences", RANDOM), Stratum("found", FOUND, population=1))
-    assert c.interval.value == pytest.approx(0.8 - 0.55)
-    draws, seeds = np.var([0.71, 0.79, 0.9], ddof=1) / 3, np.var([0.8 - 0.5, 0.8 - 0.6], ddof=1) / 2
+    assert c.interval.value == pytest.approx(0.8 - 0.6)
+    draws, seeds = np.var([0.72, 0.78, 0.9], ddof=1) / 3, np.var([0.3, 0.2, 0.1], ddof=1) / 3
     assert c.variances == pytest.approx({"random sequences": draws, "training seeds": seeds})
-    reach = math.sqrt(draws * quantile(0.95, degrees_of(3)) ** 2 + seeds * quantile(0.95, 1) ** 2)
+    reach = math.sqrt(draws * quantile(0.95, degrees_of(3)) ** 2 + seeds * quantile(0.95, 2) ** 2)
     assert c.interval.half_width == pytest.approx(reach)
     assert sum(c.shares.values()) == pytest.approx(1)
-    assert c.these_images
+    assert (c.over_seeds, c.these_images) == (True, True)
+    these = difference(Stratum("random sequences", RANDOM), Stratum("found", FOUND, population=1), over_seeds=False)
+    assert these.variances == pytest.approx({"random sequences": draws})
+
+
+def test_of_seeds_that_one_side_lacks_the_worse_way_to_act_counts():
+    """Three seeds on one side and one on the other: 1 - 1/3 of the variance, as if all that varies moved both sides alike."""
+    c = difference(Stratum("random sequences", RANDOM[:, :1]), Stratum("found", FOUND, population=1))
+    assert c.variances["training seeds"] == pytest.approx(2 / 3 * np.var(FOUND, ddof=1))
+
+
+def test_the_mean_of_one_draw_has_the_interval_of_all_means():
+    c = contrast([(1.0, Stratum("x", RANDOM))], limits=(0.0, 1.0))
+    seeds = quantile(0.95, 2) * RANDOM.mean(axis=0).std(ddof=1) / math.sqrt(3)
+    assert c.interval == mean_interval(RANDOM.mean(axis=1), shared=seeds)
+
+
+@given(st.integers(0, 1000), st.integers(1, 4), st.integers(3, 6), st.integers(1, 4))
+def test_a_further_seed_or_sequence_takes_no_statement_away(seed, F, L, R):
+    rng = np.random.default_rng(seed)
+    found, random = rng.normal(0.4, 0.05, (F + 1, R + 1)), rng.normal(0.8, 0.05, (L + 1, R + 1))
+
+    def parts(F, L, R):
+        given = Stratum("found", found[:F, :R], population=math.inf if F >= FEWEST_OVER else F)
+        c = difference(Stratum("random sequences", random[:L, :R]), given)
+        assert math.isfinite(c.interval.low)
+        return set(c.variances)
+
+    one = parts(F, L, R)
+    assert all(one <= parts(*more) for more in ((F + 1, L, R), (F, L + 1, R), (F, L, R + 1)))
 
 
 def test_a_family_is_read_at_its_own_level():
@@ -37,24 +69,23 @@ def test_a_family_is_read_at_its_own_level():
 
 
 def test_of_a_population_only_what_was_not_drawn_varies():
-    some = np.array([[0.5, 0.6], [0.6, 0.7], [0.7, 0.8]])
+    some = np.array([[0.5, 0.6, 0.7], [0.6, 0.7, 0.8], [0.7, 0.8, 0.9]])
     one = Stratum("found", FOUND, population=1)
     of_six = difference(Stratum("regroupings", some, population=6), one).variances["regroupings"]
     assert of_six == pytest.approx(0.1**2 / 3 / 2)
     assert "regroupings" not in difference(Stratum("regroupings", some, population=3), one).variances
-    with_one_seed = contrast([(1.0, Stratum("regroupings", some[:, :1], population=3))])
-    assert with_one_seed.variances == pytest.approx({"regroupings": 0.1**2 / 3})  # what the training brought varies
 
 
 @pytest.mark.parametrize(
     ("values", "population", "lacking"),
     [
-        ([[0.5]], 1, "too few training seeds, 1 more needed"),
+        ([[0.5]], 1, "too few training seeds, 2 more needed"),
+        ([[0.5, 0.6], [0.6, 0.6]], 2, "too few training seeds, 1 more needed"),
         ([[0.5, 0.6], [0.6, 0.6]], math.inf, "too few x, 1 more needed"),
         ([[0.5, 0.6], [0.6, 0.5], [0.4, 0.7]], math.inf, "the x score alike"),
         ([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]], math.inf, "the x score alike"),
-        ([[0.5, 0.5], [0.5, 0.5]], 2, "nothing varies on either side"),
-        ([[0.5, 0.6], [0.6, 0.6]], 2, ""),
+        ([[0.5, 0.5, 0.5], [0.5, 0.5, 0.5]], 2, "nothing varies on either side"),
+        ([[0.5, 0.6, 0.7], [0.6, 0.6, 0.7]], 2, ""),
     ],
 )
 def test_what_is_lacking_is_said_and_has_no_interval(values, population, lacking):
@@ -65,25 +96,25 @@ def test_what_is_lacking_is_said_and_has_no_interval(values, population, lacking
 
 
 def test_sequences_that_are_known_to_be_identical_do_not_vary():
-    values = np.array([[0.5, 0.6]] * 3)
+    values = np.array([[0.5, 0.6, 0.7]] * 3)
     assert contrast([(1.0, Stratum("x", values))]).lacking
     c = contrast([(1.0, Stratum("x", values, identical=True))])
     assert not c.lacking
-    assert c.variances == pytest.approx({"x": 0.0, "training seeds": 0.01 / 4})
+    assert c.variances == pytest.approx({"x": 0.0, "training seeds": 0.01 / 3})
 
 
 def test_nothing_differs_only_if_every_seed_says_so():
-    same = Stratum("x", np.array([[0.5, 0.6]] * 3), identical=True)
-    assert difference(same, Stratum("y", np.array([[0.5, 0.6]]), population=1)).nothing_differs
-    swapped = difference(same, Stratum("y", np.array([[0.6, 0.5]]), population=1))
+    same = Stratum("x", np.array([[0.5, 0.6, 0.7]] * 3), identical=True)
+    assert difference(same, Stratum("y", np.array([[0.5, 0.6, 0.7]]), population=1)).nothing_differs
+    swapped = difference(same, Stratum("y", np.array([[0.6, 0.5, 0.7]]), population=1))
     assert not swapped.nothing_differs
-    assert swapped.variances["training seeds"] == pytest.approx(0.02 / 2)
+    assert swapped.variances["training seeds"] == pytest.approx(0.01 / 3)
 
 
 def test_what_does_not_pair_is_refused():
-    with pytest.raises(ValueError, match="share training seeds"):
-        difference(Stratum("x", RANDOM), Stratum("y", RANDOM[:, :1]))
-    images = np.full((3, 2, 4), 0.1)
+    images = np.full((3, 3, 4), 0.1)
+    with pytest.raises(ValueError, match="do not pair"):
+        contrast([(1.0, Stratum("x", RANDOM, images[:2]))], np.array([0, 0, 1, 1]))
     with pytest.raises(ValueError, match="add up"):
         contrast([(1.0, Stratum("x", RANDOM, images))], np.array([0, 0, 1, 1]))
     with pytest.raises(ValueError, match="finite"):

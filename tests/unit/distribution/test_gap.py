@@ -75,7 +75,7 @@ def test_few_images_of_different_answers_give_no_interval():
 
 def test_the_same_gap_on_one_side_and_the_other_is_no_variation():
     g = gap_difference(([[0.9]], [[0.5]]), ([[0.9]] * 3, [[0.6]] * 3))
-    assert g.unavailable_because == "nothing varies on either side: more sequences and seeds needed"
+    assert g.unavailable_because.startswith("the random sequences score alike")
 
 
 def test_shapes_that_do_not_pair():

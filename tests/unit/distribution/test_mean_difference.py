@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from seqsearch.distribution.drop import ImageShares
+from seqsearch.distribution.images import centred, mean_products
 from seqsearch.distribution.mean import mean_interval
 from seqsearch.distribution.mean_difference import mean_accuracy, mean_difference
-from seqsearch.distribution.parts import image_covariances
 
 A, B = np.array([[0.50, 0.54, 0.55]]), np.array([[0.60, 0.62, 0.67]])
 
@@ -46,11 +46,12 @@ def test_two_sequences_are_no_draw_and_the_interval_is_of_these_two() -> None:
     seeds = stats.t.ppf(0.975, 2) * values.mean(axis=0).std(ddof=1) / math.sqrt(3)
     assert two.value.half_width == pytest.approx(seeds)
     assert three.value.half_width > two.value.half_width
-    assert mean_accuracy(values[:, :1]).lacking == "two sequences and one training seed: more seeds needed"
+    assert mean_accuracy(values[:, :2]).lacking == "too few training seeds, 1 more needed"
     rng = np.random.default_rng(1)
     right = rng.random((2, 3, 40)) < rng.random(40)  # images are easy or hard for all
     images = ImageShares(shares(right), shares(right[:0]), np.repeat(np.arange(8), 5))
-    between = image_covariances(images.found, images.classes)[0]
+    about = centred(images.found, images.classes)
+    between = mean_products(about, about, apart=True)
     value = mean_accuracy(images.found.sum(axis=2), images).value
     seeds = stats.t.ppf(0.975, 2) * images.found.sum(axis=2).mean(axis=0).std(ddof=1) / math.sqrt(3)
     assert value.half_width == pytest.approx(math.hypot(seeds, stats.t.ppf(0.975, 32) * math.sqrt(between.mean())))
@@ -59,16 +60,16 @@ def test_two_sequences_are_no_draw_and_the_interval_is_of_these_two() -> None:
 def test_without_noise_of_training_the_images_still_vary() -> None:
     right = np.repeat(np.random.default_rng(2).random((1, 1, 40)) < 0.6, 3, axis=1)
     images = ImageShares(shares(right), shares(right[:0]), np.repeat(np.arange(8), 5))
-    assert mean_accuracy(images.found.sum(axis=2)).lacking == "nothing differs from seed to seed"
+    assert mean_accuracy(images.found.sum(axis=2)).lacking.startswith("nothing varies")
     assert mean_accuracy(images.found.sum(axis=2), images).value.half_width > 0.05
 
 
 @pytest.mark.parametrize(
     ("a", "b", "why"),
     [
-        (A[:, :1], B[:, :1], "one sequence and one training seed"),
-        (np.repeat(A, 2, axis=0), B, "sequences score alike"),
-        (A, A + 0.1, "nothing differs from seed to seed"),
+        (A[:, :1], B[:, :1], "too few training seeds, 2 more needed"),
+        (np.repeat(A, 3, axis=0), B, "sequences score alike"),
+        (A, A + 0.1, "nothing varies"),
     ],
 )
 def test_where_no_variance_can_be_seen_there_is_no_interval(a: np.ndarray, b: np.ndarray, why: str) -> None:

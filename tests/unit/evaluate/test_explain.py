@@ -140,7 +140,7 @@ def test_effects_add_up_and_the_order_is_nothing_to_a_nearest_mean(run: Path, ou
         table["accuracy", "content"]["value"]
         == method["measures"]["accuracy"]["effects"]["content"]["interval"]["value"]
     )
-    assert table["accuracy", "content"]["over"] == ["random sequences", "regroupings", "test images", "training seeds"]
+    assert table["accuracy", "content"]["over"] == ["random sequences", "regroupings", "test images"]
 
 
 def test_what_classes_share_and_ranks_are_told_and_shown_again(out: Path) -> None:
