@@ -130,12 +130,7 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
     origin, whole, data = Origin.of(run, data.config), data, _scoring(data)
     there, one = {m for _, m, _ in whole.rollouts}, _one_task(data)
     labels = [m for m in data.methods if m in there and m not in origin.references]
-    troubles: list[str] = []
-    if len(whole.random()) > len(data.random()) > 0:
-        troubles.append(
-            f"Drops are from {len(data.random())} of {len(whole.random())} random sequences: those that were trained with the "
-            "found ones' seeds."
-        )
+    troubles = _fewer_random(whole, data)
     compared = {m: tuple(compared_on_found(data, m, troubles, own) for own in (True, False)) for m in labels}
     scored = tuple(_method(whole, m, compared[m], origin, troubles) for m in labels)
     named = [_paired(compared, i) for i in (0, 1)]
@@ -167,6 +162,14 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         searched_gap=gap_of(data, named[0]),
         unseen_gap=gap_of(data, named[1]),
     )
+
+
+def _fewer_random(whole: RunResults, data: RunResults) -> list[str]:
+    """That drops are from some of the random sequences, if they are."""
+    there, used = len(whole.random()), len(data.random())
+    if not there > used > 0:
+        return []
+    return [f"Drops are from {used} of {there} random sequences: those that were trained with the found ones' seeds."]
 
 
 def _paired(compared: Mapping[str, tuple[Compared | None, ...]], i: int) -> list[tuple[str, Pair]]:
