@@ -15,8 +15,8 @@ import numpy as np
 from protocols.edge.fit import Fit
 from protocols.edge.groups import DIGITS, OF_FITS, Group, Table
 from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.order_test import extremes_test
 from seqsearch.distribution.percentile import OrderPercentile, percentile
+from seqsearch.distribution.rank_test import rank_test
 from seqsearch.distribution.shared_seeds import paired_difference
 from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.replicates import FITTED, TUNING
@@ -125,9 +125,8 @@ def _side(side: SideName, fit: Fit, tables: Tables, random: Group) -> Side:
     place, p = None, None
     if len(fitted) and len(random):
         first = float(fitted[0, 0])
-        hard, easy = (first, None) if side == "hard" else (None, first)
-        test = extremes_test(hard, easy, random.first)
-        place, p = percentile([first], random.first).orders[0], test.p_hard if side == "hard" else test.p_easy
+        place = percentile([first], random.first).orders[0]
+        p = rank_test([first], random.first, "harder" if side == "hard" else "easier").p
     return Side(
         side, fitted, again, objective, float(np.mean([c.predicted for c in own])) if own else float("nan"),
         float(np.mean(chosen_at)) if chosen_at else float("nan"), _difference(fitted, again),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from seqsearch.distribution.interval import AGREE, Float64, accuracies
+from seqsearch.distribution.rank_test import fewest_random, p_value
 
 LEVEL = 0.05
 OPPOSITE_LEVEL = 0.01
@@ -66,7 +68,7 @@ def extremes_test(hard: float | None, easy: float | None, random: ArrayLike, lev
         raise ValueError("a test of extremes needs a hard or an easy order")
     p_hard, p_easy, p_hard_above, p_easy_below = _below(x, hard), _above(x, easy), _above(x, hard), _below(x, easy)
     verdicts, opposite = _hochberg(p_hard, p_easy, level), _hochberg(p_hard_above, p_easy_below, OPPOSITE_LEVEL)
-    together, alone = _fewest(level), _fewest(level / len(given))
+    together, alone = fewest_random(1, level), fewest_random(1, level / len(given))
     return ExtremesTest(
         p_hard, p_easy, p_hard_above, p_easy_below, _count(p_hard, len(x)), _count(p_easy, len(x)), len(x),
         *verdicts, *opposite, needed=max(0, together - len(x)), needed_alone=max(0, alone - len(x)),
@@ -90,11 +92,11 @@ def adjusted(test: ExtremesTest, p: Ends, level: float = LEVEL) -> ExtremesTest:
 
 
 def _below(x: Float64, a: float | None) -> float:
-    return math.nan if a is None else (1 + int((x <= a + AGREE).sum())) / (len(x) + 1)
+    return math.nan if a is None else p_value(np.array([a]), x)
 
 
 def _above(x: Float64, a: float | None) -> float:
-    return math.nan if a is None else (1 + int((x >= a - AGREE).sum())) / (len(x) + 1)
+    return math.nan if a is None else p_value(np.array([-a]), -x)
 
 
 def _count(p: float, L: int) -> int:
@@ -106,8 +108,3 @@ def _hochberg(p: float, q: float, level: float) -> tuple[bool, bool]:
     made = [x for x in (p, q) if not math.isnan(x)]
     bound = level if max(made) <= level * (1 + AGREE) else level / len(made)
     return p <= bound * (1 + AGREE), q <= bound * (1 + AGREE)
-
-
-def _fewest(level: float) -> int:
-    """Random orders after which 1 / (L + 1) is at most ``level``."""
-    return math.ceil(1 / level - 1e-9) - 1
