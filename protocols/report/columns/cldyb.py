@@ -22,6 +22,35 @@ RANDOM = ("random", "rand.")
 """As in a page, and as in a terminal."""
 REWARD = Scale("accuracy", "any")
 
+JOINT = (
+    Column(
+        ("Joint, found", "Joint, random"),
+        "Acc of joint training: the method learns all classes of a sequence at once, with the same seeds",
+        "mean over tasks of its accuracy, as Acc",
+        PERCENT,
+        UP,
+        f"{OURS}, docs/cldyb.md",
+    ),
+    Column(
+        ("Gap, found", "Gap, random"),
+        "gap to joint training",
+        "Acc of joint training - Acc",
+        POINTS,
+        DOWN,
+        f"{OURS}, docs/cldyb.md",
+    ),
+    Column(
+        ("Gap larger by [95 %]",),
+        "how much larger the gap is on found than on random sequences",
+        "gap found - gap random",
+        POINTS,
+        "higher: harder to learn continually",
+        DROP,
+        "the same as the relative drop",
+    ),
+)
+"""Of joint training, in the tables of `score` as well."""
+
 SECTION = Section(
     rows=("Method", "Search", "Task"),
     columns=(
@@ -54,14 +83,7 @@ SECTION = Section(
         Column(("Drop",), "the relative drop on the sequences that were searched with the method, not those held out",
                "(Acc random - Acc searched) / Acc random", SHARE, "lower is better; higher: harder sequences", DROP,
                below=("searched",)),
-        Column(("Joint, found", "Joint, random"),
-               "Acc of joint training: the method learns all classes of a sequence at once, with the same seeds",
-               "mean over tasks of its accuracy, as Acc", PERCENT, UP, f"{OURS}, docs/cldyb.md"),
-        Column(("Gap, found", "Gap, random"), "gap to joint training", "Acc of joint training - Acc", POINTS, DOWN,
-               f"{OURS}, docs/cldyb.md"),
-        Column(("Gap larger by [95 %]",), "how much larger the gap is on found than on random sequences",
-               "gap found - gap random", POINTS, "higher: harder to learn continually", DROP,
-               "the same as the relative drop"),
+        *JOINT,
         Column(("Size",), "what a method keeps beyond the backbone",
                "bytes of parameters, statistics and exemplars / 10^6 at the end, mean over trainings on found sequences (with "
                "--tasks 1, and without a search, on random ones)", Scale("MB", "from 0"), DOWN,

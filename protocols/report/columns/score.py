@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from protocols.report.column import CLDYB, NEITHER, OURS, PERCENT, POINTS, SHARE, UP, Column, Section
+from protocols.report.columns.cldyb import JOINT
 
 ACC = "1/T sum over i <= T of a_Ti, mean over sequences and the training seeds of each"
 OWN = f"{OURS}, docs/score.md"
@@ -24,6 +25,7 @@ SECTION = Section(
                "how much lower Acc is on these found sequences than on random ones; *: harder (easier) for this "
                "method by itself, adjusted p at most 0.05",
                "(Acc random - Acc found) / Acc random", SHARE, HARDER, f"{OURS}, docs/distribution.md", DROPS),
+        *JOINT,
         Column(("bound, ...",),
                "Acc of joint training on all classes of the sequence at once, the best of three learners",
                "mean over tasks of its accuracy, as Acc", PERCENT, NEITHER, OWN),
