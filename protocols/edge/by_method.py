@@ -1,9 +1,10 @@
-"""The verdicts of several methods on the same hard and easy sequences, adjusted for the number of methods."""
+"""Verdicts of several methods on the same sequences: of their mean, and of each, adjusted for the number of methods."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -16,12 +17,24 @@ from seqsearch.distribution.rank_test import End
 
 ENDS: tuple[tuple[str, End], ...] = (("hard", "harder"), ("easy", "easier"), ("hard", "easier"), ("easy", "harder"))
 """Sequences and claims, as in `Ends`."""
+SIDES = ("hard", "easy", "random", "every")
+"""Groups of sequences that the test of the mean over methods rests on."""
 Tested = tuple[ExtremesTest | None, dict[str, Group]]
 
 
 def shared(tested: Sequence[Tested]) -> bool:
     """Whether the methods with a test have the same random sequences, so that one relabelling moves all methods together."""
     return len({groups["random"].names for test, groups in tested if test}) == 1
+
+
+def averaged(groups: Sequence[dict[str, Group]]) -> dict[str, Group]:
+    """The `SIDES` of methods that were judged on the same sequences, with the mean accuracy over the methods."""
+
+    def mean(side: str) -> Group:
+        seeds = min(g[side].accuracy.shape[1] for g in groups)
+        return replace(groups[0][side], accuracy=np.mean([g[side].accuracy[:, :seeds] for g in groups], axis=0))
+
+    return {side: mean(side) for side in SIDES}
 
 
 def adjusted_tests(tested: Sequence[Tested], planned: int | None) -> list[ExtremesTest | None]:

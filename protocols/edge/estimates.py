@@ -66,8 +66,6 @@ def _distribution(e: Estimate) -> Iterable[tuple[str, str, Interval]]:
     if e.tails:
         for name in ("lowest", "highest", "next_beyond", "share_beyond"):
             yield "random", name, Interval(getattr(e.tails, name))
-    if e.normality_p is not None:
-        yield "random", "normality_p", Interval(e.normality_p)
     counts = (
         ("sequences", e.L),
         ("crossed_sequences", e.C),

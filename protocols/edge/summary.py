@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
-from protocols.edge.by_method import adjusted_tests, shared
+from protocols.edge.by_method import SIDES, adjusted_tests, averaged, shared
 from protocols.edge.fit import Fit
 from protocols.edge.fitted import MethodFit, method_fit
 from protocols.edge.groups import Group, correlation, groups_of
@@ -101,7 +101,9 @@ class Facts:
 class EdgeSummary:
     """A run in figures. Nothing is claimed of a run that is not finished.
 
-    ``troubles`` say what was left out, and why. ``unfinished``: how far it came, rollouts judged so far, and the command that
+    ``mean`` is the mean over methods, which the headline is of; None with one method, or if they were not all judged on the same
+    sequences. ``troubles`` say what was left out, and why.
+    ``unfinished``: how far it came, rollouts judged so far, and the command that
     goes on; None if it is finished. ``at_chance``: methods that are not told from chance on random sequences, by the trainings
     that have seeds of their own.
     """
@@ -116,6 +118,7 @@ class EdgeSummary:
     facts: Facts | None = None
     unfinished: tuple[str, int, str] | None = None
     at_chance: tuple[AtChance, ...] = ()
+    mean: MethodEdge | None = None
 
     @property
     def shared(self) -> bool:
@@ -145,8 +148,31 @@ def summarise(run: Path, results: EdgeResults) -> EdgeSummary:
     methods = _adjusted([_method(data, m, *shape, fits.get(m), troubles) for m in data.methods], _planned(data))
     return EdgeSummary(
         name, estimator, plans, methods, data.stats, tuple(troubles), origin, facts=_facts(data, methods),
-        at_chance=_at_chance(data, methods),
+        at_chance=_at_chance(data, methods), mean=mean_over(methods, _planned(data)),
     )  # fmt: skip
+
+
+def mean_over(methods: Sequence[MethodEdge], planned: int | None) -> MethodEdge | None:
+    """The mean over methods: the test of its extremes, and no other figure."""
+    names = {tuple(m.groups[side].names for side in SIDES) for m in methods}
+    if len(methods) < 2 or len(names) > 1 or not all(m.test for m in methods):
+        return None
+    groups = averaged([m.groups for m in methods])
+    test = _test(groups, planned)
+    return MethodEdge(
+        method="mean",
+        groups=groups,
+        estimate=None,
+        paper=None,
+        test=test,
+        difference=None,
+        claim=_claim(test, list(groups.values())),
+        placed={},
+        rs=None,
+        correlation=None,
+        truth=None,
+        fit=None,
+    )
 
 
 def _adjusted(methods: Sequence[MethodEdge], planned: int | None) -> tuple[MethodEdge, ...]:
@@ -176,13 +202,8 @@ def _method(
 ) -> MethodEdge:
     groups = groups_of(data, method, troubles)
     random, hard, easy, every = (groups[n] for n in ("random", "hard", "easy", "every"))
-    fixed, test = (
-        random.first[: _planned(data)],
-        None,
-    )  # ranks, places and tails: what was seen decides how many the others are
-    if len(random) and (len(hard) or len(easy)):
-        low, high = (float(g.first[0]) if len(g) else None for g in (hard, easy))
-        test = extremes_test(low, high, fixed)
+    fixed = random.first[: _planned(data)]  # ranks, places and tails: what was seen decides how many the others are
+    test = _test(groups, _planned(data))
     usual, paper = _estimates(groups, S_mean) if len(random) >= 2 else (None, None)
     if usual:
         usual = replace(usual, tails=tails(fixed))
@@ -201,6 +222,15 @@ def _method(
         truth=truth_of(groups, bins) if len(every) else None,
         fit=method_fit(data, fit, random, troubles) if fit else None,
     )
+
+
+def _test(groups: dict[str, Group], planned: int | None) -> ExtremesTest | None:
+    """Of the first hard and easy sequence among the first ``planned`` random ones; None where there are none."""
+    random, hard, easy = (groups[n] for n in ("random", "hard", "easy"))
+    if not len(random) or not (len(hard) or len(easy)):
+        return None
+    low, high = (float(g.first[0]) if len(g) else None for g in (hard, easy))
+    return extremes_test(low, high, random.first[:planned])
 
 
 def _planned(data: RunResults) -> int | None:

@@ -52,6 +52,7 @@ def to_json(s: EdgeSummary) -> dict[str, Any]:
         "run": s.run, "reached": s.unfinished[0] if s.unfinished else "", "notes": words.notes(s), "stats": s.stats,
         "plans": [dataclasses.asdict(p) for p in s.plans],
         "claims": {m.method: m.claim for m in s.methods}, "estimates": estimates(s.methods),
+        "mean": {"claim": s.mean.claim, "p": _ends(s.mean.test)} if s.mean and s.mean.test else None,
         "adjusted_p": {m.method: _ends(m.adjusted) for m in s.methods if m.adjusted},
         "fits": [edge_fit.to_json(m.fit) for m in s.methods if m.fit],
     }  # fmt: skip

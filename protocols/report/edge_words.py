@@ -23,7 +23,8 @@ from seqsearch.distribution.order_test import ExtremesTest
 
 
 def headline(s: EdgeSummary) -> str:
-    """Whether a more extreme similarity gave a more extreme accuracy than random sequences have, in a sentence."""
+    """Whether a more extreme similarity gave a more extreme accuracy than random sequences have: on the mean over methods, and of
+    each method."""
     if s.unfinished:
         return f"Not finished (it stopped at: {s.unfinished[0]}): nothing is claimed yet."
     of_edge = any(p.objective in ("adjacent", "lags") and p.hard[0].direction == "hard" for p in s.plans[:1])
@@ -31,7 +32,11 @@ def headline(s: EdgeSummary) -> str:
     for m in s.methods:
         before, after = verdict(m, of_edge)
         said.setdefault(before, []).append(f"{m.method}{after}")
-    return f"On this pool {'; '.join(before.replace('METHODS', _and(names)) for before, names in said.items())}."
+    by_method = "; ".join(before.replace("METHODS", _and(names)) for before, names in said.items())
+    if s.mean is None:
+        return f"On this pool {by_method}."
+    before, after = verdict(s.mean, of_edge)
+    return f"On this pool {before.replace('METHODS', f'the mean over {len(s.methods)} methods')}{after}. By method: {by_method}."
 
 
 def verdict(m: MethodEdge, of_edge: bool) -> tuple[str, str]:
@@ -182,7 +187,7 @@ def _about(s: EdgeSummary, f: Facts) -> list[str]:
     """All notes, empty ones for those that do not hold."""
     return [
         accuracies(f), each_method(s), unequal_tasks(f), one_seed(f), no_estimate(s), *(too_few(m) for m in s.methods),
-        *(one_end(m) for m in s.methods), *(normality(m) for m in s.methods), *(same_draw(a, b) for a, b in f.same_draws),
+        *(one_end(m) for m in s.methods), *(same_draw(a, b) for a, b in f.same_draws),
         few_draws(s), until(f), looked(f), few_sequences(f), edge_fit.note(s),
     ]  # fmt: skip
 
@@ -248,17 +253,6 @@ def one_end(m: MethodEdge) -> str:
     if t is None or t.needed or not t.needed_alone or m.claim != "none":
         return ""
     return f"{m.method}: {count(t.needed_alone, 'more random sequence')} would allow a verdict on one end alone."
-
-
-def normality(m: MethodEdge) -> str:
-    """Whether accuracies look normal."""
-    p = m.estimate.normality_p if m.estimate else None
-    if p is None:
-        return ""
-    found = "do not look normal" if p < 0.05 else "may be normal"
-    return (
-        f"{m.method}: accuracies of random sequences {found} (Shapiro-Wilk p = {p_text(p)}); no figure rests on that."
-    )
 
 
 def same_draw(a: str, b: str) -> str:

@@ -13,7 +13,6 @@ from seqsearch.core.errors import UserError
 from seqsearch.distribution.interval import UNKNOWN, Float64, Interval, accuracies
 from seqsearch.distribution.mean import adjusted_mean, mean_interval
 from seqsearch.distribution.normal import normal_fit
-from seqsearch.distribution.normality import shapiro
 from seqsearch.distribution.tails import Tails, tails
 
 Estimator = Literal["random", "paper"]
@@ -21,7 +20,7 @@ Estimator = Literal["random", "paper"]
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is known of one method's accuracies; NaN (None for ``tails`` and ``normality_p``) where nothing can be said.
+    """What is known of one method's accuracies; NaN (None for ``tails``) where nothing can be said.
 
     ``mean``: over all orders and all training seeds, with its 95 % interval; conditional on the test images, the classes and
     their split into training and test. ``mean_adjusted``: the same mean with the objective S as control variate.
@@ -30,8 +29,8 @@ class Estimate:
     what its seed does to all orders alike included, from these and ``extremes`` hard and easy orders, ``R`` trainings each. The
     two squares need not sum up to sd^2: each is estimated by itself.
     ``lowest``, ``highest``: accuracy of a single training among all that were given; training noise included, so that the least
-    is likely below its order's mean. ``tails``: statements on random orders that were not drawn. ``normality_p``: Shapiro-Wilk;
-    nothing rests on it. ``L``: random orders that mean and sd rest on (3 with the paper's estimator: hard, random, easy).
+    is likely below its order's mean. ``tails``: statements on random orders that were not drawn.
+    ``L``: random orders that mean and sd rest on (3 with the paper's estimator: hard, random, easy).
     """
 
     mean: Interval
@@ -42,7 +41,6 @@ class Estimate:
     lowest: float
     highest: float
     tails: Tails | None
-    normality_p: float | None
     L: int
     C: int
     extremes: int
@@ -92,10 +90,10 @@ def estimate(
         if tables[1] is None or tables[2] is None:
             raise ValueError("the paper's estimator needs a hard, a random and an easy order")
         fit = normal_fit([tables[1][0, 0], x[0], tables[2][0, 0]], ddof=0)
-        return Estimate(Interval(fit.mu), UNKNOWN, fit.sigma, *parts, None, None, 3, *shape, estimator)
+        return Estimate(Interval(fit.mu), UNKNOWN, fit.sigma, *parts, None, 3, *shape, estimator)
     adjusted = UNKNOWN if S is None or S_mean is None else adjusted_mean(x, S, S_mean)
     sd = normal_fit(x).sigma
-    return Estimate(mean_interval(x), adjusted, sd, *parts, tails(x), shapiro(x), len(x), *shape, estimator)
+    return Estimate(mean_interval(x), adjusted, sd, *parts, tails(x), len(x), *shape, estimator)
 
 
 def training_sd(table: Float64) -> float:

@@ -81,12 +81,6 @@ def _tests(x: Float64, draws: int, seed: int) -> PValues:
     )
 
 
-def shapiro(values: ArrayLike) -> float | None:
-    """p-value of Shapiro and Wilk's test that ``[n]`` values are normal; None below `DISTINCT` distinct ones."""
-    x = finite(values, "values")
-    return float(stats.shapiro(x).pvalue) if _distinct(x) >= DISTINCT else None
-
-
 def _distinct(x: Float64) -> int:
     return 1 + int((np.diff(np.sort(x)) > AGREE).sum())
 

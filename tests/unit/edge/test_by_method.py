@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage_rows import drawn
-from protocols.edge.by_method import Tested, adjusted_tests, shared
+from protocols.edge.by_method import Tested, adjusted_tests, averaged, shared
 from protocols.edge.groups import Group
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.distribution.interval import Float64
@@ -70,6 +70,17 @@ def test_other_random_sequences_take_holm() -> None:
     [first, _] = adjusted_tests(rows, None)
     assert first is not None
     assert first.p_hard == pytest.approx(2 / 40)
+
+
+def test_the_mean_over_methods_has_the_mean_accuracy_of_every_sequence() -> None:
+    """Of the seeds that all were trained with; the planned random sequences, in their order."""
+    random = np.linspace(0.5, 0.8, 39)
+    methods = [{**judged(0.4, 0.7, x)[1], "every": group([], "every")} for x in (random, random[::-1] + 0.1)]
+    more_seeds = Group(("hard-0",), (None,), np.array([[0.3, 0.9]]))
+    mean = averaged([methods[0], {**methods[1], "hard": more_seeds}])
+    assert mean["hard"].accuracy == pytest.approx(np.array([[0.35]]))
+    assert mean["random"].first == pytest.approx(np.full(39, 0.7))
+    assert len(mean["every"]) == 0
 
 
 @pytest.mark.parametrize("correlated", [False, True])

@@ -12,7 +12,7 @@ import pytest
 
 from protocols.edge.by_method import adjusted_tests
 from protocols.edge.protocol import Edge
-from protocols.edge.summary import Facts, MethodEdge
+from protocols.edge.summary import Facts, MethodEdge, mean_over
 from protocols.report import edge_words as words
 from protocols.report.edge import to_json
 from protocols.report.edge_cells import distribution
@@ -80,6 +80,29 @@ def test_methods_with_the_same_verdict_share_a_clause(tmp_path: Path) -> None:
     assert to_json(two)["adjusted_p"]["slca"]["p_hard"] == pytest.approx(0.05)
     assert words.each_method(two) in words.notes(two)
     assert words.each_method(s) == ""
+
+
+def test_the_headline_of_several_methods_is_of_their_mean(tmp_path: Path) -> None:
+    """Ten points below the lowest for one method, as high as the highest for the other: the mean stands among the random ones."""
+    s = summary(tmp_path / "one", LOW, HIGH, spread(19))
+    [m] = s.methods
+    hard, easy = m.groups["hard"], m.groups["easy"]
+    swapped = {"hard": replace(hard, accuracy=easy.accuracy), "easy": replace(easy, accuracy=hard.accuracy)}
+    other = replace(m, method="slca", groups={**m.groups, **swapped})
+    alike, apart = (
+        replace(s, methods=(m, o), mean=mean_over((m, o), None)) for o in (replace(m, method="slca"), other)
+    )
+    assert words.headline(alike).startswith(
+        f"On this pool {BOTH}, as EDGE expects, for the mean over 2 methods (p = 0.050 and"
+    )
+    assert ". By method: " in words.headline(alike)
+    assert to_json(alike)["mean"] == {"claim": "both", "p": to_json(alike)["mean"]["p"]}
+    assert apart.mean is not None
+    assert apart.mean.claim == "none"
+    assert "can be told from random ones, for the mean over 2 methods" in words.headline(apart)
+    lost = replace(m, test=None)
+    assert mean_over((m, lost), None) is None
+    assert to_json(s)["mean"] is None
 
 
 def test_easy_minus_hard_is_of_training_noise_by_seed(tmp_path: Path) -> None:
@@ -201,16 +224,6 @@ def test_how_many_one_end_alone_takes_is_said_where_there_is_no_verdict(few: Met
     assert words.one_end(many) == "er: 9 more random sequences would allow a verdict on one end alone."
     assert words.one_end(few) == ""  # not even both ends have one
     assert words.one_end(replace(many, claim="both")) == ""
-
-
-def test_normality_is_tested_and_said(few: MethodEdge, many: MethodEdge, tmp_path: Path) -> None:
-    assert words.normality(many).startswith("er: accuracies of random sequences may be normal (Shapiro-Wilk p = 0.")
-    skewed = [0.8 - 0.3 * (i / 29) ** 8 for i in range(30)]
-    [m] = summary(tmp_path, LOW, MIDDLE, skewed).methods
-    assert words.normality(m).startswith(
-        "er: accuracies of random sequences do not look normal (Shapiro-Wilk p = <.001)"
-    )
-    assert words.normality(few) == ""
 
 
 def test_orders_of_rs_that_are_one_sequence_are_said(tmp_path: Path) -> None:
