@@ -9,6 +9,7 @@ import numpy as np
 
 from protocols.running.at_chance import AtChance, at_chance
 from seqsearch.core.types import ClassId
+from seqsearch.distribution.best import set_of_best
 from seqsearch.distribution.drop import Drop, ImageShares, drop
 from seqsearch.distribution.max_t import max_t
 from seqsearch.distribution.permutation import holm
@@ -126,6 +127,18 @@ def drop_of(pairs: Sequence[Pair]) -> Drop | None:
         return None
     found, random = (np.mean([getattr(p, side).final for p in pairs], axis=0) for side in ("found", "random"))
     return drop(found, random, image_shares(pairs))
+
+
+def best_of(methods: Sequence[str], pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """The 95 % set of the best on found sequences; empty unless several methods were judged on the same, with the same seeds."""
+    sides = [p.found for p in pairs]
+    if len(sides) < 2 or not sides[0].seeds or len({(s.sequences, s.seeds) for s in sides}) > 1:
+        return ()
+
+    def images(i: int, j: int) -> ImageShares | None:
+        return image_shares([Pair(sides[i], sides[j], sides[i].seeds)])
+
+    return tuple(methods[i] for i in set_of_best([s.final for s in sides], images))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from protocols.cldyb.cannot_differ import measured
-from protocols.cldyb.compared import Judged, Pair, Placed, chance_of, drop_of, judged, pair, placed
+from protocols.cldyb.compared import Judged, Pair, Placed, best_of, chance_of, drop_of, judged, pair, placed
 from protocols.cldyb.images import Images, images_of
 from protocols.cldyb.joint import Gap, gap_of, incomplete, joint_accuracy
 from protocols.cldyb.left_out import Searched, left_out
@@ -112,6 +112,7 @@ class Summary:
     ``same``: why nothing differs, if it does not and that is known. ``placed``: the found sequences among the random ones, with
     the test that the headline rests on. ``at_chance``: methods that do not differ from chance. ``baseline``: where random
     sequences come from. ``placebo``: rewards were shuffled. ``gap``: of the methods that were trained jointly.
+    ``best``: methods that may be the best on the found sequences (95 %); empty if that is not known.
     """
 
     run: str
@@ -134,6 +135,7 @@ class Summary:
     baseline: str = "uniform"
     placebo: bool = False
     gap: Gap | None = None
+    best: tuple[str, ...] = ()
 
     @property
     def overall(self) -> MethodSummary:
@@ -176,7 +178,7 @@ def summarise(run: Path, data: RunResults) -> Summary:
         screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
         held_out=costs.held_out if costs else None, same=measured(data), placed=where,
         at_chance=chance_of(data, pairs), baseline=search.baseline, placebo=data.setting("reward") == "shuffled",
-        gap=gap_of(data, named),
+        gap=gap_of(data, named), best=best_of(data.methods, pairs),
     )  # fmt: skip
 
 

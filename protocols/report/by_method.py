@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from protocols.cldyb.compared import Placed
-from protocols.report.text import count, percent
+from protocols.report.text import count, enumerated, percent
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.interval import AGREE
 from seqsearch.distribution.rank_test import LEVEL, fewest_random
@@ -45,3 +45,11 @@ def marks(placed: Placed | None, shown: Sequence[str], of: str = "") -> str:
 def covering(said: str, rows: Sequence[object]) -> str:
     """The note on what intervals hold over, and that of several rows each does so by itself."""
     return f"{said} {EACH}" if said and len(rows) > 1 else said
+
+
+def may_be_best(methods: Sequence[str], where: str) -> str:
+    """Which methods are bold; empty if none is."""
+    if not methods:
+        return ""
+    best = methods[0] if len(methods) == 1 else f"one of {enumerated(methods)}"
+    return f"Bold: the best of these methods {where} is {best} (95 %); all others are shown to be worse."

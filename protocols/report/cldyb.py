@@ -20,7 +20,7 @@ from protocols.report.page import identity, plain, write_page
 from protocols.report.provenance import sentences
 from protocols.report.tables import Cells, columns_of
 from protocols.report.tables import grid as cells
-from protocols.report.text import line, percent
+from protocols.report.text import cell, line, percent
 from protocols.running.protocol import Exported
 from protocols.running.provenance import Provenance
 from seqsearch.pools.base import Pool
@@ -66,6 +66,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
                 "mean",
                 "placed",
                 "gap",
+                "best",
                 "stats",
                 "held_out",
                 "surrogates",
@@ -146,7 +147,7 @@ def _table(summary: Summary) -> str:
     body = ""
     for i, row in enumerate(rows):
         css = ' class="mean"' if i == len(summary.methods) else ""
-        body += f"<tr{css}>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+        body += f"<tr{css}>" + "".join(f"<td>{cell(c)}</td>" for c in row) + "</tr>"
     notes = "".join(f"<li>{escape(note)}</li>" for note in words.notes(summary))
     title, figures = "Found against random sequences", f" {FIGURES}"
     if table.one_task(summary):

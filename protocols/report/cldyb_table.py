@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from protocols.cldyb.summary import MethodSummary, Summary
 from protocols.report.by_method import stars
-from protocols.report.text import megabytes, percent
+from protocols.report.text import Bold, megabytes, percent
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.interval import shows
 
@@ -52,8 +52,16 @@ def table(summary: Summary) -> tuple[list[tuple[str, str]], list[tuple[str, ...]
     rises = any(d.relative.value < 0 and shows(d.relative.value) for d in drops)
     headings += [("Relative drop", "- is a rise [95 %]" if rises else "of Acc [95 %]"), ("Size", "MB")]
     marked = [*marks(summary), ""][: len(shown)]
-    rows = [_cells(m, figures, summary.separate, mark) for m, mark in zip(shown, marked, strict=True)]
+    rows = [
+        _cells(m, figures, summary.separate, mark, m.method in best(summary))
+        for m, mark in zip(shown, marked, strict=True)
+    ]
     return headings, rows
+
+
+def best(summary: Summary) -> tuple[str, ...]:
+    """The methods whose accuracy on found sequences is bold; none if no method is worse than another."""
+    return summary.best if len(summary.best) < len(summary.methods) else ()
 
 
 def marks(summary: Summary) -> list[str]:
@@ -61,9 +69,13 @@ def marks(summary: Summary) -> list[str]:
     return stars([(m.drop, m.adjusted_p) for m in summary.methods])
 
 
-def _cells(row: MethodSummary, figures: Sequence[tuple[str, str]], separate: bool, mark: str) -> tuple[str, ...]:
+def _cells(
+    row: MethodSummary, figures: Sequence[tuple[str, str]], separate: bool, mark: str, best: bool
+) -> tuple[str, ...]:
     sides = {"found": row.found, "random": row.random}
     cells = [percent(getattr(sides[side], figure, math.nan)) for side, figure in figures]
+    if best:
+        cells[0] = Bold(cells[0])
     drop = "-" if row.drop is None else interval(row.drop, mark)
     own = [percent(row.robustness if row.robustness is not None else math.nan)] if separate else []
     if row.searched:

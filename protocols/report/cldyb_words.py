@@ -7,13 +7,13 @@ import math
 from protocols.cldyb.compared import Placed
 from protocols.cldyb.summary import Progress, Summary
 from protocols.report import cldyb_joint as joint
-from protocols.report.by_method import covering, marks
+from protocols.report.by_method import covering, marks, may_be_best
 from protocols.report.chance_words import at_chance
 from protocols.report.cldyb_baseline import THAN, as_placebo, by_searching, source
 from protocols.report.cldyb_confusion import confusion
 from protocols.report.cldyb_searches import about_searches, how_found
+from protocols.report.cldyb_table import best, one_task
 from protocols.report.cldyb_table import marks as stars_of
-from protocols.report.cldyb_table import one_task
 from protocols.report.lacking import without_interval
 from protocols.report.provenance import caveats
 from protocols.report.text import cost, count, enumerated, percent, these
@@ -131,6 +131,7 @@ def notes(summary: Summary) -> list[str]:
             [covering(covered(drops[0], _one_search_each(summary)), summary.methods), widest(drops[0])] if drops else []
         )
         about += without_interval([(m.method, m.drop) for m in summary.methods if m.drop] if summary.mean else [])
+        about.append(may_be_best(best(summary), "on found sequences"))
     said = (
         *about,
         trained_on(summary),

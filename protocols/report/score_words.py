@@ -6,16 +6,17 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from protocols.cldyb.compared import Placed
+from protocols.cldyb.summary import Side
 from protocols.evaluate.score.agreement import Agreement
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report import cldyb_joint as joint
-from protocols.report.by_method import covering, marks, stars
+from protocols.report.by_method import covering, marks, may_be_best, stars
 from protocols.report.chance_words import at_chance
 from protocols.report.cldyb_table import interval
 from protocols.report.cldyb_words import change, covered, verdict
 from protocols.report.lacking import without_interval
 from protocols.report.tables import Cells
-from protocols.report.text import cost, count, percent
+from protocols.report.text import Bold, cost, count, percent
 from seqsearch.core.text import as_clause, shown
 from seqsearch.distribution.drop import Drop
 
@@ -80,6 +81,11 @@ def notes(s: ScoreSummary) -> list[str]:
         groups = s.unseen_groups if s.unseen_drop else s.searched_groups
         searched, unseen = _stars(s)
         said += [marks(s.searched_placed, searched, " (searched)"), marks(s.unseen_placed, unseen, " (held out)")]
+        best, best_unseen = _best(s)
+        said += [
+            may_be_best(best, "on found sequences (searched)"),
+            may_be_best(best_unseen, "on found sequences (held out)"),
+        ]
         compared = [d for m in s.methods for d in (m.searched_drop, m.unseen_drop) if d]
         said.append(covering(covered(drop, max(1, groups), s.shared_first), compared))
         said += without_interval([(f"{m.method} (searched)", m.searched_drop) for m in s.methods if m.searched_drop])
@@ -132,12 +138,22 @@ def methods(s: ScoreSummary) -> Cells:
         *(h for side in kinds.values() for h in (f"bound, {side}", f"over NCM, {side}")),
     )  # fmt: skip
     found = any(m.searched or m.unseen for m in s.methods)
-    made = [_row(m, kinds, found, marked) for m, *marked in zip(s.methods, *_stars(s), strict=True)]
+    bold = _best(s)
+    made = [_row(m, kinds, found, marked, bold) for m, *marked in zip(s.methods, *_stars(s), strict=True)]
     columns = {heading: [row[i] for row in made] for i, heading in enumerate(headings)}
     there = {n: cells for n, cells in columns.items() if n == "Method" or any(c != "-" for c in cells)}
     drops = "; relative drop [95 %]" if any(name.startswith("drop (") for name in there) else ""
     lead = f"Final Acc in percent: means over sequences and the training seeds of each, test images{drops}."
     return Cells("Methods", lead, tuple(n for n in headings if n in there), tuple(zip(*there.values(), strict=True)))
+
+
+def _best(s: ScoreSummary) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The methods that are bold on sequences that were searched with each method, and on the others; none where none is worse."""
+    searched, unseen = sum(m.searched is not None for m in s.methods), sum(m.unseen is not None for m in s.methods)
+    return (
+        s.searched_best if len(s.searched_best) < searched else (),
+        s.unseen_best if len(s.unseen_best) < unseen else (),
+    )
 
 
 def _stars(s: ScoreSummary) -> tuple[list[str], list[str]]:
@@ -146,14 +162,21 @@ def _stars(s: ScoreSummary) -> tuple[list[str], list[str]]:
     return searched, stars([(m.unseen_drop, m.unseen_adjusted_p) for m in s.methods])
 
 
-def _row(m: MethodScore, kinds: Iterable[str], found: bool, marked: Sequence[str]) -> tuple[str, ...]:
+def _row(
+    m: MethodScore, kinds: Iterable[str], found: bool, marked: Sequence[str], bold: Sequence[Sequence[str]]
+) -> tuple[str, ...]:
     """All its cells; hard sequences stand among the ``found`` ones where there are such."""
     return (
-        m.method, *(percent(side.acc) if side else "-" for side in (m.searched, m.unseen)),
+        m.method, *(_on_found(side, m.method in best) for side, best in zip((m.searched, m.unseen), bold, strict=True)),
         *("-" if kind == "hard" and found else percent(_acc(m, kind)) for kind in SIDES),
         _drop(m.searched_drop, marked[0]), _drop(m.unseen_drop, marked[1]),
         *(_share(of, kind) for kind in kinds for of in (m.bound, m.over_mean)),
     )  # fmt: skip
+
+
+def _on_found(side: Side | None, best: bool) -> str:
+    acc = percent(side.acc) if side else "-"
+    return Bold(acc) if best else acc
 
 
 def _acc(m: MethodScore, kind: str) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from protocols.report.text import line
+from protocols.report.text import cell, line
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -30,7 +30,7 @@ class Cells:
     def html(self) -> str:
         """With its title as heading."""
         head = "".join(f"<th>{escape(h)}</th>" for h in self.headings)
-        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in self.rows)
+        body = "".join("<tr>" + "".join(f"<td>{cell(c)}</td>" for c in row) + "</tr>" for row in self.rows)
         return (
             f'<h2>{escape(self.title)}</h2>\n<p class="lead">{escape(self.lead)}</p>\n<div class="scroll"><table>'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"

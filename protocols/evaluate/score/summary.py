@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from protocols.cldyb.cannot_differ import SHARED
-from protocols.cldyb.compared import Pair, Placed, drop_of, pair, placed
+from protocols.cldyb.compared import Pair, Placed, best_of, drop_of, pair, placed
 from protocols.cldyb.joint import Gap, gap_of, incomplete
 from protocols.cldyb.summary import Side, side_of
 from protocols.evaluate.score.agreement import Agreement, agreements
@@ -84,11 +84,11 @@ class ScoreSummary:
 
     ``searched_drop``, ``unseen_drop``: of the mean over the methods that have one; ``searched_placed``, ``unseen_placed``: the
     found sequences among the random ones, with the test of the headline; ``searched_gap``, ``unseen_gap``: of the methods that
-    were trained jointly; ``searched_groups``, ``unseen_groups``: groups of methods whose sequences they speak of.
-    ``shared_first``: found and random sequences begin with one task. ``known``: rollouts that the source had, by method.
-    ``reached`` is empty of a finished run. ``same``: why found and random sequences do not differ, if all are one and the same
-    task. ``baseline``: where random sequences come from. ``at_chance``: methods that are not told from chance, by kind of
-    sequence.
+    were trained jointly; ``searched_best``, ``unseen_best``: methods that may be the best (95 %); ``searched_groups``,
+    ``unseen_groups``: groups of methods whose sequences they speak of. ``shared_first``: found and random sequences begin with
+    one task. ``known``: rollouts that the source had, by method. ``reached`` is empty of a finished run. ``same``: why found
+    and random sequences do not differ, if all are one and the same task. ``baseline``: where random sequences come from.
+    ``at_chance``: methods that are not told from chance, by kind of sequence.
     """
 
     run: str
@@ -114,6 +114,8 @@ class ScoreSummary:
     baseline: str = "uniform"
     searched_gap: Gap | None = None
     unseen_gap: Gap | None = None
+    searched_best: tuple[str, ...] = ()
+    unseen_best: tuple[str, ...] = ()
 
 
 def summarise(run: Path, data: RunResults) -> ScoreSummary:
@@ -161,6 +163,8 @@ def summarise(run: Path, data: RunResults) -> ScoreSummary:
         baseline=search.baseline,
         searched_gap=gap_of(data, named[0]),
         unseen_gap=gap_of(data, named[1]),
+        searched_best=best_of([m for m, _ in named[0]], pairs[0]),
+        unseen_best=best_of([m for m, _ in named[1]], pairs[1]),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from protocols.report import cldyb, score_words
 from protocols.report.by_method import EACH, marks, stars
 from protocols.report.cldyb_table import table
 from protocols.report.cldyb_words import notes
+from protocols.report.text import Bold, cell
 from seqsearch.distribution.drop import drop
 from seqsearch.distribution.max_t import max_t
 from tests.studies import summary_of
@@ -64,6 +66,43 @@ def test_rows_are_marked_by_the_adjusted_p(tmp_path: Path) -> None:
     printed = io.StringIO()
     Console(file=printed, width=80).print(cldyb.render(s))
     assert printed.getvalue().count("*") == 3, "two rows and the note"
+
+
+def of_seeds(folder: Path, found: dict[str, tuple[float, float, float]], apart: bool = False) -> Path:
+    """One found sequence with three training seeds, of each method where they are searched ``apart``, and three random ones."""
+    searched = [METHODS] if not apart else [(m,) for m in METHODS]
+    sought = [sequence(POOL, f"search-{i}", "searched", of, [[0, 1], [2, 3 + i]]) for i, of in enumerate(searched)]
+    drawn = [sequence(POOL, f"random-{i}", "random", METHODS, [[0, 1], [5 + i, 6 + i]]) for i in range(3)]
+    judged = [rescored(s, m, 1000 + i, final(a)) for s in sought for m in METHODS for i, a in enumerate(found[m])]
+    judged += [rescored(s, m, 1000, final(0.8 + 0.01 * i)) for i, s in enumerate(drawn) for m in METHODS]
+    return write_run(folder / "run", POOL, [*sought, *drawn], judged, list(METHODS))
+
+
+def test_methods_that_may_be_the_best_are_bold(tmp_path: Path) -> None:
+    """Seeds move all three alike: one is worse with every seed, two take turns."""
+    s = summary_of(
+        of_seeds(tmp_path, {"er": (0.50, 0.60, 0.70), "lwf": (0.41, 0.50, 0.61), "slca": (0.51, 0.59, 0.70)})
+    )
+    assert s.best == ("er", "slca")
+    assert cldyb.to_json(s)["best"] == ["er", "slca"]
+    _, rows = table(s)
+    assert [isinstance(row[1], Bold) for row in rows] == [True, False, True, False]
+    note = "Bold: the best of these methods on found sequences is one of er and slca (95 %); all others are shown to be worse."
+    assert note in notes(s)
+    printed = io.StringIO()
+    Console(file=printed, width=80, force_terminal=True, color_system="standard").print(cldyb.render(s))
+    bold = re.findall(r"\x1b\[1m *([\d.]+) *\x1b", printed.getvalue())
+    assert bold == ["60.0", "60.0"]
+    assert cell(rows[0][1]) == "<b>60.0</b>"
+
+
+def test_where_no_method_is_worse_or_each_has_sequences_of_its_own_none_is_bold(tmp_path: Path) -> None:
+    equal = dict.fromkeys(METHODS, (0.5, 0.6, 0.7))
+    for name, apart in (("shared", False), ("apart", True)):
+        s = summary_of(of_seeds(tmp_path / name, equal, apart))
+        assert s.best == (() if apart else METHODS)
+        assert not any(isinstance(cell, Bold) for row in table(s)[1] for cell in row)
+        assert not any("Bold" in note for note in notes(s))
 
 
 def test_with_fewer_random_sequences_than_a_verdict_needs_nothing_is_marked(tmp_path: Path) -> None:
