@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.coverage_rows import KINDS, drawn, marked
@@ -53,11 +53,13 @@ def test_of_one_method_p_is_that_of_the_rank_test(found, random, end):
 
 
 @given(SIDES)
+@example(([[0.0, 0.0], [0.0, 1 / 6]], [[0.0, 0.0, 0.0], [0.0, 0.0, 1 / 6]]))  # one without spread has p = 1
 def test_adjusted_p_is_never_below_the_raw_one_and_grows_as_methods_are_less_extreme(sides):
     found, random = map(np.array, sides)
     raw, adjusted = [rank_test(f, r).p for f, r in zip(found, random, strict=True)], max_t(found, random)
     values = np.concatenate([found, random], axis=1)
-    t = (random.mean(axis=1) - found.mean(axis=1)) / np.maximum(values.std(axis=1), 1e-12)
+    spread = values.std(axis=1)
+    t = np.where(spread > 1e-12, (random.mean(axis=1) - found.mean(axis=1)) / np.maximum(spread, 1e-12), -np.inf)
     assert all(a >= p - 1e-12 for a, p in zip(adjusted, raw, strict=True))
     assert all(adjusted[i] <= adjusted[j] + 1e-12 for i in range(len(t)) for j in range(len(t)) if t[i] > t[j] + 1e-6)
 
