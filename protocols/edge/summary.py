@@ -101,7 +101,7 @@ class Facts:
 class EdgeSummary:
     """A run in figures. Nothing is claimed of a run that is not finished.
 
-    ``mean`` is the mean over methods, which the headline is of; None with one method, or if they were not all judged on the same
+    ``mean`` is the mean over methods, on which the headline is; None with one method, or if they were not all judged on the same
     sequences. ``troubles`` say what was left out, and why.
     ``unfinished``: how far it came, rollouts judged so far, and the command that
     goes on; None if it is finished. ``at_chance``: methods that are not told from chance on random sequences, by the trainings
@@ -159,6 +159,9 @@ def mean_over(methods: Sequence[MethodEdge], planned: int | None) -> MethodEdge 
         return None
     groups = averaged([m.groups for m in methods])
     test = _test(groups, planned)
+    claim = _claim(test, list(groups.values()))
+    if claim == "constant" and any(m.claim != "constant" for m in methods):
+        claim = "none"
     return MethodEdge(
         method="mean",
         groups=groups,
@@ -166,7 +169,7 @@ def mean_over(methods: Sequence[MethodEdge], planned: int | None) -> MethodEdge 
         paper=None,
         test=test,
         difference=None,
-        claim=_claim(test, list(groups.values())),
+        claim=claim,
         placed={},
         rs=None,
         correlation=None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from protocols.cldyb.compared import Placed
-from protocols.report.text import count, enumerated, percent
+from protocols.report.text import count, percent
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.interval import AGREE
 from seqsearch.distribution.rank_test import LEVEL, fewest_random
@@ -51,5 +51,8 @@ def may_be_best(methods: Sequence[str], where: str) -> str:
     """Which methods are bold; empty if none is."""
     if not methods:
         return ""
-    best = methods[0] if len(methods) == 1 else f"one of {enumerated(methods)}"
-    return f"Bold: the best of these methods {where} is {best} (95 %); all others are shown to be worse."
+    best = methods[0] if len(methods) == 1 else f"{', '.join(methods[:-1])} or {methods[-1]}"
+    return (
+        f"Bold: of the methods compared {where}, the best is {best} (95 %); the others are shown to be worse, for what the "
+        "intervals are conditional on."
+    )

@@ -131,9 +131,9 @@ def notes(summary: Summary) -> list[str]:
             [covering(covered(drops[0], _one_search_each(summary)), summary.methods), widest(drops[0])] if drops else []
         )
         about += without_interval([(m.method, m.drop) for m in summary.methods if m.drop] if summary.mean else [])
-        about.append(may_be_best(best(summary), "on found sequences"))
     said = (
         *about,
+        may_be_best(best(summary), "on found sequences"),
         trained_on(summary),
         *summary.troubles,
         *at_chance(summary.at_chance),

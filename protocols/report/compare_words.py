@@ -202,11 +202,11 @@ def _change(e: Estimate) -> str:
 def _conditional(estimates: list[Estimate]) -> str:
     """What the intervals are over, and conditional on."""
     fixed = {e.fixed for e in estimates} - {0}
-    few = " or ".join(("one", "two")[n - 1] for n in sorted(fixed))
+    few = " or ".join(("one", "two")[n - 1] if n < FEWEST_OVER else f"{n} of one accuracy" for n in sorted(fixed))
     images = any(e.these_images for e in estimates)
     seeds = {e.seeds for e in estimates if e.these_trainings}
     given = ["the first task and the split of the images"]
     given += [f"the found sequence where a run has {few} (another search may find another)"] * bool(fixed)
-    given += [f"the training seeds where there are fewer than {FEWEST_OVER}"] * bool(seeds)
+    given += [f"the training seeds where sequences share fewer than {FEWEST_OVER}"] * bool(seeds)
     given += ["the test images where it is not known which were right"] * images
     return f"95 % intervals are over sequences, training seeds and test images; conditional on {', on '.join(given)}."

@@ -23,20 +23,28 @@ from seqsearch.distribution.order_test import ExtremesTest
 
 
 def headline(s: EdgeSummary) -> str:
-    """Whether a more extreme similarity gave a more extreme accuracy than random sequences have: on the mean over methods, and of
-    each method."""
+    """Whether a more extreme similarity gave a more extreme accuracy than random sequences have: one test, of several methods on
+    their mean."""
     if s.unfinished:
         return f"Not finished (it stopped at: {s.unfinished[0]}): nothing is claimed yet."
-    of_edge = any(p.objective in ("adjacent", "lags") and p.hard[0].direction == "hard" for p in s.plans[:1])
+    if s.mean is None:
+        return f"On this pool {by_method(s)}."
+    before, after = verdict(s.mean, of_edge(s))
+    return f"On this pool {before.replace('METHODS', f'the mean over {len(s.methods)} methods')}{after}."
+
+
+def by_method(s: EdgeSummary) -> str:
+    """The verdict of each method, methods with the same one together."""
     said: dict[str, list[str]] = {}
     for m in s.methods:
-        before, after = verdict(m, of_edge)
+        before, after = verdict(m, of_edge(s))
         said.setdefault(before, []).append(f"{m.method}{after}")
-    by_method = "; ".join(before.replace("METHODS", _and(names)) for before, names in said.items())
-    if s.mean is None:
-        return f"On this pool {by_method}."
-    before, after = verdict(s.mean, of_edge)
-    return f"On this pool {before.replace('METHODS', f'the mean over {len(s.methods)} methods')}{after}. By method: {by_method}."
+    return "; ".join(before.replace("METHODS", _and(names)) for before, names in said.items())
+
+
+def of_edge(s: EdgeSummary) -> bool:
+    """Whether EDGE expects the hard sequence below the easy one."""
+    return any(p.objective in ("adjacent", "lags") and p.hard[0].direction == "hard" for p in s.plans[:1])
 
 
 def verdict(m: MethodEdge, of_edge: bool) -> tuple[str, str]:
@@ -45,7 +53,8 @@ def verdict(m: MethodEdge, of_edge: bool) -> tuple[str, str]:
     ``of_edge``: EDGE expects the hard sequence below the easy one.
     """
     if m.claim == "constant":
-        return f"every sequence trained ({trained(m)} of them) scores the same for METHODS", ""
+        number = "" if m.method == "mean" else f" ({trained(m)} of them)"
+        return f"every sequence trained{number} scores the same for METHODS", ""
     t, p_is = m.adjusted or m.test, "adjusted p" if m.adjusted else "p"
     if t is None:
         return "hard and easy sequences were not judged among random ones for METHODS", ""
@@ -103,7 +112,8 @@ def ends(t: ExtremesTest, of_edge: bool, sides: Sequence[str] = ("hard", "easy")
 
 def findings(s: EdgeSummary) -> list[str]:
     """What the data say of each method: where the extremes stand among random sequences, and correlation with S."""
-    return [f"{m.method}: {line}" for m in s.methods for line in _finding(m)]
+    each = [f"{m.method}: {line}" for m in s.methods for line in _finding(m)]
+    return [f"By method: {by_method(s)}.", *each] if s.mean else each
 
 
 def _finding(m: MethodEdge) -> list[str]:
@@ -186,8 +196,8 @@ def notes(s: EdgeSummary) -> list[str]:
 def _about(s: EdgeSummary, f: Facts) -> list[str]:
     """All notes, empty ones for those that do not hold."""
     return [
-        accuracies(f), each_method(s), unequal_tasks(f), one_seed(f), no_estimate(s), *(too_few(m) for m in s.methods),
-        *(one_end(m) for m in s.methods), *(same_draw(a, b) for a, b in f.same_draws),
+        accuracies(f), each_method(s), no_mean(s), unequal_tasks(f), one_seed(f), no_estimate(s),
+        *(too_few(m) for m in s.methods), *(one_end(m) for m in s.methods), *(same_draw(a, b) for a, b in f.same_draws),
         few_draws(s), until(f), looked(f), few_sequences(f), edge_fit.note(s),
     ]  # fmt: skip
 
@@ -212,9 +222,16 @@ def each_method(s: EdgeSummary) -> str:
         return ""
     how = "step-down max-T" if s.shared else "Holm"
     return (
-        f"Verdicts are adjusted for the {tests} methods ({how}): where similarity says nothing of accuracy, a run has a verdict "
-        "for one or more methods with a probability of at most 6 %. The p-values by ranks above are each by itself."
+        f"Verdicts by method are adjusted for the {tests} methods ({how}): where similarity says nothing of accuracy, a run has "
+        "one for one or more methods with a probability of at most 6 %. The p-values by ranks above are each by itself."
     )
+
+
+def no_mean(s: EdgeSummary) -> str:
+    """Why the headline is not on the mean over methods."""
+    if s.mean or len(s.methods) < 2 or not all(m.test for m in s.methods):
+        return ""
+    return "No test of the mean over methods: they were not all judged on the same sequences."
 
 
 def unequal_tasks(f: Facts) -> str:

@@ -77,15 +77,15 @@ def notes(s: ScoreSummary) -> list[str]:
     if s.unseen_drop and s.searched_drop:
         claim = _claim(s.searched_drop, s.searched_placed, s.same, s.baseline)
         said.append(f"For the methods that were searched on: {as_clause(claim)}")
+    best, best_unseen = _best(s)
+    said += [
+        may_be_best(best, "on found sequences (searched)"),
+        may_be_best(best_unseen, "on found sequences (held out)"),
+    ]
     if drop := s.unseen_drop or s.searched_drop:
         groups = s.unseen_groups if s.unseen_drop else s.searched_groups
         searched, unseen = _stars(s)
         said += [marks(s.searched_placed, searched, " (searched)"), marks(s.unseen_placed, unseen, " (held out)")]
-        best, best_unseen = _best(s)
-        said += [
-            may_be_best(best, "on found sequences (searched)"),
-            may_be_best(best_unseen, "on found sequences (held out)"),
-        ]
         compared = [d for m in s.methods for d in (m.searched_drop, m.unseen_drop) if d]
         said.append(covering(covered(drop, max(1, groups), s.shared_first), compared))
         said += without_interval([(f"{m.method} (searched)", m.searched_drop) for m in s.methods if m.searched_drop])
@@ -149,7 +149,8 @@ def methods(s: ScoreSummary) -> Cells:
 
 def _best(s: ScoreSummary) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The methods that are bold on sequences that were searched with each method, and on the others; none where none is worse."""
-    searched, unseen = sum(m.searched is not None for m in s.methods), sum(m.unseen is not None for m in s.methods)
+    compared = [[m.searched_drop for m in s.methods], [m.unseen_drop for m in s.methods]]
+    searched, unseen = (sum(d is not None for d in drops) for drops in compared)
     return (
         s.searched_best if len(s.searched_best) < searched else (),
         s.unseen_best if len(s.unseen_best) < unseen else (),

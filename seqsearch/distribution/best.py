@@ -9,12 +9,11 @@ difference is `seqsearch.distribution.contrast`'s: methods are paired on sequenc
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Sequence
 
 from numpy.typing import ArrayLike
 
-from seqsearch.distribution.contrast import FEWEST_OVER, Stratum, contrast
+from seqsearch.distribution.contrast import Stratum, contrast
 from seqsearch.distribution.drop import FOUND, ImageShares
 from seqsearch.distribution.interval import finite
 
@@ -38,14 +37,9 @@ def set_of_best(
     pairs = itertools.combinations(range(len(values)), 2)
     worse = set()
     for i, j in pairs:
-        of, few = images(i, j), len(values[i]) < FEWEST_OVER
-        difference = Stratum(
-            FOUND,
-            values[i] - values[j],
-            None if of is None else of.found - of.random,
-            population=len(values[i]) if few else math.inf,
-            same_images=few,
-        )
+        of = images(i, j)
+        shares = None if of is None else of.found - of.random
+        difference = Stratum.of_found(FOUND, values[i] - values[j], shares)
         one_sided = 1 - 2 * (1 - level) / (len(values) - 1)
         sign = contrast([(1.0, difference)], None if of is None else of.classes, one_sided).interval.sign
         worse |= {j} if sign > 0 else {i} if sign < 0 else set()

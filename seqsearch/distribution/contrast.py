@@ -1,4 +1,4 @@
-"""A sum of means with signs, e.g. a difference of two, with its interval: the one rule of all that compares sets of sequences.
+"""A weighted sum of means, e.g. a difference of two, with its confidence interval.
 
 The drop from random to found sequences, the gap to joint training, the effects of explain, the difference of two runs and that of
 held-out and searched methods are calls of `contrast`. Each mean is that of a `Stratum`: sequences of one kind, trained with the
@@ -8,14 +8,15 @@ The variance is a sum of parts:
 
 - *of each stratum that is a draw* (random sequences, regroupings, searches): the variance of its sequences' means over seeds,
   divided by their number, and times the share of the population that was not drawn, if there is an end of it;
-- *training seeds*, from `FEWEST_OVER` on: the variance of the sum from seed to seed, divided by their number. Of strata that have
-  but the first Q of the R seeds it is not known how they move with the others: the variance of the sum of the rest from seed to
-  seed, times the larger of 1 / R (seeds act on the rest alone) and 1 / Q - 1 / R (seeds act on all alike);
+- *training seeds*, from `FEWEST_OVER` on: the variance of the sum from seed to seed, divided by their number. If some strata
+  have only the first Q of the R seeds, their correlation with the others is unknown. Then the part is the variance of the others'
+  sum from seed to seed, times the larger of 1 / R (seeds act on these alone) and 1 / Q - 1 / R (they act on all alike);
 - *test images*: covariances over the images of a class (`seqsearch.distribution.images`), between different sequences of a draw:
-  what images only one of them has do is in the spread of the draw.
+  the effect of images that only one sequence has is in the spread of the draw.
 
-What there are too few of is no draw: the statement is conditional on these sequences, or these trainings, and `variances` has
-no part for them. So a further sequence or seed takes no statement away.
+With fewer than `FEWEST_OVER` sequences or seeds there is no such part, and the statement is conditional on them. From three on
+the interval can be much wider. The drop and the gap report the conditional interval as well; explain, compare and leave-one-out
+do not.
 
 The interval is Banerjee's (`seqsearch.distribution.parts`): Satterthwaite's degrees of freedom give a narrower one, which holds
 too rarely where a part rests on two or three values. The part of a draw of n sequences has fewer degrees of freedom than the
@@ -65,6 +66,13 @@ class Stratum:
     same_images: bool = False
     identical: bool = False
 
+    @classmethod
+    def of_found(cls, kind: str, values: Float64, images: NDArray[np.floating] | None) -> Stratum:
+        """Sequences that searches found: a draw from `FEWEST_OVER` on, unless all have one accuracy; else all there are."""
+        few = len(values) < FEWEST_OVER
+        these = few or alike(values.mean(axis=1))
+        return cls(kind, values, images, len(values) if these else math.inf, same_images=few)
+
     @property
     def undrawn(self) -> float:
         """The share of the population that is not among them."""
@@ -81,7 +89,7 @@ class Contrast:
         variances: by part; those that it leaves out are missing, and it is conditional on these.
         shares: of the squared width of ``interval``, by part.
         lacking: what there is too little of for an interval, empty if there is one or nothing differs.
-        nothing_differs: the sum is 0 with every seed, and no stratum varies.
+        nothing_differs: the sum is 0 with every seed that all strata have, and no stratum varies with any seed.
     """
 
     interval: Interval
@@ -104,7 +112,7 @@ class Contrast:
 
 
 Terms = Sequence[tuple[float, Stratum]]
-"""Weights and strata; the weights of each side sum up to 1 or -1."""
+"""Weights and strata. For a difference the weights of each side sum up to 1 or -1; for the relative drop they are derivatives."""
 Parts = dict[tuple[str, int], Part]
 """By name, and number of the stratum."""
 
@@ -126,7 +134,7 @@ def contrast(
         family: intervals that are read together, for ``Contrast.together``.
         lacking: what the caller knows there to be too little of, for any interval.
         over_seeds: whether it shall speak of other training seeds, if there are enough.
-        limits: of the mean of a single stratum, at which its interval is cut.
+        limits: at which the interval of the mean of a single stratum is cut.
         value: what the sum is the linear approximation of; the interval is around it.
 
     Raises:
@@ -142,7 +150,7 @@ def contrast(
     parts = {} if same or lacking else parts
     if value is None:
         value = float(sum(w * s.values.mean() for w, s in terms))
-    value = 0.0 if abs(value) <= AGREE else value
+    value = 0.0 if same or abs(value) <= AGREE else value
     by_name: dict[str, float] = {}
     squares: dict[str, float] = {}
     for (name, _), (variance, degrees) in parts.items():
@@ -176,9 +184,9 @@ def _lacking(terms: Terms, classes: NDArray[np.integer] | None, parts: Parts) ->
     for _, s in terms:
         n = len(s.values)
         if s.undrawn > 0 and n < min(FEWEST, s.population):
-            return f"too few {s.kind}, {FEWEST - n} more needed"
+            return f"too few {s.kind}, {int(min(FEWEST, s.population)) - n} more needed"
         if s.undrawn > 0 and not s.identical and alike(s.values.mean(axis=1)):
-            return f"the {s.kind} score alike, so that what they differ by is not known: more of them, or test images, needed"
+            return f"the {s.kind} score alike, so that their spread is unknown: more {s.kind}, or test images, needed"
         if not s.same_images or s.images is None:
             continue
         of = np.zeros(s.images.shape[2], dtype=int) if classes is None else classes
@@ -211,7 +219,8 @@ def _interval(terms: Terms, value: float, parts: Parts, level: float, limits: Li
     """Of a single draw that of its mean, which the other parts widen; else Banerjee's."""
     (_, s), *others = terms
     if others or s.undrawn < 1 or not parts or s.identical:
-        return banerjee(value, parts.values(), level)
+        i = banerjee(value, parts.values(), level)
+        return i if others or not parts else Interval(value, max(limits[0], i.low), min(limits[1], i.high))
     rest = [part for (name, _), part in parts.items() if name != s.kind]
     shared = banerjee(value, rest, level).half_width if rest else 0.0
     return mean_interval(s.values.mean(axis=1), limits, level, shared)

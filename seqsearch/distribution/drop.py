@@ -14,14 +14,14 @@ R training seeds of the found ones. There are two statements, and the second is 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqsearch.distribution.contrast import FEWEST_OVER, IMAGES, SEEDS, Contrast, Stratum, contrast
+from seqsearch.distribution.contrast import IMAGES, SEEDS, Contrast, Stratum, contrast
 from seqsearch.distribution.interval import Float64, Interval, finite
-from seqsearch.distribution.parts import alike, extreme
+from seqsearch.distribution.parts import extreme
 
 FOUND, RANDOM = "found sequences", "random sequences"
 PARTS = (FOUND, RANDOM, SEEDS, IMAGES)
@@ -103,6 +103,8 @@ def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None,
     if mean_r > 0:
         relative, derivatives = 1 - mean_f / mean_r, (mean_f / mean_r**2, -1 / mean_r)  # delta method
     absolute = statement(f, r, images, (1.0, -1.0), level, lacking)
+    if absolute.nothing_differs and mean_r > 0:
+        relative = 0.0
     general = statement(f, r, images, derivatives, level, lacking, relative)
     conditional = statement(f, r, images, derivatives, level, lacking, relative, conditional=True)
     return Drop(
@@ -142,9 +144,8 @@ def statement(
     if r.shape[1] > f.shape[1]:
         raise ValueError(f"random {r.shape} must have the training seeds of found {f.shape}, or the first of them")
     of_random, of_found, classes = (images.random, images.found, images.classes) if images else (None, None, None)
-    these = conditional or len(f) < FEWEST_OVER or alike(f.mean(axis=1))
-    population = len(f) if these else math.inf
-    same_images = len(f) < FEWEST_OVER and not lacking
-    random, found = Stratum(RANDOM, r, of_random), Stratum(FOUND, f, of_found, population, same_images)
-    terms = [(weights[0], random), (weights[1], found)]
+    found = Stratum.of_found(FOUND, f, of_found)
+    if conditional:
+        found = replace(found, population=len(f))
+    terms = [(weights[0], Stratum(RANDOM, r, of_random)), (weights[1], found)]
     return contrast(terms, classes, level, lacking=lacking, over_seeds=not conditional, value=value)

@@ -13,12 +13,12 @@ The methods are those studied, no sample of methods: nothing is said of others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqsearch.distribution.contrast import FEWEST_OVER, Stratum, contrast
+from seqsearch.distribution.contrast import Stratum, contrast
 from seqsearch.distribution.interval import Interval, finite
 
 FEWEST = 3
@@ -33,8 +33,8 @@ class HeldOut:
     Attributes:
         difference: bounds are NaN where there are none, and ``lacking`` says why.
         by_method: ``[M]`` differences of single methods. How hard the sequences are does not cancel in them.
-        parts: what the interval is over: of ``searches``, ``training seeds`` and ``test images`` those that vary here; it is
-            conditional on the others.
+        parts: what the interval is over: those of ``searches``, ``training seeds`` and ``test images`` that have a part in its
+            variance; it is conditional on the others.
     """
 
     difference: Interval
@@ -67,9 +67,9 @@ def held_out(
     d_SR = each.mean(axis=1)
     images = None if image_shares is None else np.asarray(image_shares, dtype=np.float64)
     c = contrast(
-        [(1.0, Stratum(SEARCHES, d_SR, images, S if S < FEWEST_OVER else np.inf))],
+        [(1.0, replace(Stratum.of_found(SEARCHES, d_SR, images), same_images=False))],
         None if classes is None else np.asarray(classes),
         level,
     )
-    parts = tuple(c.variances)
-    return HeldOut(c.interval, tuple(each.mean(axis=(0, 2)).tolist()), S, R, parts, c.lacking)
+    lacking = c.lacking or "held-out and searched accuracies are equal with every training seed" * c.nothing_differs
+    return HeldOut(c.interval, tuple(each.mean(axis=(0, 2)).tolist()), S, R, tuple(c.variances), lacking)

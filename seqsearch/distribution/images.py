@@ -14,7 +14,7 @@ from seqsearch.distribution.parts import Part
 FEWEST_IMAGES = 5
 """Different test images that must be right, and wrong, with some seed, where sequences hold the same images: of fewer, how they
 vary is chance."""
-TOO_RARE = "are wrong, or right, of classes that have any right: more test images needed"
+TOO_RARE = "are wrong, or right, in classes with any right answer: more test images needed"
 """Of how many images there are too few, by `rarer`."""
 
 
@@ -30,7 +30,7 @@ class Sampled(Protocol):
 
 
 def image_part(terms: Sequence[tuple[float, Sampled]], classes: NDArray[np.integer], over_seeds: bool) -> Part | None:
-    """What the draw of the test images adds to the variance of a sum of means, as far as it is in the spread of no draw.
+    """What the draw of the test images adds to the variance of a sum of means: what the spread of the draws does not contain.
 
     Of sequences that are a draw, covariances of different ones count: what images do to a single one is in their spread. They are
     between different seeds, so that no noise of training is in them: U-statistics, unbiased for two images as for two hundred.

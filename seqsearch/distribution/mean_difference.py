@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqsearch.distribution.contrast import FEWEST_OVER, Stratum, contrast
+from seqsearch.distribution.contrast import Stratum, contrast
 from seqsearch.distribution.drop import ImageShares
-from seqsearch.distribution.interval import Float64, Interval, finite
+from seqsearch.distribution.interval import Interval, finite
 from seqsearch.distribution.mean import ACCURACY
 
 
@@ -39,7 +39,7 @@ class Estimate:
 def mean_accuracy(A: ArrayLike, images: ImageShares | None = None, level: float = 0.95) -> Estimate:
     """Of ``A [S, R]``: sequence by training seed; ``images.found [S, R, I]`` are its shares, ``images.random`` is empty.
 
-    Below `FEWEST_OVER` sequences it is conditional on these sequences, with fewer seeds on these trainings.
+    Below three sequences it is conditional on these sequences, with fewer seeds on these trainings.
 
     Raises:
         ValueError: another shape, missing values, or images that do not add up to the accuracies.
@@ -65,9 +65,7 @@ def mean_difference(
 
 
 def _side(A: ArrayLike, images: NDArray[np.floating] | None) -> Stratum:
-    values: Float64 = finite(A, "accuracies", dimensions=(2,))
-    few = len(values) < FEWEST_OVER
-    return Stratum("sequences", values, images, len(values) if few else np.inf, same_images=few)
+    return Stratum.of_found("sequences", finite(A, "accuracies", dimensions=(2,)), images)
 
 
 def _estimate(terms: list[tuple[float, Stratum]], images: ImageShares | None, level: float) -> Estimate:
@@ -75,4 +73,5 @@ def _estimate(terms: list[tuple[float, Stratum]], images: ImageShares | None, le
     c = contrast(terms, images.classes if images else None, level, limits=ACCURACY)
     fixed = max((len(s.values) for s in sides if s.undrawn == 0), default=0)
     numbers = tuple(len(s.values) for s in sides)
-    return Estimate(c.interval, numbers, sides[0].values.shape[1], c.lacking, c.these_images, not c.over_seeds, fixed)
+    lacking = c.lacking or "nothing differs with any training seed" * c.nothing_differs
+    return Estimate(c.interval, numbers, sides[0].values.shape[1], lacking, c.these_images, not c.over_seeds, fixed)

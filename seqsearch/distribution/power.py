@@ -91,4 +91,5 @@ def half_width_of_drop(
     found = np.clip(rng.normal(accuracy, training_sd, (repeats, searches, seeds)), 0, 1)
     others = np.clip(rng.normal(accuracy, random_sd, (repeats, random, 1)), 0, 1)
     drops = (statement(f, r, None, (1.0, -1.0), 0.95) for f, r in zip(found, others, strict=True))
-    return float(np.mean([d.interval.half_width for d in drops]))
+    widths = np.array([d.interval.half_width for d in drops])
+    return float(np.nanmean(widths)) if np.isfinite(widths).any() else float("nan")

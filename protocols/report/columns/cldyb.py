@@ -54,7 +54,8 @@ JOINT = (
 SECTION = Section(
     rows=("Method", "Search", "Task"),
     columns=(
-        Column(("Acc",), "average accuracy: all tasks, after the last", "1/T sum over i <= T of a_Ti", PERCENT, UP,
+        Column(("Acc",), "average accuracy: all tasks, after the last; bold (found): this method may be the best (95 %)",
+               "1/T sum over i <= T of a_Ti", PERCENT, UP,
                f"{CLDYB}, section 5.1 (no equation)",
                below=("found", "own found", "held out", "searched", *RANDOM)),
         Column(("AR",), "average retention: what earlier tasks kept since they were learned; 0 for T = 1",

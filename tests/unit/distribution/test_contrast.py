@@ -139,3 +139,20 @@ def test_a_handful_of_errors_says_nothing():
     right[:, :, :2] = rng.random((4, 2, 2)) < 0.5
     s = Stratum("x", right.mean(2), right / 40, same_images=True)
     assert contrast([(1.0, s)], np.repeat([0, 1], 20)).lacking.startswith("fewer than 5 images")
+
+
+def test_the_mean_of_sequences_that_are_no_draw_stays_within_its_limits():
+    c = contrast([(1.0, Stratum("x", np.array([[0.9, 0.99, 0.95]]), population=1))], limits=(0.0, 1.0))
+    assert c.interval.high == 1.0
+    assert c.interval.low < 0.9
+
+
+def test_no_more_sequences_are_asked_for_than_there_are():
+    s = Stratum("regroupings", np.array([[0.5, 0.6, 0.7]]), population=2)
+    assert contrast([(1.0, s)]).lacking == "too few regroupings, 1 more needed"
+
+
+def test_searches_that_found_sequences_of_one_accuracy_are_no_draw():
+    same, apart = Stratum.of_found("x", np.array([[0.5, 0.6]] * 3), None), Stratum.of_found("x", RANDOM, None)
+    assert (same.undrawn, apart.undrawn) == (0, 1)
+    assert Stratum.of_found("x", RANDOM[:2], None).same_images

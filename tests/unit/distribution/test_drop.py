@@ -195,3 +195,10 @@ def test_images_that_are_wrong_with_every_seed_count_once():
         random = np.repeat(rng.random((4, 1, 20)) < 0.8, R, axis=1) / 20
         d = drop(found.sum(2), random.sum(2), ImageShares(found, random, np.repeat(np.arange(4), 5)))
         assert d.lacking.startswith("fewer than 5 images of the found sequences are wrong"), R
+
+
+def test_where_nothing_differs_with_the_seeds_that_both_sides_have_there_is_no_drop():
+    """Random sequences have the first seed alone; the found one varies with the others."""
+    d = drop([[0.8, 0.81, 0.82]], [[0.8]] * 19)
+    assert d.nothing_differs
+    assert (d.absolute.value, d.relative.value, d.conditional.value) == (0, 0, 0)

@@ -101,3 +101,9 @@ def test_images_that_are_not_those_of_the_accuracies_are_refused():
     a, _ = drawn(np.random.default_rng(0), 1, 3, 2)
     with pytest.raises(ValueError, match="do not add up"):
         held_out(a, np.ones((1, 2, 4)), np.array([0, 0, 1, 1]))
+
+
+def test_where_nothing_differs_that_is_the_reason():
+    h = held_out(np.full((1, 3, 3, 3), 0.7))
+    assert h.lacking == "held-out and searched accuracies are equal with every training seed"
+    assert (h.difference.value, h.parts) == (0, ())

@@ -68,7 +68,6 @@ def test_without_noise_of_training_the_images_still_vary() -> None:
     ("a", "b", "why"),
     [
         (A[:, :1], B[:, :1], "too few training seeds, 2 more needed"),
-        (np.repeat(A, 3, axis=0), B, "sequences score alike"),
         (A, A + 0.1, "nothing varies"),
     ],
 )
@@ -88,3 +87,10 @@ def test_few_wrong_images_say_nothing() -> None:
         mean_accuracy([[0.1, 0.2]], images)
     with pytest.raises(ValueError, match="share training seeds"):
         mean_difference(A, B[:, :2])
+
+
+def test_where_nothing_differs_that_is_the_reason() -> None:
+    assert mean_difference(A, A).lacking == "nothing differs with any training seed"
+    three = np.repeat(A, 3, axis=0)
+    assert mean_accuracy(three).fixed == 3, "three searches that found sequences of one accuracy"
+    assert math.isfinite(mean_accuracy(three).value.low)

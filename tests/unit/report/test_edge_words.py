@@ -76,7 +76,7 @@ def test_methods_with_the_same_verdict_share_a_clause(tmp_path: Path) -> None:
     tests = adjusted_tests([(m.test, m.groups) for m in rows], None)
     two = replace(s, methods=tuple(replace(m, adjusted=t) for m, t in zip(rows, tests, strict=True)))
     assert f"{BOTH}, as EDGE expects, for er (adjusted p = 0.050 and 0.050) and slca (adjusted p" in words.headline(two)
-    assert words.each_method(two).startswith("Verdicts are adjusted for the 2 methods (step-down max-T)")
+    assert words.each_method(two).startswith("Verdicts by method are adjusted for the 2 methods (step-down max-T)")
     assert to_json(two)["adjusted_p"]["slca"]["p_hard"] == pytest.approx(0.05)
     assert words.each_method(two) in words.notes(two)
     assert words.each_method(s) == ""
@@ -95,13 +95,17 @@ def test_the_headline_of_several_methods_is_of_their_mean(tmp_path: Path) -> Non
     assert words.headline(alike).startswith(
         f"On this pool {BOTH}, as EDGE expects, for the mean over 2 methods (p = 0.050 and"
     )
-    assert ". By method: " in words.headline(alike)
+    assert words.findings(alike)[0].startswith(f"By method: {BOTH}, as EDGE expects, for er (p = 0.050")
     assert to_json(alike)["mean"] == {"claim": "both", "p": to_json(alike)["mean"]["p"]}
     assert apart.mean is not None
     assert apart.mean.claim == "none"
     assert "can be told from random ones, for the mean over 2 methods" in words.headline(apart)
     lost = replace(m, test=None)
     assert mean_over((m, lost), None) is None
+    without = replace(alike, mean=None)
+    assert words.no_mean(without).startswith("No test of the mean over methods")
+    assert words.no_mean(without) in words.notes(without)
+    assert not words.no_mean(alike)
     assert to_json(s)["mean"] is None
 
 
