@@ -12,7 +12,7 @@ from protocols.cli.main import main
 from tests.docs.blocks import Block, seqsearch_commands
 
 _SEARCH = "--candidates 4 --condensed 2 --clusters 2 --simulations 2 --lookahead 0"
-_GLYPHS = "classes=20,train=6,reward=3,test=3"
+GLYPHS = "classes=20,train=6,reward=3,test=3"
 SMALL: Mapping[str, str] = {
     "cldyb": f"--tasks 3 --classes-per-task 2 {_SEARCH} --score-seeds 1 --random-sequences 5",
     "edge": "--score-seeds 2",
@@ -26,8 +26,8 @@ SMALL: Mapping[str, str] = {
 }
 """What commands that train get behind what stands there, in whose place it comes: of two equal flags the last one holds."""
 IF: tuple[tuple[str, str, bool, str], ...] = (
-    ("cldyb", " --pool ", False, f"--pool glyphs:{_GLYPHS}"),
-    ("duel", " --on ", False, f"--tasks 2 --classes-per-task 2 --sequences 6 --pool glyphs:{_GLYPHS}"),
+    ("cldyb", " --pool ", False, f"--pool glyphs:{GLYPHS}"),
+    ("duel", " --on ", False, f"--tasks 2 --classes-per-task 2 --sequences 6 --pool glyphs:{GLYPHS}"),
     ("duel", " --find ", True, _SEARCH),
     ("duel", "imagenet-r", True, "--dry-run"),
     ("edge", "--orders|matrix.csv", False, "--tasks 3 --classes 9"),
@@ -133,7 +133,7 @@ def _short(word: str, instead: Mapping[str, str], with_weights: bool) -> str:
     if word.startswith("cmd:") or (with_weights and word in instead):
         return word
     if (found := re.match(r"glyphs:classes=(\d+)", word)) and int(found[1]) > 20:
-        return word.replace(f"classes={found[1]}", _GLYPHS)
+        return word.replace(f"classes={found[1]}", GLYPHS)
     return ",".join(_item(instead.get(item, item)) for item in word.split(","))
 
 
