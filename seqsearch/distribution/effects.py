@@ -135,7 +135,7 @@ def _difference(conditions: Mapping[ConditionName, Condition], upper: ConditionN
         return [*_terms(upper, a, 1.0), *_terms(lower, b, -1.0)]
     (_, first), (_, second) = *_terms(upper, a, 1.0), *_terms(lower, b, 1.0)
     images = None if first.images is None or second.images is None else first.images - second.images
-    return [(1.0, Stratum(first.kind, first.values - second.values, images))]
+    return [(1.0, Stratum.of_found(first.kind, first.values - second.values, images))]
 
 
 def _terms(name: ConditionName, c: Condition, sign: float) -> Terms:
@@ -144,7 +144,7 @@ def _terms(name: ConditionName, c: Condition, sign: float) -> Terms:
         return [(sign, Stratum(KINDS[name], c.values[0], c.images[0] if c.images else None))]
     if F >= FEWEST_OVER:
         images = None if c.images is None else np.stack([i.mean(axis=0) for i in c.images])
-        return [(sign, Stratum(KINDS["found"], np.stack([v.mean(axis=0) for v in c.values]), images))]
+        return [(sign, Stratum.of_found(KINDS["found"], np.stack([v.mean(axis=0) for v in c.values]), images))]
     populations = (1.0,) * F if name == "found" else c.populations or (math.inf,) * F
     images_of, identical = c.images or (None,) * F, c.identical or (False,) * F
     return [

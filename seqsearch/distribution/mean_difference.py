@@ -7,7 +7,7 @@ training seeds on the statement is over seeds (`seqsearch.distribution.contrast`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,7 +44,8 @@ def mean_accuracy(A: ArrayLike, images: ImageShares | None = None, level: float 
     Raises:
         ValueError: another shape, missing values, or images that do not add up to the accuracies.
     """
-    return _estimate([(1.0, _side(A, images.found if images else None))], images, level)
+    side = replace(_side(A, images.found if images else None), searched=False)  # the rule of all means
+    return _estimate([(1.0, side)], images, level)
 
 
 def mean_difference(

@@ -83,7 +83,7 @@ def test_the_drop_and_its_interval(run, images):
     image -= 2 * a * b * mean_covariance(images["searched"], images["random"])
     held = {key for side in images.values() for s in side for cell in s for key in cell}
     parts = [
-        (b**2 * np.var(found.mean(1), ddof=1) / F, 1), (a**2 * np.var(random, ddof=1) / L, min((L - 1) / 2, 1 + (L - 1) / 4)),
+        (b**2 * np.var(found.mean(1), ddof=1) / F, F - 1), (a**2 * np.var(random, ddof=1) / L, min((L - 1) / 2, 1 + (L - 1) / 4)),
         (seeds, R - 1), (max(0.0, image), len(held) - len({c for c, _ in held})),
     ]  # fmt: skip
     reach = math.sqrt(sum(v * stats.t.ppf(0.975, d) ** 2 for v, d in parts))
