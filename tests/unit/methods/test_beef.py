@@ -55,7 +55,10 @@ def test_rivals_of_a_linear_network() -> None:
         every = np.concatenate([s, e])
         gradient = softmax(x @ e.T) @ e - softmax(x @ every.T) @ every
         x = x - RATE * gradient + NOISE * torch.randn((2, 48), generator=draw).numpy()
-    look = lambda made: (made.flatten(1) @ to_slots.T, made.flatten(1) @ to_energies.T)  # noqa: E731
+
+    def look(made):
+        return made.flatten(1) @ to_slots.T, made.flatten(1) @ to_energies.T
+
     found = rivals(images, look, torch.Generator().manual_seed(7), LEVELS)
     np.testing.assert_allclose(found.flatten(1).numpy(), np.clip(x, -2, 2), rtol=1e-6, atol=1e-7)
 
