@@ -53,6 +53,5 @@ def may_be_best(methods: Sequence[str], where: str) -> str:
         return ""
     best = methods[0] if len(methods) == 1 else f"{', '.join(methods[:-1])} or {methods[-1]}"
     return (
-        f"Bold: of the methods compared {where}, the best is {best} (95 %); the others are shown to be worse, for what the "
-        "intervals are conditional on."
+        f"Bold: of the methods compared {where}, the best is {best} (95 %, for what the intervals are conditional on)."
     )

@@ -60,7 +60,7 @@ def table(summary: Summary) -> tuple[list[tuple[str, str]], list[tuple[str, ...]
 
 
 def best(summary: Summary) -> tuple[str, ...]:
-    """The methods whose accuracy on found sequences is bold; none if no method is worse than another."""
+    """The methods whose accuracy on found sequences is bold; none if any method may be the best."""
     return summary.best if len(summary.best) < len(summary.methods) else ()
 
 

@@ -148,7 +148,7 @@ def methods(s: ScoreSummary) -> Cells:
 
 
 def _best(s: ScoreSummary) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The methods that are bold on sequences that were searched with each method, and on the others; none where none is worse."""
+    """The methods that are bold on sequences that were searched with each method, and on the others; none if it may be any."""
     compared = [[m.searched_drop for m in s.methods], [m.unseen_drop for m in s.methods]]
     searched, unseen = (sum(d is not None for d in drops) for drops in compared)
     return (
