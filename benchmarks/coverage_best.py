@@ -4,7 +4,7 @@
 
 Nothing is trained: accuracies of methods on sequences of the same classes are drawn as those of found sequences are in
 `benchmarks.drawn_accuracies`, each method with effects of its own. The first method is as good as the best of the others, the
-hardest case (``holds``: it is in the set), or better by 5 points (``size``: methods in the set, ``told``: it alone). With few
+hardest case (``holds``: it is in the set), or better by 5 points (``size``: methods in the set, ``alone``: it alone). With few
 searches or seeds the truth is of these.
 """
 
@@ -52,7 +52,7 @@ def coverage(case: Case, repeats: int) -> Row:
     sizes = [once(case, BETTER, rng)[1] for _ in range(repeats)]
     return {
         "effects": name, "methods": M, "searches": F, "seeds": R, "holds": float(np.mean(equal)),
-        "size": float(np.mean(sizes)), "told": float(np.mean(np.array(sizes) == 1)),
+        "size": float(np.mean(sizes)), "alone": float(np.mean(np.array(sizes) == 1)),
     }  # fmt: skip
 
 
@@ -63,8 +63,8 @@ def print_rows(found: list[Row]) -> None:
     for M, F, R in itertools.product((3, 9), (1, 3), (1, 3)):
         own = {str(r["effects"]): r for r in found if (r["methods"], r["searches"], r["seeds"]) == (M, F, R)}
         holds, even = [100 * float(r["holds"]) for r in own.values()], own["even"]
-        told = f"{float(even['size']):.1f} | {100 * float(even['told']):.0f}"
-        print(f"| {M} | {F} | {R} | {min(holds):.1f} | {np.mean(holds):.1f} | {told} |")
+        of_even = f"{float(even['size']):.1f} | {100 * float(even['alone']):.0f}"
+        print(f"| {M} | {F} | {R} | {min(holds):.1f} | {np.mean(holds):.1f} | {of_even} |")
 
 
 def main() -> None:

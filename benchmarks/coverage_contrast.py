@@ -71,8 +71,8 @@ def main() -> None:
     print("| interval | sequences | seeds | least coverage before | now | width before | now |")
     print("|---|---|---|---|---|---|---|")
     for key in sorted({**before, **now}):
-        told = [_percent(side.get(key, {}).get(k)) for k in ("least", "width") for side in (before, now)]
-        print(f"| {' | '.join(map(str, key))} | {' | '.join(told)} |")
+        shown = [_percent(side.get(key, {}).get(k)) for k in ("least", "width") for side in (before, now)]
+        print(f"| {' | '.join(map(str, key))} | {' | '.join(shown)} |")
 
 
 def _percent(share: float | None) -> str:

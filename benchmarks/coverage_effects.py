@@ -186,7 +186,7 @@ def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
         true: dict[str, float] = {e: truth[a] - truth[b] for e, (a, b) in EFFECTS.items()}
         true |= {str(n): m for n, m in truth.items()}
         for n, c in (*found.effects.items(), *found.means.items()):
-            lacking = lacking or c.lacking
+            lacking = lacking or c.unavailable_because
             if math.isfinite(c.interval.low):
                 held[n].append(c.interval.low <= true[n] <= c.interval.high)
         said = {n: c for n, c in found.effects.items() if math.isfinite(c.interval.low)}

@@ -91,7 +91,7 @@ def _about(m: MethodEffects) -> list[str]:
         "Intervals are one by one; * marks effects that differ from 0 at a level at which all effects of a row hold together "
         "(Bonferroni).",
         *_exhausted(e),
-        *(f"No interval of {name}: {c.lacking}." for name, c in e.effects.items() if c.lacking),
+        *(f"No interval of {name}: {c.unavailable_because}." for name, c in e.effects.items() if c.unavailable_because),
         *(
             f"{name.capitalize()}: no difference between any of the sequences measured, with any seed."
             for name, c in e.effects.items()

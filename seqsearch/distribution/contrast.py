@@ -77,7 +77,7 @@ class Stratum:
         return cls(kind, values, images, len(values) if these else math.inf, same_images=few, searched=True)
 
     @property
-    def undrawn(self) -> float:
+    def not_sampled(self) -> float:
         """The share of the population that is not among them."""
         return 1 - len(self.values) / self.population
 
@@ -91,7 +91,7 @@ class Contrast:
         together: at the level at which all intervals of the family hold together (Bonferroni); the same if it is one.
         variances: by part; those that it leaves out are missing, and it is conditional on these.
         shares: of the squared width of ``interval``, by part.
-        lacking: what there is too little of for an interval, empty if there is one or nothing differs.
+        unavailable_because: what there is too little of for an interval, empty if there is one or nothing differs.
         nothing_differs: the sum is 0 with every seed that all strata have, and no stratum varies with any seed.
     """
 
@@ -100,7 +100,7 @@ class Contrast:
     level: float
     variances: dict[str, float]
     shares: dict[str, float]
-    lacking: str
+    unavailable_because: str
     nothing_differs: bool
 
     @property
@@ -126,7 +126,7 @@ def contrast(
     level: float = 0.95,
     *,
     family: int = 1,
-    lacking: str = "",
+    unavailable_because: str = "",
     over_seeds: bool = True,
     limits: Limits = DIFFERENCE,
     value: float | None = None,
@@ -135,7 +135,7 @@ def contrast(
 
     Args:
         family: intervals that are read together, for ``Contrast.together``.
-        lacking: what the caller knows there to be too little of, for any interval.
+        unavailable_because: what the caller knows there to be too little of, for any interval.
         over_seeds: whether it shall speak of other training seeds, if there are enough.
         limits: at which the interval of the mean of a single stratum is cut.
         value: what the sum is the linear approximation of; the interval is around it.
@@ -149,8 +149,8 @@ def contrast(
         finite(s.values, s.kind, dimensions=(2,))
     same = (value is None or abs(value) <= AGREE) and _nothing_differs(terms)
     parts = _parts(terms, classes, over_seeds and _seeds(terms)[1] >= FEWEST_OVER)
-    lacking = "" if same else lacking or _lacking(terms, classes, parts)
-    parts = {} if same or lacking else parts
+    unavailable_because = "" if same else unavailable_because or _unavailable(terms, classes, parts)
+    parts = {} if same or unavailable_because else parts
     if value is None:
         value = float(sum(w * s.values.mean() for w, s in terms))
     value = 0.0 if same or abs(value) <= AGREE else value
@@ -165,7 +165,7 @@ def contrast(
         level=level,
         variances=by_name,
         shares={name: s / sum(squares.values()) for name, s in squares.items()},
-        lacking=lacking,
+        unavailable_because=unavailable_because,
         nothing_differs=same,
     )
 
@@ -182,13 +182,13 @@ def _nothing_differs(terms: Terms) -> bool:
     return bool(np.abs(by_seed).max() <= AGREE) and all(alike(column) for _, s in terms for column in s.values.T)
 
 
-def _lacking(terms: Terms, classes: NDArray[np.integer] | None, parts: Parts) -> str:
+def _unavailable(terms: Terms, classes: NDArray[np.integer] | None, parts: Parts) -> str:
     """What there is too little of for any interval."""
     for _, s in terms:
         n = len(s.values)
-        if s.undrawn > 0 and n < min(FEWEST, s.population):
+        if s.not_sampled > 0 and n < min(FEWEST, s.population):
             return f"too few {s.kind}, {int(min(FEWEST, s.population)) - n} more needed"
-        if s.undrawn > 0 and not s.identical and alike(s.values.mean(axis=1)):
+        if s.not_sampled > 0 and not s.identical and alike(s.values.mean(axis=1)):
             return f"the {s.kind} score alike, so that their spread is unknown: more {s.kind}, or test images, needed"
         if not s.same_images or s.images is None:
             continue
@@ -206,9 +206,9 @@ def _parts(terms: Terms, classes: NDArray[np.integer] | None, over_seeds: bool) 
     parts: Parts = {}
     for i, (w, s) in enumerate(terms):
         n = len(s.values)
-        if s.undrawn > 0 and n > 1:
+        if s.not_sampled > 0 and n > 1:
             spread = float(s.values.mean(axis=1).var(ddof=1)) / n
-            parts[s.kind, i] = w**2 * s.undrawn * spread, n - 1 if s.searched else degrees_of(n)
+            parts[s.kind, i] = w**2 * s.not_sampled * spread, n - 1 if s.searched else degrees_of(n)
     if over_seeds:
         Q, R = _seeds(terms)
         by_seed = np.sum([w * s.values.mean(axis=0) for w, s in terms if s.values.shape[1] == R], axis=0)
@@ -221,7 +221,7 @@ def _parts(terms: Terms, classes: NDArray[np.integer] | None, over_seeds: bool) 
 def _interval(terms: Terms, value: float, parts: Parts, level: float, limits: Limits) -> Interval:
     """Of a single draw of random sequences that of its mean, which the other parts widen; else Banerjee's."""
     (_, s), *others = terms
-    if others or s.undrawn < 1 or not parts or s.identical or s.searched:
+    if others or s.not_sampled < 1 or not parts or s.identical or s.searched:
         i = banerjee(value, parts.values(), level)
         return i if others or not parts else Interval(value, max(limits[0], i.low), min(limits[1], i.high))
     rest = [part for (name, _), part in parts.items() if name != s.kind]

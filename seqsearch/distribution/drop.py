@@ -97,16 +97,18 @@ def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None,
         ValueError: shapes that do not pair, accuracies that are missing, or images that do not add up to them.
     """
     f, r = finite(found, "accuracies", dimensions=(2,)), finite(random, "accuracies", dimensions=(2,))
-    lacking = "all images of one side are right, or all are wrong: more test images needed" * (extreme(f) or extreme(r))
+    unavailable = "all images of one side are right, or all are wrong: more test images needed" * (
+        extreme(f) or extreme(r)
+    )
     mean_f, mean_r = float(f.mean()), float(r.mean())
     relative, derivatives = math.nan, (1.0, -1.0)  # nothing can be said relative to an accuracy of zero
     if mean_r > 0:
         relative, derivatives = 1 - mean_f / mean_r, (mean_f / mean_r**2, -1 / mean_r)  # delta method
-    absolute = statement(f, r, images, (1.0, -1.0), level, lacking)
+    absolute = statement(f, r, images, (1.0, -1.0), level, unavailable)
     if absolute.nothing_differs and mean_r > 0:
         relative = 0.0
-    general = statement(f, r, images, derivatives, level, lacking, relative)
-    conditional = statement(f, r, images, derivatives, level, lacking, relative, conditional=True)
+    general = statement(f, r, images, derivatives, level, unavailable, relative)
+    conditional = statement(f, r, images, derivatives, level, unavailable, relative, conditional=True)
     return Drop(
         found=mean_f,
         random=mean_r,
@@ -119,7 +121,7 @@ def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None,
         seeds=f.shape[1],
         variances=absolute.variances,
         shares=general.shares,
-        lacking=absolute.lacking,
+        lacking=absolute.unavailable_because,
         nothing_differs=absolute.nothing_differs,
     )
 
@@ -130,13 +132,13 @@ def statement(
     images: ImageShares | None,
     weights: tuple[float, float],
     level: float,
-    lacking: str = "",
+    unavailable_because: str = "",
     value: float | None = None,
     conditional: bool = False,
 ) -> Contrast:
     """The general statement on random ``r [L, Q]`` and found ``f [F, R]``, with these weights, or the conditional one.
 
-    ``lacking``, ``value``: as of `contrast`.
+    ``unavailable_because``, ``value``: as of `contrast`.
 
     Raises:
         ValueError: as `drop`.
@@ -148,4 +150,6 @@ def statement(
     if conditional:
         found = replace(found, population=len(f))
     terms = [(weights[0], Stratum(RANDOM, r, of_random)), (weights[1], found)]
-    return contrast(terms, classes, level, lacking=lacking, over_seeds=not conditional, value=value)
+    return contrast(
+        terms, classes, level, unavailable_because=unavailable_because, over_seeds=not conditional, value=value
+    )

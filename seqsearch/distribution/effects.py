@@ -98,18 +98,18 @@ def effects(
     F = len(found.values)
     if any(len(conditions[n].values) != F for n in ("regrouped", "reordered") if n in conditions):
         raise ValueError("each found sequence needs its regroupings and reorderings")
-    lacking = {n: _all_right(c) if accuracies else "" for n, c in conditions.items()}
+    unavailable = {n: _all_right(c) if accuracies else "" for n, c in conditions.items()}
     limits = ACCURACY if accuracies else DIFFERENCE
     there = {e: pair for e, pair in EFFECTS.items() if all(n in conditions for n in pair)}
     return Effects(
         means={
-            n: contrast(_terms(n, conditions[n], 1.0), classes, level, lacking=lacking[n], limits=limits)
+            n: contrast(_terms(n, conditions[n], 1.0), classes, level, unavailable_because=unavailable[n], limits=limits)
             for n in CONDITIONS if n in conditions
         },
         effects={
             e: contrast(
                 _difference(conditions, *pair), classes, level,
-                family=len(there), lacking=lacking[pair[0]] or lacking[pair[1]],
+                family=len(there), unavailable_because=unavailable[pair[0]] or unavailable[pair[1]],
             )
             for e, pair in there.items()
         },

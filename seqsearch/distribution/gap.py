@@ -78,7 +78,7 @@ def gap_difference(
         conditional=conditional.interval,
         level=level,
         variances=general.variances,
-        unavailable_because=general.lacking,
+        unavailable_because=general.unavailable_because,
         nothing_differs=general.nothing_differs,
     )
 

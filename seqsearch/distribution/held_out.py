@@ -71,5 +71,8 @@ def held_out(
         None if classes is None else np.asarray(classes),
         level,
     )
-    lacking = c.lacking or "held-out and searched accuracies are equal with every training seed" * c.nothing_differs
-    return HeldOut(c.interval, tuple(each.mean(axis=(0, 2)).tolist()), S, R, tuple(c.variances), lacking)
+    unavailable_because = (
+        c.unavailable_because
+        or "held-out and searched accuracies are equal with every training seed" * c.nothing_differs
+    )
+    return HeldOut(c.interval, tuple(each.mean(axis=(0, 2)).tolist()), S, R, tuple(c.variances), unavailable_because)

@@ -26,7 +26,7 @@ class Sampled(Protocol):
     @property
     def images(self) -> NDArray[np.floating] | None: ...
     @property
-    def undrawn(self) -> float: ...
+    def not_sampled(self) -> float: ...
 
 
 def image_part(terms: Sequence[tuple[float, Sampled]], classes: NDArray[np.integer], over_seeds: bool) -> Part | None:
@@ -56,9 +56,9 @@ def image_part(terms: Sequence[tuple[float, Sampled]], classes: NDArray[np.integ
     about = [centred(x, classes) for x in shares]
     variance = 0.0
     for i, (w, s) in enumerate(terms):
-        variance += w**2 * _own(about[i], s.undrawn, over_seeds)
+        variance += w**2 * _own(about[i], s.not_sampled, over_seeds)
         for j, (v, other) in enumerate(terms[:i]):
-            drawn = s.undrawn > 0 or other.undrawn > 0
+            drawn = s.not_sampled > 0 or other.not_sampled > 0
             variance += 2 * w * v * float(mean_products(about[i], about[j], apart=over_seeds or drawn).mean())
     return max(0.0, variance), len(classes) - len(np.unique(classes))
 
@@ -88,14 +88,14 @@ def mean_products(a: Float64, b: Float64, apart: bool) -> Float64:
     return found
 
 
-def _own(shares: Float64, undrawn: float, over_seeds: bool) -> float:
+def _own(shares: Float64, not_sampled: float, over_seeds: bool) -> float:
     """Of the mean of sequences: by all of them as far as they are all there are, by different ones as far as they are a draw."""
     n, all_pairs = len(shares), float(mean_products(shares, shares, apart=over_seeds).mean())
-    if undrawn == 0 or n == 1:
+    if not_sampled == 0 or n == 1:
         return all_pairs
     products = mean_products(shares, shares, apart=True)
     different = float((products.sum() - np.trace(products)) / (n * (n - 1)))
-    return undrawn * different + (1 - undrawn) * all_pairs
+    return not_sampled * different + (1 - not_sampled) * all_pairs
 
 
 def rarer(shares: NDArray[np.floating], classes: NDArray[np.integer]) -> float:

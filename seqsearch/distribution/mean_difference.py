@@ -72,7 +72,9 @@ def _side(A: ArrayLike, images: NDArray[np.floating] | None) -> Stratum:
 def _estimate(terms: list[tuple[float, Stratum]], images: ImageShares | None, level: float) -> Estimate:
     sides = [s for _, s in terms]
     c = contrast(terms, images.classes if images else None, level, limits=ACCURACY)
-    fixed = max((len(s.values) for s in sides if s.undrawn == 0), default=0)
+    fixed = max((len(s.values) for s in sides if s.not_sampled == 0), default=0)
     numbers = tuple(len(s.values) for s in sides)
-    lacking = c.lacking or "nothing differs with any training seed" * c.nothing_differs
-    return Estimate(c.interval, numbers, sides[0].values.shape[1], lacking, c.these_images, not c.over_seeds, fixed)
+    unavailable_because = c.unavailable_because or "nothing differs with any training seed" * c.nothing_differs
+    return Estimate(
+        c.interval, numbers, sides[0].values.shape[1], unavailable_because, c.these_images, not c.over_seeds, fixed
+    )

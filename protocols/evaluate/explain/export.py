@@ -90,5 +90,5 @@ def _of_contrast(c: Contrast) -> dict[str, Any]:
     return {
         "value": c.interval.value, "low": finite(c.interval.low), "high": finite(c.interval.high),
         "low_together": finite(c.together.low), "high_together": finite(c.together.high), "over": sorted(c.variances),
-        "lacking": c.lacking,
+        "lacking": c.unavailable_because,
     }  # fmt: skip

@@ -90,16 +90,16 @@ def test_of_a_population_only_what_was_not_drawn_varies():
 )
 def test_what_is_lacking_is_said_and_has_no_interval(values, population, lacking):
     c = contrast([(1.0, Stratum("x", np.array(values), population=population))])
-    assert c.lacking.startswith(lacking)
-    assert bool(c.lacking) == bool(lacking)
+    assert c.unavailable_because.startswith(lacking)
+    assert bool(c.unavailable_because) == bool(lacking)
     assert math.isnan(c.interval.low) == math.isnan(c.together.low) == bool(lacking)
 
 
 def test_sequences_that_are_known_to_be_identical_do_not_vary():
     values = np.array([[0.5, 0.6, 0.7]] * 3)
-    assert contrast([(1.0, Stratum("x", values))]).lacking
+    assert contrast([(1.0, Stratum("x", values))]).unavailable_because
     c = contrast([(1.0, Stratum("x", values, identical=True))])
-    assert not c.lacking
+    assert not c.unavailable_because
     assert c.variances == pytest.approx({"x": 0.0, "training seeds": 0.01 / 3})
 
 
@@ -138,7 +138,7 @@ def test_a_handful_of_errors_says_nothing():
     right = np.ones((4, 2, 40))
     right[:, :, :2] = rng.random((4, 2, 2)) < 0.5
     s = Stratum("x", right.mean(2), right / 40, same_images=True)
-    assert contrast([(1.0, s)], np.repeat([0, 1], 20)).lacking.startswith("fewer than 5 images")
+    assert contrast([(1.0, s)], np.repeat([0, 1], 20)).unavailable_because.startswith("fewer than 5 images")
 
 
 def test_the_mean_of_sequences_that_are_no_draw_stays_within_its_limits():
@@ -149,10 +149,10 @@ def test_the_mean_of_sequences_that_are_no_draw_stays_within_its_limits():
 
 def test_no_more_sequences_are_asked_for_than_there_are():
     s = Stratum("regroupings", np.array([[0.5, 0.6, 0.7]]), population=2)
-    assert contrast([(1.0, s)]).lacking == "too few regroupings, 1 more needed"
+    assert contrast([(1.0, s)]).unavailable_because == "too few regroupings, 1 more needed"
 
 
 def test_searches_that_found_sequences_of_one_accuracy_are_no_draw():
     same, apart = Stratum.of_found("x", np.array([[0.5, 0.6]] * 3), None), Stratum.of_found("x", RANDOM, None)
-    assert (same.undrawn, apart.undrawn) == (0, 1)
+    assert (same.not_sampled, apart.not_sampled) == (0, 1)
     assert Stratum.of_found("x", RANDOM[:2], None).same_images

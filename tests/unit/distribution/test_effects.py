@@ -62,6 +62,6 @@ def test_intervals_are_those_of_three_effects_together():
 
 def test_a_side_without_errors_says_nothing():
     given = {**conditions(1), "random": Condition((np.ones((5, 3)),))}
-    assert effects(given).effects["content"].lacking.startswith("all images of one side are right")
-    assert not effects(given).effects["grouping"].lacking
-    assert not effects(given, accuracies=False).effects["grouping"].lacking
+    assert effects(given).effects["content"].unavailable_because.startswith("all images of one side are right")
+    assert not effects(given).effects["grouping"].unavailable_because
+    assert not effects(given, accuracies=False).effects["grouping"].unavailable_because
