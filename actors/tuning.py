@@ -171,7 +171,7 @@ class TunedTrials:
         self._states.close()
 
 
-class _Listener(tune.Callback):  # type: ignore[misc]  # Ray ships no types: its base is Any
+class _Listener(tune.Callback):  # type: ignore[misc]  # imports of Ray are skipped, as it ships no types: the base is Any
     """Puts down what trials report; the only one who writes."""
 
     def __init__(self, runner: TunedTrials, trials: Sequence[Trial], ledger: Ledger, observe: Observe) -> None:

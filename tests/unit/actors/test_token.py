@@ -98,7 +98,7 @@ def test_a_folder_in_its_place_is_refused(token: Path) -> None:
         keep_private(create=True)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a file of somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
 def test_somebody_elses_is_refused(token: Path) -> None:
     token.parent.mkdir(mode=0o700)
     token.write_text("c" * 64)

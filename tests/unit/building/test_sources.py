@@ -83,7 +83,7 @@ def test_drawn_pools_and_own_ones_are_stored_as_png(tmp_path: Path) -> None:
             np.testing.assert_array_equal(stored, glyphs.images(rows + 8 * own, View(32)))
 
 
-@pytest.mark.skipif(sys.platform == "darwin", reason="its file names are UTF-8")
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS refuses file names that are not UTF-8")
 def test_names_that_are_no_utf8(tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path / "data") + b"/caf\xe9"
     os.makedirs(folder)
