@@ -2,8 +2,8 @@
 
     python -m benchmarks.coverage_compare [--repeats 1000] [--workers 2] [--write]
 
-No training. *Mean differences*: between the sequences of two searches, drawn as in `benchmarks.drawn_accuracies`, and the mean of
-the sequences of the first.
+No training. *Mean differences*: between the sequences of two searches, drawn as in `benchmarks.drawn_accuracies`, the mean of the
+sequences of the first, and the difference of two sets of random sequences.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ import numpy as np
 from benchmarks.coverage_distribution import FLOOR, Case, Held, Row, measured, print_rows
 from benchmarks.drawn_accuracies import EFFECTS, drawn
 from benchmarks.tools import write_rows
+from seqsearch.distribution.drop import ImageShares
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.mean_difference import mean_accuracy, mean_difference
 from seqsearch.training.device import pin_threads
 
-SEQUENCES, SEEDS = ((1, 1), (1, 3), (3, 3)), (2, 3, 5)
+SEQUENCES, RANDOM, SEEDS = ((1, 1), (1, 3), (3, 3)), ((3, 3), (5, 19), (19, 19)), (2, 3, 5)
 
 
 def mean_case(name: str, sequences: tuple[int, int], R: int) -> Case:
@@ -42,9 +43,25 @@ def mean_case(name: str, sequences: tuple[int, int], R: int) -> Case:
     return Case({"shape": name, "sequences": f"{S} and {S2}", "R": R}, once, floor=FLOOR)
 
 
+def random_case(name: str, sequences: tuple[int, int], R: int) -> Case:
+    """The difference of two sets of random sequences, drawn alike."""
+    n, m = sequences
+    effects = EFFECTS[name]
+
+    def once(rng: np.random.Generator) -> Held:
+        images = drawn(effects, 1, n + m, R, effects.drop, rng, Q=R).images
+        sides = ImageShares(images.random[:n], images.random[n:], images.classes)
+        first, second = sides.found.sum(axis=2), sides.random.sum(axis=2)
+        difference = mean_difference(first, second, sides, searched=False)
+        return {"difference of random ones": _within(difference.value, 0.0)}
+
+    return Case({"shape": name, "sequences": f"{n} and {m}", "R": R}, once, floor=FLOOR)
+
+
 def cases() -> Iterator[Case]:
     """All statements at all corners."""
     yield from (mean_case(name, s, R) for name in EFFECTS for s in SEQUENCES for R in SEEDS)
+    yield from (random_case(name, n, R) for name in EFFECTS for n in RANDOM for R in SEEDS)
 
 
 def _within(interval: Interval, true: float) -> bool | None:
@@ -84,7 +101,7 @@ def print_least(found: list[Row]) -> None:
         said = [r for r in rows if r["share"] is not None and r["said"] >= 0.05]
         least = min(said, key=lambda r: r["share"], default=None)
         shown = "nothing is said" if least is None else f"{least['share']:.1%} ({least['shape']})"
-        print(f"{what:<18}{where:<28}least {shown}")
+        print(f"{what:<28}{where:<30}least {shown}")
 
 
 if __name__ == "__main__":

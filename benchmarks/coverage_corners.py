@@ -1,10 +1,11 @@
 """One table of all corners: how often intervals hold and verdicts are false, by protocol and statement.
 
-    python -m benchmarks.coverage_corners [--all]
+    python -m benchmarks.coverage_corners [--all] [--measure REPEATS]
 
-Nothing is drawn here: the rows are of the results files of ``benchmarks.coverage*``, whose docstrings say how they are drawn. An
-interval shall hold in 93 % of draws or more, a verdict be false in 6 % or less; a corner is outside if it breaks that by more
-than two standard errors. Statements that are made in fewer than a tenth of the draws of a corner are not counted there.
+The rows are of the results files of ``benchmarks.coverage*``, whose docstrings say how they are drawn; ``--measure`` first writes
+these files anew, with so many repeats. An interval shall hold in 93 % of draws or more, a verdict be false in 6 % or less; a
+corner is outside if it breaks that by more than two standard errors. Statements that are made in fewer than a tenth of the draws
+of a corner are not counted there.
 ``--all`` lists every corner that is outside.
 """
 
@@ -13,12 +14,20 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import resource
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.tools import RESULTS
 
+MEASURED = (
+    "coverage", "coverage_paired", "coverage_selection", "coverage_compare", "coverage_mean", "coverage_runs",
+    "coverage_found", "coverage_effects", "coverage_held_out", "coverage_blocks_flips",
+)  # fmt: skip
+"""Modules whose results files are read."""
 COVERED, FALSE, OFTEN = 0.93, 0.06, 0.1
 Row = dict[str, Any]
 
@@ -108,6 +117,18 @@ def _of_online() -> Iterator[Corner]:
                 yield Corner("online", f"difference, {kind}", where, of["covered"], flips["repeats"] * of["said"])
 
 
+def measure(repeats: int) -> None:
+    """Draw all of it anew; prints the minutes of one core that each takes."""
+    total = 0.0
+    for name in MEASURED:
+        command = [sys.executable, "-m", f"benchmarks.{name}", "--repeats", str(repeats), "--write"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        minutes, total = (used.ru_utime + used.ru_stime) / 60 - total, (used.ru_utime + used.ru_stime) / 60
+        print(f"{name}: {minutes:.1f} minutes of one core", flush=True)
+    print(f"together: {total:.1f} minutes of one core, {repeats} repeats\n")
+
+
 def _where(row: Row, *keys: str) -> str:
     return ", ".join(f"{k} {row[k]}" for k in keys)
 
@@ -120,7 +141,10 @@ def _read(name: str) -> Row:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="list every corner outside its bound")
-    listed = parser.parse_args().all
+    parser.add_argument("--measure", type=int, metavar="REPEATS", help="write the results files anew first")
+    a = parser.parse_args()
+    if a.measure:
+        measure(a.measure)
     groups: dict[tuple[str, str], list[Corner]] = {}
     for corner in corners():
         groups.setdefault((corner.protocol, corner.statement), []).append(corner)
@@ -131,7 +155,7 @@ def main() -> None:
         worst = f"- | {max(shares):.1f}" if false else f"{min(shares):.1f} | -"
         outside = sum(c.outside for c in of)
         print(f"| {protocol} | {statement} | {len(of)} | {worst} | {outside} |")
-    for c in (c for of in groups.values() for c in of if listed and c.outside):
+    for c in (c for of in groups.values() for c in of if a.all and c.outside):
         print(f"{c.protocol}, {c.statement}: {100 * c.share:.1f} ({c.where})")
 
 

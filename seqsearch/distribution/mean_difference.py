@@ -49,17 +49,23 @@ def mean_accuracy(A: ArrayLike, images: ImageShares | None = None, level: float 
 
 
 def mean_difference(
-    first: ArrayLike, second: ArrayLike, images: ImageShares | None = None, level: float = 0.95
+    first: ArrayLike,
+    second: ArrayLike,
+    images: ImageShares | None = None,
+    level: float = 0.95,
+    *,
+    searched: bool = True,
 ) -> Estimate:
     """Mean of ``first [S, R]`` minus mean of ``second [S2, R]``; column r of both was trained with the same seed.
 
-    ``images.found`` are the shares of the first, ``images.random`` those of the second.
+    ``images.found`` are the shares of the first, ``images.random`` those of the second. ``searched``: searches found the
+    sequences of both; random ones count with fewer degrees of freedom.
 
     Raises:
         ValueError: another shape, missing values, different numbers of seeds, images that do not add up to the accuracies.
     """
     of_first, of_second = (images.found, images.random) if images else (None, None)
-    a, b = _side(first, of_first), _side(second, of_second)
+    a, b = (replace(_side(*side), searched=searched) for side in ((first, of_first), (second, of_second)))
     if a.values.shape[1] != b.values.shape[1]:
         raise ValueError(f"{a.values.shape} and {b.values.shape} must share training seeds")
     return _estimate([(1.0, a), (-1.0, b)], images, level)

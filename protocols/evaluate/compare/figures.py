@@ -173,7 +173,7 @@ def _minus(b: Side, a: Side, figure: str, seeds: Sequence[int]) -> Estimate:
         return without_interval(float(of_b.mean() - of_a.mean()), (len(of_b), len(of_a)), len(seeds), NO_IMAGES)
     restricted = [[_restricted(j, seeds) for j in of_figure(s.methods, figure, s.start)] for s in (b, a)]
     pairs = [Pair(x, y, tuple(seeds)) for x, y in zip(*restricted, strict=True)]
-    return mean_difference(of_b, of_a, image_shares(pairs))
+    return mean_difference(of_b, of_a, image_shares(pairs), searched=b.side != "random")
 
 
 def _restricted(j: Judged, seeds: Sequence[int]) -> Judged:

@@ -89,6 +89,16 @@ def test_few_wrong_images_say_nothing() -> None:
         mean_difference(A, B[:, :2])
 
 
+def test_random_sequences_count_with_fewer_degrees_of_freedom() -> None:
+    rng = np.random.default_rng(3)
+    first, second = rng.normal(0.6, 0.05, (5, 1)), rng.normal(0.6, 0.05, (7, 1))
+    variances = np.array([first.var(ddof=1) / 5, second.var(ddof=1) / 7])
+    for searched, degrees in ((True, (4, 6)), (False, (2, 2.5))):
+        t = stats.t.ppf(0.975, degrees)
+        width = mean_difference(first, second, searched=searched).value.half_width
+        assert width == pytest.approx(math.sqrt(np.sum(t**2 * variances)))
+
+
 def test_where_nothing_differs_that_is_the_reason() -> None:
     assert mean_difference(A, A).lacking == "nothing differs with any training seed"
     three = np.repeat(A, 3, axis=0)
