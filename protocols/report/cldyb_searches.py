@@ -84,7 +84,11 @@ def _held_out(h: HeldOut) -> list[str]:
     fixed += [these(h.seeds, "training seed")] * (SEEDS not in h.parts) + ["these test images"] * (
         IMAGES not in h.parts
     )
-    return [
+    said = (
         f"{about}: {percent(d.value)} points (95 % interval {percent(d.low)} to {percent(d.high)} over {enumerated(h.parts)}; "
         f"conditional on {enumerated(fixed)})."
-    ]
+    )
+    c = h.conditional
+    if {SEARCHES, SEEDS} & {*h.parts} and math.isfinite(c.low):
+        said += f" Conditional on these searches and trainings as well: {percent(c.low)} to {percent(c.high)}."
+    return [said]

@@ -14,6 +14,7 @@ from protocols.report.tables import Cells
 from protocols.report.text import count, percent, points
 from seqsearch.core.text import cut, shown
 from seqsearch.distribution.contrast import FEWEST_OVER
+from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.mean_difference import Estimate
 
 NAMES = {"acc": "Acc", "avg_acc": "AvgAcc", "ar": "AR", "ala": "ALA", "upcoming": "upcoming Acc"}
@@ -70,12 +71,22 @@ def changes(c: Comparison) -> Cells | None:
     for d in c.differences:
         of.setdefault((d.run, d.side), {})[d.figure] = d.estimate
     names = tuple(n for n in NAMES if n in next(iter(of.values())))
-    rows = [(f"{r}, {side}", *(_change(e[n]) for n in names), e["acc"].lacking) for (r, side), e in of.items()]
+    more_general = any(e["acc"].conditional != e["acc"].value for e in of.values())
+    rows = [
+        (
+            f"{r}, {side}",
+            *(_change(e[n].value) for n in names),
+            *([_change(e["acc"].conditional)] if more_general else []),
+            e["acc"].lacking,
+        )
+        for (r, side), e in of.items()
+    ]
     lead = (
         f"Points, mean over {count(len(c.shared), 'shared method')}, with the training seeds that both runs have. "
         f"{_conditional([e['acc'] for e in of.values()])} Each interval by itself."
     )
-    return Cells(f"Minus {c.runs[0].name}", lead, ("Run", *(NAMES[n] for n in names), ""), tuple(rows))
+    heads = ("Run", *(NAMES[n] for n in names), *(["Acc, these sequences"] if more_general else []), "")
+    return Cells(f"Minus {c.runs[0].name}", lead, heads, tuple(rows))
 
 
 def growth(c: Comparison) -> Cells | None:
@@ -193,8 +204,7 @@ def _figure(s: Side, name: str) -> str:
     return accuracy(e.value.value, e.value.half_width)
 
 
-def _change(e: Estimate) -> str:
-    i = e.value
+def _change(i: Interval) -> str:
     bounds = f" [{points(i.low)}, {points(i.high)}]" if math.isfinite(i.low) else ""
     return f"{points(i.value)}{bounds}"
 

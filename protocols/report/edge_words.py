@@ -13,7 +13,7 @@ from protocols.report.edge_cells import interval, signed
 from protocols.report.edge_truth import coefficient, p_text
 from protocols.report.mean_words import LOOKING, assumption
 from protocols.report.provenance import caveats
-from protocols.report.text import cost, count, percent
+from protocols.report.text import cost, count, enumerated, percent
 from seqsearch.core.text import shown
 from seqsearch.distribution.correlation import FEWEST
 from seqsearch.distribution.mean import needed_for_mean
@@ -39,7 +39,7 @@ def by_method(s: EdgeSummary) -> str:
     for m in s.methods:
         before, after = verdict(m, of_edge(s))
         said.setdefault(before, []).append(f"{m.method}{after}")
-    return "; ".join(before.replace("METHODS", _and(names)) for before, names in said.items())
+    return "; ".join(before.replace("METHODS", enumerated(names)) for before, names in said.items())
 
 
 def of_edge(s: EdgeSummary) -> bool:
@@ -310,7 +310,3 @@ def few_sequences(f: Facts) -> str:
         f"There are only {f.possible} sequences; the {f.drawn} random ones are drawn with replacement. --enumerate runs "
         "them all."
     )
-
-
-def _and(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -7,7 +7,7 @@ import math
 from protocols.evaluate.explain.figures import Measure
 from protocols.evaluate.explain.summary import MethodEffects, Rank, Summary
 from protocols.report.provenance import caveats
-from protocols.report.text import cost, count, percent, these
+from protocols.report.text import cost, count, enumerated, percent, these
 from seqsearch.core.text import shown
 from seqsearch.distribution.contrast import Contrast
 from seqsearch.distribution.effects import Effects
@@ -53,8 +53,8 @@ def verdict(e: Effects) -> str:
         return (
             "Whether the choice of classes, their grouping or the order of tasks makes a difference cannot be told yet"
         )
-    said = [f"harder by {_and(harder)}" if harder else "", f"easier by {_and(easier)}" if easier else ""]
-    return f"{subject} {_and([x for x in said if x])}"
+    said = [f"harder by {enumerated(harder)}" if harder else "", f"easier by {enumerated(easier)}" if easier else ""]
+    return f"{subject} {enumerated([x for x in said if x])}"
 
 
 WHICH = {
@@ -123,7 +123,15 @@ def covered(e: Effects) -> str:
         given.append(these(e.seeds, "training seed"))
     if "test images" not in names:
         given.append("these test images")
-    return f"95 % intervals of accuracy are over {_and(over)}; conditional on {_and(given)}."
+    said = f"95 % intervals of accuracy are over {enumerated(over)}; conditional on {enumerated(given)}."
+    if not e.over_searches and "training seeds" not in names:
+        return said
+    of_these = [f"{n} {bounds(c.conditional)}" for n, c in e.effects.items() if math.isfinite(c.conditional.low)]
+    return (
+        f"{said} Conditional on these found sequences and trainings as well: {enumerated(of_these)}."
+        if of_these
+        else said
+    )
 
 
 def _exhausted(e: Effects) -> list[str]:
@@ -169,7 +177,3 @@ def rank(m: MethodEffects, r: Rank) -> str:
         f"{r.p:.3f}, exact, if it were one more random sequence); with these training seeds it is harder than {low} to {high} % "
         "of all random sequences (95 %, Clopper and Pearson; its own accuracy as it is)."
     )
-
-
-def _and(parts: list[str]) -> str:
-    return ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else "".join(parts)

@@ -79,8 +79,8 @@ def these(n: int, noun: str) -> str:
 
 
 def enumerated(parts: Sequence[str]) -> str:
-    """E.g. ``one``, ``one and two``, ``one, two and three``."""
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    """E.g. ``one``, ``one and two``, ``one, two and three``; of no parts an empty string."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def highest(figures: Sequence[tuple[str, float]], what: str, where: str = "") -> str:

@@ -14,9 +14,8 @@ The variance is a sum of parts:
 - *test images*: covariances over the images of a class (`seqsearch.distribution.images`), between different sequences of a draw:
   the effect of images that only one sequence has is in the spread of the draw.
 
-With fewer than `FEWEST_OVER` sequences or seeds there is no such part, and the statement is conditional on them. From three on
-the interval can be much wider. The drop and the gap report the conditional interval as well; explain, compare and leave-one-out
-do not.
+With fewer than `FEWEST_OVER` searches or seeds there is no such part, and the statement is conditional on them. From three on the
+interval can be much wider, so that `Contrast.conditional` has the conditional one as well.
 
 The interval is Banerjee's (`seqsearch.distribution.parts`): Satterthwaite's degrees of freedom give a narrower one, which holds
 too rarely where a part rests on two or three values. The part of a draw of n random sequences has fewer degrees of freedom than
@@ -30,7 +29,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +87,7 @@ class Contrast:
 
     Attributes:
         interval: by itself, at ``level``.
+        conditional: of these searches and training seeds, by itself; the same where there is nothing more general.
         together: at the level at which all intervals of the family hold together (Bonferroni); the same if it is one.
         variances: by part; those that it leaves out are missing, and it is conditional on these.
         shares: of the squared width of ``interval``, by part.
@@ -96,6 +96,7 @@ class Contrast:
     """
 
     interval: Interval
+    conditional: Interval
     together: Interval
     level: float
     variances: dict[str, float]
@@ -127,7 +128,7 @@ def contrast(
     *,
     family: int = 1,
     unavailable_because: str = "",
-    over_seeds: bool = True,
+    given: Terms | None = None,
     limits: Limits = DIFFERENCE,
     value: float | None = None,
 ) -> Contrast:
@@ -136,7 +137,7 @@ def contrast(
     Args:
         family: intervals that are read together, for ``Contrast.together``.
         unavailable_because: what the caller knows there to be too little of, for any interval.
-        over_seeds: whether it shall speak of other training seeds, if there are enough.
+        given: the terms of the conditional interval, where they are others; else these, with searches not sampled.
         limits: at which the interval of the mean of a single stratum is cut.
         value: what the sum is the linear approximation of; the interval is around it.
 
@@ -148,23 +149,22 @@ def contrast(
     for _, s in terms:
         finite(s.values, s.kind, dimensions=(2,))
     same = (value is None or abs(value) <= AGREE) and _nothing_differs(terms)
-    parts = _parts(terms, classes, over_seeds and _seeds(terms)[1] >= FEWEST_OVER)
-    unavailable_because = "" if same else unavailable_because or _unavailable(terms, classes, parts)
-    parts = {} if same or unavailable_because else parts
+    given = given or [(w, replace(s, population=len(s.values)) if s.searched else s) for w, s in terms]
+    of_these, _ = _parts(given, classes, False, unavailable_because)
+    parts, unavailable_because = _parts(terms, classes, _seeds(terms)[1] >= FEWEST_OVER, unavailable_because)
     if value is None:
         value = float(sum(w * s.values.mean() for w, s in terms))
-    value = 0.0 if same or abs(value) <= AGREE else value
-    by_name: dict[str, float] = {}
-    squares: dict[str, float] = {}
-    for (name, _), (variance, degrees) in parts.items():
-        by_name[name] = by_name.get(name, 0.0) + variance
-        squares[name] = squares.get(name, 0.0) + variance * quantile(level, degrees) ** 2
+    if same:
+        parts, of_these, unavailable_because, value = {}, {}, "", 0.0
+    value = 0.0 if abs(value) <= AGREE else value
+    variances, shares = _by_name(parts, level)
     return Contrast(
         interval=_interval(terms, value, parts, level, limits),
+        conditional=_interval(given, value, of_these, level, limits),
         together=_interval(terms, value, parts, 1 - (1 - level) / family, limits),
         level=level,
-        variances=by_name,
-        shares={name: s / sum(squares.values()) for name, s in squares.items()},
+        variances=variances,
+        shares=shares,
         unavailable_because=unavailable_because,
         nothing_differs=same,
     )
@@ -202,7 +202,10 @@ def _unavailable(terms: Terms, classes: NDArray[np.integer] | None, parts: Parts
     return ""
 
 
-def _parts(terms: Terms, classes: NDArray[np.integer] | None, over_seeds: bool) -> Parts:
+def _parts(
+    terms: Terms, classes: NDArray[np.integer] | None, over_seeds: bool, unavailable_because: str
+) -> tuple[Parts, str]:
+    """The parts of the variance; or none, and what there is too little of."""
     parts: Parts = {}
     for i, (w, s) in enumerate(terms):
         n = len(s.values)
@@ -215,7 +218,19 @@ def _parts(terms: Terms, classes: NDArray[np.integer] | None, over_seeds: bool) 
         share = 1 / R if Q == R else max(1 / R, 1 / Q - 1 / R)
         parts[SEEDS, 0] = float(by_seed.var(ddof=1)) * share, R - 1
     of_images = image_part(terms, classes, over_seeds) if classes is not None else None
-    return parts | ({(IMAGES, 0): of_images} if of_images else {})
+    parts |= {(IMAGES, 0): of_images} if of_images else {}
+    unavailable_because = unavailable_because or _unavailable(terms, classes, parts)
+    return ({}, unavailable_because) if unavailable_because else (parts, "")
+
+
+def _by_name(parts: Parts, level: float) -> tuple[dict[str, float], dict[str, float]]:
+    """Variances by name, and their shares of the squared width of the interval."""
+    variances: dict[str, float] = {}
+    squares: dict[str, float] = {}
+    for (name, _), (variance, degrees) in parts.items():
+        variances[name] = variances.get(name, 0.0) + variance
+        squares[name] = squares.get(name, 0.0) + variance * quantile(level, degrees) ** 2
+    return variances, {name: s / sum(squares.values()) for name, s in squares.items()}
 
 
 def _interval(terms: Terms, value: float, parts: Parts, level: float, limits: Limits) -> Interval:

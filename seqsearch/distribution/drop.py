@@ -14,7 +14,7 @@ R training seeds of the found ones. There are two statements, and the second is 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,13 +108,12 @@ def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None,
     if absolute.nothing_differs and mean_r > 0:
         relative = 0.0
     general = statement(f, r, images, derivatives, level, unavailable, relative)
-    conditional = statement(f, r, images, derivatives, level, unavailable, relative, conditional=True)
     return Drop(
         found=mean_f,
         random=mean_r,
         absolute=absolute.interval,
         relative=general.interval,
-        conditional=conditional.interval,
+        conditional=general.conditional,
         level=level,
         found_sequences=len(f),
         random_sequences=len(r),
@@ -134,9 +133,8 @@ def statement(
     level: float,
     unavailable_because: str = "",
     value: float | None = None,
-    conditional: bool = False,
 ) -> Contrast:
-    """The general statement on random ``r [L, Q]`` and found ``f [F, R]``, with these weights, or the conditional one.
+    """On random ``r [L, Q]`` and found ``f [F, R]``, with these weights.
 
     ``unavailable_because``, ``value``: as of `contrast`.
 
@@ -146,10 +144,5 @@ def statement(
     if r.shape[1] > f.shape[1]:
         raise ValueError(f"random {r.shape} must have the training seeds of found {f.shape}, or the first of them")
     of_random, of_found, classes = (images.random, images.found, images.classes) if images else (None, None, None)
-    found = Stratum.of_found(FOUND, f, of_found)
-    if conditional:
-        found = replace(found, population=len(f))
-    terms = [(weights[0], Stratum(RANDOM, r, of_random)), (weights[1], found)]
-    return contrast(
-        terms, classes, level, unavailable_because=unavailable_because, over_seeds=not conditional, value=value
-    )
+    terms = [(weights[0], Stratum(RANDOM, r, of_random)), (weights[1], Stratum.of_found(FOUND, f, of_found))]
+    return contrast(terms, classes, level, unavailable_because=unavailable_because, value=value)

@@ -103,13 +103,16 @@ def effects(
     there = {e: pair for e, pair in EFFECTS.items() if all(n in conditions for n in pair)}
     return Effects(
         means={
-            n: contrast(_terms(n, conditions[n], 1.0), classes, level, unavailable_because=unavailable[n], limits=limits)
+            n: contrast(
+                _terms(n, conditions[n], 1.0), classes, level, unavailable_because=unavailable[n], limits=limits,
+                given=_terms(n, conditions[n], 1.0, over_searches=False),
+            )
             for n in CONDITIONS if n in conditions
         },
         effects={
             e: contrast(
-                _difference(conditions, *pair), classes, level,
-                family=len(there), unavailable_because=unavailable[pair[0]] or unavailable[pair[1]],
+                _difference(conditions, *pair), classes, level, family=len(there), given=_of_these(conditions, *pair),
+                unavailable_because=unavailable[pair[0]] or unavailable[pair[1]],
             )
             for e, pair in there.items()
         },
@@ -138,11 +141,17 @@ def _difference(conditions: Mapping[ConditionName, Condition], upper: ConditionN
     return [(1.0, Stratum.of_found(first.kind, first.values - second.values, images))]
 
 
-def _terms(name: ConditionName, c: Condition, sign: float) -> Terms:
+def _of_these(conditions: Mapping[ConditionName, Condition], upper: ConditionName, lower: ConditionName) -> Terms:
+    """Upper minus lower of these found sequences, of which regroupings and reorderings were drawn."""
+    sides = (upper, 1.0), (lower, -1.0)
+    return [term for name, sign in sides for term in _terms(name, conditions[name], sign, over_searches=False)]
+
+
+def _terms(name: ConditionName, c: Condition, sign: float, over_searches: bool = True) -> Terms:
     F = len(c.values)
     if name == "random":
         return [(sign, Stratum(KINDS[name], c.values[0], c.images[0] if c.images else None))]
-    if F >= FEWEST_OVER:
+    if over_searches and F >= FEWEST_OVER:
         images = None if c.images is None else np.stack([i.mean(axis=0) for i in c.images])
         return [(sign, Stratum.of_found(KINDS["found"], np.stack([v.mean(axis=0) for v in c.values]), images))]
     populations = (1.0,) * F if name == "found" else c.populations or (math.inf,) * F

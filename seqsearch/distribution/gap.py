@@ -68,14 +68,13 @@ def gap_difference(
     (f, joint_found), (r, joint_random) = _gaps(*found), _gaps(*random)
     unavailable = _unavailable(f, images)
     general = statement(f, r, images, (-1.0, 1.0), level, unavailable)
-    conditional = statement(f, r, images, (-1.0, 1.0), level, unavailable, conditional=True)
     return GapDifference(
         joint_found=joint_found,
         joint_random=joint_random,
         found=float(f.mean()),
         random=float(r.mean()),
         difference=general.interval,
-        conditional=conditional.interval,
+        conditional=general.conditional,
         level=level,
         variances=general.variances,
         unavailable_because=general.unavailable_because,

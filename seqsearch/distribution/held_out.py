@@ -32,12 +32,14 @@ class HeldOut:
 
     Attributes:
         difference: bounds are NaN where there are none, and ``lacking`` says why.
+        conditional: of these searches and training seeds; NaN likewise.
         by_method: ``[M]`` differences of single methods. How hard the sequences are does not cancel in them.
         parts: what the interval is over: those of ``searches``, ``training seeds`` and ``test images`` that have a part in its
             variance; it is conditional on the others.
     """
 
     difference: Interval
+    conditional: Interval
     by_method: tuple[float, ...]
     groups: int
     seeds: int
@@ -75,4 +77,5 @@ def held_out(
         c.unavailable_because
         or "held-out and searched accuracies are equal with every training seed" * c.nothing_differs
     )
-    return HeldOut(c.interval, tuple(each.mean(axis=(0, 2)).tolist()), S, R, tuple(c.variances), unavailable_because)
+    by_method = tuple(each.mean(axis=(0, 2)).tolist())
+    return HeldOut(c.interval, c.conditional, by_method, S, R, tuple(c.variances), unavailable_because)

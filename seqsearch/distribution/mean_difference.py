@@ -22,12 +22,14 @@ from seqsearch.distribution.mean import ACCURACY
 class Estimate:
     """A mean, or a difference of means, over ``seeds`` training seeds and ``sequences`` (of each side).
 
-    ``lacking`` says why there are no bounds, and is empty where there are. ``these_images``: the interval speaks of these test
-    images, since it is not known which of them were right, or some class has but one. ``these_trainings``: it speaks of these
-    training seeds. ``fixed``: the most sequences of a side that it is conditional on; 0 where all sides are draws.
+    ``conditional``: of these sequences, if searches found them, and of these training seeds. ``lacking`` says why there are no
+    bounds, and is empty where there are. ``these_images``: the interval speaks of these test images, since it is not known which
+    of them were right, or some class has but one. ``these_trainings``: it speaks of these training seeds. ``fixed``: the most
+    sequences of a side that it is conditional on; 0 where all sides are draws.
     """
 
     value: Interval
+    conditional: Interval
     sequences: tuple[int, ...]
     seeds: int
     lacking: str = ""
@@ -82,5 +84,12 @@ def _estimate(terms: list[tuple[float, Stratum]], images: ImageShares | None, le
     numbers = tuple(len(s.values) for s in sides)
     unavailable_because = c.unavailable_because or "nothing differs with any training seed" * c.nothing_differs
     return Estimate(
-        c.interval, numbers, sides[0].values.shape[1], unavailable_because, c.these_images, not c.over_seeds, fixed
+        c.interval,
+        c.conditional,
+        numbers,
+        sides[0].values.shape[1],
+        unavailable_because,
+        c.these_images,
+        not c.over_seeds,
+        fixed,
     )

@@ -81,7 +81,7 @@ def of_figure(methods: Sequence[Judged], figure: str, start: int) -> list[Judged
 
 
 def without_interval(value: float, sequences: tuple[int, ...], seeds: int, why: str) -> Estimate:
-    return Estimate(Interval(value), sequences, seeds, why)
+    return Estimate(Interval(value), Interval(value), sequences, seeds, why)
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,9 @@ def differences(runs: Sequence[ComparedRun], sides: Sequence[Side], troubles: li
                 )
             estimates = {f: _minus(other, first, f, seeds) for f in other.values}
             if same_sequences(runs[0], run, side):
-                estimates = {f: replace(e, value=Interval(e.value.value), lacking=SAME) for f, e in estimates.items()}
+                estimates = {
+                    f: without_interval(e.value.value, e.sequences, e.seeds, SAME) for f, e in estimates.items()
+                }
             found += [Difference(run.name, side, f, e) for f, e in estimates.items()]
     return found
 

@@ -57,6 +57,9 @@ SECTION = Section(
                "figure of the run - figure of the first", POINTS, "higher: easier than the first",
                f"{OWN}; Fig. 6 of {CLDYB}", "sequences, training seeds and test images; AvgAcc, AR and ALA have none",
                CHANGES),
+        Column(("Acc, these sequences",),
+               "the difference of Acc, with the interval conditional on these found sequences and trainings", "as Acc",
+               POINTS, "higher: easier than the first", OWN, "random sequences and test images", CHANGES),
         Column(("Acc", "AvgAcc", "ALA", "upcoming Acc"),
                "the same figures of runs that differ in their seed alone: mean over the runs, and the lowest and the highest "
                "run", "mean, min and max over studies", PERCENT, UP, OWN, table=STUDIES),

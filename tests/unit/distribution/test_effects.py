@@ -1,10 +1,14 @@
 """Effects of content, grouping and order: they add up to the drop, paired where they can be."""
 
+import math
+
 import numpy as np
 import pytest
 
 from seqsearch.distribution.drop import drop
 from seqsearch.distribution.effects import Condition, effects
+from seqsearch.distribution.parts import quantile
+from seqsearch.distribution.pivot import degrees_of
 
 
 def conditions(F: int, D: int = 4, L: int = 5, R: int = 3, seed: int = 0):
@@ -37,6 +41,22 @@ def test_few_searches_leave_the_interval_to_these_and_many_are_paired():
     assert set(few["order"].variances) == {"training seeds"}
     assert set(many["grouping"].variances) == set(many["order"].variances) == {"found sequences", "training seeds"}
     assert set(many["content"].variances) == {"random sequences", "found sequences", "training seeds"}
+
+
+@pytest.mark.parametrize("F", [1, 3])
+def test_the_conditional_interval_is_of_these_searches_and_trainings(F: int) -> None:
+    """What it holds over is which random sequences, regroupings and reorderings were drawn, and nothing else."""
+    given = conditions(F)
+    e = effects(given)
+    random, regrouped = given["random"].values[0], given["regrouped"].values
+    of_random = random.mean(axis=1).var(ddof=1) / 5 * quantile(0.95, degrees_of(5)) ** 2
+    share = quantile(0.95, degrees_of(4)) ** 2 * (1 - 4 / 50) / F**2
+    of_regrouped = sum(v.mean(axis=1).var(ddof=1) / 4 * share for v in regrouped)
+    content = e.effects["content"]
+    assert content.conditional.value == content.interval.value
+    assert content.conditional.half_width == pytest.approx(math.sqrt(of_random + of_regrouped))
+    assert e.effects["grouping"].conditional.half_width == pytest.approx(math.sqrt(of_regrouped))
+    assert math.isnan(e.effects["order"].conditional.low), "all reorderings were run: nothing varies"
 
 
 def test_what_searches_share_does_not_widen_paired_effects():

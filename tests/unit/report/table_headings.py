@@ -74,7 +74,7 @@ class Source:
                 return {str(value)}
             case ast.JoinedStr(values=values):
                 return {_joined(values)}
-            case ast.Tuple(elts=elements) | ast.List(elts=elements) if elements:
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return set().union(*(one(e) for e in elements))
             case ast.Starred(value=value) | ast.Subscript(value=value):
                 return of(value)

@@ -1,0 +1,48 @@
+"""Intervals over seeds and searches have the narrower conditional one beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from protocols.evaluate.compare.comparison import compare
+from protocols.report import explain_words
+from protocols.report.compare_words import changes
+from seqsearch.distribution.effects import Condition, effects
+from seqsearch.distribution.mean_difference import mean_difference
+from tests.unit.evaluate.test_compare_runs import make
+
+
+def explained(searches: int, seeds: int) -> str:
+    rng = np.random.default_rng(searches)
+
+    def draw(n: int, mean: float, parts: int) -> Condition:
+        return Condition(tuple(mean + 0.02 * rng.normal(size=(n, seeds)) for _ in range(parts)))
+
+    conditions = {"random": draw(5, 0.7, 1), "regrouped": draw(4, 0.6, searches), "found": draw(1, 0.5, searches)}
+    return explain_words.covered(
+        effects({**conditions, "reordered": conditions["regrouped"]})  # type: ignore[dict-item]
+    )
+
+
+def test_explain_has_the_conditional_intervals_where_others_are_over_more() -> None:
+    also = "Conditional on these found sequences and trainings as well: content "
+    assert also not in explained(2, 2)
+    assert also in explained(2, 3)
+    assert also in explained(3, 2)
+
+
+def test_compare_has_a_column_of_conditional_differences_where_others_are_over_more(tmp_path: Path) -> None:
+    c = compare([make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", [[4, 5]])])
+    plain = changes(c)
+    assert plain is not None
+    assert "Acc, these sequences" not in plain.headings
+    rng = np.random.default_rng(1)
+    over = mean_difference(rng.normal(0.5, 0.05, (3, 3)), rng.normal(0.6, 0.05, (19, 3)))
+    object.__setattr__(c.differences[0], "estimate", over)
+    table = changes(c)
+    assert table is not None
+    at = table.headings.index("Acc, these sequences")
+    assert table.rows[0][at] != table.rows[0][1]
+    assert "[" in table.rows[0][1]
