@@ -142,12 +142,14 @@ def _print_costs(settings: CldybSettings, runtime: Runtime) -> None:
 
 
 def _verdict(s: CldybSettings) -> str:
-    """A line on whether the random sequences allow a verdict; empty without them."""
+    """A line on whether the random sequences allow a verdict; empty where all sequences are one task."""
     from protocols.report.text import count
     from seqsearch.distribution.rank_test import fewest_random
 
-    if not s.random_sequences or s.tasks == 1:
+    if s.tasks == 1:
         return ""
+    if not s.random_sequences:
+        return "no random sequences: no verdict, and no drop\n"
     searches, fewest = count(s.searches, "search"), fewest_random(s.searches)
     more = fewest - s.random_sequences
     said = f"needs {more} more random sequences" if more > 0 else f"is possible (from {fewest} random sequences on)"

@@ -227,7 +227,7 @@ def _trace(trace: Sequence[Row]) -> str:
     head = "".join(f"<th>{heading}</th>" for heading in headings)
     named = keys({"candidate": "candidate task, judged by training", "chosen": "chosen"}, [body])
     return (
-        f'<h2>Candidates judged</h2>\n<p class="legend">{named} Each dot at its J; one axis for all rows.</p>\n'
+        f'<h2>Candidates judged</h2>\n<p class="legend">{named} Each dot at its J. J is comparable within a row only.</p>\n'
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 

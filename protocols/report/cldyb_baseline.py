@@ -8,7 +8,7 @@ from seqsearch.core.text import as_clause
 
 THAN = {
     "uniform": "random ones",
-    "within-group": "random sequences of tasks within one group each",
+    "within-group": "random sequences whose tasks each come from one group",
     "greedy": "sequences of greedy proposals chosen at random",
 }
 """Random sequences by ``--baseline``."""
@@ -34,4 +34,4 @@ def source(summary: Summary, how: str) -> str:
     """What is harder where nothing was chosen by training, though candidates ``are grown`` or ``are proposed`` in some way."""
     if summary.baseline == "greedy":
         return "found and random tasks are drawn from the same candidates, and differ by chance alone"
-    return f"what is harder, if anything, comes from how candidates {how}"
+    return f"what differs from random sequences comes from how candidates {how}"

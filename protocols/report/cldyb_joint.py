@@ -79,8 +79,10 @@ def table(rows: Rows) -> Cells:
     headings = ("Method", "Joint, found", "Joint, random", "Gap, found", "Gap, random", "Gap larger by [95 %]")
     lead = (
         "Joint: accuracy of the same method that learns all classes of a sequence at once, in percent. Gap: joint minus final "
-        "accuracy, in pp. The last row is the mean over the methods that were trained jointly."
+        "accuracy, in pp."
     )
+    if rows and rows[-1][0] == "mean":
+        lead += " The last row is the mean over the methods that were trained jointly."
     made = []
     for method, g in rows:
         figures = (g.joint_found, g.joint_random, g.found, g.random) if g else (math.nan,) * 4
@@ -98,6 +100,11 @@ def notes(rows: Rows, drop: Drop | None, placed: Placed | None) -> list[str]:
             return []
         return ["No method was trained jointly (--joint): whether classes are harder for any learner is not measured."]
     said = []
+    if not harder(drop, placed):
+        said.append(
+            "Only with the verdict that found sequences are harder does the headline say whether they have harder classes, or "
+            "are harder to learn continually."
+        )
     if without:
         said.append(f"Not trained jointly: {enumerated(without)}. --joint trains all methods jointly.")
     unavailable_because = dict.fromkeys(g.unavailable_because for _, g in rows if g and g.unavailable_because)

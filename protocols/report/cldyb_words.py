@@ -82,7 +82,7 @@ def verdict(drop: Drop | None, placed: Placed | None, baseline: str = "uniform")
 def standing(t: RankTest) -> str:
     """Where the found sequences stand among the random ones: ``below all 19``, ``on average above 17 of 19``."""
     beaten = t.random - t.as_extreme
-    of = f"all {t.random}" if beaten == t.random else f"{beaten} of {t.random}"
+    of = f"all {t.random}" if beaten == t.random else f"{beaten or 'none'} of {t.random}"
     return f"{'' if t.found == 1 else 'on average '}{'below' if t.end == 'harder' else 'above'} {of}"
 
 
@@ -90,6 +90,9 @@ def change(drop: Drop) -> str:
     """The relative drop, with the signs of the tables, and its interval or what that lacks: ``a relative drop of 29.8 % (95 %
     interval ...)``; where no direction is told only by its name, ``relative drop -3.3 % (...)``."""
     size, bounds = change_in_parts(drop)
+    if drop.relative.sign < 0 and shows(drop.relative.value):
+        r = drop.relative
+        return f"a relative rise of {percent(-r.value)} % (95 % interval {percent(-r.high)} to {percent(-r.low)})"
     told = drop.relative.sign and shows(drop.relative.value)
     return f"{'a relative drop of' if told else 'relative drop'} {size} % ({bounds})"
 
@@ -188,6 +191,8 @@ def covered(drop: Drop, sequences: int = 1, shared_first: bool = True) -> str:
         c = drop.conditional
         also = "Conditional on the trainings of the found sequences as well"
         said += f" {also}, the headline's is {percent(c.low)} to {percent(c.high)}."
+        if c.sign and not drop.relative.sign:
+            said += " It excludes 0 for these trainings, and not for others."
     return said
 
 

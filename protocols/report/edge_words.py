@@ -58,7 +58,7 @@ def verdict(m: MethodEdge, of_edge: bool) -> tuple[str, str]:
     t, p_is = m.adjusted or m.test, "adjusted p" if m.adjusted else "p"
     if t is None:
         return "hard and easy sequences were not judged among random ones for METHODS", ""
-    p = f" ({p_is} = {p_text(t.p_hard)} and {p_text(t.p_easy)})"
+    p = f" ({p_is} = {p_text(t.p_hard)} hard, {p_text(t.p_easy)} easy)"
     seen = [side for side in claimed(t) if apart(m, side)]
     if len(seen) < len(claimed(t)):
         return f"{' and '.join(ends(t, of_edge, seen, p_is)) or SAME_DIGITS}, for METHODS", ""

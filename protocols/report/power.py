@@ -13,6 +13,7 @@ from protocols.evaluate.power.spread import FoundSpread, PairSpread
 from protocols.report.page import plain
 from protocols.report.tables import Cells, Grid, columns_of
 from protocols.report.text import count, line, percent
+from seqsearch.distribution.contrast import FEWEST_OVER
 from seqsearch.distribution.power import half_width_of_drop, power_of_found, power_of_mean, sd_at_most
 
 SIZES = ((1, 19), (1, 39), (1, 59), (2, 5), (2, 10), (2, 19), (3, 5), (3, 19), (5, 5), (5, 19))
@@ -81,7 +82,8 @@ def render(run: str, found: Sequence[FoundSpread | PairSpread], differences: Seq
         if isinstance(spread, FoundSpread):
             title = f"Interval of the drop, {count(spread.searches, 'search')}, {spread.random} random sequences"
             parts += [line(title, "bold"), line(""), Grid(_of_seeds(of_seeds(spread))), line("")]
-    parts += [line(f"- {said}") for said in NOTES]
+    notes = (*NOTES, HALF_WIDTH) if any(isinstance(s, FoundSpread) for s in found) else NOTES
+    parts += [line(f"- {said}") for said in notes]
     return Group(*parts, columns_of("power"))
 
 
@@ -89,6 +91,12 @@ NOTES = (
     "Power: the share of 1,000 simulated studies with a significant difference (5 %), for a true difference of that size. "
     "Accuracies are drawn from normal distributions with the standard deviations of this run.",
     "Trainings: those of the whole study, at most.",
+)
+
+
+HALF_WIDTH = (
+    "Half-widths leave out the test images, which widen the interval. With fewer than "
+    f"{FEWEST_OVER} training seeds the interval holds for these trainings alone, so that it is not comparable with the others."
 )
 
 
@@ -106,7 +114,7 @@ def to_json(run: str, found: Sequence[FoundSpread | PairSpread], differences: Se
 
 def _title(run: str, spread: FoundSpread | PairSpread) -> str:
     if isinstance(spread, FoundSpread):
-        return f"{run}: found sequences harder than random ones"
+        return f"{run}: power of the verdict 'harder than random sequences'"
     where = f" on {spread.pool}" if spread.pool else ""
     what = f"{spread.first} against {spread.second}" if spread.second else f"accuracy of {spread.first}"
     return f"{run}: {what}{where}"
@@ -138,8 +146,10 @@ def _of_found(made: Sequence[Size], differences: Sequence[float]) -> Cells:
 
 
 def _of_seeds(made: Sequence[Size]) -> Cells:
-    headings = ("training seeds", "trainings", "half-width, pp")
-    return Cells("", "", headings, tuple((*_counts(s), percent(s.half_width)) for s in made))
+    headings = ("training seeds", "trainings", "half-width, pp", "holds for")
+    over = ["other training seeds" if s.of["training seeds"] >= FEWEST_OVER else "these trainings alone" for s in made]
+    rows = tuple((*_counts(s), percent(s.half_width), o) for s, o in zip(made, over, strict=True))
+    return Cells("", "", headings, rows)
 
 
 def _of_orders(made: Sequence[Size], differences: Sequence[float]) -> Cells:
@@ -155,6 +165,10 @@ def _powers(size: Size) -> tuple[str, ...]:
     return tuple(f"{100 * p:.0f} %" for p in size.power)
 
 
+def _name(plural: str, n: int) -> str:
+    return "search" if (plural, n) == ("searches", 1) else plural
+
+
 def _sentences(made: Sequence[Size], differences: Sequence[float]) -> list[str]:
     """The cheapest size for each difference."""
     said = []
@@ -162,7 +176,7 @@ def _sentences(made: Sequence[Size], differences: Sequence[float]) -> list[str]:
         enough = [s for s in made if s.power[i] >= WANTED]
         if enough:
             best = min(enough, key=lambda s: s.trainings)
-            needs = " and ".join(f"{n} {name}" for name, n in best.of.items())
+            needs = " and ".join(f"{n} {_name(name, n)}" for name, n in best.of.items())
             said.append(
                 f"A difference of {100 * d:g} pp is detected in {100 * best.power[i]:.0f} % of studies with {needs}."
             )

@@ -73,6 +73,8 @@ def chosen(sequences: Sequence[InNames]) -> tuple[list[InNames], int]:
         times[sort] += 1
         if s.sequence.kind in FOUND:
             found.append(s)
+        elif s.sequence.kind == "joint":  # the classes of another sequence
+            continue
         elif times[sort] <= MOST:
             others.append(s)
         else:

@@ -80,10 +80,13 @@ def spreads(run: Path) -> tuple[FoundSpread | PairSpread, ...]:
         raise UserError(f"run {run} is of {brief(name)}: power reads runs of {', '.join(READ)}")
     check_not_running(run)
     exported = protocols()[str(name)].read(run)
+    results: Any = exported.results
+    if not getattr(results, "run", results).finished:
+        raise UserError(f"run {run} is not finished: resume it first (seqsearch show {run} says how)")
     found = READ[str(name)](exported.summary, exported.results)
     if not found:
         raise UserError(
-            f"run {run}: nothing varies in it, or it is not finished, or has fewer than 2 random sequences or class orders"
+            f"run {run} does not show how accuracies vary: it needs 2 random sequences or class orders of different accuracy"
         )
     return tuple(found)
 
@@ -96,10 +99,11 @@ def _cldyb(summary: Any, data: Any) -> list[FoundSpread | PairSpread]:
     except (KeyError, TypeError, UserError) as error:
         raise UserError(f"config.json does not say how the run was made ({error}): restore it") from None
     random = np.array(summary.placed.random)
+    jointly = {m for s in data.sequences if s.kind == "joint" for m in s.method_ids}
 
     def trainings(searches: int, sequences: int, seeds: int) -> int:
         asked = replace(settings, searches=searches, random_sequences=sequences, score_seeds=seeds)
-        return estimate(asked, len(data.methods)).trainings
+        return estimate(asked, len(data.methods), jointly=len(jointly)).trainings
 
     trained = _trainings_of_found(data)
     return [

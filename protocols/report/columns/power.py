@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protocols.report.column import COUNT, NEITHER, OURS, SHARE, SPREAD, Column, Section
+from protocols.report.column import COUNT, NEITHER, OURS, SHARE, SPREAD, Column, Scale, Section
 
 OWN = f"{OURS}, docs/power.md"
 
@@ -12,6 +12,8 @@ SECTION = Section(
         Column(("trainings",), "trainings of a study of this size, at most", "", COUNT, NEITHER, OWN),
         Column(("half-width, pp",), "mean half-width of the 95 % interval: of the drop, or of the difference of two methods", "",
                SPREAD, NEITHER, OWN),
+        Column(("holds for",), "what the interval is over: with fewer than 3 training seeds it is conditional on these", "",
+               Scale("-", "-"), NEITHER, OWN),
         Column(("power at ... pp",), "share of simulated studies with a significant difference, for a true one of that size",
                "significant studies / 1,000", SHARE, NEITHER, OWN),
     ),

@@ -152,7 +152,7 @@ def compared(found: float, random: int) -> tuple[Any, Placed]:
         ("uniform", 0.4, 19, "The found sequence is harder than random ones (below all 19, p = 0.05)"),
         (
             "within-group", 0.4, 19,
-            "The found sequence is harder than random sequences of tasks within one group each (below all 19, p = 0.05)",
+            "The found sequence is harder than random sequences whose tasks each come from one group (below all 19, p = 0.05)",
         ),
         (
             "greedy", 0.4, 19,

@@ -83,7 +83,7 @@ def test_a_search_for_easy_sequences_is_tested_for_easier_ones(joint):
     (joint / "config.json").write_text(json.dumps(config))
     assert summary_of(joint).placed.test.end == "easier"
     assert summary_of(joint).placed.test.p == 1.0
-    assert "The found sequence scores above 0 of 3" in plain(joint)
+    assert "The found sequence scores above none of 3" in plain(joint)
 
 
 def test_the_words_say_condition_cost_and_what_is_hard(joint):
@@ -264,9 +264,9 @@ def test_what_is_no_finished_run_is_refused_in_one_line(tmp_path, joint):
         (
             [[0.9, 0.9]],
             [[0.6], [0.6], [0.61]] * 7,
-            "is not significantly harder than random ones (below 0 of 21, p = 1)",
+            "is not significantly harder than random ones (below none of 21, p = 1)",
         ),
-        ([[0.9, 0.9]], [[0.6], [0.6], [0.61]], "a relative drop of -49."),
+        ([[0.9, 0.9]], [[0.6], [0.6], [0.61]], "a relative rise of 49."),
         (
             [[0.4, 0.4]],
             [[0.8]],

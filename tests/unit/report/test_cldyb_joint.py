@@ -89,15 +89,16 @@ def test_without_joint_training_a_dash_and_nothing_claimed():
     table = joint.table([("er", None), ("slca", CONTINUALLY), ("mean", CONTINUALLY)])
     assert table.rows[0] == ("er", "-", "-", "-", "-", "-")
     assert table.rows[1][:3] == ("slca", "80.0", "89.8")
-    assert joint.notes([("er", None), ("slca", SAME)], None, None) == [
-        "Not trained jointly: er. --joint trains all methods jointly."
-    ]
+    some = [("er", None), ("slca", SAME)]
+    without = "Not trained jointly: er. --joint trains all methods jointly."
+    assert joint.notes(some, drop(FOUND, RANDOM), placed()) == [without]
+    assert joint.notes(some, None, None)[0].startswith("Only with the verdict")
+    assert joint.notes(some, None, None)[1:] == [without]
     assert joint.notes([("er", None)], drop(FOUND, RANDOM), placed())[0].startswith("No method was trained jointly")
     assert joint.notes([("er", None)], None, None) == []
     few = gap(FOUND + 0.3, RANDOM[:2] + 0.1, random=RANDOM[:2])
-    assert joint.notes([("er", few)], None, None) == [
-        "A gap to joint training has no interval: too few random sequences, 1 more needed."
-    ]
+    no_interval = "A gap to joint training has no interval: too few random sequences, 1 more needed."
+    assert joint.notes([("er", few)], None, None)[1:] == [no_interval]
 
 
 def test_the_headline_and_json_have_it():

@@ -56,7 +56,11 @@ def test_sentences_cards_and_tables_give_a_drop_the_same_signs(found: float, ran
     value, low, high = re.findall(r"-?[0-9.]+", interval(made))
     size, bounds = change_in_parts(made)
     assert (size, bounds) == (value, f"95 % interval {low} to {high}")
-    assert change(made) == f"{'a relative drop of' if told else 'relative drop'} {value} % ({bounds})"
+    if told and float(value) < 0:  # in a sentence it is a rise
+        up, least, most = value[1:], high[1:], low[1:]
+        assert change(made) == f"a relative rise of {up} % (95 % interval {least} to {most})"
+    else:
+        assert change(made) == f"{'a relative drop of' if told else 'relative drop'} {value} % ({bounds})"
     assert float(low) <= float(value) <= float(high)
     assert f"relative drop ({bounds})" in _head(summary(made))
 

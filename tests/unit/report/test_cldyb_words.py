@@ -54,7 +54,7 @@ HARDER = "is harder than random ones (below all 19, p = 0.05)"
         (table(1, 3, 0.9), table(19, 1, 0.8), "easier", "The found sequence is easier than random ones (above all 19, p = 0.05)"),
         (
             table(1, 3, 0.9), table(19, 1, 0.8), "harder",
-            "The found sequence is not significantly harder than random ones (below 0 of 19, p = 1)",
+            "The found sequence is not significantly harder than random ones (below none of 19, p = 1)",
         ),
         (
             table(1, 1, 0.4), table(5, 1, 0.8), "harder",
@@ -92,8 +92,8 @@ def test_the_headline_of_figures_that_do_not_differ_has_no_drop():
 def test_a_search_with_nothing_to_choose_by_takes_no_credit():
     of = table(1, 3, 0.4), table(5, 3, 0.8)
     assert words.headline(compared(*of, steps=Steps(equal=2))).endswith(
-        "J told the candidates of no step with a choice apart (equal): what is harder, if anything, comes from how candidates "
-        "are grown."
+        "J told the candidates of no step with a choice apart (equal): what differs from random sequences comes from how "
+        "candidates are grown."
     )
     assert "(no further apart than their noise)" in words.headline(compared(*of, steps=Steps(equal=1, noise=1)))
     for steps in (Steps(), Steps(equal=1, told=1), Steps(equal=1, unknown=1)):
@@ -104,8 +104,8 @@ def test_a_search_that_judged_one_candidate_at_each_step_chose_nothing():
     of = table(1, 3, 0.4), table(5, 3, 0.8)
     lone = compared(*of, steps=steps_of([row(0.1), row(0.2, step=3)]))
     assert words.headline(lone).endswith(
-        "At no step were two candidates judged, so that nothing was chosen by training: what is harder, if anything, comes from "
-        "how candidates are proposed."
+        "At no step were two candidates judged, so that nothing was chosen by training: what differs from random sequences comes "
+        "from how candidates are proposed."
     )
     assert words.flat(lone).startswith("No J decided anything: at every step of the search one candidate was judged")
     for rows in ([], [row(0.1), row(0.2, step=3), row(0.3, step=3)]):

@@ -29,7 +29,7 @@ ALLOWS = (
 @pytest.mark.parametrize(
     ("hard", "easy", "L", "settings", "claim", "said"),
     [
-        (LOW, HIGH, 19, {}, "both", f"{BOTH}, as EDGE expects, for er (p = 0.050 and 0.050)."),
+        (LOW, HIGH, 19, {}, "both", f"{BOTH}, as EDGE expects, for er (p = 0.050 hard, 0.050 easy)."),
         (LOW, HIGH, 18, {}, "too few", ALLOWS.format(18, 1, 21)),
         (LOW, HIGH, 3, {}, "too few", ALLOWS.format(3, 16, 36)),
         (LOW, HIGH, 19, {"objective": "within"}, "both", f"{BOTH}, for er (p"),
@@ -75,7 +75,10 @@ def test_methods_with_the_same_verdict_share_a_clause(tmp_path: Path) -> None:
     rows = (*s.methods, replace(s.methods[0], method="slca"))
     tests = adjusted_tests([(m.test, m.groups) for m in rows], None)
     two = replace(s, methods=tuple(replace(m, adjusted=t) for m, t in zip(rows, tests, strict=True)))
-    assert f"{BOTH}, as EDGE expects, for er (adjusted p = 0.050 and 0.050) and slca (adjusted p" in words.headline(two)
+    assert (
+        f"{BOTH}, as EDGE expects, for er (adjusted p = 0.050 hard, 0.050 easy) and slca (adjusted p"
+        in words.headline(two)
+    )
     assert words.each_method(two).startswith("Verdicts by method are adjusted for the 2 methods (step-down max-T)")
     assert to_json(two)["adjusted_p"]["slca"]["p_hard"] == pytest.approx(0.05)
     assert words.each_method(two) in words.notes(two)
@@ -93,7 +96,7 @@ def test_the_headline_of_several_methods_is_of_their_mean(tmp_path: Path) -> Non
         replace(s, methods=(m, o), mean=mean_over((m, o), None)) for o in (replace(m, method="slca"), other)
     )
     assert words.headline(alike).startswith(
-        f"On this pool {BOTH}, as EDGE expects, for the mean over 2 methods (p = 0.050 and"
+        f"On this pool {BOTH}, as EDGE expects, for the mean over 2 methods (p = 0.050 hard"
     )
     assert words.findings(alike)[0].startswith(f"By method: {BOTH}, as EDGE expects, for er (p = 0.050")
     assert to_json(alike)["mean"] == {"claim": "both", "p": to_json(alike)["mean"]["p"]}
