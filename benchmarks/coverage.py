@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 
 from benchmarks import coverage_distribution
 from benchmarks.tools import write_rows
@@ -26,8 +27,8 @@ def main() -> None:
     a = parser.parse_args()
     start = time.perf_counter()
     with ProcessPoolExecutor(a.workers, initializer=pin_threads) as pool:
-        cases = range(len(list(coverage_distribution.cases())))
-        found = [row for rows in pool.map(_measured, cases, [a.repeats] * len(cases)) for row in rows]
+        numbers = range(len(_cases()))
+        found = [row for rows in pool.map(_measured, numbers, [a.repeats] * len(numbers)) for row in rows]
     coverage_distribution.print_rows(found)
     minutes = (time.perf_counter() - start) / 60
     print(f"\n{minutes:.0f} minutes")
@@ -37,7 +38,13 @@ def main() -> None:
 
 def _measured(number: int, repeats: int) -> list[coverage_distribution.Row]:
     """A case by its number: cases hold functions, which do not travel between processes."""
-    return coverage_distribution.measured(list(coverage_distribution.cases())[number], repeats)
+    return coverage_distribution.measured(_cases()[number], repeats)
+
+
+@cache
+def _cases() -> list[coverage_distribution.Case]:
+    """Once a process: their truths are found by drawing."""
+    return list(coverage_distribution.cases())
 
 
 if __name__ == "__main__":
