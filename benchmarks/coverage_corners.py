@@ -59,7 +59,7 @@ def corners() -> Iterator[Corner]:
     yield from _marked("coverage_compare", "rows", "compare")
     yield from _of_mean()
     for r in _read("coverage_runs")["rows"]:
-        if r["ratio"] == 0:
+        if r.get("ratio") == 0:
             yield Corner("mcil", "orders differ", _where(r, "shape", "orders", "seeds"), r["share"], 2000, false=True)
     yield from _of_online()
 

@@ -1,7 +1,7 @@
 """What methods learn from scratch, on a network that is trained in seconds: beside fine-tuning, replay and the upper bound.
 
     python -m benchmarks.from_scratch [--methods a,b:x=1] [--seeds 10] [--first-seed 0] [--backbone scratch:tiny-16]
-        [--write [NAME]] [--add]
+        [--against finetune,replay] [--write [NAME]] [--add]
 
 Twelve glyph classes in three tasks of four, 40 training images each, distorted little (strength .7), seen at 16 pixels; a
 memory of 48 images; all else as the methods' defaults for ``scratch:tiny`` have it. Each seed is a random choice and order of
@@ -36,7 +36,6 @@ from seqsearch.training.world import World
 
 POOL, TASKS, CLASSES = "glyphs:classes=60,train=20,reward=20,test=20,strength=0.7", 3, 4
 METHODS = "joint,finetune,ewc,lwf,er,replay,icarl,wa,bic,podnet,der,foster,beef,memo,tagfex"
-AGAINST = ("finetune", "replay")
 
 
 @dataclass(frozen=True)
@@ -78,18 +77,16 @@ def interval(values: NDArray[np.float64]) -> tuple[float, float, float]:
     return mean, mean - half, mean + half
 
 
-def table(columns: dict[str, Column]) -> list[str]:
-    """A line a method, as docs/methods.md has them."""
-    lines = [
-        "| method | Acc | other classifier | minus finetune [95 %] | minus replay [95 %] | s/task |",
-        "|---|---|---|---|---|---|",
-    ]
+def table(columns: dict[str, Column], against: Sequence[str]) -> list[str]:
+    """A line a method, as docs/methods.md has them; differences are to the methods ``against``."""
+    minus = "".join(f" minus {other} [95 %] |" for other in against)
+    lines = [f"| method | Acc | other classifier |{minus} s/task |", f"|---|---|---|{'---|' * len(against)}---|"]
     for name, column in columns.items():
         if column.status != "ok":
-            lines.append(f"| {name} | {column.status} | | | | |")
+            lines.append(f"| {name} | {column.status} | |{' |' * len(against)} |")
             continue
         others = ", ".join(f"{c} {np.mean(v):.3f}" for c, v in column.accuracies.items() if c != "head")
-        gaps = [_gap(column, columns.get(other)) if name != other else "" for other in AGAINST]
+        gaps = [_gap(column, columns.get(other)) if name != other else "" for other in against]
         lines.append(f"| {name} | {column.head.mean():.3f} | {others} | {' | '.join(gaps)} | {column.seconds:.1f} |")
     return lines
 
@@ -107,12 +104,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first-seed", type=int, default=0, help="settings are chosen on draws from 100 on")
     parser.add_argument("--backbone", default="scratch:tiny-16")
+    parser.add_argument("--against", default="finetune,replay", help="methods that differences are to")
     parser.add_argument("--write", nargs="?", const="from_scratch", metavar="NAME", help="file in benchmarks/results")
     parser.add_argument("--add", action="store_true", help="keep what the file has of other methods")
     options = parser.parse_args(arguments)
     pin_threads()
     seeds = range(options.first_seed, options.first_seed + options.seeds)
     columns: dict[str, Column] = {}
+    against = options.against.split(",")
     if options.add:
         written = json.loads((RESULTS / f"{options.write}.json").read_text())["methods"]
         columns = {name: Column(**column) for name, column in written.items()}
@@ -120,8 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with tempfile.TemporaryDirectory() as states:
             world = World(POOL, 0, str(cache_root()), states)
             columns[item.text] = learned(world, world.spec(item, options.backbone), seeds)
-        print(table({item.text: columns[item.text]})[-1], flush=True)
-    print("\n".join(["", *table(columns)]))
+        print(table({item.text: columns[item.text]}, against)[-1], flush=True)
+    print("\n".join(["", *table(columns, against)]))
     if options.write:
         settings: dict[str, Any] = {"pool": POOL, "backbone": options.backbone, "seeds": options.seeds}
         settings["first_seed"] = options.first_seed

@@ -32,7 +32,7 @@ def counted(study: GtepStudy) -> tuple[int, int, int, int]:
     s, pools = study.gtep, len(study.judged_on)
     tuning = conventional = shared = 0
     for m in study.methods:
-        settings = drawn(study.world, m, s.most_trials, s.seed) if s.most_trials else []
+        settings = drawn(study.world, m, s.most_trials, s.seed, s.tasks) if s.most_trials else []
         firsts = {t.spec.first or t.spec.digest for t in settings}
         saved = (len(settings) - len(firsts)) * s.orders
         once = len(settings) * s.orders * s.tasks - saved

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from protocols.gtep.paper.sets import shared_by
 from protocols.gtep.settings import ORIGINAL, PRINTED, TUNED, GtepSettings
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Value
@@ -14,7 +15,7 @@ from seqsearch.core.registry import load
 from seqsearch.core.typed import brief
 from seqsearch.core.types import MethodSpec
 from seqsearch.core.yaml_file import read_mapping
-from seqsearch.methods.sampling import proposals, search_space
+from seqsearch.methods.sampling import Spaces, proposals, search_space
 from seqsearch.training.world import World
 
 SCHEMA = "seqsearch-gtep-chosen/1"
@@ -33,11 +34,21 @@ class Setting:
     spec: MethodSpec
 
 
-def drawn(world: World, method: MethodSpec, count: int, seed: int) -> list[Setting]:
-    """``count`` different random settings of a method, fewer if there are no more; of one that has no space, its defaults."""
+def drawn(world: World, method: MethodSpec, count: int, seed: int, tasks: int) -> list[Setting]:
+    """``count`` different random settings of a method, fewer if there are no more; of one that has no space, its defaults.
+
+    ``tasks``: of a sequence, among which the paper divides what it draws for all of them.
+    """
     build, fixed = load("method", method.target), dict(method.params)
-    added = proposals(build, fixed, count, seed, method.backbone, defaults=False)
+    instead = shared_by(method.target, tasks)
+    added = proposals(build, fixed, count, seed, method.backbone, defaults=False, instead=instead)
     return [setting_of(world, method, n, params) for n, params in enumerate(added)]
+
+
+def space_of_study(method: MethodSpec, tasks: int) -> Spaces:
+    """What is drawn from for each parameter of a method, in sequences of so many tasks."""
+    instead = shared_by(method.target, tasks)
+    return search_space(load("method", method.target), dict(method.params), method.backbone, instead)
 
 
 def setting_of(world: World, method: MethodSpec, number: int, added: Mapping[str, Value]) -> Setting:

@@ -7,7 +7,7 @@ is resumed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 
 from protocols.gtep.scenario import Scenario, Side, sequence_id
 from protocols.gtep.settings import AUTO, OPTUNA_DRAWS, TOGETHER, GtepSettings
-from protocols.gtep.spaces import Setting, drawn, setting_of
+from protocols.gtep.spaces import Setting, drawn, setting_of, space_of_study
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Value
 from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.types import MethodSpec, Rollout
 from seqsearch.engine.trials import Trial
 from seqsearch.methods.base import PASSES
-from seqsearch.methods.sampling import search_space
 from seqsearch.selection.enough import enough
 from seqsearch.selection.harmonic import of_means, shares_of_orders
 from seqsearch.selection.one_se import one_standard_error
@@ -138,12 +137,15 @@ class Sweep:
         if self.s.searcher == "optuna" and self._space():
             yield from self._suggested()
         elif self.s.scheduler == "asha":
-            yield from self._halved(drawn(self.world, self.method, self.s.most_trials, self.s.seed))
+            yield from self._halved(self._drawn(self.s.most_trials))
         elif self.s.trials == AUTO:
-            yield from self._until_enough(drawn(self.world, self.method, self.s.max_trials, self.s.seed))
+            yield from self._until_enough(self._drawn(self.s.max_trials))
         else:
-            yield self._on_all_tasks(drawn(self.world, self.method, self.s.most_trials, self.s.seed))
+            yield self._on_all_tasks(self._drawn(self.s.most_trials))
         return Chosen(self._chosen(), tuple(self.tried.values()))
+
+    def _drawn(self, count: int) -> list[Setting]:
+        return drawn(self.world, self.method, count, self.s.seed, self.s.tasks)
 
     def _on_all_tasks(self, settings: Sequence[Setting]) -> list[Tried]:
         return [self._on(setting, len(self.scenario.sizes)) for setting in settings]
@@ -194,10 +196,8 @@ class Sweep:
                 return
             yield self._on_all_tasks([setting_of(self.world, self.method, n + i, p) for i, p in enumerate(params)])
 
-    def _space(self) -> dict[str, Any]:
-        from seqsearch.core.registry import load
-
-        return search_space(load("method", self.method.target), dict(self.method.params), self.method.backbone)
+    def _space(self) -> Mapping[str, Any]:
+        return space_of_study(self.method, self.s.tasks)
 
     def _means(self, tried: Tried) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Acc and AvgAcc ``[orders]`` of a setting that learned all tasks; NaN elsewhere."""

@@ -31,14 +31,17 @@ Departures from the public code, and why:
   (`stiffness`).
 - phi's momentum starts anew every ``fe_every`` epochs (its rate goes on along the schedule). With fe_every = 1, as
   published, F_e costs about two further passes per epoch.
-- no augmentation, eval mode (`own_backbone`).
+- F and F_e are taken of images as they are. A pre-trained network stays in eval mode (`own_backbone`).
+
+From scratch the schedules are those of `ewc`: 200 epochs for the first task, then 180 with drops after 70, 120 and 150. The code
+for small images has others, without a first task of its own.
 
 On the glyphs it does as EWC does, for the same reason, and a task costs about twice that of fine-tuning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,6 +52,7 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint, joined
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.augmentation import learned
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.fisher import (
@@ -61,34 +65,41 @@ from seqsearch.methods.parts.fisher import (
     run_with,
     stiffness,
 )
-from seqsearch.methods.parts.head import Head, local_cross_entropy, new_head
+from seqsearch.methods.parts.head import Head, first_rows, local_cross_entropy
 from seqsearch.methods.parts.network import own_backbone, saved, saved_under, statistics_of
-from seqsearch.methods.parts.training import Descent, Group, Hooks, Rate, Training, descend, steps
-from seqsearch.methods.parts.tuned import Tuned
+from seqsearch.methods.parts.training import Descent, Group, Hooks, Rate, descend, steps
+from seqsearch.methods.parts.tuned import Tuned, TwoRates
 
 
 class AFEC(Tuned):
     """Two quadratic penalties, toward the old network and toward a new one; see the module."""
 
     @dataclass(frozen=True)
-    class Config(Training):
+    class Config(TwoRates):
         epochs: int = param(
             40, "passes over a task's images", minimum=1, maximum=10_000, search=(10, 20, 40), embedded=3,
-            embedded_search=(2, 3, 6),
+            embedded_search=(2, 3, 6), scratch=180, scratch_search=gtep.EPOCHS, tiny=40, tiny_search=(10, 20, 40),
         )  # fmt: skip
         batch_size: int = param(64, "images per step", minimum=1, maximum=100_000, embedded=32)
         lr: float = param(
             0.005, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-4, 0.05),
-            embedded=0.05, embedded_search=LogUniform(0.005, 0.5),
+            embedded=0.05, embedded_search=LogUniform(0.005, 0.5), scratch=0.1, scratch_search=gtep.LR, tiny=0.005,
+            tiny_search=LogUniform(1e-4, 0.05),
         )  # fmt: skip
         backbone_lr: float = param(
             0.005, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 0.01),
-            embedded=0.001, embedded_search=LogUniform(1e-4, 0.02),
+            embedded=0.001, embedded_search=LogUniform(1e-4, 0.02), scratch=0.1, scratch_search=gtep.LR, tiny=0.005,
+            tiny_search=LogUniform(1e-4, 0.01),
         )  # fmt: skip
-        weight_decay: float = param(0.0, "L2 penalty on what is trained", minimum=0.0, maximum=1e3, embedded=5e-4)
+        weight_decay: float = param(
+            0.0, "L2 penalty on what is trained", minimum=0.0, maximum=1e3, embedded=5e-4, scratch=2e-4, tiny=0.0
+        )
         scheduler: str = param(
-            "steplr", "how the rate falls; steplr: once, at three quarters", choices=("cosine", "steplr", "constant"),
-            embedded="cosine",
+            "steplr", "how the rate falls", choices=("cosine", "steplr", "constant"), embedded="cosine",
+        )  # fmt: skip
+        milestones: int = param(
+            1, "drops n of scheduler=steplr in later tasks; 1: at three quarters; 0: as published for ewc", minimum=0,
+            maximum=10_000, scratch=0, tiny=1,
         )  # fmt: skip
         lamb: float = param(
             819.2, "lambda: pull toward the old network", minimum=0.0, maximum=1e12, search=LogUniform(1.0, 1e4),
@@ -103,8 +114,12 @@ class AFEC(Tuned):
             1, "epochs from one estimate of the new network's Fisher to the next", minimum=1, maximum=10_000, embedded=3
         )
 
+        def drops(self) -> Sequence[float]:
+            return 70 / 180, 120 / 180, 150 / 180
+
         def rate(self) -> Rate:
-            return steps([0.75], self.lr_decay) if self.scheduler == "steplr" else super().rate()
+            once = self.scheduler == "steplr" and self.milestones == 1
+            return steps([0.75], self.lr_decay) if once else super().rate()
 
     config: Config
     caps = Caps(augmentation="pilot", design=("full", "parameter"))
@@ -132,9 +147,11 @@ class AFEC(Tuned):
                 loss + quadratic_penalty(moving, anchor, stiff) + quadratic_penalty(moving, stage.target, stage.stiff)
             )
 
-        groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
+        groups = config.groups(task.depth, self.backbone, block.parameters())
         hooks, live = Hooks(before_epoch=stage.renew) if task.depth else Hooks(), Live(self.learning)
-        report = descend(groups, len(stage.train), Descent.of(config), task.generator("shuffle"), loss_of, hooks, live)
+        report = descend(
+            groups, len(stage.train), config.schedule(task.depth), task.generator("shuffle"), loss_of, hooks, live
+        )
         self.head = self.head.grown(block)
         if report.status != "ok":
             return report
@@ -180,7 +197,7 @@ class _Stage:
     def new_block(self) -> Head:
         """Head rows for the task's classes: the same for both networks."""
         context = self.method.context
-        return new_head(len(self.task.columns), context.dim, self.start.clone_state(), context.device)
+        return first_rows(context, len(self.task.columns), self.start.clone_state())
 
     def loss(self, network: nn.Module, block: Head, part: Batch) -> Tensor:
         """Cross-entropy among the new classes."""

@@ -71,7 +71,7 @@ class Beef(Expanding):
         )  # fmt: skip
         lr: float = param(
             0.1, "learning rate of later tasks", minimum=0.0, maximum=1e30, search=gtep.LR, tiny=0.1, embedded=0.005,
-            tiny_search=(0.02, 0.05, 0.1), later=True,
+            embedded_search=(0.001, 0.005, 0.02), tiny_search=(0.02, 0.05, 0.1), later=True,
         )  # fmt: skip
         scheduler: str = param(
             "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCRATCH_SCHEDULER

@@ -21,10 +21,10 @@ and beta of each task, exemplars as pool rows, and the means of their features f
 network is not stored: it is the state before the task.
 
 Departures from the public code (PyCIL), and why:
-- stage 2 takes the cross-entropy of the scores; there it is that of their softmax, taken as scores, whose gradient vanishes
-  where a class is certain.
-- in stage 2 the network is in eval mode, and sees the images as they are; there its batch statistics go on moving, and images
-  are augmented. So the scores of these images are computed once.
+- with ``form=paper`` (the default) stage 2 takes the cross-entropy of the scores, with the network in eval mode and images as
+  they are. With ``form=published`` it is as there: the cross-entropy of the softmax of the scores, taken as scores, whose
+  gradient vanishes where a class is certain; the network in train mode, so that its batch statistics go on moving; images
+  augmented.
 - every class leaves at least one image for stage 1, so that fewer may be put aside; there too few images are an error, and none
   as well.
 - ``correction_epochs`` gives stage 2 a length of its own: with few images that of stage 1 is few steps. 0 is as there.
@@ -65,6 +65,9 @@ class BiC(Single):
             0.1, "images of a class put aside, as a part of what the memory holds of an old one", minimum=0.0, maximum=0.9,
             search=gtep.SPLIT_RATIO, tiny=0.2, later=True,
         )  # fmt: skip
+        form: str = param(
+            "paper", "stage 2 as in the paper, or as in the public code", choices=("paper", "published"), later=True
+        )
         correction_epochs: int = param(
             0, "passes over the images put aside; 0: as many as over the others", minimum=0, maximum=10_000, tiny=100,
             later=True,
@@ -118,21 +121,34 @@ class BiC(Single):
 
     def _correct(self, task: TaskData, head: Head, known: Tensor, aside: Batch) -> FitReport:
         """Stage 2: put alpha and beta of the task into ``known`` ``[C, 2]``."""
-        config, old, targets = self.config, task.columns.start, aside.targets
-        with torch.no_grad():
-            scores = head(self.features(aside))
-        found = torch.tensor([1.0, 0.0], device=scores.device, requires_grad=True)
-
-        def loss_of(positions: Tensor) -> Tensor:
-            at = positions.to(scores.device)
-            all_known = torch.cat([known[:old], found.expand(len(task.columns), 2)])
-            return functional.cross_entropy(corrected(scores[at], all_known), targets[at])
-
-        descent = replace(config.later(), epochs=config.correction_epochs or config.epochs)
-        live = Live(progress=task.progress, phase="correction")
-        report = descend(
-            [Group([found], config.lr)], len(aside), descent, task.generator("shuffle correction"), loss_of, live=live
+        config, old, phase = self.config, task.columns.start, "correction"
+        found = torch.tensor([1.0, 0.0], device=self.context.device, requires_grad=True)
+        groups, descent = (
+            [Group([found], config.lr)],
+            replace(config.later(), epochs=config.correction_epochs or config.epochs),
         )
+
+        def with_found(scores: Tensor) -> Tensor:
+            return corrected(scores, torch.cat([known[:old], found.expand(len(task.columns), 2)]))
+
+        if config.form == "published":
+
+            def loss_of_part(part: Batch) -> Tensor:
+                with torch.no_grad():
+                    scores = head(self.backbone(part.images))
+                return functional.cross_entropy(with_found(scores).softmax(1), part.targets)
+
+            report = self.train(task, aside, groups, [self.backbone], loss_of_part, phase=phase, descent=descent)
+        else:
+            with torch.no_grad():
+                scores = head(self.features(aside))
+
+            def loss_of(positions: Tensor) -> Tensor:
+                at = positions.to(scores.device)
+                return functional.cross_entropy(with_found(scores[at]), aside.targets[at])
+
+            live, shuffle = Live(progress=task.progress, phase=phase), task.generator(f"shuffle {phase}")
+            report = descend(groups, len(aside), descent, shuffle, loss_of, live=live)
         known[old:] = found.detach()
         return report
 

@@ -20,14 +20,14 @@ Departures from the public code, and why:
 - averages cover parameters, not the running statistics of batch normalisation. In the code those of the averages
   follow forward passes on stored images; here all networks are in eval mode and share the pre-trained ones.
 - the two draws of a step come from a generator of the task.
-- the backbone has a rate of its own, no momentum (see ER); no augmentation.
+- the backbone has a rate of its own, and no momentum but from scratch, where the schedules are ER's.
 - weight, frequencies and decays are the defaults of the public code, the rest as in ER. A decay of 0.999 remembers a
   thousand steps: where a task has less than a hundred, as on the glyphs, the average would hardly learn new classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +39,15 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.augmentation import Learned, learned
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.ema import move_average, warmed
-from seqsearch.methods.parts.head import Head, empty_head, load_head, new_head
+from seqsearch.methods.parts.head import Head, empty_head, first_rows, load_head
 from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under, statistics_of
 from seqsearch.methods.parts.reservoir import Reservoir, empty_reservoir
-from seqsearch.methods.parts.training import Descent, Group, Hooks, Training, descend
+from seqsearch.methods.parts.training import Hooks, descend
+from seqsearch.methods.parts.tuned import TINY_EPOCHS, TINY_LR, TwoRates, backbone_rate, scheduler_of
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
@@ -55,7 +57,7 @@ class CLSER(Method):
     """Replay and consistency with two moving averages; see the module."""
 
     @dataclass(frozen=True)
-    class Config(Training):
+    class Config(TwoRates):
         buffer_size: int = param(2000, "stored images", minimum=1, maximum=10_000_000, embedded=500)
         epochs: int = param(
             5,
@@ -64,17 +66,18 @@ class CLSER(Method):
             maximum=10_000,
             search=(1, 3, 5, 10),
             embedded=3,
+            embedded_search=(1, 3, 5, 10),
             scratch=70,
+            scratch_search=gtep.EPOCHS,
             tiny=15,
+            tiny_search=TINY_EPOCHS,
         )
         lr: float = param(
             0.01, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.1),
-            embedded=0.1, embedded_search=LogUniform(0.01, 0.5), scratch=0.1, tiny=0.05,
+            embedded=0.1, embedded_search=LogUniform(0.01, 0.5), scratch=0.1, scratch_search=gtep.LR, tiny=0.05,
+            tiny_search=TINY_LR,
         )  # fmt: skip
-        backbone_lr: float = param(
-            0.001, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 0.01),
-            embedded=0.002, embedded_search=LogUniform(1e-4, 0.02), scratch=0.1, tiny=0.05,
-        )  # fmt: skip
+        backbone_lr: float = backbone_rate(embedded=0.002)
         batch_size: int = param(
             32,
             "new images per step; as many stored ones join them",
@@ -83,7 +86,11 @@ class CLSER(Method):
             embedded=8,
             tiny=16,
         )
-        momentum: float = param(0.0, "of optimizer=sgd", minimum=0.0, maximum=0.999)
+        weight_decay: float = param(
+            5e-4, "L2 penalty on what is trained", minimum=0.0, maximum=1e3, scratch=2e-4, tiny=5e-4
+        )
+        momentum: float = param(0.0, "of optimizer=sgd", minimum=0.0, maximum=0.999, scratch=0.9, tiny=0.0)
+        scheduler: str = scheduler_of("cosine")
         reg_weight: float = param(
             0.1, "w: weight of the consistency", minimum=0.0, maximum=1e6, search=LogUniform(0.01, 1.0)
         )
@@ -97,6 +104,9 @@ class CLSER(Method):
             0.999, "of the plastic average", minimum=0.0, maximum=1.0, search=(0.99, 0.999),
             embedded=0.9, embedded_search=(0.8, 0.9, 0.95),
         )  # fmt: skip
+
+        def drops(self) -> Sequence[float]:
+            return 30 / 70, 50 / 70
 
     config: Config
     caps = Caps(needs_exemplars=True, augmentation="mammoth", design=("exemplar", "full", "functional", "ensemble"))
@@ -113,7 +123,7 @@ class CLSER(Method):
     def fit_task(self, task: TaskData) -> FitReport:
         config, context = self.config, self.context
         train, stored = learned(task.train, context, "mammoth", task.generator("augment")), self._stored(task)
-        block = new_head(len(task.columns), context.dim, task.generator("head"), context.device)
+        block = first_rows(context, len(task.columns), task.generator("head"))
         for model in (self.working, self.plastic, self.stable):
             model.head = model.head.grown(block)
         self.working.head = self.working.head.trainable()
@@ -142,10 +152,9 @@ class CLSER(Method):
                     of_all, current = (m.averaged(bool(learning)) for m in (model, self.working))
                     move_average(of_all, current, warmed(decay, self.steps))
 
-        backbone = Group(list(self.working.backbone.parameters()), config.backbone_lr)
-        groups = [backbone, Group(self.working.head.parameters(), config.lr)]
+        groups = config.groups(task.depth, self.working.backbone, self.working.head.parameters())
         hooks, shuffle, live = Hooks(after_step=move), task.generator("shuffle"), Live(learning)
-        report = descend(groups, len(train), Descent.of(config), shuffle, loss_of, hooks, live)
+        report = descend(groups, len(train), config.schedule(task.depth), shuffle, loss_of, hooks, live)
         self.working.head = self.working.head.detached()
         rows = torch.from_numpy(task.train.indices)
         self.buffer = self.buffer.offer(rows, task.train.targets.cpu(), task.generator("reservoir"))

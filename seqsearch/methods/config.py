@@ -35,6 +35,7 @@ def param(
     embedded: Any = None,
     embedded_search: LogUniform | tuple[Any, ...] | None = None,
     scratch: Any = None,
+    scratch_search: LogUniform | tuple[Any, ...] | None = None,
     tiny: Any = None,
     tiny_search: LogUniform | tuple[Any, ...] | None = None,
     later: bool = False,
@@ -43,15 +44,16 @@ def param(
 
     ``search`` is what ``--tune-tasks`` draws from: a range, or a list of values; without it the parameter is not tuned.
     ``embedded`` and ``embedded_search`` take the place of default and search on the embedded backbone, whose few blocks and
-    16 images per class want other rates than the published ones. ``scratch`` is the default for networks that begin from scratch,
-    where it is not that of pre-trained ones; ``tiny`` and ``tiny_search`` hold on ``scratch:tiny``, the small one for tests, and
-    on the embedded backbone unless ``embedded`` is given. An own backbone says which of them hold (``presets``).
+    16 images per class want other rates than the published ones. ``scratch`` and ``scratch_search`` hold for networks that
+    begin from scratch, ``tiny`` and ``tiny_search`` on ``scratch:tiny``, the small one for tests, and on the embedded backbone
+    unless ``embedded`` is given. An own backbone says which of them hold (``presets``).
     ``later`` says that it acts from the second task on only, in learning and in predicting: settings that differ in such
     parameters alone share the training of the first (a conformance test holds every method to it).
     """
     known = {
         "help": help, "minimum": minimum, "maximum": maximum, "choices": choices, "search": search, "embedded": embedded,
-        "embedded_search": embedded_search, "scratch": scratch, "tiny": tiny, "tiny_search": tiny_search, "later": later,
+        "embedded_search": embedded_search, "scratch": scratch, "scratch_search": scratch_search, "tiny": tiny,
+        "tiny_search": tiny_search, "later": later,
     }  # fmt: skip
     return field(default=default, metadata=known)
 

@@ -15,14 +15,15 @@ Departures from the public code, and why:
   buffer with duplicates; so replay is of older tasks only.
 - the backbone learns slower than the head: at one common rate a pre-trained network loses more than it gains. Like
   there, no momentum: with the few steps of a small task it overshoots toward the new classes.
-- no augmentation, cosine schedule, eval mode (`own_backbone`).
+- on a pre-trained network a cosine schedule, and eval mode (`own_backbone`).
 - defaults: nobody prints ER's for a pre-trained transformer (CLDyB tunes on its first three tasks), Mammoth's are for
-  small networks from scratch. Those here are a usual fine-tuning and 2000 images; tune them.
+  small networks from scratch. Those here are a usual fine-tuning and 2000 images; tune them. From scratch they are those of
+  PyCIL's Replay: 200 epochs for the first task, then 70 with drops after 30 and 50, with momentum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,14 +35,21 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.augmentation import Learned, learned
-from seqsearch.methods.parts.checkpoint import Live
-from seqsearch.methods.parts.head import new_head
+from seqsearch.methods.parts.head import first_rows
 from seqsearch.methods.parts.herding import Herded, none_herded
 from seqsearch.methods.parts.network import saved
 from seqsearch.methods.parts.reservoir import Reservoir, empty_reservoir
-from seqsearch.methods.parts.training import Descent, Group, Training, descend
-from seqsearch.methods.parts.tuned import Tuned, light_decay
+from seqsearch.methods.parts.tuned import (
+    TINY_EPOCHS,
+    TINY_LR,
+    Tuned,
+    TwoRates,
+    backbone_rate,
+    light_decay,
+    scheduler_of,
+)
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
@@ -51,7 +59,7 @@ class ExperienceReplay(Tuned):
     """Joint cross-entropy on new images and a reservoir; see the module."""
 
     @dataclass(frozen=True)
-    class Config(Training):
+    class Config(TwoRates):
         buffer_size: int = param(2000, "stored images", minimum=1, maximum=10_000_000, embedded=500, tiny=48)
         buffer: str = param(
             "reservoir", "which images are stored: a uniform sample, or the same number of each class by herding",
@@ -64,17 +72,18 @@ class ExperienceReplay(Tuned):
             maximum=10_000,
             search=(1, 3, 5, 10),
             embedded=3,
+            embedded_search=(1, 3, 5, 10),
             scratch=70,
+            scratch_search=gtep.EPOCHS,
             tiny=15,
+            tiny_search=TINY_EPOCHS,
         )
         lr: float = param(
             0.01, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.1),
-            embedded=0.1, embedded_search=LogUniform(0.01, 0.5), scratch=0.1, tiny=0.05,
+            embedded=0.1, embedded_search=LogUniform(0.01, 0.5), scratch=0.1, scratch_search=gtep.LR, tiny=0.05,
+            tiny_search=TINY_LR,
         )  # fmt: skip
-        backbone_lr: float = param(
-            0.001, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 0.01),
-            embedded=0.005, embedded_search=LogUniform(1e-4, 0.02), scratch=0.1, tiny=0.05,
-        )  # fmt: skip
+        backbone_lr: float = backbone_rate(embedded=0.005)
         batch_size: int = param(
             32,
             "new images per step; as many stored ones join them",
@@ -85,6 +94,10 @@ class ExperienceReplay(Tuned):
         )
         weight_decay: float = light_decay(5e-4)
         momentum: float = param(0.0, "of optimizer=sgd", minimum=0.0, maximum=0.999, scratch=0.9)
+        scheduler: str = scheduler_of("cosine")
+
+        def drops(self) -> Sequence[float]:
+            return 30 / 70, 50 / 70
 
     config: Config
     caps = Caps(needs_exemplars=True, augmentation="mammoth", design=("exemplar", "full"))
@@ -97,12 +110,11 @@ class ExperienceReplay(Tuned):
             self.buffer = empty_reservoir(size)
 
     def fit_task(self, task: TaskData) -> FitReport:
-        config, device = self.config, self.context.device
         train, stored = learned(task.train, self.context, "mammoth", task.generator("augment")), self._stored(task)
-        block = new_head(len(task.columns), self.context.dim, task.generator("head"), device)
+        block = first_rows(self.context, len(task.columns), task.generator("head"))
         head = self.head.grown(block).trainable()
         draw = task.generator("replay")
-        drawing = [draw, train.generator, *([stored.generator] if stored else [])]
+        drawing = [draw, *([stored.generator] if stored else [])]
 
         def loss_of(positions: Tensor) -> Tensor:
             parts = [train.select(positions)]
@@ -111,15 +123,7 @@ class ExperienceReplay(Tuned):
             images, targets = torch.cat([p.images for p in parts]), torch.cat([p.targets for p in parts])
             return functional.cross_entropy(head(self.backbone(images)), targets)
 
-        groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
-        report = descend(
-            groups,
-            len(train),
-            Descent.of(config),
-            task.generator("shuffle"),
-            loss_of,
-            live=Live(self.learning, drawing, task.progress),
-        )
+        report = self.descend(task, train, head.parameters(), loss_of, drawing)
         self.head = head.detached()
         if report.status == "ok":
             self._store(task, train.batch)

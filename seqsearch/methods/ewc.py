@@ -25,7 +25,12 @@ Departures from the public code, and why:
   overshoot and training diverges (`stiffness`). Nothing else is clipped. PyCIL cuts F itself at 1e-4, so that with its
   lambda no entry weighs more than 0.1.
 - the loss of F is that which is trained, not always the one over all classes.
-- epochs and rates are PILOT's for fine-tuning a pre-trained transformer. No augmentation, eval mode (`own_backbone`).
+- F is taken of images as they are, in eval mode.
+- on a pre-trained network epochs and rates are PILOT's for fine-tuning a transformer, and the network stays in eval mode
+  (`own_backbone`).
+- the rate falls by the step, not by the epoch.
+
+From scratch the schedules are PyCIL's: 200 epochs for the first task, then 180 with drops after 70, 120 and 150.
 
 On the glyphs a large penalty helps where the backbone learns fast (one sequence at rate 0.005: .796 against .780), but
 a slow backbone does better, and then the penalty changes nothing (.815 with and without, three sequences): what is
@@ -37,7 +42,7 @@ learned (six draws of classes, docs/methods.md, with weight decay `SHORT_DECAY`)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +55,6 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.parts.augmentation import learned
-from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.fisher import (
     LEAST_RATE,
     Parameters,
@@ -61,10 +65,9 @@ from seqsearch.methods.parts.fisher import (
     run_with,
     stiffness,
 )
-from seqsearch.methods.parts.head import Head, new_head
+from seqsearch.methods.parts.head import Head, first_rows
 from seqsearch.methods.parts.network import saved, saved_under
-from seqsearch.methods.parts.training import Descent, Group, descend
-from seqsearch.methods.parts.tuned import Tuned, TunedTraining, backbone_rate, head_rate, light_decay
+from seqsearch.methods.parts.tuned import Tuned, TunedTraining, backbone_rate, epochs_of, head_rate, light_decay
 
 
 class EWC(Tuned):
@@ -72,6 +75,7 @@ class EWC(Tuned):
 
     @dataclass(frozen=True)
     class Config(TunedTraining):
+        epochs: int = epochs_of(180)
         lr: float = head_rate(embedded=0.02)
         backbone_lr: float = backbone_rate(embedded=0.001)
         weight_decay: float = light_decay()
@@ -81,6 +85,9 @@ class EWC(Tuned):
             later=True,
         )  # fmt: skip
         classes: str = param("new", "classes that the cross-entropy is among", choices=("new", "all"))
+
+        def drops(self) -> Sequence[float]:
+            return 70 / 180, 120 / 180, 150 / 180
 
     config: Config
     caps = Caps(augmentation="pycil", design=("full", "parameter"))
@@ -93,7 +100,7 @@ class EWC(Tuned):
     def fit_task(self, task: TaskData) -> FitReport:
         config, train = self.config, learned(task.train, self.context, "pycil", task.generator("augment"))
         anchor = {name: p.detach().clone() for name, p in self._parameters(self.head).items()}
-        block = new_head(len(task.columns), self.context.dim, task.generator("head"), self.context.device)
+        block = first_rows(self.context, len(task.columns), task.generator("head"))
         head = self.head.grown(block).trainable()
         moving, stiff = self._parameters(head), self._stiffness()
         first = task.columns.start if config.classes == "new" else 0
@@ -108,15 +115,7 @@ class EWC(Tuned):
             loss = functional.cross_entropy(head(self.backbone(part.images))[:, first:], part.targets - first)
             return loss + quadratic_penalty(moving, anchor, stiff) if stiff else loss
 
-        groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
-        report = descend(
-            groups,
-            len(train),
-            Descent.of(config),
-            task.generator("shuffle"),
-            loss_of,
-            live=Live(self.learning, [train.generator], task.progress),
-        )
+        report = self.descend(task, train, head.parameters(), loss_of)
         self.head = head.detached()
         if report.status == "ok":
             new = diagonal_fisher(self.backbone, moving, loss_with, train.batch)

@@ -6,24 +6,25 @@ f(x) + b_new)[y]``; rows of old classes stay as they are but their features drif
 Trainable: the whole backbone (at ``backbone_lr``) and the new rows (at ``lr``). Stored: backbone and head.
 
 Departures from the public code, and why:
-- the rate is constant where the code names milestones that lie beyond its last epoch; cosine on the glyphs.
-- no augmentation, and the network is trained in eval mode (`own_backbone` says why).
+- on a pre-trained network the rate is constant, since PILOT's milestones lie beyond its last epoch; cosine on the glyphs.
+- a pre-trained network is trained in eval mode (`own_backbone` says why).
+- the rate falls by the step, not by the epoch.
+
+From scratch the schedules are PyCIL's: 200 epochs for the first task, then 80 with drops after 40 and 70.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from seqsearch.methods.base import Caps, FitReport
-from seqsearch.methods.config import param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.parts.augmentation import learned
-from seqsearch.methods.parts.checkpoint import Live
-from seqsearch.methods.parts.head import local_cross_entropy, new_head
-from seqsearch.methods.parts.training import Descent, Group, descend
-from seqsearch.methods.parts.tuned import Tuned, TunedTraining
+from seqsearch.methods.parts.head import first_rows, local_cross_entropy
+from seqsearch.methods.parts.tuned import Tuned, TunedTraining, scheduler_of
 
 
 class Finetune(Tuned):
@@ -31,30 +32,23 @@ class Finetune(Tuned):
 
     @dataclass(frozen=True)
     class Config(TunedTraining):
-        scheduler: str = param(
-            "constant", "how the learning rate falls", choices=("cosine", "steplr", "constant"), embedded="cosine"
-        )
+        scheduler: str = scheduler_of("constant")
+
+        def drops(self) -> Sequence[float]:
+            return 40 / 80, 70 / 80
 
     config: Config
     caps = Caps(pairs=True, augmentation="pilot", design=("full",))
 
     def fit_task(self, task: TaskData) -> FitReport:
-        config, train = self.config, learned(task.train, self.context, "pilot", task.generator("augment"))
-        block = new_head(len(task.columns), self.context.dim, task.generator("head"), self.context.device)
+        train = learned(task.train, self.context, "pilot", task.generator("augment"))
+        block = first_rows(self.context, len(task.columns), task.generator("head"))
 
         def loss_of(positions: Tensor) -> Tensor:
             part = train.select(positions)
             return local_cross_entropy(block(self.backbone(part.inputs)), part.targets, task.columns)
 
-        groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
-        report = descend(
-            groups,
-            len(train),
-            Descent.of(config),
-            task.generator("shuffle"),
-            loss_of,
-            live=Live(self.learning, [train.generator], task.progress),
-        )
+        report = self.descend(task, train, block.parameters(), loss_of)
         self.head = self.head.grown(block)
         return report
 

@@ -12,7 +12,8 @@ rows of ALL images seen, and after each task fits them all together, by one of t
 Trainable: the backbone (at ``backbone_lr``) and the head (at ``lr``), the ridge in closed form. Stored: rows and
 columns of all images (`exemplars` gives those parted for validation, too), and what predicts.
 
-No published method, so nothing to depart from. Worth knowing:
+No published method, so nothing to depart from. From scratch it learns all classes by the schedule that PyCIL's methods have for
+their first task: 200 epochs with drops after 60, 120 and 170. Worth knowing:
 - `features` are of the fine-tuned network if there is one, also where ``best`` predicts by frozen features.
 - a task costs as much as all tasks so far together: a sequence costs the square of its length.
 - the ridge takes its penalty on the validation images, which then also help to solve it, and to choose the ``best``:
@@ -39,11 +40,11 @@ from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.augmentation import learned
 from seqsearch.methods.parts.checkpoint import Live
-from seqsearch.methods.parts.head import empty_head, load_head, new_head
+from seqsearch.methods.parts.head import empty_head, first_rows, load_head
 from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under, statistics_of
 from seqsearch.methods.parts.ridge import Dual, Primal
-from seqsearch.methods.parts.training import Descent, Group, descend
-from seqsearch.methods.parts.tuned import TunedTraining, backbone_rate, light_decay
+from seqsearch.methods.parts.training import descend
+from seqsearch.methods.parts.tuned import TunedTraining, backbone_rate, epochs_of, light_decay
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
@@ -57,8 +58,10 @@ class Joint(Method):
     @dataclass(frozen=True)
     class Config(TunedTraining):
         learner: str = param("best", "what is fitted", choices=("best", *LEARNERS), scratch="finetune")
+        epochs: int = epochs_of(200)
         backbone_lr: float = backbone_rate(embedded=0.001)
-        weight_decay: float = light_decay()
+        weight_decay: float = light_decay(scratch=5e-4)
+        first_epochs: int = param(0, "always 0: every task is learned anew, by the same schedule", minimum=0, maximum=0)
         M: int = param(10000, "width of the random projection (ranpac)", minimum=1, maximum=100_000, embedded=2000)
         k: int = param(
             20, "neighbours that vote (knn)", minimum=1, maximum=1_000_000, search=(5, 10, 20, 50), embedded=10
@@ -140,15 +143,17 @@ class Joint(Method):
     def _finetune(self, task: TaskData, train: Batch) -> FitReport:
         config, images = self.config, learned(train, self.context, "pilot", task.generator("augment"))
         network = own_backbone(self.context)
-        head = new_head(task.columns.stop, self.context.dim, task.generator("head"), self.context.device)
+        head = first_rows(self.context, task.columns.stop, task.generator("head"))
 
         def loss_of(positions: Tensor) -> Tensor:
             part = images.select(positions)
             return functional.cross_entropy(head(network(part.inputs)), part.targets)
 
-        groups = [Group(list(network.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
-        live = Live(statistics_of(self.context, network), [images.generator], task.progress)
-        report = descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, live=live)
+        groups, live = (
+            config.groups(1, network, head.parameters()),
+            Live(statistics_of(self.context, network), [images.generator], task.progress),
+        )
+        report = descend(groups, len(train), config.later(), task.generator("shuffle"), loss_of, live=live)
         self.backbone, self.head = network.requires_grad_(False), head.detached()
         return report
 

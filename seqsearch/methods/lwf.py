@@ -14,11 +14,15 @@ Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``)
 Stored: backbone and head. The old network is not stored: it is the state before the task.
 
 Departures from the public code, and why:
-- the old network's answers are computed once, before training: images are not augmented, so they never change, and a
-  second network need not be held. They are the same numbers.
-- epochs and rates are PILOT's for fine-tuning a pre-trained transformer; PyCIL's (250 epochs at rate 0.1) are for small
-  networks from scratch. lambda and T are PyCIL's.
-- no augmentation, eval mode (`own_backbone`).
+- where images are not augmented, the old network's answers are computed once, before training. They are the same numbers, and
+  a second network need not be held.
+- on a pre-trained network epochs and rates are PILOT's for fine-tuning a transformer, and the network stays in eval mode
+  (`own_backbone`).
+- the rate falls by the step, not by the epoch.
+- as in the public code, all is trained at once. The paper first trains the new head rows alone (its warm-up).
+
+From scratch the schedules are PyCIL's: 200 epochs for the first task with drops after 60, 120 and 160, then 250 with drops after
+60, 120, 180 and 220.
 
 On ``scratch:tiny`` it does no better than `finetune`, with any lambda: docs/methods.md has a sweep. Its values are as published.
 """
@@ -26,7 +30,7 @@ On ``scratch:tiny`` it does no better than `finetune`, with any lambda: docs/met
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -35,17 +39,15 @@ from seqsearch.methods.base import Caps, FitReport
 from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.augmentation import Learned, learned
-from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.head import (
     distillation,
+    first_rows,
     judged_finite,
     local_cross_entropy,
-    new_head,
     weight_aligned,
 )
 from seqsearch.methods.parts.network import embed
-from seqsearch.methods.parts.training import Descent, Group, descend
-from seqsearch.methods.parts.tuned import Tuned, TunedTraining, backbone_rate
+from seqsearch.methods.parts.tuned import Tuned, TunedTraining, backbone_rate, epochs_of
 
 
 class LwF(Tuned):
@@ -53,6 +55,7 @@ class LwF(Tuned):
 
     @dataclass(frozen=True)
     class Config(TunedTraining):
+        epochs: int = epochs_of(250)
         backbone_lr: float = backbone_rate(embedded=0.0003)
         lamb: float = param(
             3.0, "lambda: weight of the distillation", minimum=0.0, maximum=1e12, search=(1.0, 3.0, 10.0),
@@ -61,6 +64,12 @@ class LwF(Tuned):
         temperature: float = param(2.0, "T of the distillation", minimum=0.01, maximum=1e6, later=True)
         align: bool = param(False, "scale new head rows to the norm of old ones after each task", search=(False, True))
 
+        def first_drops(self) -> Sequence[float]:
+            return 60 / 200, 120 / 200, 160 / 200
+
+        def drops(self) -> Sequence[float]:
+            return 60 / 250, 120 / 250, 180 / 250, 220 / 250
+
     config: Config
     caps = Caps(augmentation="pycil", design=("full", "functional"))
 
@@ -68,7 +77,7 @@ class LwF(Tuned):
         config, old = self.config, task.columns.start
         train = learned(task.train, self.context, "pycil", task.generator("augment"))
         answers = self._answers(train)
-        block = new_head(len(task.columns), self.context.dim, task.generator("head"), self.context.device)
+        block = first_rows(self.context, len(task.columns), task.generator("head"))
         head = self.head.grown(block).trainable()
 
         def loss_of(positions: Tensor) -> Tensor:
@@ -79,15 +88,7 @@ class LwF(Tuned):
                 return loss
             return loss + config.lamb * distillation(scores[:, :old], answers(positions, part), config.temperature)
 
-        groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(head.parameters(), config.lr)]
-        report = descend(
-            groups,
-            len(train),
-            Descent.of(config),
-            task.generator("shuffle"),
-            loss_of,
-            live=Live(self.learning, [train.generator], task.progress),
-        )
+        report = self.descend(task, train, head.parameters(), loss_of)
         self.head = weight_aligned(head, old) if config.align else head.detached()
         return judged_finite(self.head.parameters(), report)
 

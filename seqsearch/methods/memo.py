@@ -17,17 +17,16 @@ Departures from the public code (PyCIL, and the authors' like it), and why:
 - rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
 - stages are those of the backbone, so that the first task trains the same network as other methods' do.
 - ``scheduler=cosine`` ends with the training; there its length is a setting of its own (``t_max``).
-- GTEP samples an exemplar batch size. In public code exemplars have a batch only where their features are computed, which
-  decides nothing. Here ``exemplar_batch`` is how many stored images join each batch of new ones; 0 is what is published.
+- GTEP samples an exemplar batch size. In public code it is the batch in which features of exemplars are computed, which decides
+  nothing: there is no such parameter here.
 
-Values on ``scratch:tiny`` are those of `replay`, weight decay for the reason that `der` tells; ``train_base=false`` and
-``exemplar_batch=16``, which sees each stored image three times an epoch, did worse on three draws of classes (with the published
-decay). docs/methods.md has the accuracies.
+Values on ``scratch:tiny`` are those of `replay`, weight decay for the reason that `der` tells; ``train_base=false`` did worse on
+three draws of classes (with the published decay). docs/methods.md has the accuracies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -41,8 +40,6 @@ from seqsearch.methods.base import Context, FitReport
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.methods.parts import gtep
-from seqsearch.methods.parts.augmentation import Learned
 from seqsearch.methods.parts.expanding import (
     Expanding,
     ExpandingTraining,
@@ -51,7 +48,7 @@ from seqsearch.methods.parts.expanding import (
     load_frozen,
     widened,
 )
-from seqsearch.methods.parts.network import embed, held, own_backbone, saved, saved_under
+from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under
 from seqsearch.methods.parts.rehearsal import REHEARSAL
 from seqsearch.methods.parts.training import Group
 
@@ -62,10 +59,6 @@ class MemoryEfficient(Expanding):
     @dataclass(frozen=True)
     class Config(ExpandingTraining):
         train_base: bool = param(True, "go on training the shared stages in later tasks", later=True)
-        exemplar_batch: int = param(
-            0, "stored images that join each batch of new ones; 0: both are one set, drawn from alike", minimum=0,
-            maximum=100_000, search=gtep.EXEMPLAR_BATCH, tiny_search=(4, 8, 16), later=True,
-        )  # fmt: skip
 
     config: Config
     caps = replace(REHEARSAL, design=("exemplar", "full", "expansion"), backbones="maps")
@@ -81,41 +74,23 @@ class MemoryEfficient(Expanding):
         stage, first = self.new_network(), not self.networks
         trains = first or self.config.train_base
         head = widened(self.head, len(task.columns), self.context.dim, task.generator("head"))
-        auxiliary, draw = self.auxiliary_head(task), task.generator("replay")
-        data, joined = self._data(task, draw)
+        auxiliary = self.auxiliary_head(task)
 
         def loss_of(part: Batch) -> Tensor:
-            images, targets = joined(part)
             with torch.set_grad_enabled(trains):
-                shared = self.shared(images)
+                shared = self.shared(part.images)
             old, new = points_of(self.networks, shared), points_of([stage], shared)
-            loss = functional.cross_entropy(head(torch.cat([old, new], dim=1)), targets)
+            loss = functional.cross_entropy(head(torch.cat([old, new], dim=1)), part.targets)
             if first:
                 return loss
-            return loss + self.config.lamb * auxiliary_loss(auxiliary(new), targets, task.columns.start)
+            return loss + self.config.lamb * auxiliary_loss(auxiliary(new), part.targets, task.columns.start)
 
         networks = [self.shared, stage] if trains else [stage]
         trained = [p for network in networks for p in network.parameters()]
         heads = head.parameters() if first else [*head.parameters(), *auxiliary.parameters()]
-        report = self.train(
-            task, data, [Group([*trained, *heads], self.rates(task))], networks, loss_of, generators=[draw]
-        )
+        groups = [Group([*trained, *heads], self.rates(task))]
+        report = self.train(task, self.together(task), groups, networks, loss_of)
         return self.finish(task, stage, head, report)
-
-    def _data(self, task: TaskData, draw: torch.Generator) -> tuple[Batch, Callable[[Batch], tuple[Tensor, Tensor]]]:
-        """What is learned from, and images and targets of a part of it, with stored ones if they are drawn apart."""
-        count = self.config.exemplar_batch
-        if not count or not len(self.stored):
-            return self.together(task), lambda part: (part.images, part.targets)
-        columns = self.stored.columns.to(self.context.device)
-        stored = held(task.replay(self.stored.rows.numpy(), columns), self.context)
-        images = Learned(stored, self.augmentation(), draw)
-
-        def joined(part: Batch) -> tuple[Tensor, Tensor]:
-            drawn = images.select(torch.randperm(len(stored), generator=draw)[:count])
-            return torch.cat([part.images, drawn.images]), torch.cat([part.targets, drawn.targets])
-
-        return held(task.train, self.context), joined
 
     def features(self, batch: Batch) -> Tensor:
         return embed(lambda images: points_of(self.networks, self.shared(images)), batch)

@@ -65,10 +65,11 @@ class PGP(DualPrompt):
     @dataclass(frozen=True)
     class Config(DualPrompt.Config):
         epochs: int = param(
-            50, "passes over a task's images", minimum=1, maximum=10_000, search=gtep.PROMPT_EPOCHS, embedded=8
+            50, "passes over a task's images", minimum=1, maximum=10_000, search=(*gtep.PROMPT_EPOCHS, 50), embedded=8
         )
         lr: float = param(
-            4.6875e-4, "learning rate of prompts, keys and head", minimum=0.0, maximum=1e30, search=gtep.PROMPT_LR,
+            4.6875e-4, "learning rate of prompts, keys and head", minimum=0.0, maximum=1e30,
+            search=(4.6875e-4, *gtep.PROMPT_LR),
             embedded=0.003, embedded_search=EMBEDDED_LR,
         )  # fmt: skip
         length: int = param(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,18 @@ ATTEMPTS = 20
 """Draws for each setting asked for: some were drawn before, or break a rule between parameters."""
 
 
+Spaces = Mapping[str, LogUniform | tuple[Any, ...]]
+"""By parameter: what is drawn from."""
+
+
 def search_space(
-    method: type[Method], fixed: Mapping[str, Value], backbone: str = ""
+    method: type[Method], fixed: Mapping[str, Value], backbone: str = "", instead: Spaces = MappingProxyType({})
 ) -> dict[str, LogUniform | tuple[Any, ...]]:
-    """What is drawn from for each tunable parameter with a backbone; those that the user has ``fixed`` are not."""
-    spaces = {f.name: space_of(f, backbone) for f in dataclasses.fields(method.Config)}
+    """What is drawn from for each tunable parameter with a backbone; those that the user has ``fixed`` are not.
+
+    ``instead``: spaces that take the place of the method's own.
+    """
+    spaces = {f.name: space_of(f, backbone) for f in dataclasses.fields(method.Config)} | dict(instead)
     return {name: space for name, space in spaces.items() if space is not None and name not in fixed}
 
 
@@ -37,16 +45,17 @@ def proposals(
     backbone: str = "",
     *,
     defaults: bool = True,
+    instead: Spaces = MappingProxyType({}),
 ) -> list[dict[str, Value]]:
     """At most ``count`` distinct settings as parameters to add to ``fixed``; the first adds nothing, unless without ``defaults``.
 
-    They depend on the seed, the method's space and nothing else; fewer than asked for if the space has no more. A method
+    They depend on the seed, the space (`search_space`) and nothing else; fewer than asked for if the space has no more. A method
     without a space has one: its defaults. Draws that break a rule between parameters are left out.
 
     Raises:
         UserError: the method declares values that it does not accept itself.
     """
-    space = search_space(method, fixed, backbone)
+    space = search_space(method, fixed, backbone, instead)
     defaults = defaults or not space
     found: list[dict[str, Value]] = [{}] if defaults else []
     known = [build_config(method, fixed, backbone)] if defaults else []

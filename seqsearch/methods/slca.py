@@ -17,7 +17,10 @@ Departures from the public code, and why:
 - covariances are held as exact low-rank roots (`Gaussians`), so that sampling cannot fail with few images.
 - the rate of the backbone is a parameter of its own (by default the published hundredth of the head's: on the embedded
   network faster is worse).
-- no augmentation, eval mode (`own_backbone`).
+- a pre-trained network stays in eval mode (`own_backbone`).
+
+From scratch the first task has the schedule of PyCIL's methods (200 epochs at rate 0.1), since a slow backbone that knows nothing
+learns nothing. Later tasks have the published slow rates: no source says others.
 """
 
 from __future__ import annotations
@@ -38,16 +41,17 @@ from seqsearch.methods.parts.alignment import Alignment, align
 from seqsearch.methods.parts.augmentation import learned
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.gaussians import KINDS, fit_gaussians, load_gaussians, no_gaussians
-from seqsearch.methods.parts.head import Head, empty_head, load_head, local_cross_entropy, new_head
+from seqsearch.methods.parts.head import Head, empty_head, first_rows, load_head, local_cross_entropy
 from seqsearch.methods.parts.network import cut, embed, own_backbone, saved, saved_under, statistics_of
-from seqsearch.methods.parts.training import Descent, Group, Rate, Training, descend, steps
+from seqsearch.methods.parts.training import Rate, descend, steps
+from seqsearch.methods.parts.tuned import TwoRates
 
 
 class SLCA(Method):
     """Slow backbone, aligned classifier; see the module."""
 
     @dataclass(frozen=True)
-    class Config(Training):
+    class Config(TwoRates):
         epochs: int = param(
             20, "passes over a task's images", minimum=1, maximum=10_000, search=(5, 10, 20), embedded=4,
             embedded_search=(2, 4, 8),
@@ -70,8 +74,9 @@ class SLCA(Method):
         covariance: str = param("full", "what is kept of a class's features", choices=KINDS)
         centroids: int = param(10, "centroids of a class at most (covariance=centroids)", minimum=1, maximum=10_000)
         scheduler: str = param(
-            "steplr", "how the rate falls; steplr: once, at 0.9 of the steps", choices=("cosine", "steplr", "constant")
-        )
+            "steplr", "how the rate falls; steplr: once, at 0.9 of the steps, in later tasks",
+            choices=("cosine", "steplr", "constant"),
+        )  # fmt: skip
 
         def rate(self) -> Rate:
             return steps([0.9], self.lr_decay) if self.scheduler == "steplr" else super().rate()
@@ -104,15 +109,16 @@ class SLCA(Method):
     def _represent(self, task: TaskData) -> tuple[Head, FitReport]:
         """Train the backbone slowly, with new head rows on the new classes alone."""
         config, train = self.config, learned(task.train, self.context, "pycil", task.generator("augment"))
-        block = new_head(len(task.columns), self.context.dim, task.generator("head"), self.context.device)
+        block = first_rows(self.context, len(task.columns), task.generator("head"))
 
         def loss_of(positions: Tensor) -> Tensor:
             part = train.select(positions)
             return local_cross_entropy(block(self.backbone(part.inputs)), part.targets, task.columns)
 
-        groups = [Group(list(self.backbone.parameters()), config.backbone_lr), Group(block.parameters(), config.lr)]
+        groups = config.groups(task.depth, self.backbone, block.parameters())
         live = Live(statistics_of(self.context, self.backbone), [train.generator], task.progress)
-        return block, descend(groups, len(train), Descent.of(config), task.generator("shuffle"), loss_of, live=live)
+        schedule, shuffle = config.schedule(task.depth), task.generator("shuffle")
+        return block, descend(groups, len(train), schedule, shuffle, loss_of, live=live)
 
     def _align(self, task: TaskData, report: FitReport) -> FitReport:
         """Train a copy of the head on draws from all Gaussians; a fresh set of draws each epoch."""

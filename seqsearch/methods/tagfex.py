@@ -23,6 +23,8 @@ Departures from the public code (the authors' and PyCIL's), and why:
   of the same table do not have. Here views are made by the recipe of all methods from scratch (crop, flip, brightness), always:
   InfoNCE needs two. With ``--augment none`` they serve InfoNCE alone, and classes are learned from images as they are; with
   ``published`` from both views; with ``autoaugment`` AutoAugment makes the views, too.
+- with ``--augment none`` g sees both views and, for the merged features, the image as it is; its running statistics follow all
+  three. Effect: not measured.
 - batch statistics of a new network begin as the last network's, not anew: few steps do not find them again.
 - the first networks g and ``f_1`` begin alike: a method is given one network from scratch. Rates fall by the step.
 - a batch without images of the task has no last line (the published mean over none is not a number).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from seqsearch.core.grammar import Item
 from seqsearch.core.registry import load, names
 from seqsearch.features.store import UnionFeatures
 from seqsearch.methods.base import Caps, FitReport, Method
-from seqsearch.methods.config import build_config
+from seqsearch.methods.config import build_config, default_of
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.pools.base import Part
 from seqsearch.study.check_subject import Subject
@@ -80,6 +81,15 @@ class Case:
     """Parameters without effect, the others being as they are."""
 
     @property
+    def without_effect(self) -> tuple[str, ...]:
+        """Parameters without effect, that of a first task among them where it is trained as later ones are."""
+        fields = {f.name: f for f in dataclasses.fields(load("method", self.target).Config)}
+        first = "first_epochs" in fields and self.params.get(
+            "first_epochs", default_of(fields["first_epochs"], self.backbone)
+        )
+        return self.idle if first or "first_lr" not in fields else (*self.idle, "first_lr")
+
+    @property
     def caps(self) -> Caps:
         build = load("method", self.target)
         caps: Caps = build.capabilities(build_config(build, self.params, self.backbone))
@@ -113,7 +123,8 @@ def cases() -> list[Case]:
 def cases_from_scratch() -> list[Case]:
     """Methods that learn a network with its batch statistics from its first values on."""
     known = [Case(name, name, WITH.get(name, {}), SCRATCH) for name in names("method") if name in FROM_SCRATCH]
-    return [*known, *(Case(f"{name}, scratch", name, backbone=SCRATCH) for name in ("finetune", "er", "ewc"))]
+    apart = Case("ewc, first task apart", "ewc", {"first_epochs": 2, "first_lr": 0.05}, SCRATCH)
+    return [*known, *(Case(f"{name}, scratch", name, backbone=SCRATCH) for name in ("finetune", "er")), apart]
 
 
 def cases_of_pairs() -> list[Case]:
@@ -144,6 +155,14 @@ def cases_on_small_networks() -> list[Case]:
     return [*(replace(c, backbone=TWO_BLOCKS) for c in cases()), *on_resnet, *cases_from_scratch(), *cases_of_pairs()]
 
 
+def fitting(settings: Mapping[str, Any], method: str, backbone: str) -> dict[str, Any]:
+    """Those of ``settings`` that a method has; ``first_epochs`` where its first task has a schedule of its own."""
+    fields = {f.name: f for f in dataclasses.fields(load("method", method).Config)}
+    if "first_epochs" in fields and default_of(fields["first_epochs"], backbone) == 0:
+        del fields["first_epochs"]
+    return {name: value for name, value in settings.items() if name in fields}
+
+
 class Lab:
     """Makes, trains and judges methods; does the engine's book-keeping."""
 
@@ -170,8 +189,7 @@ class Lab:
     def quick(self, case: Case) -> dict[str, Any]:
         """Parameters of a case: its own, and such that training is quick."""
         own = {**QUICK, **QUICK_PAIRS} if self.backbone_name == PAIRS else QUICK
-        has = {f.name for f in dataclasses.fields(load("method", case.target).Config)}
-        return {**{name: value for name, value in own.items() if name in has}, **case.params}
+        return {**fitting(own, case.target, self.backbone_name), **case.params}
 
     def subject(self, case: Case) -> Subject:
         """The same for `seqsearch check`."""

@@ -11,14 +11,14 @@ import torch
 
 from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.where import CHECKOUT, LEDGER
-from protocols.gtep.paper.sets import PrintedSet, first_task, printed_sets, sets_of
+from protocols.gtep.paper.sets import PrintedSet, first_task, printed_sets, sets_of, shared_by
 from protocols.gtep.paper.settings import left_out, outside_sets, printed_list, printed_lists, printed_settings
 from seqsearch.core.digests import digest_of
 from seqsearch.core.registry import load
 from seqsearch.methods.base import Method
 from seqsearch.methods.config import build_config
-from seqsearch.methods.parts.rehearsal import FIRST_DROPS, RehearsalTraining
-from seqsearch.methods.parts.training import Descent, Group, Hooks, Training, descend
+from seqsearch.methods.parts.rehearsal import RehearsalTraining
+from seqsearch.methods.parts.training import FIRST_DROPS, Descent, Group, Hooks, Training, descend
 from seqsearch.methods.sampling import search_space
 
 SCRATCH = ["replay", "icarl", "bic", "wa", "podnet", "der", "foster", "beef", "memo"]
@@ -58,6 +58,7 @@ def test_departures_from_the_printed_sets_are_these_and_have_reasons() -> None:
         ("dualprompt", "top_k", ()),
         ("ranpac", "pt_num", ()),
         ("wa", "split_ratio", ()),
+        ("memo", "exemplar_bs", ()),
     }
     assert {s.key for s in printed_sets() if s.why} == {s.key for s in odd if s.why}
     assert all(s.why for s in odd)
@@ -67,6 +68,10 @@ def test_searched_in_place_of_the_printed_set() -> None:
     """CODA-Prompt's are the printed pools over ten tasks; PODNet's are all that its lists print."""
     pool = next(s for s in printed_sets() if s.of_all)
     assert tuple(pool.ours(v, 10) for v in pool.values) == pool.searched
+    assert shared_by("coda_prompt", 10) == {"components": pool.searched}
+    assert shared_by("coda_prompt", 20) == {"components": (1, 2, 5, 10, 15)}, "as in the public code, by floor"
+    assert shared_by("coda_prompt", 40) == {"components": (1, 2, 5, 7)}
+    assert shared_by("l2p", 20) == {}
     spatial = next(s for s in printed_sets() if s.key == "lambda_c")
     printed = {
         (each.methods["podnet"] or {})["lambda_c"] for each in printed_lists().values() if "podnet" in each.methods
@@ -239,6 +244,6 @@ def test_figures_10_and_11_count_the_rows_of_the_tables(figure: str, table: int,
     backbone = RESNETS[0] if table == 4 else VIT
     ours = {name: len(search_space(method_of(name), {}, backbone)) - rows[name] for name in names}
     assert {name: more for name, more in ours.items() if more} == (
-        {"podnet": 1} if table == 4 else {"dualprompt": -1, "ease": 1}
+        {"podnet": 1, "memo": -1} if table == 4 else {"dualprompt": -1, "ease": 1}
     )
     assert "--conventional" in entry.commands[0], "regret is what it is drawn against"

@@ -103,5 +103,14 @@ def sets_of(method: str) -> tuple[PrintedSet, ...]:
     return tuple(s for s in printed_sets() if method in s.methods)
 
 
+def shared_by(method: str, tasks: int) -> dict[str, tuple[Value, ...]]:
+    """Of parameters whose printed set is of all tasks together: the values of one of so many tasks, at least 1."""
+    return {
+        s.parameter: tuple(dict.fromkeys(max(1, int(s.ours(v, tasks))) for v in s.values))
+        for s in sets_of(method)
+        if s.of_all
+    }
+
+
 def _content() -> dict[str, object]:
     return read_mapping(shipped(FILE), LARGEST, DEEPEST, SCHEMA)

@@ -44,13 +44,11 @@ class Heading:
         name: by which it is asked for.
         tuned_on: data set, as printed; empty: the settings of public code.
         tasks: of the scenario in which it was chosen; of the original settings, in which they were used.
-        left_out: in this list alone.
     """
 
     name: str
     tuned_on: str
     tasks: int
-    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,14 +99,12 @@ def left_out(name: str) -> tuple[LeftOut, ...]:
     Raises:
         UserError: there is no list of this name.
     """
-    found = printed_list(name)
-    lacking = [
+    return tuple(
         LeftOut(method, key, known.why)
-        for method, printed in found.methods.items()
+        for method, printed in printed_list(name).methods.items()
         for key in printed or ()
         if not (known := set_of(method, key)).parameter
-    ]
-    return (*lacking, *found.left_out)
+    )
 
 
 def outside_sets(name: str) -> tuple[Outside, ...]:
@@ -177,7 +173,7 @@ def _list(where: str, content: Any) -> PrintedList:
         raise UserError(f"{where}: methods are lacking")
     head = record(where, {key: value for key, value in content.items() if key != "methods"}, Heading)
     made = {str(method): _setting(f"{where}: {method}", str(method), each) for method, each in methods.items()}
-    return PrintedList(head.name, head.tuned_on, head.tasks, head.left_out, methods=MappingProxyType(made))
+    return PrintedList(head.name, head.tuned_on, head.tasks, methods=MappingProxyType(made))
 
 
 def _setting(where: str, method: str, content: Any) -> Mapping[str, Value] | None:

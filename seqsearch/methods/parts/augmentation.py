@@ -4,6 +4,7 @@ Recipes are named by what they come from (`RECIPES`). All work on preprocessed i
 time; the random numbers of an image do not depend on those beside it, but for their place in the batch.
 
 Departures from the public code, and why:
+- on networks from scratch all methods have PyCIL's recipe, so that none of them differs by its images alone.
 - images are augmented as they are given to the network, ``s`` pixels wide: public code cuts out of the original, larger image
   first.
 - a random part of the image is brought back to size bilinearly, without the smoothing that image libraries apply where they
@@ -101,11 +102,15 @@ RECIPES: dict[str, tuple[Sequence[Step], Sequence[Step]]] = {
     "mammoth": ((crop, flip), (part(0.08), flip)),
 }
 """Steps by the name of a recipe: for images up to `SMALL` pixels, for larger ones."""
+FROM_SCRATCH = "pycil"
+"""The recipe of all methods on networks from scratch, so that none of them differs by its images alone."""
 
 
 def policy(context: Context, recipe: str) -> Policy | None:
     """What is done to images in training; None if nothing is."""
-    return None if context.augment == "none" or not recipe else views_by(context, recipe)
+    if context.augment == "none" or not recipe:
+        return None
+    return views_by(context, FROM_SCRATCH if context.from_scratch else recipe)
 
 
 def views_by(context: Context, recipe: str) -> Policy:

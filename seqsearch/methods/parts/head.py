@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from seqsearch.methods.base import FitReport
+from seqsearch.methods.base import Context, FitReport
 from seqsearch.methods.parts.network import saved, saved_under
 
 
@@ -66,6 +66,11 @@ def uniform_head(classes: int, dim: int, generator: torch.Generator, device: tor
     classifiers over networks from scratch, in PyCIL."""
     weight = (2 * torch.rand(classes, dim, generator=generator) - 1) * (3 / dim) ** 0.5
     return Head(weight.to(device), torch.zeros(classes, device=device)).trainable()
+
+
+def first_rows(context: Context, classes: int, generator: torch.Generator) -> Head:
+    """A trainable block for new classes: `new_head` over a pre-trained network, `uniform_head` over one from scratch."""
+    return (uniform_head if context.from_scratch else new_head)(classes, context.dim, generator, context.device)
 
 
 def local_cross_entropy(scores: Tensor, targets: Tensor, columns: range) -> Tensor:

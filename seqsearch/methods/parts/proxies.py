@@ -79,6 +79,17 @@ def load_proxies(state: Mapping[str, Any], prefix: str, device: torch.device) ->
     return ProxyHead(tensors["proxies"], tensors["proxies"][:0], tensors["eta"])
 
 
+def nca_published(scores: Tensor, targets: Tensor) -> Tensor:
+    """The loss of the public code (PyCIL): mean over images of ``log (1 + sum_{c != y} exp(s_c - m)) - (s_y - m)``, with m the
+    largest score of an image.
+
+    Its margin is taken from all scores alike, so that it cancels out. The own class stands among the others as exp(0).
+    """
+    shifted = scores - scores.max(1, keepdim=True).values
+    own = functional.one_hot(targets, scores.shape[1]).bool()
+    return (shifted.masked_fill(own, 0.0).logsumexp(1) - shifted[own]).mean()
+
+
 def nca(scores: Tensor, targets: Tensor, margin: float) -> Tensor:
     """Mean of ``[ log sum_{c != y} exp(scores_c) - (scores_y - margin) ]_+`` over images.
 

@@ -33,13 +33,10 @@ from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.cosine import class_means, cosines
 from seqsearch.methods.parts.herding import Herded, none_herded
 from seqsearch.methods.parts.network import held, saved
-from seqsearch.methods.parts.training import SHORT_DECAY, Descent, Group, Hooks, Rate, Training, descend, steps
+from seqsearch.methods.parts.training import SHORT_DECAY, Descent, FirstApart, Group, Hooks, descend
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
-
-FIRST_DROPS = (60 / 200, 120 / 200, 170 / 200)
-"""Where the rate of the first task falls with scheduler=steplr (GTEP Table 3)."""
 
 
 def decay(published: float) -> Any:
@@ -52,7 +49,7 @@ def decay(published: float) -> Any:
 
 
 @dataclass(frozen=True)
-class RehearsalTraining(Training):
+class RehearsalTraining(FirstApart):
     """PyCIL's settings for networks from scratch, and GTEP's search spaces (Table 4)."""
 
     epochs: int = param(
@@ -96,24 +93,7 @@ class RehearsalTraining(Training):
     memory_of: str = param("all", "what memory counts", choices=("all", "class"))
 
     def drops(self) -> Sequence[float]:
-        """Where the rate of later tasks falls with scheduler=steplr and milestones=0, as published: fractions of the training."""
         return 80 / 170, 120 / 170, 150 / 170
-
-    def rate(self) -> Rate:
-        if self.scheduler == "steplr" and not self.milestones:
-            return steps(self.drops(), self.lr_decay)
-        return super().rate()
-
-    def first(self) -> Descent:
-        """Of the first task."""
-        rate = steps(FIRST_DROPS, 0.1) if self.scheduler == "steplr" else self.rate()
-        return replace(
-            self.later(), epochs=self.first_epochs, weight_decay=self.first_weight_decay, rate=rate
-        )  # fmt: skip
-
-    def later(self) -> Descent:
-        """Of the others."""
-        return Descent.of(self)
 
 
 class Rehearsal(Method):
@@ -145,10 +125,6 @@ class Rehearsal(Method):
         columns = torch.cat([task.train.targets.cpu(), self.stored.columns])
         return held(task.replay(rows, columns.to(self.context.device)), self.context)
 
-    def schedule(self, task: TaskData) -> Descent:
-        """As the task is the first, or a later one."""
-        return self.config.later() if task.depth else self.config.first()
-
     def rates(self, task: TaskData) -> float:
         """Learning rate of the task."""
         return self.config.lr if task.depth else self.config.first_lr
@@ -179,7 +155,7 @@ class Rehearsal(Method):
             networks: trained in train mode; all others stay in eval mode.
             loss_of: a part of ``data`` -> mean loss.
             phase: a name of its own for each descent of a task.
-            descent: else that of `schedule`.
+            descent: else that of the settings for a task of its depth.
             hooks: see `descend`; they are to keep nothing from epoch to epoch.
             generators: what ``loss_of`` draws from.
         """
@@ -190,7 +166,9 @@ class Rehearsal(Method):
             return loss_of(images.select(positions))
 
         shuffle = task.generator(f"shuffle {phase}")
-        return descend(groups, len(data), descent or self.schedule(task), shuffle, loss_at, hooks or Hooks(), live)
+        return descend(
+            groups, len(data), descent or self.config.schedule(task.depth), shuffle, loss_at, hooks or Hooks(), live
+        )
 
     def store(self, task: TaskData) -> None:
         """Choose exemplars by the features as they are now, and take the means of all classes' exemplars."""

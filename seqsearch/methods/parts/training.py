@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -45,6 +45,58 @@ class Training(Config):
         if self.scheduler == "constant":
             return constant
         return steps([2 * i / (2 * self.milestones + 1) for i in range(1, self.milestones + 1)], self.lr_decay)
+
+
+FIRST_DROPS = (60 / 200, 120 / 200, 170 / 200)
+"""Where the rate of the first task falls with scheduler=steplr (GTEP Table 3)."""
+
+
+@dataclass(frozen=True)
+class FirstApart(Training):
+    """A descent of which the first task may have a schedule of its own, as the PyCIL toolbox trains networks from scratch."""
+
+    milestones: int = param(
+        2, "drops n of scheduler=steplr in later tasks, after 2i/(2n+1) of the steps, i = 1..n; 0: as published", minimum=0,
+        maximum=10_000, scratch=0, tiny=2,
+    )  # fmt: skip
+    first_epochs: int = param(
+        0, "passes over the images of the first task, at first_lr and first_weight_decay; 0: it is trained as later ones are",
+        minimum=0, maximum=10_000, scratch=200, tiny=0,
+    )  # fmt: skip
+    first_lr: float = param(0.1, "learning rate of the first task, unless first_epochs is 0", minimum=0.0, maximum=1e30)
+    first_weight_decay: float = param(
+        5e-4, "L2 penalty in the first task, unless first_epochs is 0", minimum=0.0, maximum=1e3
+    )
+
+    def drops(self) -> Sequence[float]:
+        """Where the rate of later tasks falls with scheduler=steplr and milestones=0, as published: fractions of the training."""
+        return FIRST_DROPS
+
+    def first_drops(self) -> Sequence[float]:
+        """Where that of the first task falls with scheduler=steplr."""
+        return FIRST_DROPS
+
+    def rate(self) -> Rate:
+        if self.scheduler == "steplr" and not self.milestones:
+            return steps(self.drops(), self.lr_decay)
+        return super().rate()
+
+    def first(self) -> Descent:
+        """Of the first task."""
+        rate = steps(self.first_drops(), 0.1) if self.scheduler == "steplr" else self.rate()
+        return replace(self.later(), epochs=self.first_epochs, weight_decay=self.first_weight_decay, rate=rate)
+
+    def later(self) -> Descent:
+        """Of the others."""
+        return Descent.of(self)
+
+    def apart(self, depth: int) -> bool:
+        """Whether a task with so many before it is a first one with a schedule of its own."""
+        return not depth and self.first_epochs > 0
+
+    def schedule(self, depth: int) -> Descent:
+        """Of a task with so many before it."""
+        return self.first() if self.apart(depth) else self.later()
 
 
 def cosine(progress: float) -> float:

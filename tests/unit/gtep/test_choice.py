@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from actors.searching import suggested
+from protocols.gtep.spaces import drawn, space_of_study
 from protocols.gtep.study import prepare
 from protocols.gtep.sweep import rungs
 from protocols.running.folder import RunFolder
@@ -148,6 +149,14 @@ def test_every_pool_has_its_own_decisions(method: str, tmp_path: Path) -> None:
         names = [note["decision"] for e in journal.entries if "decision" in (note := e.get("note", {}))]
     pools = (settings.tune_pool, *settings.pool)
     assert names == [f"optuna {label(method)} {n} on {pool}" for pool in pools for n in (0, 5, 10)]
+
+
+@pytest.mark.parametrize(("tasks", "values"), [(10, {3, 5, 10, 20, 30}), (20, {1, 2, 5, 10, 15})])
+def test_a_pool_of_all_tasks_is_divided_among_them(tasks: int, values: set[int], tmp_path: Path) -> None:
+    spec = prepare(small("coda_prompt"), tmp_path / "states", "cpu", tmp_path).methods[0]
+    world = prepare(small("coda_prompt"), tmp_path / "states", "cpu", tmp_path).world
+    assert {setting.added["components"] for setting in drawn(world, spec, 60, 0, tasks)} == values
+    assert set(space_of_study(spec, tasks)["components"]) == values
 
 
 def test_what_optuna_is_told_decides_what_it_proposes(method: str, tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ import torch
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.registry import load, names
+from seqsearch.core.registry import names
 from seqsearch.core.types import StateKey
 from seqsearch.methods.parts import augmentation
 from seqsearch.methods.parts.augmentation import RECIPES, brightness, crop, flip, part
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
-from tests.conformance.lab import FROM_SCRATCH, SCRATCH, TWO_BLOCKS, Case, same
+from tests.conformance.lab import FROM_SCRATCH, SCRATCH, TWO_BLOCKS, Case, fitting, same
 
 SHORT = {
     "epochs": 1,
@@ -100,9 +100,9 @@ def test_a_part_has_the_area_and_ratio_that_are_asked_for() -> None:
 
 def made(folder: Path, name: str, augment: str) -> tuple[Trainer, StateKey]:
     world = World(POOL, 0, str(folder / "cache"), str(folder / augment), augment=augment)
-    known = load("method", name).Config.__dataclass_fields__
-    item = parse_item(name + ":" + ",".join(f"{n}={v}" for n, v in SHORT.items() if n in known), "method")
-    spec = world.spec(item, SCRATCH if name in FROM_SCRATCH else TWO_BLOCKS)
+    backbone = SCRATCH if name in FROM_SCRATCH else TWO_BLOCKS
+    short = ",".join(f"{n}={v}" for n, v in fitting(SHORT, name, backbone).items())
+    spec = world.spec(parse_item(f"{name}:{short}", "method"), backbone)
     return Trainer(world), StateKey(spec, 0, 0, (world.task([0, 1]),))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -129,6 +130,30 @@ def test_stage_2_finds_the_scale_and_the_shift_of_least_cross_entropy_and_leaves
     assert all(
         torch.equal(before[name], tensor) for name, tensor in method.state_dict().items() if name != "corrections"
     )
+
+
+def test_the_published_stage_2_is_a_step_down_the_cross_entropy_of_the_softmax_in_train_mode(
+    lab: Lab, parent: Method
+) -> None:
+    """One step of one batch, found again from a copy of the network; its batch statistics go on moving."""
+    method = like(lab, parent, form="published", correction_epochs=1, lr=0.5, weight_decay=0.01, batch_size=1000)
+    task = lab.data(method, TASKS[1])
+    together, head = method.together(task), method.grown_head(task).detached()
+    head.weight[OLD:] = 3 * head.weight[OLD:] + 0.1
+    known, network = torch.tensor([[1.0, 0.0]] * (OLD + NEW)), copy.deepcopy(method.backbone).train()
+    method._correct(task, head, known, together)
+    start = torch.tensor([1.0, 0.0], requires_grad=True)
+    with torch.no_grad():
+        scores = head(network(together.images))
+    scaled = torch.cat([scores[:, :OLD], start[0] * scores[:, OLD:] + start[1]], 1)
+    loss = functional.cross_entropy(functional.softmax(scaled, dim=1), together.targets)
+    [gradient] = torch.autograd.grad(loss, [start])
+    expected = start - 0.5 * (gradient + 0.01 * start)
+    torch.testing.assert_close(known[-1], expected.detach(), rtol=1e-4, atol=1e-5)
+    assert float(gradient.abs().min()) > 1e-4
+    moved = dict(network.named_buffers())
+    for name, buffer in method.backbone.named_buffers():
+        torch.testing.assert_close(buffer, moved[name])
 
 
 def test_corrections_are_state_and_scores(lab: Lab) -> None:

@@ -17,7 +17,6 @@ import torch
 from torch import nn
 
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.registry import load
 from seqsearch.core.types import Edge, StateKey
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.training import Descent, Group, batches, descend
@@ -25,7 +24,7 @@ from seqsearch.states.under_way import FOLDER
 from seqsearch.training.checkpoints import Checkpoints
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
-from tests.conformance.lab import FROM_SCRATCH, QUICK, SCRATCH, same
+from tests.conformance.lab import FROM_SCRATCH, QUICK, SCRATCH, fitting, same
 
 METHODS = [*FROM_SCRATCH, "finetune", "er", "ewc", "lwf", "joint"]
 
@@ -140,9 +139,8 @@ def made(folder: Path, name: str) -> tuple[Trainer, StateKey]:
         str(folder / "states"),
         checkpoint_seconds=0,
     )
-    quick = {n: v for n, v in QUICK.items() if n in {"epochs", "first_epochs", "memory"}}
-    known = load("method", name).Config.__dataclass_fields__
-    item = parse_item(f"{name}:" + ",".join(f"{n}={v}" for n, v in quick.items() if n in known), "method")
+    quick = fitting({n: QUICK[n] for n in ("epochs", "first_epochs", "memory")}, name, SCRATCH)
+    item = parse_item(f"{name}:" + ",".join(f"{n}={v}" for n, v in quick.items()), "method")
     return Trainer(world), StateKey(world.spec(item, SCRATCH), 0, 0, (world.task([0, 1]), world.task([2, 3, 4])))
 
 

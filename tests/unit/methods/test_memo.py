@@ -57,20 +57,6 @@ def test_shared_stages_learn_by_what_the_frozen_ones_make_of_them(lab: Lab) -> N
     assert all(p.grad is None for p in method.networks[0].parameters())
 
 
-@pytest.mark.parametrize(("count", "joined"), [(5, 5), (100, 12)])
-def test_stored_images_join_each_batch_of_new_ones(lab: Lab, count: int, joined: int) -> None:
-    method = lab.fresh(MEMO, exemplar_batch=count)
-    lab.fit(method, ONE)
-    task = lab.data(method, TWO)
-    data, join = method._data(task, task.generator("replay"))
-    assert set(data.targets.tolist()) == set(task.columns)
-    images, targets = join(data.select(torch.arange(3)))
-    assert len(images) == len(targets) == 3 + joined
-    assert targets[:3].tolist() == data.targets[:3].tolist()
-    assert set(targets[3:].tolist()) <= set(range(len(ONE)))
-    assert not torch.equal(join(data.select(torch.arange(3)))[0], images), "they are drawn anew for each batch"
-
-
 def test_a_network_without_stages_has_no_last_one() -> None:
     with pytest.raises(UserError, match="no feature maps"):
         parted(nn.Linear(8, 2))

@@ -10,7 +10,7 @@ from seqsearch.backbones.open import build_backbone
 from seqsearch.backbones.parts.resnet import stages
 from seqsearch.core.errors import UserError
 from seqsearch.methods.base import Method
-from seqsearch.methods.parts.proxies import ProxyHead, empty_proxies, nca
+from seqsearch.methods.parts.proxies import ProxyHead, empty_proxies, nca, nca_published
 from seqsearch.methods.podnet import spatial
 from tests.conformance.lab import EMBEDDED, SCRATCH, TASKS, Case, Lab
 
@@ -48,6 +48,33 @@ def test_scores_weigh_the_cosines_of_a_classes_proxies_by_their_softmax() -> Non
             s = np.array([p @ f / np.linalg.norm(p) / np.linalg.norm(f) for p in proxies])
             weights = np.exp(s) / np.exp(s).sum()
             assert found[n, c] == pytest.approx(1.7 * (weights * s).sum(), rel=1e-5)
+
+
+def test_the_published_loss_is_that_of_the_public_code() -> None:
+    """Value and gradient of PyCIL (models/podnet.py, commit f3509b8ca3f20660ce4aa13f19d5283de81b4b35) for these scores."""
+    scores = torch.tensor(
+        [[0.5, 0.1, -0.3], [3.0, -1.0, -2.0], [0.25, 1.75, 0.5], [-1.5, 2.0, -0.75]], dtype=torch.float64
+    )
+    targets = torch.tensor([1, 0, 2, 1])
+    loss = nca_published(scores.requires_grad_(True), targets)
+    torch.autograd.backward(loss)
+    gradient = [
+        [0.2041375443335796, -0.25, 0.045862455666420374],
+        [-0.0061103112639033785, 0.004466995467576125, 0.0016433157963272708],
+        [0.025091891170862916, 0.2249081088291371, -0.25],
+        [0.0068998918475181555, -0.021506963003339763, 0.014607071155821593],
+    ]
+    assert float(loss.detach()) == pytest.approx(0.864857587619855, rel=1e-12)
+    torch.testing.assert_close(scores.grad, torch.tensor(gradient, dtype=torch.float64), rtol=1e-12, atol=1e-14)
+
+
+def test_forms_learn_otherwise(lab: Lab, parent: Method) -> None:
+    states = []
+    for form in ("paper", "published"):
+        method = like(lab, parent, form=form)
+        lab.fit(method, TASKS[1])
+        states.append(method.state_dict()["head.proxies"])
+    assert not torch.equal(*states)
 
 
 def test_the_margin_does_not_cancel_out_and_no_loss_is_below_0() -> None:
