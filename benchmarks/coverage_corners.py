@@ -58,9 +58,11 @@ def corners() -> Iterator[Corner]:
     yield from _marked("coverage_selection", "selection", "gtep")
     yield from _marked("coverage_compare", "rows", "compare")
     yield from _of_mean()
-    for r in _read("coverage_runs")["rows"]:
+    runs = _read("coverage_runs")
+    for r in runs["rows"]:
         if r.get("ratio") == 0:
-            yield Corner("mcil", "orders differ", _where(r, "shape", "orders", "seeds"), r["share"], 2000, false=True)
+            where, repeats = _where(r, "shape", "orders", "seeds"), runs["repeats"] // 2
+            yield Corner("mcil", "orders differ", where, r["share"], repeats, false=True)
     yield from _of_online()
 
 
