@@ -1,7 +1,7 @@
 """The score of a setting: the harmonic mean of its final accuracy and its average accuracy, both means over class orders.
 
-"Hyperparameters in Continual Learning: A Reality Check" chooses by H = 2 Acc AvgAcc / (Acc + AvgAcc). It does not say whether
-means come first; here they do, and the mean over orders of each order's own H stands beside it.
+"Hyperparameters in Continual Learning: A Reality Check" chooses by H = 2 Acc AvgAcc / (Acc + AvgAcc). Means over orders come
+first (its Algorithm 2, line 10). The mean over orders of each order's own H stands beside it.
 """
 
 from __future__ import annotations
