@@ -123,10 +123,8 @@ class BiC(Single):
         """Stage 2: put alpha and beta of the task into ``known`` ``[C, 2]``."""
         config, old, phase = self.config, task.columns.start, "correction"
         found = torch.tensor([1.0, 0.0], device=self.context.device, requires_grad=True)
-        groups, descent = (
-            [Group([found], config.lr)],
-            replace(config.later(), epochs=config.correction_epochs or config.epochs),
-        )
+        groups = [Group([found], config.lr)]
+        descent = replace(config.later(), epochs=config.correction_epochs or config.epochs)
 
         def with_found(scores: Tensor) -> Tensor:
             return corrected(scores, torch.cat([known[:old], found.expand(len(task.columns), 2)]))

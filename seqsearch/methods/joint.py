@@ -149,10 +149,8 @@ class Joint(Method):
             part = images.select(positions)
             return functional.cross_entropy(head(network(part.inputs)), part.targets)
 
-        groups, live = (
-            config.groups(1, network, head.parameters()),
-            Live(statistics_of(self.context, network), [images.generator], task.progress),
-        )
+        groups = config.groups(task.depth, network, head.parameters())
+        live = Live(statistics_of(self.context, network), [images.generator], task.progress)
         report = descend(groups, len(train), config.later(), task.generator("shuffle"), loss_of, live=live)
         self.backbone, self.head = network.requires_grad_(False), head.detached()
         return report
