@@ -84,6 +84,10 @@ class Config:
     def check(self) -> None:
         """Rules between parameters, for subclasses: raise `Conflict` naming both, as ``top_k=9: must be at most size=5``."""
 
+    def without_effect(self) -> tuple[str, ...]:
+        """Parameters that do nothing while the others are as they are, for subclasses; `seqsearch check` does not test these."""
+        return ()
+
 
 def bounds_of(parameter: dataclasses.Field[Any]) -> tuple[float | None, float | None]:
     """Least and greatest value of a parameter; a whole number fits into 64 bits in any case."""

@@ -94,6 +94,7 @@ def later_of(config: Config) -> list[dataclasses.Field[Any]]:
 
 
 def rates_of(config: Config) -> list[str]:
-    """Names of learning rates that may be as high as `RATE`."""
+    """Names of learning rates that may be as high as `RATE` and have an effect."""
     high = {f.name: f.metadata.get("maximum") for f in dataclasses.fields(config) if f.name.endswith("lr")}
-    return [name for name, most in high.items() if most is None or most >= RATE]
+    idle = config.without_effect()
+    return [name for name, most in high.items() if name not in idle and (most is None or most >= RATE)]

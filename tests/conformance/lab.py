@@ -81,15 +81,6 @@ class Case:
     """Parameters without effect, the others being as they are."""
 
     @property
-    def without_effect(self) -> tuple[str, ...]:
-        """Parameters without effect, that of a first task among them where it is trained as later ones are."""
-        fields = {f.name: f for f in dataclasses.fields(load("method", self.target).Config)}
-        first = "first_epochs" in fields and self.params.get(
-            "first_epochs", default_of(fields["first_epochs"], self.backbone)
-        )
-        return self.idle if first or "first_lr" not in fields else (*self.idle, "first_lr")
-
-    @property
     def caps(self) -> Caps:
         build = load("method", self.target)
         caps: Caps = build.capabilities(build_config(build, self.params, self.backbone))

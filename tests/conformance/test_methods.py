@@ -86,10 +86,10 @@ def test_it_keeps_the_contracts(lab: Lab, case: Case) -> None:
     """All that `seqsearch check` asks, no warning aside but of learning rates that have no effect with these settings."""
     subject = lab.subject(case)
     findings = method_findings(subject)
-    wrong = [f for f in findings if f.wrong and not (f.contract == "C8" and f.warns and case.without_effect)]
+    wrong = [f for f in findings if f.wrong and not (f.contract == "C8" and f.warns and case.idle)]
     assert not wrong
     assert len(findings) == len(TESTS)
-    assert set(subject.survived or ()) <= set(case.without_effect) or not case.caps.trains_backbone
+    assert set(subject.survived or ()) <= set(case.idle) or not case.caps.trains_backbone
     assert case.caps.trains_backbone <= bool(rates_of(subject.both().config))
 
 

@@ -68,6 +68,9 @@ class FirstApart(Training):
         5e-4, "L2 penalty in the first task, unless first_epochs is 0", minimum=0.0, maximum=1e3
     )
 
+    def without_effect(self) -> tuple[str, ...]:
+        return () if self.first_epochs else ("first_lr", "first_weight_decay")
+
     def drops(self) -> Sequence[float]:
         """Where the rate of later tasks falls with scheduler=steplr and milestones=0, as published: fractions of the training."""
         return FIRST_DROPS
