@@ -144,7 +144,7 @@ def here(world: World, tasks: Tasks, learned: list[Learned], patch: pytest.Monke
         block = Head(*(p[data.columns.start :] for p in said.head)).trainable()
         with patch.context() as patched:
             patched.setattr(torch, "randperm", lambda *_, draws=draws, **__: draws.pop(0))
-            patched.setattr(er, "new_head", lambda *_, block=block: block)
+            patched.setattr(er, "first_rows", lambda *_, block=block: block)
             assert method.fit_task(data).status == "ok"
         assert not draws
         method.n_seen, method.n_tasks = data.columns.stop, number + 1
