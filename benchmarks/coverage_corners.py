@@ -24,9 +24,17 @@ from typing import Any
 from benchmarks.tools import RESULTS
 
 MEASURED = (
-    "coverage", "coverage_paired", "coverage_selection", "coverage_compare", "coverage_mean", "coverage_runs",
-    "coverage_found", "coverage_effects", "coverage_held_out", "coverage_blocks_flips",
-)  # fmt: skip
+    "coverage",
+    "coverage_paired",
+    "coverage_selection",
+    "coverage_compare",
+    "coverage_mean",
+    "coverage_runs",
+    "coverage_found",
+    "coverage_effects",
+    "coverage_held_out",
+    "coverage_blocks_flips",
+)
 """Modules whose results files are read."""
 COVERED, FALSE, OFTEN = 0.93, 0.06, 0.1
 Row = dict[str, Any]

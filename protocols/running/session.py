@@ -60,6 +60,7 @@ class Session:
         self._open = contextlib.ExitStack()
         self._workers = contextlib.ExitStack()
         self._busy_share: float | None = None
+        self._end: dict[str, Any] = {}
         self._evaluator: Any = None
         self._search: Search | None = None
         self.edges: dict[str, Edge] = {}
@@ -77,6 +78,8 @@ class Session:
         journal.note(
             session="begin", at=self._at, workers=self.runtime.engine.workers, pools=self._pools, config=self.folder.saved()
         )  # fmt: skip
+        if self._end:  # what is written afterwards asks for it first
+            journal.note(session="end", **self._end)
         self.monitor.replayed(journal.replayed)
         return journal
 
@@ -173,14 +176,13 @@ class Session:
 
     def end(self) -> None:
         """The session's time is known, and with ``--time-budget`` what of it counted; what is written after it is in neither."""
+        seconds = time.monotonic() - self._begin  # the clock may be set meanwhile
+        of_budget = {}
+        if (starting := self.deadline.starting) is not None:
+            of_budget = {"starting_seconds": starting, "budget_seconds": self.deadline.spent}
+        self._end = {"at": time.time(), "wall_seconds": seconds, "busy_share": self._busy_share, **of_budget}
         if "journal" in self.__dict__:
-            seconds = time.monotonic() - self._begin  # the clock may be set meanwhile
-            of_budget = {}
-            if (starting := self.deadline.starting) is not None:
-                of_budget = {"starting_seconds": starting, "budget_seconds": self.deadline.spent}
-            self.journal.note(
-                session="end", at=time.time(), wall_seconds=seconds, busy_share=self._busy_share, **of_budget
-            )
+            self.journal.note(session="end", **self._end)
 
     def close(self) -> None:
         """Leave nothing open."""

@@ -32,7 +32,7 @@ class HeldOut:
 
     Attributes:
         difference: bounds are NaN where there are none, and ``lacking`` says why.
-        conditional: of these searches and training seeds; NaN likewise.
+        conditional: of these searches and training seeds; bounds are NaN where there are none.
         by_method: ``[M]`` differences of single methods. How hard the sequences are does not cancel in them.
         parts: what the interval is over: those of ``searches``, ``training seeds`` and ``test images`` that have a part in its
             variance; it is conditional on the others.

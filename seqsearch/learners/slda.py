@@ -7,9 +7,9 @@
 
 and ``mu_y`` is the running mean. With ``Lambda = ((1 - s) Sigma + s I)^-1`` the score of class ``c`` is
 ``x Lambda mu_c - mu_c Lambda mu_c / 2``. A batch is learned by one product of the residuals that these formulas give one by
-one: the same up to rounding. The value that Sigma begins with (ones in the public code) has no weight in the formula. The paper
-begins with means and an OAS-shrunk covariance of a first batch of data; here learning begins at the first sample. Effect: not
-measured.
+one: the same up to rounding. The value that Sigma begins with (ones in the public code) has no weight in the formula. The
+authors' code can also begin with the means and an OAS estimate of the covariance of a first part of the data (``fit_base``); here
+learning begins at the first sample. Effect: not measured.
 
 ``refresh=r`` inverts at every r-th step, by Cholesky in double precision; in between means move and Lambda stays. It costs no
 update. Classes that were not seen are never said.

@@ -95,8 +95,11 @@ class AFEC(Tuned):
             0.0, "L2 penalty on what is trained", minimum=0.0, maximum=1e3, embedded=5e-4, scratch=2e-4, tiny=0.0
         )
         scheduler: str = param(
-            "steplr", "how the rate falls", choices=("cosine", "steplr", "constant"), embedded="cosine",
-        )  # fmt: skip
+            "steplr",
+            "how the rate falls",
+            choices=("cosine", "steplr", "constant"),
+            embedded="cosine",
+        )
         milestones: int = param(
             1, "drops n of scheduler=steplr in later tasks; 1: at three quarters; 0: as published for ewc", minimum=0,
             maximum=10_000, scratch=0, tiny=1,

@@ -16,7 +16,7 @@ head; exemplars as pool rows and the means of their features.
 Departures from the public code (PyCIL, which has neither the paper's masks nor its pruning), and why:
 - rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
 - in the first task there is no auxiliary head; PyCIL has one that no loss reads.
-- the paper then learns the classifier anew on a balanced set, with a temperature. PyCIL scales the new rows instead, as here.
+- the authors retrain the classifier on a balanced set afterwards. PyCIL scales the new rows instead, as here.
   Effect: not measured.
 - without augmentation the features of frozen networks are computed once a task.
 

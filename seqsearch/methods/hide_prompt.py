@@ -70,9 +70,8 @@ class HiDePrompt(Method):
     @dataclass(frozen=True)
     class Config(Training):
         epochs: int = param(
-            150, "passes over a task's images (prompts)", minimum=1, maximum=10_000, search=(25, 50, 100, 150), embedded=5,
-            embedded_search=(3, 5, 10),
-        )  # fmt: skip
+            150, "passes over a task's images (prompts)", minimum=1, maximum=10_000, search=(5, 25, 50, 150), embedded=5
+        )
         batch_size: int = param(24, "images per step", minimum=1, maximum=100_000, embedded=16)
         lr: float = param(
             0.0028125, "learning rate of the prompts", minimum=0.0, maximum=1e30, search=LogUniform(5e-4, 0.02),

@@ -74,9 +74,10 @@ class SLCA(Method):
         covariance: str = param("full", "what is kept of a class's features", choices=KINDS)
         centroids: int = param(10, "centroids of a class at most (covariance=centroids)", minimum=1, maximum=10_000)
         scheduler: str = param(
-            "steplr", "how the rate falls; steplr: once, at 0.9 of the steps, in later tasks",
+            "steplr",
+            "how the rate falls; steplr: once, at 0.9 of the steps, in later tasks",
             choices=("cosine", "steplr", "constant"),
-        )  # fmt: skip
+        )
 
         def rate(self) -> Rate:
             return steps([0.9], self.lr_decay) if self.scheduler == "steplr" else super().rate()

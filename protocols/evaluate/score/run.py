@@ -22,7 +22,6 @@ class ScoreRun(ProtocolRun):
     def run(self) -> None:
         """Train what is missing; if nothing is, no worker is started."""
         s, planners = self.session, self.judging.planners
-        _ = s.journal  # a session that trains nothing notes its time as well
         if planners:
             s.extract_features(self.study)
             s.monitor.watch(planners, "scoring", self.judging.rollouts, world=self.study.world)

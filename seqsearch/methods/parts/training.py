@@ -56,13 +56,21 @@ class FirstApart(Training):
     """A descent of which the first task may have a schedule of its own, as the PyCIL toolbox trains networks from scratch."""
 
     milestones: int = param(
-        2, "drops n of scheduler=steplr in later tasks, after 2i/(2n+1) of the steps, i = 1..n; 0: as published", minimum=0,
-        maximum=10_000, scratch=0, tiny=2,
-    )  # fmt: skip
+        2,
+        "drops n of scheduler=steplr in later tasks, after 2i/(2n+1) of the steps, i = 1..n; 0: as published",
+        minimum=0,
+        maximum=10_000,
+        scratch=0,
+        tiny=2,
+    )
     first_epochs: int = param(
-        0, "passes over the images of the first task, at first_lr and first_weight_decay; 0: it is trained as later ones are",
-        minimum=0, maximum=10_000, scratch=200, tiny=0,
-    )  # fmt: skip
+        0,
+        "passes over the images of the first task, at first_lr and first_weight_decay; 0: it is trained as later ones are",
+        minimum=0,
+        maximum=10_000,
+        scratch=200,
+        tiny=0,
+    )
     first_lr: float = param(0.1, "learning rate of the first task, unless first_epochs is 0", minimum=0.0, maximum=1e30)
     first_weight_decay: float = param(
         5e-4, "L2 penalty in the first task, unless first_epochs is 0", minimum=0.0, maximum=1e3

@@ -27,17 +27,30 @@ TINY_EPOCHS, TINY_LR = (5, 10, 15, 20), (0.01, 0.02, 0.05)
 def epochs_of(published: int) -> Any:
     """A parameter: as PILOT fine-tunes a pre-trained transformer, with the value ``published`` for networks from scratch."""
     return param(
-        20, "passes over a task's images", minimum=1, maximum=10_000, search=(5, 10, 20), embedded=4, embedded_search=(2, 4, 8),
-        scratch=published, scratch_search=tuple(sorted({*gtep.EPOCHS, published})), tiny=15, tiny_search=TINY_EPOCHS,
-    )  # fmt: skip
+        20,
+        "passes over a task's images",
+        minimum=1,
+        maximum=10_000,
+        search=(5, 10, 20),
+        embedded=4,
+        embedded_search=(2, 4, 8),
+        scratch=published,
+        scratch_search=tuple(sorted({*gtep.EPOCHS, published})),
+        tiny=15,
+        tiny_search=TINY_EPOCHS,
+    )
 
 
 def scheduler_of(pretrained: str, embedded: str = "cosine") -> Any:
     """A parameter: how the rate falls, by milestones from scratch."""
     return param(
-        pretrained, "how the learning rate falls", choices=("cosine", "steplr", "constant"), embedded=embedded,
-        scratch="steplr", tiny=pretrained,
-    )  # fmt: skip
+        pretrained,
+        "how the learning rate falls",
+        choices=("cosine", "steplr", "constant"),
+        embedded=embedded,
+        scratch="steplr",
+        tiny=pretrained,
+    )
 
 
 def head_rate(embedded: float) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from protocols.evaluate.compare.comparison import compare
 from protocols.report import explain_words
 from protocols.report.compare_words import changes
-from seqsearch.distribution.effects import Condition, effects
+from seqsearch.distribution.effects import Condition, ConditionName, effects
 from seqsearch.distribution.mean_difference import mean_difference
 from tests.unit.evaluate.test_compare_runs import make
 
@@ -20,10 +20,14 @@ def explained(searches: int, seeds: int) -> str:
     def draw(n: int, mean: float, parts: int) -> Condition:
         return Condition(tuple(mean + 0.02 * rng.normal(size=(n, seeds)) for _ in range(parts)))
 
-    conditions = {"random": draw(5, 0.7, 1), "regrouped": draw(4, 0.6, searches), "found": draw(1, 0.5, searches)}
-    return explain_words.covered(
-        effects({**conditions, "reordered": conditions["regrouped"]})  # type: ignore[dict-item]
-    )
+    regrouped = draw(4, 0.6, searches)
+    conditions: dict[ConditionName, Condition] = {
+        "random": draw(5, 0.7, 1),
+        "regrouped": regrouped,
+        "reordered": regrouped,
+        "found": draw(1, 0.5, searches),
+    }
+    return explain_words.covered(effects(conditions))
 
 
 def test_explain_has_the_conditional_intervals_where_others_are_over_more() -> None:
