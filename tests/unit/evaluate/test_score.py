@@ -117,6 +117,15 @@ def test_a_reference_may_be_a_method_as_well(run: Path, tmp_path: Path) -> None:
     assert methods["simplecil@glyph_vit"]["sides"]["searched"]["seeds"] == 2
 
 
+def test_a_session_that_trains_nothing_has_a_time_and_was_not_killed(run: Path, tmp_path: Path) -> None:
+    said = scored(tmp_path / "same", run, "--methods", "simplecil", "--no-joint")
+    stats = json.loads((tmp_path / "same" / "stats.json").read_text())
+    assert (stats["trained"], stats["sessions"]) == (0, 1)
+    assert stats["wall_seconds"] >= 0
+    assert "killed_sessions" not in stats
+    assert not any("killed" in note for note in said["notes"])
+
+
 def test_of_fewer_seeds_nothing_is_said_to_be_missing(run: Path, tmp_path: Path) -> None:
     said = scored(tmp_path / "out", run, "--methods", "simplecil,ranpac:M=8", "--score-seeds", 1)
     assert not any("missing" in note or "left out" in note for note in said["notes"])
