@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from seqsearch.core.errors import UserError
+from seqsearch.core.typed import brief
 from seqsearch.methods.base import PASSES, FitReport
 from seqsearch.methods.config import Config, param
 from seqsearch.methods.parts.checkpoint import Checkpoint, Live
@@ -18,6 +22,9 @@ SHORT_DECAY = 0.01
 """Weight decay on ``scratch:tiny``. What it takes from a weight without gradient goes with its product with the rates of all
 steps together. In the 150 to 200 steps of a task there the published 2e-4 takes a hundredth, and this a third; in trainings of
 published length (CIFAR-100 in ten tasks) the published values take three tenths (`replay`) and more (`der`: six)."""
+
+NO_DROPS = "none"
+_EPOCH = re.compile("[0-9]{1,5}")
 
 Rate = Callable[[float], float]
 """Factor on the learning rate as a function of progress in [0, 1)."""
@@ -63,6 +70,10 @@ class FirstApart(Training):
         scratch=0,
         tiny=2,
     )
+    drop_epochs: str = param(
+        NO_DROPS,
+        "epochs of a task, first or later, after which the rate falls with scheduler=steplr, as 60/120; none: by milestones",
+    )
     first_epochs: int = param(
         0,
         "passes over the images of the first task, at first_lr and first_weight_decay; 0: it is trained as later ones are",
@@ -76,6 +87,12 @@ class FirstApart(Training):
         5e-4, "L2 penalty in the first task, unless first_epochs is 0", minimum=0.0, maximum=1e3
     )
 
+    def check(self) -> None:
+        drops = self._drop_epochs()
+        if not all(map(_EPOCH.fullmatch, drops)) or any(int(a) >= int(b) for a, b in itertools.pairwise(["0", *drops])):
+            wrong = f"drop_epochs={brief(self.drop_epochs)}"
+            raise UserError(f"{wrong}: must be rising epochs with slashes between, as 60/120, or {NO_DROPS}")
+
     def without_effect(self) -> tuple[str, ...]:
         return () if self.first_epochs else ("first_lr", "first_weight_decay")
 
@@ -87,14 +104,22 @@ class FirstApart(Training):
         """Where that of the first task falls with scheduler=steplr."""
         return FIRST_DROPS
 
+    def _drop_epochs(self) -> list[str]:
+        return [] if self.drop_epochs == NO_DROPS else self.drop_epochs.split("/")
+
+    def _dropped(self, epochs: int) -> list[float]:
+        """`drop_epochs` as fractions of so many."""
+        return [int(epoch) / epochs for epoch in self._drop_epochs()]
+
     def rate(self) -> Rate:
-        if self.scheduler == "steplr" and not self.milestones:
-            return steps(self.drops(), self.lr_decay)
+        if self.scheduler == "steplr" and (self._drop_epochs() or not self.milestones):
+            return steps(self._dropped(self.epochs) or self.drops(), self.lr_decay)
         return super().rate()
 
     def first(self) -> Descent:
         """Of the first task."""
-        rate = steps(self.first_drops(), 0.1) if self.scheduler == "steplr" else self.rate()
+        first_rate = steps(self._dropped(self.first_epochs) or self.first_drops(), 0.1)
+        rate = first_rate if self.scheduler == "steplr" else self.rate()
         return replace(self.later(), epochs=self.first_epochs, weight_decay=self.first_weight_decay, rate=rate)
 
     def later(self) -> Descent:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from seqsearch.core.errors import UserError
 from seqsearch.core.registry import load
 from seqsearch.methods.config import build_config
 from seqsearch.methods.parts.training import Descent
@@ -46,6 +47,31 @@ def test_the_first_task_and_later_ones_are_trained_as_in_pycil(name: str, backbo
     assert (later.epochs, falls(later), c.lr, later.weight_decay) == (epochs, drops, rate, decay)
     assert (first.momentum, later.momentum, first.optimizer) == (0.9, 0.9, "sgd")
     assert getattr(c, "backbone_lr", rate) == rate
+
+
+@pytest.mark.parametrize("name", ["ewc", "der", "icarl", "foster", "memo", "tagfex", "finetune"])
+def test_the_rate_falls_after_epochs_that_are_given(name: str) -> None:
+    """The one schedule that "The Lie of the Average" prints for all methods, in first tasks and later ones."""
+    given = {"first_epochs": 170, "epochs": 170, "weight_decay": 5e-4, "drop_epochs": "60/120", "scheduler": "steplr"}
+    c = config(name, "scratch:resnet18", **given)
+    for descent in (c.schedule(0), c.schedule(1)):
+        assert (descent.epochs, falls(descent), descent.weight_decay) == (170, (60, 120), 5e-4)
+
+
+def test_epochs_that_are_given_go_before_milestones() -> None:
+    c = config("der", "scratch:resnet18", epochs=100, milestones=3, drop_epochs=30)
+    assert falls(c.schedule(1)) == (30,)
+    assert falls(c.schedule(0)) == (30,)
+
+
+@pytest.mark.parametrize(
+    "drops", ["60,120", "0/60", "60/60", "120/60", "60/", "-5", "6.5", "x", "60//120", "", "²", "9" * 5000]
+)
+def test_epochs_of_drops_that_are_none_are_refused(drops: str) -> None:
+    with pytest.raises(
+        UserError, match=r"drop_epochs=.*must be rising epochs with slashes between, as 60/120, or none"
+    ):
+        config("der", "scratch:resnet18", drop_epochs=drops)
 
 
 def test_joint_training_has_the_first_schedule_for_all_classes() -> None:
