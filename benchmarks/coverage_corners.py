@@ -12,6 +12,7 @@ of a corner are not counted there.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import resource
@@ -84,10 +85,11 @@ def _of_cldyb() -> Iterator[Corner]:
             yield Corner("cldyb, score", "drop", where, r["absolute"], found["repeats"] * r["said"])
     explained = _read("coverage_effects")
     for r in explained["effects"]:
-        for effect in ("content", "grouping", "order"):
-            if effect in r and r["said"] >= OFTEN:
-                where = _where(r, "noise", "searches", "draws", "seeds")
-                yield Corner("explain", effect, where, r[effect], explained["repeats"] * r["said"])
+        where = _where(r, "noise", "searches", "draws", "seeds")
+        for effect, given in itertools.product(("content", "grouping", "order"), ("", "conditional ")):
+            if given + effect in r and r["said"] >= OFTEN:
+                repeats = explained["repeats"] * r["said"]
+                yield Corner("explain", given + effect, where, r[given + effect], repeats)
     held = _read("coverage_held_out")
     for r in held["rows"]:
         if r["said"] >= OFTEN:

@@ -108,13 +108,14 @@ Truth = dict[ConditionName, float]
 
 def drawn(
     e: Noise, F: int, D: int, R: int, rng: np.random.Generator
-) -> tuple[dict[ConditionName, Condition], NDArray[np.int64], Truth]:
-    """The four conditions, the classes of the images, and the true mean of each condition."""
+) -> tuple[dict[ConditionName, Condition], NDArray[np.int64], Truth, Truth]:
+    """The four conditions, the classes of the images, and the true mean of each condition: in general, and of these."""
     D, images = int(min(D, e.population)), CLASSES * e.images
     image, common = e.image * rng.normal(size=images), e.search * rng.normal(size=F) * (F > 1)
     found = [_held(rng, 1, e.images) for _ in range(F)]
     conditions: dict[ConditionName, Condition] = {}
     truth: Truth = {}
+    of_these: Truth = {}
     for name in CONDITIONS:
         number = {"random": RANDOM, "found": 1}.get(name, D)
         population = {"random": math.inf, "found": 1.0}.get(name, e.population)
@@ -131,16 +132,18 @@ def drawn(
             tuple(v.sum(axis=2) for v in values), tuple(values) if e.known else None,
             (population,) * F if name in ("regrouped", "reordered") else (),
         )  # fmt: skip
-        these_seeds, these_searches = R < FEWEST_OVER, F < FEWEST_OVER and name != "random"
-        truth[name] = accuracy + these_seeds * float(seeds.mean()) + these_searches * float(np.mean(searches))
-        if these_searches and math.isfinite(population):
-            truth[name] += float(np.mean([x.mean() + these_seeds * trainings.mean() for x, trainings in sequences]))
-        if not e.known:
-            every = name == "random" or F >= FEWEST_OVER
-            truth[name] += _of_pool(of_image) if every else float(np.mean([of_image[held[0]].mean() for held in sides]))
-            if name == "found" and these_seeds and these_searches:  # these trainings on these images: as measured
-                truth[name] = float(np.mean([v.sum(axis=2) for v in values]))
-    return conditions, np.repeat(np.arange(CLASSES), e.images), truth
+        for conditional, true in ((False, truth), (True, of_these)):
+            these_seeds = R < FEWEST_OVER or conditional
+            these_searches = (F < FEWEST_OVER or conditional) and name != "random"
+            true[name] = accuracy + these_seeds * float(seeds.mean()) + these_searches * float(np.mean(searches))
+            if these_searches and math.isfinite(population):
+                true[name] += float(np.mean([x.mean() + these_seeds * trainings.mean() for x, trainings in sequences]))
+            if not e.known:
+                on_held = float(np.mean([of_image[held[0]].mean() for held in sides]))
+                true[name] += on_held if these_searches else _of_pool(of_image)
+                if name == "found" and these_seeds and these_searches:  # these trainings on these images: as measured
+                    true[name] = float(np.mean([v.sum(axis=2) for v in values]))
+    return conditions, np.repeat(np.arange(CLASSES), e.images), truth, of_these
 
 
 def _sequences(e: Noise, name: ConditionName, number: int, R: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -179,9 +182,10 @@ def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
     name, F, D, R = case
     noise, rng = NOISES[name], seeded_numpy("coverage-effects", name, F, D, R)
     held: dict[str, list[bool]] = {n: [] for n in (*EFFECTS, *CONDITIONS)}
+    conditional: dict[str, list[bool]] = {n: [] for n in EFFECTS}
     together, widths, lacking = [], [], ""
     for _ in range(repeats):
-        conditions, classes, truth = drawn(noise, F, D, R, rng)
+        conditions, classes, truth, of_these = drawn(noise, F, D, R, rng)
         found = effects(conditions, classes)
         true: dict[str, float] = {e: truth[a] - truth[b] for e, (a, b) in EFFECTS.items()}
         true |= {str(n): m for n, m in truth.items()}
@@ -189,6 +193,10 @@ def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
             lacking = lacking or c.unavailable_because
             if math.isfinite(c.interval.low):
                 held[n].append(c.interval.low <= true[n] <= c.interval.high)
+        for effect, (a, b) in EFFECTS.items():
+            i = found.effects[effect].conditional
+            if math.isfinite(i.low):
+                conditional[effect].append(i.low <= of_these[a] - of_these[b] <= i.high)
         said = {n: c for n, c in found.effects.items() if math.isfinite(c.interval.low)}
         together.append(all(c.together.low <= true[n] <= c.together.high for n, c in said.items()))
         widths += [2 * c.interval.half_width for c in said.values()]
@@ -197,6 +205,7 @@ def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
     return {
         **corner, "said": min(len(held[n]) for n in EFFECTS) / repeats, "lacking": lacking,
         **{n: shares[n] for n in EFFECTS if n in shares},
+        **{f"conditional {n}": float(np.mean(h)) for n, h in conditional.items() if len(h) >= repeats / 10},
         "means": min((shares[n] for n in CONDITIONS if n in shares), default=math.nan),
         "together": float(np.mean(together)), "width": float(np.median(widths)) if widths else math.nan,
     }  # fmt: skip
@@ -218,16 +227,20 @@ def rows(repeats: int, pool: Executor) -> list[Row]:
 
 def print_rows(found: list[Row]) -> None:
     """By searches, draws and seeds: least coverage over noises, and widths with even ones."""
-    print("searches draws seeds  least said  coverage, least: content grouping  order  means  together  width (even)")
+    print(
+        "searches draws seeds  least said  coverage, least: content grouping  order conditional  means  together  width (even)"
+    )
     for F, D, R in itertools.product(SEARCHES, DRAWS, SEEDS):
         own = [r for r in found if (r["searches"], r["draws"], r["seeds"]) == (F, D, R)]
-        least = {
+        conditional = [r[key] for r in own for key in r if key.startswith("conditional ")]
+        least = {"conditional": min(conditional, default=math.nan)} | {
             n: min((float(r[n]) for r in own if n in r), default=math.nan) for n in (*EFFECTS, "means", "together")
         }
         width = [float(r["width"]) for r in own if r["noise"] == "even"]
         print(
             f"{F:>8}{D:>6}{R:>6}{min(float(r['said']) for r in own):>12.3f}{least['content']:>25.3f}{least['grouping']:>9.3f}"
-            f"{least['order']:>7.3f}{least['means']:>7.3f}{least['together']:>10.3f}{min(width):>9.2f} -{max(width):>4.2f}"
+            f"{least['order']:>7.3f}"
+            f"{least['conditional']:>12.3f}{least['means']:>7.3f}{least['together']:>10.3f}{min(width):>9.2f} -{max(width):>4.2f}"
         )
 
 

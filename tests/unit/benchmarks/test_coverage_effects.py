@@ -19,6 +19,7 @@ def test_intervals_hold(case):
     row = coverage(case, REPEATS)
     assert min(row[e] for e in EFFECTS if e in row) >= 0.87
     assert row["together"] >= 0.9
+    assert min((row[key] for key in row if key.startswith("conditional ")), default=1.0) >= 0.85
 
 
 @pytest.mark.parametrize("n", EXPONENTIAL)
@@ -32,7 +33,7 @@ def test_full_degrees_of_freedom_would_not_hold_for_skewed_draws(n):
 def test_without_noise_of_images_it_would_not_hold():
     rng, held = np.random.default_rng(0), []
     for _ in range(80):
-        conditions, _, truth = drawn(NOISES["image"], 1, 8, 2, rng)
+        conditions, _, truth, _ = drawn(NOISES["image"], 1, 8, 2, rng)
         mean = effects(conditions, None).means["regrouped"].interval
         held.append(mean.low <= truth["regrouped"] <= mean.high)
     assert np.mean(held) < 0.85
