@@ -6,7 +6,7 @@ and random ones. Shown at the end of ``seqsearch cldyb`` and by ``seqsearch show
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,7 @@ class Side:
 class MethodSummary:
     """One method, or the mean over all; what could not be computed is None, and ``Summary.troubles`` say why.
 
+    ``footprint_mb``: what is stored beyond the backbone at the end; ``size_mb``: all parameters of the model, backbone included.
     ``elsewhere``: where each method was searched alone, mean final Acc on the sequences found for each, its own included.
     ``searched``: where each was left out of a search in turn, on those found with it; ``found`` are then those without it.
     ``gap``: the gaps to joint training and their difference. ``adjusted_p``: that found sequences are harder (easier) for this
@@ -83,6 +84,7 @@ class MethodSummary:
     searched: Searched | None = None
     gap: GapDifference | None = None
     adjusted_p: float | None = None
+    size_mb: float | None = None
 
     @property
     def robustness(self) -> float | None:
@@ -212,13 +214,19 @@ def _unfinished(run: Path, name: str, data: RunResults, origin: Provenance) -> S
 
 
 def _method(data: RunResults, method: str, compared: Pair, separate: bool) -> MethodSummary:
-    sizes = [s.footprint for s in compared.found.flat or compared.random.flat if s.footprint is not None]
-    footprint = float(np.mean(sizes)) / 1e6 if sizes else None
+    scored = compared.found.flat or compared.random.flat
+    stored, size = _megabytes(s.stored for s in scored), _megabytes(s.size for s in scored)
     sides = [side_of(side, joint_accuracy(data, method, side)) for side in (compared.found, compared.random)]
     elsewhere = _elsewhere(data, method) if separate else ()
     gap = gap_of(data, [(method, compared)])
     own = gap.of if gap else None
-    return MethodSummary(method, sides[0], sides[1], drop_of([compared]), footprint, elsewhere, gap=own)
+    return MethodSummary(method, sides[0], sides[1], drop_of([compared]), stored, elsewhere, gap=own, size_mb=size)
+
+
+def _megabytes(sizes: Iterable[int | None]) -> float | None:
+    """The mean of those that are known."""
+    known = [s for s in sizes if s is not None]
+    return float(np.mean(known)) / 1e6 if known else None
 
 
 def _elsewhere(data: RunResults, method: str) -> tuple[tuple[str, float], ...]:

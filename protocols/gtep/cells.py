@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from protocols.gtep.reading import GtepResults
 from protocols.gtep.unshared import Marks, Unshared, by_class, marks, unshared
 from protocols.running.at_chance import Ended
 from seqsearch.distribution.interval import AGREE, Interval
-from seqsearch.results.rows import Row, finite
+from seqsearch.results.rows import Row, finite, model_bytes, stored_bytes
 from seqsearch.selection.harmonic import shares_of_orders
 from seqsearch.selection.regret import Difference, mean_over_orders
 
@@ -30,7 +31,7 @@ class Cell:
     Attributes:
         curve: Acc_t ``[orders, T]`` on the orders that ended well.
         harmonic: H of the means, with bounds over class orders alone where there are enough.
-        params_bytes: beyond the backbone, the largest.
+        params_bytes: of parameters beyond the backbone, the largest; stored_bytes and model_bytes: see `seqsearch.results.rows`.
         seconds: of training one order.
         asked: class orders that it was to be judged on.
         failures: what became of those that did not end well, each once.
@@ -46,6 +47,8 @@ class Cell:
     diverged: int
     harmonic: Difference
     params_bytes: int | None
+    stored_bytes: int | None
+    model_bytes: int | None
     seconds: float
     asked: int
     failures: tuple[str, ...] = ()
@@ -99,7 +102,6 @@ def _cell(
     good = [c for c in curves.values() if np.isfinite(c).all()]
     failures = [part[0]["status"] for part in by_order.values() if part[0]["status"] != "ok"]
     curve = np.array(good).reshape(len(good), tasks)
-    known = [r["params_bytes"] for r in rows if r["params_bytes"] is not None]
     seconds = [part[0]["train_seconds"] for part in by_order.values()]
     whole = not failures and len(good) == orders
     shares = shares_of_orders(curve[:, -1], curve.mean(axis=1)) if good else np.array([np.nan])
@@ -108,10 +110,16 @@ def _cell(
         found.fixed(method) if use == "original" else _params(found, pool if use == "conventional" else None, method)
     )
     return Cell(
-        pool, method, use, params, curve, len(failures), over, max(known, default=None), float(np.mean(seconds)), orders,
+        pool, method, use, params, curve, len(failures), over, _largest(rows, itemgetter("params_bytes")),
+        _largest(rows, stored_bytes), _largest(rows, model_bytes), float(np.mean(seconds)), orders,
         tuple(sorted(set(failures))), _ended(by_order, tasks) if whole else (),
         unshared(by_order, marked, tasks) if whole else None,
     )  # fmt: skip
+
+
+def _largest(rows: Sequence[Row], bytes_of: Callable[[Row], int | None]) -> int | None:
+    """Of those that are known."""
+    return max((size for r in rows if (size := bytes_of(r)) is not None), default=None)
 
 
 def _ended(by_order: Mapping[str, Sequence[Row]], tasks: int) -> tuple[Ended, ...]:
@@ -173,7 +181,8 @@ def table_rows(found: Sequence[Cell]) -> list[Row]:
                 **{name: finite(v) for name, v in _means(c).items()},
                 "harmonic_mean": finite(own.value), "low": finite(own.low), "high": finite(own.high),
                 "rank": 1 + sum(p > own.value + AGREE for p in peers) if c.valid else None,
-                "params_bytes": c.params_bytes, "train_seconds": c.seconds, **_unshared(c, found),
+                "params_bytes": c.params_bytes, "stored_bytes": c.stored_bytes, "model_bytes": c.model_bytes,
+                "train_seconds": c.seconds, **_unshared(c, found),
             }
         )  # fmt: skip
     return rows

@@ -11,10 +11,6 @@ from seqsearch.core.outcomes import EdgeResult
 from seqsearch.metrics import incremental as metrics
 from seqsearch.results.rows import JudgedRollout, Row, exemplars
 
-PARAMETERS = "trained_parameters"
-"""The counter in which a method says how many parameters it trains; of others those beyond the backbone are counted."""
-FLOAT = 4
-"""Bytes of a parameter in a footprint."""
 Ended = Mapping[tuple[str, str, int], str]
 """Status by sequence, method and seed."""
 
@@ -96,10 +92,7 @@ def _costs(j: JudgedRollout, length: int) -> Row:
     o = j.outcome
     whole = len(o.edges) == length
     sizes = dict(o.footprint)
-    counters = dict(o.edges[-1].counters) if o.edges else {}
-    params = sizes.get("params")
-    trained = counters.get(PARAMETERS, None if params is None else params / FLOAT)
     return {
-        "status": o.status if o.status != "ok" or whole else "unfinished", "parameters": trained, "params_bytes": params,
-        "statistics_bytes": sizes.get("statistics"), "exemplar_bytes": exemplars(sizes),
+        "status": o.status if o.status != "ok" or whole else "unfinished", "backbone_bytes": sizes.get("backbone"),
+        "params_bytes": sizes.get("params"), "statistics_bytes": sizes.get("statistics"), "exemplar_bytes": exemplars(sizes),
     }  # fmt: skip

@@ -19,7 +19,7 @@ FIGURES = (
     "average", "average_pooled", "first", "last", "pd_printed", "pd_final", "pd_printed_pooled", "pd_final_pooled",
     "forgetting", "backward_transfer",
 )  # fmt: skip
-COSTS = ("parameters", "params_bytes", "statistics_bytes", "exemplar_bytes", "train_seconds", "judge_seconds")
+COSTS = ("backbone_bytes", "params_bytes", "statistics_bytes", "exemplar_bytes", "train_seconds", "judge_seconds")
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from seqsearch.storage.inside import Inside
 
 MOST_LABELS = 1_000
 """Methods of a run, and classifiers of a method."""
-COSTS = ("parameters", "params_bytes", "statistics_bytes", "exemplar_bytes", "train_seconds", "judge_seconds")
+COSTS = ("backbone_bytes", "params_bytes", "statistics_bytes", "exemplar_bytes", "train_seconds", "judge_seconds")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from protocols.report import cldyb_joint as joint
 from protocols.report import cldyb_table as table
 from protocols.report import cldyb_words as words
 from protocols.report.charts import Line, bounds, line_chart, strip
+from protocols.report.column import SIZES
 from protocols.report.gallery import drawn, gallery, the_one_task
 from protocols.report.legend import keys
 from protocols.report.page import identity, plain, write_page
@@ -153,7 +154,7 @@ def _table(summary: Summary) -> str:
     if table.one_task(summary):
         title, figures = "The one task", ""
     return (
-        f'<h2>{title}</h2>\n<p class="lead">{escape(table.caption(summary))}{figures} Size: memory beyond the backbone.</p>\n'
+        f'<h2>{title}</h2>\n<p class="lead">{escape(table.caption(summary))}{figures} {SIZES}</p>\n'
         '<div class="scroll"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>\n"
         f'<ul class="notes">{notes}</ul>'

@@ -12,6 +12,7 @@ from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.interval import shows
 
 CAPTION = "Percent. Re-scored sequences, test images, means over sequences and training seeds."
+SIZES = (("Stored", "MB"), ("Size", "MB"))
 ONE_TASK = "Percent. The one task, which is the same in all sequences, test images, means over training seeds."
 
 
@@ -34,8 +35,8 @@ def table(summary: Summary) -> tuple[list[tuple[str, str]], list[tuple[str, ...]
     """
     if one_task(summary):
         sides = [(m, m.found or m.random) for m in summary.methods]
-        lone: list[tuple[str, ...]] = [(m.method, percent(s.acc if s else math.nan), _size(m)) for m, s in sides]
-        return [("Method", ""), ("Acc", ""), ("Size", "MB")], lone
+        lone: list[tuple[str, ...]] = [(m.method, percent(s.acc if s else math.nan), *_sizes(m)) for m, s in sides]
+        return [("Method", ""), ("Acc", ""), *SIZES], lone
     several = any(m.found is not None and m.found.sequences > 1 for m in summary.methods)
     figures = [("found", "acc"), *([("found", "worst")] if several else []), ("random", "acc")]
     figures += [(side, figure) for figure in ("ar", "ala") for side in ("found", "random")]
@@ -50,7 +51,7 @@ def table(summary: Summary) -> tuple[list[tuple[str, str]], list[tuple[str, ...]
     shown = (*summary.methods, *([summary.mean] if summary.mean else []))
     drops = [d for m in shown for d in (m.drop, m.searched.drop if m.searched else None) if d]
     rises = any(d.relative.value < 0 and shows(d.relative.value) for d in drops)
-    headings += [("Relative drop", "- is a rise [95 %]" if rises else "of Acc [95 %]"), ("Size", "MB")]
+    headings += [("Relative drop", "- is a rise [95 %]" if rises else "of Acc [95 %]"), *SIZES]
     marked = [*marks(summary), ""][: len(shown)]
     rows = [
         _cells(m, figures, summary.separate, mark, m.method in best(summary))
@@ -81,11 +82,12 @@ def _cells(
     if row.searched:
         cells.insert(1, percent(row.searched.acc))
         cells.append(percent(row.searched.drop.relative.value) if row.searched.drop else "-")
-    return (row.method, *own, *cells, drop, _size(row))
+    return (row.method, *own, *cells, drop, *_sizes(row))
 
 
-def _size(row: MethodSummary) -> str:
-    return "-" if row.footprint_mb is None else megabytes(row.footprint_mb)
+def _sizes(row: MethodSummary) -> tuple[str, str]:
+    stored, size = ("-" if mb is None else megabytes(mb) for mb in (row.footprint_mb, row.size_mb))
+    return stored, size
 
 
 def interval(drop: Drop, mark: str = "") -> str:

@@ -8,6 +8,10 @@ from typing import NamedTuple
 CLDYB = "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models"
 EDGE = "The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?"
 GTEP = "Hyperparameters in Continual Learning: A Reality Check"
+SIZES = (
+    "Stored: what a method keeps beyond the backbone at the end (parameters, statistics, exemplars). Size: all parameters of the "
+    "model, backbone included."
+)
 MCIL = "A Multimodal Class-Incremental Learning Benchmark for Classification Tasks"
 NEAR_FUTURE = "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?"
 OURS = "this program"
@@ -79,3 +83,20 @@ class Section:
     rows: tuple[str, ...]
     columns: tuple[Column, ...]
     measured: tuple[tuple[str, str], ...] = ()
+
+
+def sizes(stored: tuple[str, ...], size: tuple[str, ...], below: tuple[str, ...] = ()) -> tuple[Column, Column]:
+    """The two columns that every protocol has: what is stored beyond the backbone, and how large the model is."""
+    mean = "mean over trainings at the end (gtep: the largest)"
+    megabytes = Scale("MB", "from 0")
+    return (
+        Column(
+            stored, "what a method keeps beyond the backbone at the end: parameters, statistics, and stored images with their "
+            "texts (exemplars)", f"bytes / 10^6, {mean}; 32-bit floats, 8-bit images", megabytes, DOWN,
+            f"{CLDYB}, appendix B.3", below=below,
+        ),
+        Column(
+            size, "all parameters of the model at the end, backbone included, trained or not",
+            f"4 bytes x parameters / 10^6, {mean}", megabytes, DOWN, f"{GTEP}, section 4.1, Fig. 6(b)", below=below,
+        ),
+    )  # fmt: skip

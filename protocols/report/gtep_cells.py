@@ -9,6 +9,7 @@ from typing import Any
 from protocols.gtep.cells import FRESH, Cell, table_rows
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Summary
+from protocols.report.column import SIZES
 from protocols.report.edge_cells import interval
 from protocols.report.tables import Cells
 from protocols.report.text import count, duration, enumerated, percent
@@ -117,18 +118,17 @@ def judged(s: Summary, pool: str) -> Cells:
     for method in s.results.methods:
         c = cell(s, pool, method)
         if c is None or not c.valid:
-            rows.append((method, _trouble(s, c, method), *("-",) * 5))
+            rows.append((method, _trouble(s, c, method), *("-",) * 6))
             continue
         mark = "*" if told and found and method in (found.first, *found.alike) else ""
         figures = (_sd(c.acc), _sd(c.avg), interval(c.harmonic.value), f"{ranks.get(method)}{mark}")
-        rows.append((method, *figures, size(c.params_bytes), seconds_text(c.seconds)))
+        rows.append((method, *figures, size(c.stored_bytes), size(c.model_bytes), seconds_text(c.seconds)))
     lead = (
         f"Percent. {POOLED}; AvgAcc: mean of that after each task; both mean over class orders (sd). H: harmonic mean of the "
-        f"two means. {CONDITIONS}. {MARKED if told else 'No method is told from another.'} Stored: "
-        f"parameters beyond the backbone (a network trained from scratch is not among them), in "
-        "the end. Time: to train one class order, on the machines of this run."
+        f"two means. {CONDITIONS}. {MARKED if told else 'No method is told from another.'} "
+        f"{SIZES} Time: to train one class order, on the machines of this run."
     )
-    headings = ("Method", "Acc (sd)", "AvgAcc (sd)", "H [95 %]", "rank", "stored", "time")
+    headings = ("Method", "Acc (sd)", "AvgAcc (sd)", "H [95 %]", "rank", "stored", "size", "time")
     return Cells(
         f"On {names(s)[pool]}, {_how(s)}", lead, headings, tuple(rows) if any(c.pool == pool for c in s.cells) else ()
     )

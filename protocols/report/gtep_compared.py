@@ -186,13 +186,12 @@ def takeaways(s: Summary) -> list[str]:
 
 def cheap_and_stable(name: str, first: Cell, cells: list[Cell]) -> str:
     """What the first costs beside the others, and how it varies; no claim, since neither is tested."""
-    memory = _place(first, cells, lambda c: math.nan if c.params_bytes is None else float(c.params_bytes))
+    memory = _place(first, cells, lambda c: math.nan if c.model_bytes is None else float(c.model_bytes))
     seconds = _place(first, cells, lambda c: c.seconds)
     text = (
         f"The paper's second question (Key Takeaway 2), on {name}: is it cheaper, and stable? "
-        f"{first.method} has {size(first.params_bytes)} of parameters "
-        f"beyond the backbone ({memory}) and takes {seconds_text(first.seconds)} to train an order ({seconds}; on the machines "
-        "of this run)"
+        f"{first.method} has a model of {size(first.model_bytes)} ({memory}). An order takes {seconds_text(first.seconds)} to "
+        f"train ({seconds}; on the machines of this run)"
     )
     if len(first.curve) < 2:
         return f"{text}. How it varies over class orders is not known from one."

@@ -134,13 +134,13 @@ def _short(name: str) -> str:
 
 
 def _costs(s: Summary) -> str:
-    """Acc against parameters and against training time, as Figs. 6bc and 9bc."""
+    """Acc against the size of the model and against training time, as Figs. 6bc and 9bc."""
     drawn, colours = [], _colours(s)
     for pool, title in names(s).items():
         cells = _valid(s, pool)
-        sizes = [(c, c.params_bytes / 1e6) for c in cells if c.params_bytes is not None]
+        sizes = [(c, c.model_bytes / 1e6) for c in cells if c.model_bytes is not None]
         times = [(c, c.seconds) for c in cells if math.isfinite(c.seconds)]
-        for points, x_name in ((sizes, "parameters beyond the backbone, MB"), (times, "training time of one order, s")):
+        for points, x_name in ((sizes, "size of the model, MB"), (times, "training time of one order, s")):
             if points:
                 dots = [(c.method, colours[c.method], x, float(c.acc.mean())) for c, x in points]
                 drawn.append(titled(title, named_dots(dots, x_name, percent_y=True)))

@@ -7,11 +7,13 @@ import math
 from protocols.mcil.compared import Difference, Noise
 from protocols.mcil.judged import Judged
 from protocols.mcil.summary import Summary
+from protocols.report.column import SIZES
 from protocols.report.edge_cells import interval, signed
 from protocols.report.tables import Cells
 from protocols.report.text import count, megabytes, percent
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.runs import OverRuns
+from seqsearch.results.rows import model_bytes, stored_bytes
 
 MOST_PAIRS = 30
 """Rows of the table of pairs: those that are told first."""
@@ -61,22 +63,17 @@ def status(h: Judged) -> str:
 def costs(s: Summary) -> Cells:
     """What each method trains, keeps and takes."""
     rows = tuple((h.label, *_costs(h)) for h in s.heads if h.ended)
-    headings = ("Method", "parameters", "kept, MB", "of it exemplars", "training, s", "judging, s")
-    lead = (
-        "Of a run, means. Parameters: trained, or beyond the backbone where a method does not say. Kept: parameters, statistics "
-        "and stored images with their texts (exemplars) at the end. Times are of the machines of this run."
-    )
+    headings = ("Method", "stored, MB", "of it exemplars", "size, MB", "training, s", "judging, s")
+    lead = f"Of a run, means. {SIZES} Times are of the machines of this run."
     return Cells("Costs", lead, headings, rows)
 
 
 def _costs(h: Judged) -> tuple[str, ...]:
     c = h.costs
-    parts = [c[f"{name}_bytes"] for name in ("params", "statistics", "exemplar")]
-    known = [p for p in parts if p is not None]
-    kept = megabytes(sum(known) / 1e6) if len(known) == len(parts) else "-"
-    images = "-" if parts[2] is None else megabytes(parts[2] / 1e6)
-    number = "-" if (p := c["parameters"]) is None else f"{p:,.0f}"
-    return (number, kept, images, *(_seconds(c[n]) for n in ("train_seconds", "judge_seconds")))
+    stored, images, size = (
+        "-" if b is None else megabytes(b / 1e6) for b in (stored_bytes(c), c["exemplar_bytes"], model_bytes(c))
+    )
+    return (stored, images, size, *(_seconds(c[n]) for n in ("train_seconds", "judge_seconds")))
 
 
 def _seconds(value: float | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import itemgetter
 
 from protocols.mcil.judged import Judged
 from protocols.mcil.summary import Summary
@@ -11,6 +12,7 @@ from protocols.report.gtep_plots import METHOD, named_dots
 from protocols.report.legend import section, titled
 from protocols.report.online_charts import Series, series_chart, with_keys
 from protocols.report.text import percent
+from seqsearch.results.rows import model_bytes, stored_bytes
 
 COLOURS = ("found", "random", "easy", "given", "paper")
 """Of methods, in their order; no more lines than these share a chart."""
@@ -73,11 +75,11 @@ def _costs(s: Summary) -> str:
     there = [h for h in s.heads if h.ended][:MOST]
     css = {h.label: COLOURS[i % len(COLOURS)] for i, h in enumerate(there)}
     drawn = []
-    for name, x_name, scale in (("parameters", "parameters", 1.0), ("exemplar_bytes", "stored images, MB", 1e-6),
-                                ("train_seconds", "training, s", 1.0)):  # fmt: skip
+    for of, x_name, scale in ((stored_bytes, "stored, MB", 1e-6), (model_bytes, "size of the model, MB", 1e-6),
+                              (itemgetter("train_seconds"), "training, s", 1.0)):  # fmt: skip
         dots = [
             (h.label, css[h.label], scale * c, h.over["average"].interval.value)
-            for h in there if (c := h.costs[name]) is not None
+            for h in there if (c := of(h.costs)) is not None
         ]  # fmt: skip
         if dots and any(d[2] for d in dots):
             drawn.append(titled(x_name, named_dots(dots, x_name, percent_y=True)))

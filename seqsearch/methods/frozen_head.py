@@ -22,7 +22,7 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.head import empty_head, judged_finite, load_head, local_cross_entropy, new_head
-from seqsearch.methods.parts.pairs import TRAINED, mask_of
+from seqsearch.methods.parts.pairs import mask_of
 from seqsearch.methods.parts.training import Descent, Group, Training, descend
 
 
@@ -65,9 +65,6 @@ class FrozenHead(Method):
         report = descend(groups, len(features), Descent.of(self.config), task.generator("shuffle"), loss_of)
         self.head = head.detached() if whole else self.head.grown(block)
         return judged_finite(self.head.parameters(), report)
-
-    def counters(self) -> Mapping[str, float]:
-        return {TRAINED: float(sum(p.numel() for p in self.head.parameters()))}
 
     def predict(self, batch: Batch) -> Tensor:
         return self.head(batch.frozen)

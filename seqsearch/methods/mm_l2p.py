@@ -85,7 +85,6 @@ class PoolOfPrompts(PairMethod):
         _ = task.train.frozen  # of all at once: parts are cut out of it
         report = self.descended(task, task.train, list(pool.values()), features_of)
         self.pool = {name: tensor.detach() for name, tensor in pool.items()}
-        self.trained = sum(tensor.numel() for tensor in self.pool.values())
         return report
 
     def look(self, part: Batch) -> Tensor:

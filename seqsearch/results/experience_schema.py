@@ -63,7 +63,7 @@ RUN_FIGURES = Layout(
             "fraction",
             "mean over earlier experiences of their last accuracy minus that right after they were learned",
         ),
-        Column("parameters", "float64?", "parameters", "trained; beyond the backbone where the method does not say"),
+        Column("backbone_bytes", "int64?", "bytes", "parameters of the backbone; null if it did not end", added=True),
         Column("params_bytes", "int64?", "bytes", "parameters beyond the backbone at the end; null if it did not end"),
         Column("statistics_bytes", "int64?", "bytes", "stored statistics at the end"),
         Column("exemplar_bytes", "int64?", "bytes", "stored 8-bit images and texts at the end"),

@@ -129,8 +129,8 @@ def _of_rollout(j: JudgedRollout) -> Iterator[Row]:
     of_rollout = {
         "sequence_id": j.sequence_id, "kind": j.kind, "role": j.role, "method_id": j.method_id,
         "config_digest": j.config_digest, "seed": j.seed, "split": j.split, "status": o.status,
-        "weight_tag": j.weight_tag, "train_seconds": float(o.train_seconds), "params_bytes": sizes.get("params"),
-        "statistics_bytes": sizes.get("statistics"), "exemplar_bytes": exemplars(sizes),
+        "weight_tag": j.weight_tag, "train_seconds": float(o.train_seconds), "backbone_bytes": sizes.get("backbone"),
+        "params_bytes": sizes.get("params"), "statistics_bytes": sizes.get("statistics"), "exemplar_bytes": exemplars(sizes),
     }  # fmt: skip
     final = _by_task(o.edges[-1]) if len(o.edges) == len(o.accuracy) else [{}] * len(o.accuracy)
     for t in range(len(o.accuracy)):
@@ -145,6 +145,27 @@ def _of_rollout(j: JudgedRollout) -> Iterator[Row]:
                 "masked_accuracy": finite(float(o.masked_accuracy[t, i])), **(final[i] if t + 1 == len(o.accuracy) else {}),
                 **(_by_class(o.edges[t], i) if j.by_class else {}),
             }  # fmt: skip
+
+
+def stored_bytes(row: Mapping[str, Any]) -> int | None:
+    """What a method keeps beyond the backbone: parameters, statistics and exemplars; None where that is not known.
+
+    Source: "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models", appendix B.3.
+    """
+    return _sum(row, "params_bytes", "statistics_bytes", "exemplar_bytes")
+
+
+def model_bytes(row: Mapping[str, Any]) -> int | None:
+    """All parameters of a model, backbone included, as 32-bit floats; None where that is not known.
+
+    Source: "Hyperparameters in Continual Learning: A Reality Check", Fig. 6b.
+    """
+    return _sum(row, "backbone_bytes", "params_bytes")
+
+
+def _sum(row: Mapping[str, Any], *names: str) -> int | None:
+    parts = [row[name] for name in names]
+    return None if None in parts else sum(parts)
 
 
 def exemplars(sizes: Mapping[str, int]) -> int | None:

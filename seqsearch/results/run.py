@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from seqsearch.core.bits import unpacked
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable
-from seqsearch.results.rows import Row, TaskSequence
+from seqsearch.results.rows import Row, TaskSequence, model_bytes, stored_bytes
 from seqsearch.results.schema import RESULTS, SEQUENCES, STATS, TRACE
 from seqsearch.results.stats import read_stats
 from seqsearch.results.tables import read_rows, read_sequences
@@ -50,10 +50,14 @@ class Scored:
     """By task, which images were right in the end; nothing where that is not known."""
 
     @property
-    def footprint(self) -> int | None:
-        """Bytes beyond the backbone."""
-        parts = [self.row[f"{name}_bytes"] for name in ("params", "statistics", "exemplar")]
-        return None if None in parts else sum(parts)
+    def stored(self) -> int | None:
+        """Bytes that are kept beyond the backbone, see `stored_bytes`."""
+        return stored_bytes(self.row)
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the model's parameters, see `model_bytes`."""
+        return model_bytes(self.row)
 
     @property
     def complete(self) -> bool:

@@ -103,6 +103,13 @@ RESULTS = Layout(
         Column("status", "string", "-", "of the whole rollout, on all its rows: ok, diverged, oom, timeout or failed"),
         Column("weight_tag", "string", "-", "backbone and weights that the method used; empty of a command"),
         Column("train_seconds", "float64", "s", "training time of the whole rollout, on all its rows"),
+        Column(
+            "backbone_bytes",
+            "int64?",
+            "bytes",
+            "parameters of the backbone; null if it failed, or of a command",
+            added=True,
+        ),
         Column("params_bytes", "int64?", "bytes", "parameters beyond the backbone at the end; null if it failed"),
         Column("statistics_bytes", "int64?", "bytes", "stored statistics at the end; null if it failed"),
         Column("exemplar_bytes", "int64?", "bytes", "stored 8-bit images at the end; null if it failed"),
@@ -300,6 +307,21 @@ TABLE = Layout(
         Column("rank", "int64?", "-", "by harmonic mean among the methods of this pool and use, from 1"),
         Column(
             "params_bytes", "int64?", "bytes", "parameters beyond the backbone after the last task, largest over orders"
+        ),
+        Column(
+            "stored_bytes",
+            "int64?",
+            "bytes",
+            "all that is kept beyond the backbone after the last task: parameters, "
+            "statistics and exemplars, largest over orders",
+            added=True,
+        ),
+        Column(
+            "model_bytes",
+            "int64?",
+            "bytes",
+            "parameters of the model after the last task, backbone included, largest over orders",
+            added=True,
         ),
         Column("train_seconds", "float64", "s", "training time of one order, mean over orders"),
         Column(

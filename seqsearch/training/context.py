@@ -78,6 +78,13 @@ class PoolSource:
         black, white = self.backbone.preprocess(ends)[:, :, 0, 0].cpu()
         return black, white
 
+    @cached_property
+    def parameter_bytes(self) -> int:
+        """Of the backbone's parameters, as 32-bit floats; 0 for a stream of given features."""
+        if getattr(self.pools.parts[0], "given_features", None) is not None:
+            return 0
+        return 4 * sum(p.numel() for p in self.backbone.module().parameters())
+
     def texts(self, rows: Rows) -> list[str]:
         return self.pools.texts(rows)
 

@@ -120,8 +120,8 @@ def cost_of(state: State) -> Notes:
     return ((PASSES, float(state[COST])),) if COST in state else ()
 
 
-def footprint_of(method: Method) -> Footprint:
-    """The bytes that a method says it needs.
+def sizes_of(method: Method, backbone: int) -> tuple[tuple[str, int], ...]:
+    """Bytes of the parameters of its ``backbone``, and those that a method says it needs beyond it, by name.
 
     Raises:
         WrongAnswer: it says something else.
@@ -129,7 +129,7 @@ def footprint_of(method: Method) -> Footprint:
     said = method.memory_footprint()
     if not isinstance(said, Footprint):
         raise WrongAnswer(method.memory_footprint, said, "a Footprint")
-    return said
+    return ("backbone", backbone), *vars(said).items()
 
 
 def scores_of(method: Method, batch: Batch) -> Mapping[str, torch.Tensor]:

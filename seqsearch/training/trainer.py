@@ -32,7 +32,7 @@ from seqsearch.training.failures import line_of, status_of, traceback_of
 from seqsearch.training.guard import Guard
 from seqsearch.training.process import seed_generators
 from seqsearch.training.room import Room, room
-from seqsearch.training.scenario import COST, Notes, Scenario, cost_of, footprint_of, learned
+from seqsearch.training.scenario import COST, Notes, Scenario, cost_of, learned, sizes_of
 from seqsearch.training.world import World
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Trainer:
                 judged = self.scenario.judge(method, key, edge.judged)
                 counters = tuple((str(n), float(v)) for n, v in method.counters().items())
                 space = method.feature_space() or f"state:{key.digest}"
-                footprint = tuple(vars(footprint_of(method)).items())
+                footprint = sizes_of(method, self.source(key.method.backbone).parameter_bytes)
             origin = "trained" if key.parent.digest in trained else origin  # what lay there was damaged
         except UserError:
             raise

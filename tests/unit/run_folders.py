@@ -59,9 +59,10 @@ def outcome(
     status: Any = "ok",
     steps: int | None = None,
     n: int = 100,
-    footprint: tuple[int, int, int] | None = (1_000_000, 500_000, 0),
+    footprint: tuple[int, int, int, int] | None = (3_000_000, 1_000_000, 500_000, 0),
 ) -> Outcome:
-    sizes = () if footprint is None else tuple(zip(("params", "statistics", "exemplar_images"), footprint, strict=True))
+    names = ("backbone", "params", "statistics", "exemplar_images")
+    sizes = () if footprint is None else tuple(zip(names, footprint, strict=True))
     counts = (n,) * (steps or len(rows)) if status == "ok" else ()
     return Outcome(
         "digest", status, triangle(rows, steps), triangle(masked or rows, steps), counts, "space", sizes, 2.5, "why"

@@ -15,6 +15,7 @@ from protocols.report.column import (
     Column,
     Scale,
     Section,
+    sizes,
 )
 
 DROP = f"{OURS}, docs/distribution.md"
@@ -85,11 +86,7 @@ SECTION = Section(
                "(Acc random - Acc searched) / Acc random", SHARE, "lower is better; higher: harder sequences", DROP,
                below=("searched",)),
         *JOINT,
-        Column(("Size",), "what a method keeps beyond the backbone",
-               "bytes of parameters, statistics and exemplars / 10^6 at the end, mean over trainings on found sequences (with "
-               "--tasks 1, and without a search, on random ones)", Scale("MB", "from 0"), DOWN,
-               f"{CLDYB}, appendix B.3",
-               below=("MB",)),
+        *sizes(("Stored",), ("Size",), below=("MB",)),
         Column(("Candidates",), "candidates of the step that were judged by training", "", COUNT, NEITHER, OURS),
         Column(("J of each", "J from", "to", "chosen"),
                "values J of the candidates of a step: a dot each, the least, the greatest, and that of the one taken",

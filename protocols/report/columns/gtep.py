@@ -20,6 +20,7 @@ from protocols.report.column import (
     Column,
     Scale,
     Section,
+    sizes,
 )
 
 ORDERS = "class orders"
@@ -49,8 +50,7 @@ SECTION = Section(
                f"{ORDERS}, each with a training seed of its own"),
         Column(("rank",), "place by H; * cannot be told from the first", "", PLACE, DOWN,
                f"{OWN}; *: multiple comparisons with the best (Hsu, 1981)"),
-        Column(("stored",), "parameters beyond the backbone, at the end", "", Scale("bytes", "from 0"), DOWN,
-               f"{GTEP}, section 4.1 (Fig. 6), has all parameters of the model"),
+        *sizes(("stored",), ("size",)),
         Column(("time",), "time to train one class order", "", SECONDS, DOWN, f"{GTEP}, section 4.1 (Fig. 6)"),
         Column(("Acc", "AvgAcc"),
                "over test images of all classes of the pool, those shared with the pool tuned on included",

@@ -15,14 +15,13 @@ from protocols.report.column import (
     SPREAD,
     UP,
     Column,
-    Scale,
     Section,
+    sizes,
 )
 
 RUNS = "runs: class orders, or training seeds of a single one"
 OWN = f"{OURS}, docs/mcil.md"
 METHODS, NOISE, PAIRS, WORTH = "Methods", "Orders and seeds", "Methods, pair by pair", "What each modality is worth"
-MB = Scale("MB", "from 0")
 
 SECTION = Section(
     rows=("Method", "Pair", "order", "judged by"),
@@ -49,10 +48,7 @@ SECTION = Section(
                "Gradient Episodic Memory for Continual Learning (Lopez-Paz and Ranzato, 2017), Eq. 3"),
         Column(("runs",), "runs that came to their end, and how the first ended that did not", "", COUNT, NEITHER, OWN,
                table=METHODS),
-        Column(("parameters",), "parameters trained, or beyond the backbone where a method does not say", "", COUNT,
-               DOWN, OWN),
-        Column(("kept, MB", "of it exemplars"), "parameters, statistics and stored images with their texts at the end",
-               "bytes / 10^6", MB, DOWN, OWN),
+        *sizes(("stored, MB", "of it exemplars"), ("size, MB",)),
         Column(("training, s", "judging, s"), "time of a run, mean", "", SECONDS, DOWN, OWN),
         Column(("difference [95 %]",), "of two methods over the same runs", "Avg of the first - Avg of the second",
                POINTS, "higher: the first is better", OWN, "runs, paired"),

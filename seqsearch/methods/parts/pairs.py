@@ -27,9 +27,6 @@ from seqsearch.methods.parts.head import empty_head, judged_finite, load_head, n
 from seqsearch.methods.parts.network import CHUNK, held, saved
 from seqsearch.methods.parts.training import Descent, Group, Training, descend
 
-TRAINED = "trained_parameters"
-"""The counter (`Method.counters`) that says how many parameters all trainings so far have changed, the head's among them."""
-
 
 def mask_of(published: str) -> Any:
     """A parameter: which classes compete in training, with a method's default."""
@@ -95,8 +92,6 @@ class PairMethod(Method):
         self.head = empty_head(context.dim, context.device)
         self.experience = torch.empty(0, dtype=torch.int64, device=context.device)
         """Number of the experience that each class ``[C]`` came with."""
-        self.trained = 0
-        """See `TRAINED`; what a subclass trains beside the head."""
 
     @abstractmethod
     def look(self, part: Batch) -> Tensor:
@@ -138,9 +133,6 @@ class PairMethod(Method):
         self.experience = of_class
         return judged_finite(self.head.parameters(), report)
 
-    def counters(self) -> Mapping[str, float]:
-        return {TRAINED: float(self.trained + sum(p.numel() for p in self.head.parameters()))}
-
     def predict(self, batch: Batch) -> Tensor:
         return self.head(self.features(batch))
 
@@ -149,11 +141,10 @@ class PairMethod(Method):
         return torch.cat([self.look(part) for part in batch.decoded(CHUNK)])
 
     def state_dict(self) -> dict[str, Any]:
-        return saved({"experience": self.experience}) | {"trained": self.trained} | self.head.state("head.")
+        return saved({"experience": self.experience}) | self.head.state("head.")
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         self.experience = state["experience"].to(self.context.device, copy=True)
-        self.trained = int(state["trained"])
         self.head = load_head(state, "head.", self.context.device)
 
     def memory_footprint(self) -> Footprint:

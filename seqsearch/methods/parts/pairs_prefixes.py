@@ -112,8 +112,6 @@ class PairPrefixed(PairMethod):
             encoder: torch.cat([before[encoder].reshape(-1, *p.shape), p.detach()[None]]) for encoder, p in own.items()
         }
         self.keys = torch.cat([self.keys, key.detach()[None]])
-        moved = (*self.general.values(), *self.expert.values(), *([self.keys] if key.requires_grad else []))
-        self.trained = sum(p.numel() for p in moved)
         return report
 
     def look(self, part: Batch) -> Tensor:

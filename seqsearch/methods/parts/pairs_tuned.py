@@ -49,7 +49,6 @@ class PairTuned(PairMethod):
     def tuned(self, task: TaskData, data: Batch, batches: Batches | None = None) -> FitReport:
         """Train the network and the head on ``data``, see `descended`."""
         weights = list(self.network.parameters())
-        self.trained = sum(w.numel() for w in weights)
         return self.descended(task, data, weights, lambda part: (self.network(part.inputs), 0.0), batches)
 
     def look(self, part: Batch) -> Tensor:

@@ -47,7 +47,7 @@ def final(acc: float) -> Any:
 
 
 def drops(path: Path) -> list[str]:
-    return [row[-2].split(" ")[0] for row in table(summary_of(path))[1]]
+    return [row[-3].split(" ")[0] for row in table(summary_of(path))[1]]
 
 
 def test_rows_are_marked_by_the_adjusted_p(tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ def test_figures_are_those_computed_by_hand(joint):
     assert er.random.worst == pytest.approx(0.7)
     assert er.drop.relative.value == pytest.approx((0.75 - 0.45) / 0.75)
     assert er.footprint_mb == slca.footprint_mb == pytest.approx(1.5)
+    assert er.size_mb == slca.size_mb == pytest.approx(4)
     assert summary.mean.found.acc == pytest.approx((0.45 + 0.6) / 2)
     assert summary.mean.drop.relative.value == pytest.approx((0.8 - 0.525) / 0.8)
     expected = drop([[0.5, 0.55]], [[0.75], [0.85], [0.8]])

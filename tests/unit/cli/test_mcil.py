@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from protocols.cli.main import main
 from protocols.mcil.protocol import Mcil
 from protocols.report import mcil as report
+from seqsearch.backbones.open import build_backbone
 from seqsearch.results.experience_schema import EXPERIENCE_LAYOUTS
 from tests.lines import messages
 
@@ -25,8 +26,6 @@ class Halves(SimpleCIL):
     def classifiers(self, batch):
         scores = self.predict(batch)
         return {"head": scores, "upside down": -scores}
-    def counters(self):
-        return {"trained_parameters": 7.0}
 
 class Fails(SimpleCIL):
     def fit_task(self, task):
@@ -79,8 +78,8 @@ def test_figures_of_a_run_are_those_of_its_experiences(run: Path) -> None:
         assert f.experiences == len(A) == (2 if "Fails" in f.method_id else 4)
     own = figures.set_index("method_id")
     assert set(own.status[own.index.str.contains("Fails")]) == {"failed"}
-    assert set(own.parameters[own.index.str.contains("Halves")]) == {7.0}
-    assert own.loc["ranpac"].parameters.iloc[0] == own.loc["ranpac"].params_bytes.iloc[0] / 4 > 0
+    [backbone] = set(own.backbone_bytes[own.status == "ok"])
+    assert backbone == 4 * sum(p.numel() for p in build_backbone("glyph_vit").module().parameters())
 
 
 def test_what_is_said_is_said_again_and_what_failed_is_compared_with_none(run: Path) -> None:
@@ -116,8 +115,8 @@ def test_where_no_method_came_to_its_end_the_first_reason_of_each_is_told(tmp_pa
     assert ended.exit_code == 2
     said = " ".join(ended.stderr.split())
     for why in (
-        "own.py:Fails' failed: RuntimeError: out of ideas (own.py:14)",
-        "own.py:Never' failed: ValueError: not at all (own.py:19)",
+        "own.py:Fails' failed: RuntimeError: out of ideas (own.py:12)",
+        "own.py:Never' failed: ValueError: not at all (own.py:17)",
     ):
         assert f"a training went wrong: method '{why}" in said
     assert "seqsearch: no method has a complete result: method 'own.py:" in said

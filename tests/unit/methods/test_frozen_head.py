@@ -38,5 +38,5 @@ def test_it_is_a_plain_loop(tmp_path: Path, backbone: str, mask: str) -> None:
     assert torch.equal(method.head.weight[-len(linear.weight) :], linear.weight)
     assert torch.equal(method.head.bias[-len(linear.bias) :], linear.bias)
     assert torch.equal(method.head.weight[:4], before.weight) == (mask == "own")
-    assert method.counters() == {"trained_parameters": 7 * (lab.backbone.dim + 1)}
+    assert method.memory_footprint().params == 4 * 7 * (lab.backbone.dim + 1)
     torch.testing.assert_close(method.predict(task.train), method.head(x))

@@ -151,10 +151,9 @@ def test_computed_keys_are_the_closed_form_whatever_else_is_set(lab: Lab) -> Non
         ("mm_dpcf", 2 * 5 * 32 * (4 + 2 * 3)),
     ],
 )
-def test_trained_parameters_are_counted(lab: Lab, name: str, expected: int) -> None:
+def test_prompts_and_keys_are_what_is_stored(lab: Lab, name: str, expected: int) -> None:
     """L2P: ten keys and prompts of five. DP: general prompts in four layers, experts in three, for two experiences; keys that
     are computed are not trained."""
     method = method_of(lab, name, ONE, TWO, epochs=1)
-    assert method.counters() == {"trained_parameters": expected + 7 * 33}
     kept = 4 * expected + (4 * 2 * 32 if name == "mm_dpcf" else 0)
     assert method.memory_footprint().params == kept + method.head.bytes

@@ -40,7 +40,12 @@ class Made:
         self, sequence: str, role: str, label: str, curve: Sequence[float], status: str = "ok", **more: Any
     ) -> None:
         """A class order of which Acc_t is ``curve``, as far as it goes; each task alike."""
-        shared = {"status": status, "train_seconds": 2.0, "params_bytes": 2_000_000 if status == "ok" else None, **more}
+        ended = status == "ok"
+        sizes = {
+            "backbone_bytes": 3_000_000 if ended else None, "params_bytes": 2_000_000 if ended else None,
+            "statistics_bytes": 500_000 if ended else None, "exemplar_bytes": 100_000 if ended else None,
+        }  # fmt: skip
+        shared = {"status": status, "train_seconds": 2.0, **sizes, **more}
         for t, value in enumerate(curve, 1):
             for e in range(1, t + 1):
                 self.rows.append(

@@ -34,8 +34,8 @@ def results(
                      **accuracies(sizes, n, right), "train_seconds": 1.0, "judge_seconds": 0.5}
                 )  # fmt: skip
             costs[method] = {
-                "status": (status or {}).get(method, "ok"), "parameters": 10.0, "params_bytes": 40, "statistics_bytes": 0,
-                "exemplar_bytes": 2_000_000,
+                "status": (status or {}).get(method, "ok"), "backbone_bytes": 80_000, "params_bytes": 40_000,
+                "statistics_bytes": 0, "exemplar_bytes": 2_000_000,
             }  # fmt: skip
     rows = [{**run[0], **costs[run[0]["method_id"]], **figures(run)} for run in by_run(experiences)]
     orders, seeds = np.array(next(iter(accuracy.values()))).shape

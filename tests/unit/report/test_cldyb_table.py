@@ -16,7 +16,7 @@ from rich.console import Console
 from protocols.cldyb.summary import MethodSummary, Side
 from protocols.report.cldyb import _head, render
 from protocols.report.cldyb_confusion import confusion
-from protocols.report.cldyb_table import CAPTION, ONE_TASK, caption, interval, one_task, table
+from protocols.report.cldyb_table import CAPTION, ONE_TASK, SIZES, caption, interval, one_task, table
 from protocols.report.cldyb_words import change, change_in_parts
 from seqsearch.distribution.drop import Drop, drop
 from tests.studies import finished_run, summary_of
@@ -41,8 +41,8 @@ def test_the_column_of_drops_says_that_a_negative_one_is_a_rise() -> None:
         (of(0.8, 0.80001), "of Acc [95 %]", "0.0"),
     ):
         headings, [row] = table(summary(method))
-        assert headings[-2] == ("Relative drop", heading)
-        assert row[-2].startswith(cell)
+        assert headings[-3] == ("Relative drop", heading)
+        assert row[-3].startswith(cell)
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_parts_of_what_does_not_show_are_not_told() -> None:
 
 def test_one_task_is_one_accuracy() -> None:
     same = drop(np.full((1, 3), 0.6), np.full((5, 3), 0.6))
-    lone = MethodSummary("er", side(0.6, 0.6, 1), side(0.6, 0.6, 1), same, 1.5)
+    lone = MethodSummary("er", side(0.6, 0.6, 1), side(0.6, 0.6, 1), same, 1.5, size_mb=4.0)
     s = summary(methods=(lone,))
-    assert table(s) == ([("Method", ""), ("Acc", ""), ("Size", "MB")], [("er", "60.0", "1.50")])
+    assert table(s) == ([("Method", ""), ("Acc", ""), *SIZES], [("er", "60.0", "1.50", "4.00")])
     assert caption(s) == ONE_TASK
     for more in (replace(lone, drop=of(0.5, 0.6)), replace(lone, found=side(0.6, 0.6), random=side(0.6, 0.6))):
         other = summary(methods=(more,))

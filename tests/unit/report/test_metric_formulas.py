@@ -128,7 +128,18 @@ def test_figures_of_gtep_are_their_formulas(curves: list[list[float]]) -> None:
     assert "mean over orders of 1/T sum over t of Acc_t" in formula("gtep", "AvgAcc (sd)")
     assert "2 A B / (A + B), A and B the means of Acc and AvgAcc over orders" in formula("gtep", "H [95 %]")
     cell = Cell(
-        "p", "m", "tuned", {}, np.array(curves), 0, Difference(Interval(np.nan), 0, "not asked"), None, 0.0, len(curves)
+        "p",
+        "m",
+        "tuned",
+        {},
+        np.array(curves),
+        0,
+        Difference(Interval(np.nan), 0, "not asked"),
+        None,
+        None,
+        None,
+        0.0,
+        len(curves),
     )
     S, T = len(curves), len(curves[0])
     A, B = total([c[-1] for c in curves]) / S, total([total(c) / T for c in curves]) / S

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import ClassId, Task
 from seqsearch.results.experience_schema import EXPERIENCE_LAYOUTS
-from seqsearch.results.rows import RunInfo, TaskSequence
+from seqsearch.results.rows import RunInfo, TaskSequence, model_bytes, stored_bytes
 from seqsearch.results.schema import LAYOUTS, RESULTS, SEQUENCES, TRACE, VERSION, Column
 from seqsearch.results.split_schema import SPLIT
 from seqsearch.results.stream_schema import STREAM_LAYOUTS
@@ -137,14 +137,15 @@ def test_a_repeated_key_is_not_written(tmp_path):
 
 def test_results_hold_the_lower_triangle(tmp_path):
     s = sequence(glyphs(), "a", "searched", ["er"], [[1], [2]])
-    result = outcome([[0.5], [0.25, 0.75]], [[0.5], [0.5, 1.0]], n=8, footprint=(10, 20, 30))
+    result = outcome([[0.5], [0.25, 0.75]], [[0.5], [0.5, 1.0]], n=8, footprint=(5, 10, 20, 30))
     write_results(tmp_path / "r", INFO, [rescored(s, "er", 1000, result)])
     rows = read_rows(tmp_path / "r", RESULTS)
     names = ("trained_step", "evaluated_step", "n", "correct", "accuracy", "masked_accuracy")
     got = [tuple(r[name] for name in names) for r in rows]
     assert got == [(1, 1, 8, 4, 0.5, 0.5), (2, 1, 8, 2, 0.25, 0.5), (2, 2, 8, 6, 0.75, 1.0)]
     for row in rows:
-        assert (row["params_bytes"], row["statistics_bytes"], row["exemplar_bytes"]) == (10, 20, 30)
+        assert [row[f"{part}_bytes"] for part in ("backbone", "params", "statistics", "exemplar")] == [5, 10, 20, 30]
+        assert (stored_bytes(row), model_bytes(row)) == (60, 15)
         assert (row["seed"], row["role"], row["split"]) == (1000, "rescore", "test")
         assert row["config_digest"] == "config of er"
         assert (row["train_seconds"], row["weight_tag"], row["status"]) == (2.5, "weights", "ok")
@@ -161,7 +162,7 @@ def test_a_failed_rollout_leaves_what_was_judged_and_one_row_that_says_so(tmp_pa
     stop = rows[-1]
     assert (stop["trained_step"], stop["evaluated_step"], stop["accuracy"]) == (judged + 1, judged + 1, None)
     assert all(r["accuracy"] is not None and r["n"] is None for r in rows[:-1])
-    assert rows[0]["params_bytes"] is None
+    assert rows[0]["params_bytes"] is stored_bytes(rows[0]) is model_bytes(rows[0]) is None
 
 
 def test_a_candidate_without_a_value_has_none(tmp_path):
