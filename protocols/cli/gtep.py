@@ -57,7 +57,7 @@ def _print_costs(settings: GtepSettings, runtime: Runtime) -> None:
     first = "first task of them is" if cost.shared == 1 else "first tasks of them are"
     click.echo(
         f"{count(cost.trainings, 'training')} at most: {cost.tuning:,} to choose, {cost.judging:,} to judge"
-        f"{f', {cost.conventional:,} for the conventional protocol beside it' if cost.conventional else ''}; "
+        f"{f', {cost.conventional:,} for conventional and original settings' if cost.conventional else ''}; "
         f"{cost.shared:,} {first} shared by settings that differ in nothing that acts there\n"
         f"{time_of(3600 * cost.hours)} {at_work(runtime, cost.workers, 'trial', ' at a time')}, "
         f"at {each(cost.seconds)} a training on this "

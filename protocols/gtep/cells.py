@@ -22,6 +22,8 @@ from seqsearch.selection.regret import Difference, mean_over_orders
 Matrix = NDArray[np.float64]
 USES = ("tuned", "original", "conventional")
 FRESH = "fresh"
+OF_TUNING: dict[str, str] = {"tuned": FRESH, "original": "fresh original"}
+"""What uses are called on further orders of the pool that was tuned on."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,9 @@ def cells(found: GtepResults) -> list[Cell]:
             for group, pool in named.items():
                 if rows := by.get((group, label)):
                     made.append(_cell(found, pool, method, use, rows, orders, marked))
-        if rows := by.get((FRESH, method)):
-            made.append(_cell(found, str(found.setting("tune_pool")), method, FRESH, rows, orders, {}))
+        for use, fresh in OF_TUNING.items():
+            if rows := by.get((FRESH, method if use == "tuned" else f"{method} ({use})")):
+                made.append(_cell(found, str(found.setting("tune_pool")), method, fresh, rows, orders, {}))
     return made
 
 
@@ -107,7 +110,9 @@ def _cell(
     shares = shares_of_orders(curve[:, -1], curve.mean(axis=1)) if good else np.array([np.nan])
     over = mean_over_orders(shares) if whole else Difference(Interval(np.nan), len(good), "not all orders ended well")
     params = (
-        found.fixed(method) if use == "original" else _params(found, pool if use == "conventional" else None, method)
+        found.fixed(method)
+        if use.endswith("original")
+        else _params(found, pool if use == "conventional" else None, method)
     )
     return Cell(
         pool, method, use, params, curve, len(failures), over, _largest(rows, itemgetter("params_bytes")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from protocols.gtep.settings import judged_settings
 from protocols.gtep.spaces import drawn
 from protocols.gtep.study import GtepStudy
 from protocols.running.costs import unit_costs
@@ -13,8 +14,8 @@ from protocols.running.memory import Needed
 
 @dataclass(frozen=True)
 class Cost:
-    """Trainings: of all, to choose, to judge, for the conventional protocol, and first tasks that are shared; seconds of one;
-    memory of a worker."""
+    """Trainings: of all, to choose, to judge, for the conventional protocol and original settings, and first tasks that are
+    shared; seconds of one; memory of a worker."""
 
     trainings: int
     tuning: int
@@ -28,18 +29,20 @@ class Cost:
 
 
 def counted(study: GtepStudy) -> tuple[int, int, int, int]:
-    """Trainings to choose, to judge, for the conventional protocol, and first tasks that settings share."""
+    """Trainings to choose, to judge, for the conventional protocol and original settings, and first tasks that settings share."""
     s, pools = study.gtep, len(study.judged_on)
     tuning = conventional = shared = 0
     for m in study.methods:
-        settings = drawn(study.world, m, s.most_trials, s.seed, s.tasks) if s.most_trials else []
+        settings = drawn(study.world, m, s.most_trials, s) if s.most_trials else []
         firsts = {t.spec.first or t.spec.digest for t in settings}
         saved = (len(settings) - len(firsts)) * s.orders
         once = len(settings) * s.orders * s.tasks - saved
         tuning += once
         shared += saved * (1 + s.conventional * pools)
-        conventional += s.conventional * (pools * once + (2 * pools + 1) * s.judged_orders * s.tasks)
-    return tuning, len(study.methods) * pools * s.judged_orders * s.tasks, conventional, shared
+        conventional += s.conventional * pools * once
+    judged = s.judged_orders * s.tasks * len(study.methods)
+    beside = judged_settings(s, pools) - pools
+    return tuning, judged * pools, conventional + judged * beside, shared
 
 
 def estimate(study: GtepStudy, workers: int) -> Cost:

@@ -14,7 +14,7 @@ from protocols.gtep.alike import alike_line
 from protocols.gtep.export import export
 from protocols.gtep.plans import Judged, Plans, Results, Use
 from protocols.gtep.scenario import Phase, Side, sequence_id
-from protocols.gtep.settings import TUNED
+from protocols.gtep.settings import TUNED, judged_settings
 from protocols.gtep.spaces import Setting, setting_of
 from protocols.gtep.study import GtepStudy
 from protocols.gtep.sweep import Chosen, Rounds, Sweep, Tried
@@ -109,11 +109,13 @@ class GtepRun(ProtocolRun):
             )
 
     def _judge(self) -> None:
-        """What was chosen, or given, on every pool."""
+        """What was chosen, or given, on every pool; beside the original settings on the one that was tuned on, too."""
         for m in self.study.methods:
             for setting, use in self._to_judge(m):
                 for number, side in enumerate(self.study.judged_on):
                     self._plan(m, use, number, side, setting, "judge")
+                if self.study.gtep.originals:
+                    self._plan(m, use, None, self.study.tuned_on, setting, "fresh")
         self._train_judged()
 
     def _to_judge(self, m: MethodSpec) -> Iterator[tuple[Setting, Use]]:
@@ -122,7 +124,7 @@ class GtepRun(ProtocolRun):
             yield setting_of(study.world, m, 0, study.given[m.label]), "tuned"
         elif (chosen := self.plans.chosen[m.label, None].setting) is not None:
             yield chosen, "tuned"
-        if study.gtep.conventional:
+        if study.gtep.conventional or study.gtep.originals:
             yield setting_of(study.world, m, -1, {}), "original"
 
     def _judge_conventionally(self) -> None:
@@ -132,7 +134,7 @@ class GtepRun(ProtocolRun):
             for number, side in enumerate(study.judged_on):
                 if (own := self.plans.chosen[m.label, number].setting) is not None:
                     self._plan(m, "conventional", number, side, own, "judge")
-            if (tuned := self.plans.chosen[m.label, None].setting) is not None:
+            if not study.gtep.originals and (tuned := self.plans.chosen[m.label, None].setting) is not None:
                 self._plan(m, "tuned", None, study.tuned_on, tuned, "fresh")
         self._train_judged()
 
@@ -244,6 +246,5 @@ def expected(study: GtepStudy) -> Expected:
     """What is trained at most."""
     s = study.gtep
     tried = s.most_trials * s.orders * (1 + s.conventional * len(study.judged_on))
-    judged = s.judged_orders * (len(study.judged_on) * (1 + 2 * s.conventional) + s.conventional)
-    rollouts = (tried + judged) * len(study.methods)
+    rollouts = (tried + s.judged_orders * judged_settings(s, len(study.judged_on))) * len(study.methods)
     return Expected(rollouts, rollouts * s.tasks, s.tasks)

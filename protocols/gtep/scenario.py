@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from protocols.gtep.settings import GtepSettings
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import JudgedPart, MethodSpec, Rollout, StateKey, Tasks, reported
 from seqsearch.extremes.objective import task_sizes
+from seqsearch.formats.lamda import shuffled
 from seqsearch.planners.replicates import FITTED, SCORING, TUNING
 from seqsearch.pools.open import located_pools, pool_texts
 from seqsearch.pools.union import Union
@@ -19,6 +22,7 @@ from seqsearch.training.world import World
 
 Phase = Literal["tune", "judge", "fresh"]
 """Orders to choose on; to judge on; and others of the pool that was tuned on, which nothing was chosen by."""
+FRESH_FROM = 10_000
 FIRST_SEED: dict[Phase, int] = {"tune": TUNING, "judge": SCORING, "fresh": FITTED}
 
 
@@ -34,14 +38,22 @@ class Side:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What both phases have in common: classes of each task ``[T]``."""
+    """What both phases have in common: classes of each task ``[T]``; ``numpy``: orders are those of the public toolboxes."""
 
     sizes: tuple[int, ...]
+    numpy: bool = False
 
     def order(self, world: World, side: Side, phase: Phase, seed: int, number: int) -> Tasks:
-        """The tasks of one class order: a draw of its own from those in play, by pool and ``number``."""
-        named = digest_of("gtep-side", [(c.pool, c.index) for c in world.class_ids(side.classes)])
-        drawn = seeded_numpy("gtep-order", phase, named, seed, number).permutation(side.classes)
+        """The tasks of one class order: a draw of its own from those in play, by pool and ``number``.
+
+        Orders of the toolboxes are by ``number`` alone; further ones of the pool that was tuned on begin with `FRESH_FROM`.
+        """
+        if self.numpy:
+            taken = shuffled(number + FRESH_FROM * (phase == "fresh"), len(side.classes))
+            drawn = np.array(sorted(side.classes))[list(taken)]
+        else:
+            named = digest_of("gtep-side", [(c.pool, c.index) for c in world.class_ids(side.classes)])
+            drawn = seeded_numpy("gtep-order", phase, named, seed, number).permutation(side.classes)
         ends = [sum(self.sizes[: t + 1]) for t in range(len(self.sizes))]
         return tuple(world.task(sorted(drawn[e - n : e].tolist())) for e, n in zip(ends, self.sizes, strict=True))
 

@@ -87,6 +87,24 @@ class GtepSettings(MethodSettings):
         "Also the conventional protocol: all settings tried, and chosen, on each --pool, and the original ones judged.",
         group="scoring",
     )
+    originals: bool = setting(
+        False,
+        "Also judge the original settings (the defaults here): on each --pool and, as what was chosen, on further class orders "
+        "of --tune-pool.",
+        group="scoring",
+    )
+    space: Literal["paper", "code"] = setting(
+        "paper",
+        "Values that settings are drawn from: as the paper prints them; or as its public code has them where it has others "
+        "(weight decay of icarl and wa, batches of beef).",
+        group="search",
+    )
+    class_orders: Literal["drawn", "numpy"] = setting(
+        "drawn",
+        "Class orders: drawn by --seed; or those of PyCIL and PILOT, numpy.random.seed(0), (1), ..., the same to choose and to "
+        "judge.",
+        group="what",
+    )
     allow_overlap: tuple[str, ...] = setting(
         (),
         "Class NAME that both phases may have, or all; repeatable. Else pools that share classes or images are refused.",
@@ -151,6 +169,7 @@ class GtepSettings(MethodSettings):
                 "--searcher": self.searcher != "random",
                 "--scheduler": self.scheduler != "fifo",
                 "--select": self.select != "best",
+                "--space": self.space != "paper",
                 "--trials": self.trials != TRIALS,
                 "--max-trials": self.max_trials != MOST_AUTO,
             }
@@ -193,3 +212,9 @@ class GtepSettings(MethodSettings):
         """What the world of both phases is made of: all pools side by side."""
         own = {name: getattr(self, name) for name in (f.name for f in dataclasses.fields(MethodSettings))}
         return StudySettings(**own, pool=",".join([self.tune_pool, *self.pool]), seed=self.seed)
+
+
+def judged_settings(s: GtepSettings, pools: int) -> int:
+    """How many settings of a method are judged, on so many pools and on further orders of the one that was tuned on."""
+    beside = s.conventional or s.originals
+    return pools * (1 + beside + s.conventional) + beside + s.originals

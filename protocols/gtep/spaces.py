@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from protocols.gtep.paper.sets import shared_by
+from protocols.gtep.paper.sets import instead_of
 from protocols.gtep.settings import ORIGINAL, PRINTED, TUNED, GtepSettings
 from seqsearch.core.errors import UserError
-from seqsearch.core.grammar import Value
+from seqsearch.core.grammar import Value, parse_item
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import load
 from seqsearch.core.typed import brief
@@ -34,21 +34,23 @@ class Setting:
     spec: MethodSpec
 
 
-def drawn(world: World, method: MethodSpec, count: int, seed: int, tasks: int) -> list[Setting]:
-    """``count`` different random settings of a method, fewer if there are no more; of one that has no space, its defaults.
-
-    ``tasks``: of a sequence, among which the paper divides what it draws for all of them.
-    """
+def drawn(world: World, method: MethodSpec, count: int, settings: GtepSettings) -> list[Setting]:
+    """``count`` different random settings of a method, fewer if there are no more; of one that has no space, its defaults."""
     build, fixed = load("method", method.target), dict(method.params)
-    instead = shared_by(method.target, tasks)
-    added = proposals(build, fixed, count, seed, method.backbone, defaults=False, instead=instead)
+    added = proposals(
+        build, fixed, count, settings.seed, method.backbone, defaults=False, instead=_instead(method, settings)
+    )
     return [setting_of(world, method, n, params) for n, params in enumerate(added)]
 
 
-def space_of_study(method: MethodSpec, tasks: int) -> Spaces:
-    """What is drawn from for each parameter of a method, in sequences of so many tasks."""
-    instead = shared_by(method.target, tasks)
-    return search_space(load("method", method.target), dict(method.params), method.backbone, instead)
+def space_of_study(method: MethodSpec, settings: GtepSettings) -> Spaces:
+    """What is drawn from for each parameter of a method."""
+    build = load("method", method.target)
+    return search_space(build, dict(method.params), method.backbone, _instead(method, settings))
+
+
+def _instead(method: MethodSpec, settings: GtepSettings) -> dict[str, tuple[Value, ...]]:
+    return instead_of(method.target, settings.tasks, settings.space == "code")
 
 
 def setting_of(world: World, method: MethodSpec, number: int, added: Mapping[str, Value]) -> Setting:
@@ -76,6 +78,8 @@ def check_spaces(methods: Sequence[MethodSpec], seed: int) -> None:
 def given_params(settings: GtepSettings, methods: Sequence[MethodSpec], directory: Path) -> dict[str, dict[str, Value]]:
     """Parameters of each method by label, where nothing is tried; those that the user fixed go before them.
 
+    A label that a file does not have is looked for without the backbone in it.
+
     Raises:
         UserError: no such list or file, or one that lacks a method.
     """
@@ -88,7 +92,9 @@ def given_params(settings: GtepSettings, methods: Sequence[MethodSpec], director
 
         found, name = printed_settings(_list_of(settings.params)), {m.label: m.target for m in methods}
     else:
-        found, name = _read(directory / at_home(settings.params)), {m.label: m.label for m in methods}
+        found = _read(directory / at_home(settings.params))
+        name = {m.label: m.label if m.label in found else _without_backbone(m.label) for m in methods}
+        found = {_without_backbone(label): params for label, params in found.items()} | found
     if lacking := next((label for label, own in name.items() if own not in found), None):
         raise UserError(
             f"--params {brief(settings.params)}: has no settings of {lacking!r}; it has {', '.join(found) or 'none'}"
@@ -110,6 +116,13 @@ def remarks(settings: GtepSettings, methods: Sequence[MethodSpec]) -> str:
     said = [f"outside the paper's own sets: {', '.join(outside)}"] if outside else []
     said += [f"printed and no parameter here: {', '.join(lacking)}"] if lacking else []
     return f"{settings.params}: {'; '.join(said)}" if said else ""
+
+
+def _without_backbone(label: str) -> str:
+    """What a method is called on the backbone of the run: settings that were chosen on one network may be judged on another."""
+    item = parse_item(label, "method")
+    said = ",".join(f"{name}={value}" for name, value in item.params)
+    return f"{item.target}:{said}" if said else item.target
 
 
 def _list_of(params: str) -> str:

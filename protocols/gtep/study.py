@@ -126,8 +126,9 @@ def prepare(settings: GtepSettings, states: Path, device: str, directory: Path) 
     views = {
         EVALUATE: view_of(world, [c for side in judged_on for c in side.classes]), TUNE: view_of(world, tuned_on.classes),
     }  # fmt: skip
+    scenario = Scenario(sizes, settings.class_orders == "numpy")
     return GtepStudy(
-        settings.in_one_world(), world, views, methods, tags, reads_frozen(methods), settings, Scenario(sizes), tuned_on,
+        settings.in_one_world(), world, views, methods, tags, reads_frozen(methods), settings, scenario, tuned_on,
         tuple(judged_on), given, shared, look,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.gtep.cells import FRESH, Cell, cells
+from protocols.gtep.cells import FRESH, OF_TUNING, Cell, cells
 from protocols.gtep.reading import GtepResults
 from protocols.gtep.searches import FEWEST, Search, searches, told
 from protocols.running.at_chance import AtChance, not_told
@@ -23,7 +23,7 @@ FEWEST_RANKED = 3
 
 @dataclass(frozen=True)
 class Compared:
-    """With ``--conventional``: what the choice on the pool itself would have brought.
+    """With ``--conventional`` or ``--originals``: what other choices would have brought.
 
     Attributes:
         regret: of the setting chosen on the pool over the transferred one, both on its test images.
@@ -66,11 +66,11 @@ class Summary:
 def summarise(found: GtepResults) -> Summary:
     """All figures of a run."""
     all_cells = cells(found)
-    judged = [c for c in all_cells if c.use != FRESH]
+    judged = [c for c in all_cells if c.use not in OF_TUNING.values()]
     tried = tuple(searches(found))
     first_phase = [s for s in tried if s.pool == found.setting("tune_pool")]
     return Summary(
-        found, tuple(all_cells), tried, _with_the_best(judged), tuple(_compared(judged)),
+        found, tuple(all_cells), tried, _with_the_best(judged), (*_compared(judged), *_on_tuning(all_cells)),
         dict(_optimism(first_phase, all_cells)), tuple(_agreements(first_phase, judged)),
         _at_chance(judged),
     )  # fmt: skip
@@ -111,6 +111,14 @@ def _compared(judged: Sequence[Cell]) -> Iterator[Compared]:
                 regret(_h(own), _h(tuned)) if own else None,
                 regret(_h(tuned), _h(original)) if original else None,
             )
+
+
+def _on_tuning(all_cells: Sequence[Cell]) -> Iterator[Compared]:
+    """What was chosen against the original settings, on further orders of the pool that was tuned on (Figs. 2, 4a and 7a)."""
+    tuned, original = ({c.method: c for c in all_cells if c.valid and c.use == use} for use in OF_TUNING.values())
+    for method in tuned:
+        if method in original:
+            yield Compared(tuned[method].pool, method, None, regret(_h(tuned[method]), _h(original[method])))
 
 
 def _optimism(searches: Sequence[Search], all_cells: Sequence[Cell]) -> Iterator[tuple[str, Difference]]:

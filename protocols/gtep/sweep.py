@@ -145,7 +145,7 @@ class Sweep:
         return Chosen(self._chosen(), tuple(self.tried.values()))
 
     def _drawn(self, count: int) -> list[Setting]:
-        return drawn(self.world, self.method, count, self.s.seed, self.s.tasks)
+        return drawn(self.world, self.method, count, self.s)
 
     def _on_all_tasks(self, settings: Sequence[Setting]) -> list[Tried]:
         return [self._on(setting, len(self.scenario.sizes)) for setting in settings]
@@ -197,7 +197,7 @@ class Sweep:
             yield self._on_all_tasks([setting_of(self.world, self.method, n + i, p) for i, p in enumerate(params)])
 
     def _space(self) -> Mapping[str, Any]:
-        return space_of_study(self.method, self.s.tasks)
+        return space_of_study(self.method, self.s)
 
     def _means(self, tried: Tried) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Acc and AvgAcc ``[orders]`` of a setting that learned all tasks; NaN elsewhere."""

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from protocols.gtep.cells import FRESH, Cell, table_rows
+from protocols.gtep.cells import OF_TUNING, Cell, table_rows
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Summary
 from protocols.report.column import SIZES
@@ -62,7 +62,7 @@ def standing(s: Summary, pool: str, use: str = "tuned") -> Standing | None:
 
 def names(s: Summary) -> dict[str, str]:
     """What pools are called: by their own names where these are short."""
-    pools = dict.fromkeys([*s.results.pools, *(c.pool for c in s.cells if c.use != FRESH)])
+    pools = dict.fromkeys([*s.results.pools, *(c.pool for c in s.cells if c.use not in OF_TUNING.values())])
     return {p: p if len(p) <= LONG else f"pool {n}" for n, p in enumerate(pools, 1)}
 
 

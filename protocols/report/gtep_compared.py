@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from protocols.gtep.cells import Cell
+from protocols.gtep.cells import OF_TUNING, Cell
 from protocols.gtep.summary import Rankings, Summary
 from protocols.report.edge_cells import signed
 from protocols.report.edge_truth import p_text
-from protocols.report.gtep_cells import cell, names, seconds_text, size, standing, tuning
+from protocols.report.gtep_cells import cell, names, seconds_text, size, standing, tuned_on, tuning
 from protocols.report.tables import Cells
 from protocols.report.text import count, enumerated, percent
 from seqsearch.selection.agreement import Agreement
@@ -31,19 +31,23 @@ GIVEN = "Points, each with 95 % by itself over class orders of these classes, of
 
 
 def by_choice(s: Summary) -> Cells:
-    """Each method by the setting that was judged; nothing without ``--conventional``."""
+    """Each method by the setting that was judged; nothing without ``--conventional`` or ``--originals``."""
     called, rows = names(s), []
     for c in s.compared:
-        of = [cell(s, c.pool, c.method, use) for use in ("tuned", "conventional", "original")]
+        uses: tuple[str, ...] = ("tuned", "conventional", "original")
+        if c.pool == tuned_on(s):
+            uses = tuple(OF_TUNING.get(use, "") for use in uses)
+        of = [cell(s, c.pool, c.method, use) for use in uses]
         scores = [percent(x.harmonic.value.value) if x and x.valid else "-" for x in of]
         promised = s.optimism.get(c.method)
         rows.append(
-            (called.get(c.pool, c.pool), c.method, *scores, *map(_gap, (c.regret, c.gain_over_original, promised)))
+            (called.get(c.pool, tuning(s)), c.method, *scores, *map(_gap, (c.regret, c.gain_over_original, promised)))
         )
     lead = (
         "H in percent on test images, and points with 95 % intervals over class orders alone, for these settings. Tuned: "
-        f"chosen on {tuning(s)}; chosen here: on this pool's own images to choose by; original: the defaults. Regret: chosen "
-        "here minus tuned. Gain: tuned minus original. Optimism: H as it was chosen by, minus H of the same setting on fresh "
+        f"chosen on {tuning(s)}; chosen here: on this pool's own images to choose by; original: the defaults. The pool that was "
+        "tuned on is judged by further class orders. Regret: chosen here minus tuned. Gain: tuned minus original. "
+        "Optimism: H as it was chosen by, minus H of the same setting on fresh "
         "class orders, training seeds and test images of the pool that it was chosen on: of this choice, not of such choices "
         "on average."
     )
@@ -82,7 +86,7 @@ def _two(tau: float) -> str:
 
 def findings(s: Summary) -> list[str]:
     """What was measured; empty sentences are left out."""
-    said = [f(s, pool) for pool in names(s) for f in (regret, gain)]
+    said = [f(s, pool) for pool in (*names(s), tuned_on(s)) for f in (regret, gain)]
     said += [optimism(s), *(agreement(s, r) for r in s.agreements)]
     return [line for line in said if line]
 
@@ -94,14 +98,14 @@ def regret(s: Summary, pool: str) -> str:
     said = [f"{enumerated(same)}: 0, the same setting is chosen on both"] if same else []
     said += _by_verdict({m: d for m, d in known.items() if m not in same})
     of = f"H of the setting chosen there minus that of the one chosen on {tuning(s)}, both on its test images"
-    text = f"Regret on {names(s)[pool]} ({of})"
+    text = f"Regret on {names(s).get(pool, tuning(s))} ({of})"
     return f"{text}: {'; '.join(said)}. {GIVEN}." if said else ""
 
 
 def gain(s: Summary, pool: str) -> str:
     """Of what was tuned elsewhere over the defaults."""
     said = _by_verdict({c.method: c.gain_over_original for c in s.compared if c.pool == pool and c.gain_over_original})
-    text = f"Gain on {names(s)[pool]} (H of the setting chosen on {tuning(s)} minus that of the original one)"
+    text = f"Gain on {names(s).get(pool, tuning(s))} (H of the setting chosen on {tuning(s)} minus that of the original one)"
     return f"{text}: {'; '.join(said)}. {GIVEN}." if said else ""
 
 

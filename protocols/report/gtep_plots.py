@@ -8,16 +8,16 @@ from html import escape
 
 import numpy as np
 
-from protocols.gtep.cells import FRESH, USES, Cell
+from protocols.gtep.cells import FRESH, OF_TUNING, USES, Cell
 from protocols.gtep.summary import Summary
 from protocols.report.charts import Line, bounds, line_chart
-from protocols.report.gtep_cells import first_phase, names, tuning
+from protocols.report.gtep_cells import first_phase, names, tuned_on, tuning
 from protocols.report.legend import keys, section, titled
 from protocols.report.plots import Axes, svg, ticks
 
 COLOURS = ("found", "random", "easy", "given", "paper", "truth")
 """Of methods, in their order; there are no more lines than these in a chart."""
-USED = {"tuned": "random", "conventional": "easy", "original": "truth"}
+USED = {"tuned": "random", "conventional": "easy", "original": "truth", "fresh": "random", "fresh original": "truth"}
 """Colours of bars, by which setting was judged."""
 NAME = 26
 """Characters of a method's name beside a dot or a bar."""
@@ -82,10 +82,12 @@ def _line(c: Cell, css: str) -> Line:
 
 
 def _bars(s: Summary) -> str:
-    """Acc and AvgAcc of each method and use, as Figs. 5 and 8."""
+    """Acc and AvgAcc of each method and use, as Figs. 2, 4, 5, 7 and 8."""
     drawn = []
-    for pool, title in names(s).items():
-        cells = [c for m in s.results.methods for use in USES for c in _valid(s, pool, use) if c.method == m]
+    pools: dict[str, tuple[str, tuple[str, ...]]] = {pool: (title, USES) for pool, title in names(s).items()}
+    pools[tuned_on(s)] = f"{tuning(s)}, further class orders", tuple(OF_TUNING.values())
+    for pool, (title, uses) in pools.items():
+        cells = [c for m in s.results.methods for use in uses for c in _valid(s, pool, use) if c.method == m]
         for figure in ("Acc", "AvgAcc") if cells else ():
             drawn.append(
                 f'<h3>{escape(f"{title}: {figure}")}</h3><div class="scroll">{_bar_chart(cells, figure)}</div>'

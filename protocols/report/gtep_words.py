@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from protocols.gtep.cells import FRESH
+from protocols.gtep.cells import OF_TUNING
 from protocols.gtep.summary import Summary
 from protocols.report import gtep_beside as beside
 from protocols.report import gtep_compared as compared
@@ -115,7 +115,7 @@ def failed(s: Summary) -> list[str]:
 
 def intervals(s: Summary) -> str:
     """Why H has no intervals, and what would give them."""
-    cells = [c for c in s.cells if c.use != FRESH and c.valid]
+    cells = [c for c in s.cells if c.use not in OF_TUNING.values() and c.valid]
     bare = [c for c in cells if c.harmonic.lacking]
     if not bare:
         return ""

@@ -3,12 +3,14 @@
 - ``scratch:resnet32``: the network for CIFAR of "Deep Residual Learning for Image Recognition": three stages of five blocks,
   16, 32 and 64 channels, shortcuts without parameters; 464 thousand parameters, 64 features.
 - ``scratch:resnet18``: four stages of two blocks, 64 to 512 channels, 11.2 million parameters, 512 features; its first layer
-  takes images as they are, that of ``scratch:resnet18-imagenet`` makes them four times smaller.
+  takes images as they are, that of ``scratch:resnet18-imagenet`` makes them four times smaller, and that of
+  ``scratch:resnet18-pooled`` is the one for small images with pooling behind it, which halves them: the PyCIL toolbox takes it
+  for ImageNet where the first task is larger than the others.
 - ``scratch:tiny``: three stages of one block, 16, 32 and 64 channels, 77 thousand parameters, 64 features: seconds on a
   processor.
 
-A number behind the name is the side of the images in pixels, as in ``scratch:tiny-16``: else it is 32, or 224 for ImageNet.
-Pixels are brought to -2 ... 2, whatever the data. Batch statistics are learned: train mode in training, else eval mode.
+A number behind the name is the side of the images in pixels, as in ``scratch:tiny-16``: else it is 32, or 224 with one of these
+two stems. Pixels are brought to -2 ... 2, whatever the data. Batch statistics are learned in training, and used in eval mode.
 """
 
 from __future__ import annotations
@@ -71,20 +73,20 @@ class Scratch:
 
 
 def build(network: str = "") -> Scratch:
-    """The backbone of a text ``NAME[-imagenet][-SIZE]``, as in ``scratch:resnet18-imagenet`` or ``scratch:tiny-16``.
+    """The backbone of a text ``NAME[-imagenet|-pooled][-SIZE]``, as in ``scratch:resnet18-imagenet`` or ``scratch:tiny-16``.
 
     Raises:
         UserError: unknown network, a stem or size that it cannot have.
     """
-    said = re.fullmatch(r"([a-z0-9]+)(-imagenet)?(?:-([0-9]{1,9}))?", network)
+    said = re.fullmatch(r"([a-z0-9]+)(?:-(imagenet|pooled))?(?:-([0-9]{1,9}))?", network)
     if said is None or said[1] not in NETWORKS:
         known = ", ".join(f"scratch:{name}" for name in NETWORKS)
         raise UserError(
             f"backbone {f'scratch:{network}'!r}: must be one of {known}, or with a size, as scratch:tiny-16"
         )
     if said[2] and said[1] != "resnet18":
-        raise UserError(f"backbone {f'scratch:{network}'!r}: only resnet18 has a stem for ImageNet")
+        raise UserError(f"backbone {f'scratch:{network}'!r}: only resnet18 has stems for ImageNet")
     size = int(said[3] or (224 if said[2] else 32))
     if not SMALLEST <= size <= LARGEST:
         raise UserError(f"backbone {f'scratch:{network}'!r}: images of {size} pixels: must be {SMALLEST} to {LARGEST}")
-    return Scratch(said[1], "imagenet" if said[2] else "cifar", size)
+    return Scratch(said[1], said[2] or "cifar", size)

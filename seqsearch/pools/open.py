@@ -26,7 +26,7 @@ MEMBERS = ("name", "digest", "classes", "native_size", "split_sizes", "given", "
 
 
 def build_pool(text: str) -> Pool:
-    """A pool from the item grammar; every kind takes ``half=1|2`` and ``half_seed`` beside its own options.
+    """A pool from the item grammar; every kind takes ``half=1|2|first|last`` and ``half_seed`` beside its own options.
 
     Raises:
         UserError: unknown pool or option.
@@ -64,8 +64,8 @@ def _parts(item: Item) -> tuple[Item, dict[str, Any]]:
         UserError: a part of what says which half it is.
     """
     asked = {n: v for n, v in item.params if n in OPTIONS}
-    if "half_seed" in asked and "half" not in asked:
-        raise UserError(f"pool {item.text!r}: half_seed belongs to half=1 or half=2: give that too, or leave it out")
+    if "half_seed" in asked and asked.get("half") not in (1, 2):
+        raise UserError(f"pool {item.text!r}: half_seed belongs to half=1 or half=2: give one of them, or leave it out")
     return replace(item, params=tuple(p for p in item.params if p[0] not in OPTIONS)), asked
 
 

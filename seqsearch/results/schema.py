@@ -291,8 +291,8 @@ TABLE = Layout(
             "use",
             "string",
             "-",
-            "tuned (or given), original (defaults), or conventional (chosen on this very pool); fresh: tuned, on further "
-            "orders of the pool it was tuned on",
+            "tuned (or given), original (defaults), or conventional (chosen on this very pool); fresh: tuned, and fresh "
+            "original: original, on further orders of the pool that was tuned on",
         ),
         Column("params", "string", "-", "JSON: parameters of the setting, as far as they were chosen or given"),
         Column("orders", "int64", "orders", "class orders that ended well"),

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+import yaml
 
 from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.where import CHECKOUT, LEDGER
-from protocols.gtep.paper.sets import PrintedSet, first_task, printed_sets, sets_of, shared_by
+from protocols.gtep.paper.sets import PrintedSet, first_task, instead_of, printed_sets, sets_of
 from protocols.gtep.paper.settings import left_out, outside_sets, printed_list, printed_lists, printed_settings
 from seqsearch.core.digests import digest_of
+from seqsearch.core.grammar import parse_item
 from seqsearch.core.registry import load
 from seqsearch.methods.base import Method
 from seqsearch.methods.config import build_config
@@ -24,6 +27,7 @@ from seqsearch.methods.sampling import search_space
 SCRATCH = ["replay", "icarl", "bic", "wa", "podnet", "der", "foster", "beef", "memo"]
 PRETRAINED = ["l2p", "dualprompt", "coda_prompt", "aper_adapter", "ranpac", "ease"]
 RESNETS = ("scratch:resnet32", "scratch:resnet18")
+CODE = yaml.safe_load((Path(__file__).parent / "gtep_code.yaml").read_text())
 VIT = "vit_base_patch16_224"
 
 
@@ -68,10 +72,12 @@ def test_searched_in_place_of_the_printed_set() -> None:
     """CODA-Prompt's are the printed pools over ten tasks; PODNet's are all that its lists print."""
     pool = next(s for s in printed_sets() if s.of_all)
     assert tuple(pool.ours(v, 10) for v in pool.values) == pool.searched
-    assert shared_by("coda_prompt", 10) == {"components": pool.searched}
-    assert shared_by("coda_prompt", 20) == {"components": (1, 2, 5, 10, 15)}, "as in the public code, by floor"
-    assert shared_by("coda_prompt", 40) == {"components": (1, 2, 5, 7)}
-    assert shared_by("l2p", 20) == {}
+    assert instead_of("coda_prompt", 10, code=False) == {"components": pool.searched}
+    assert instead_of("coda_prompt", 20, code=False) == {"components": (1, 2, 5, 10, 15)}, (
+        "as in the public code, by floor"
+    )
+    assert instead_of("coda_prompt", 40, code=False) == {"components": (1, 2, 5, 7)}
+    assert instead_of("l2p", 20, code=False) == {}
     spatial = next(s for s in printed_sets() if s.key == "lambda_c")
     printed = {
         (each.methods["podnet"] or {})["lambda_c"] for each in printed_lists().values() if "podnet" in each.methods
@@ -86,6 +92,38 @@ def test_the_tables_hold_as_many_rows_as_are_printed() -> None:
     general = {"Epoch", "LR", "Num milestones", "LR decay", "Batch size", "Weight decay", "LR Scheduler"}
     assert general <= rows[4]
     assert {*general, "Optimizer"} <= rows[5]
+
+
+# -------------------------------------------------------------------------------------------------- public code
+
+
+@pytest.mark.parametrize("name", SCRATCH + PRETRAINED)
+def test_the_public_code_judges_the_printed_settings(name: str) -> None:
+    """All fifteen; `adaptive_factor` and `split_ratio` of a method that has none it sets elsewhere, or not at all."""
+    printed = printed_list("paper:imagenet100-10" if name in SCRATCH else "paper:imagenet-r-20").methods[name]
+    assert printed is not None
+    code = CODE["judged"][name]
+    assert set(printed) - set(code) <= {"adaptive_factor", "split_ratio"}
+    assert code == {key: printed[key] for key in code}
+
+
+@pytest.mark.parametrize("name", SCRATCH + PRETRAINED)
+def test_values_of_the_public_code_are_drawn_with_space_code(name: str) -> None:
+    """Those of `adaptive_factor` are not in its list of values; CODA-Prompt's pool is divided among the tasks."""
+    code = {
+        s.parameter: set(CODE["drawn"][name][s.key])
+        for s in sets_of(name)
+        if s.parameter and s.key in CODE["drawn"][name]
+    }
+    code |= {"components": {1, 2, 5, 10, 15}} if name == "coda_prompt" else {}
+    space = search_space(method_of(name), {}, backbones(name)[0], instead_of(name, 20, code=True))
+    assert {parameter: set(values) for parameter, values in space.items() if parameter != "adaptive"} == code
+
+
+def test_printed_values_and_those_of_the_code_differ_in_these_three() -> None:
+    others = {(m, s.key): s.code for s in printed_sets() if s.code for m in s.methods}
+    decays = (0.0001, 0.0005, 0.001, 0.005, 0.01)
+    assert others == {("icarl", "w_decay"): decays, ("wa", "w_decay"): decays, ("beef", "batch"): (128, 256, 512)}
 
 
 # -------------------------------------------------------------------------------------------------- schedules
@@ -238,7 +276,7 @@ def test_numbers_are_no_truth_values() -> None:
 def test_figures_10_and_11_count_the_rows_of_the_tables(figure: str, table: int, names: list[str]) -> None:
     """Each set of a method, once for each row of its table; what methods search here differs where the ledger says so."""
     entry = read_ledger(CHECKOUT / LEDGER).entry(f"gtep-figure-{figure}")
-    called = {label: name.partition(":")[0] for label, name in entry.read[0].rows}
+    called = {label: parse_item(name, "method").target for label, name in entry.read[0].rows}
     rows = {name: len({s.row for s in sets_of(name) if s.table == table}) for name in names}
     assert {called[label]: int(n) for label, n in entry.rows} == rows
     backbone = RESNETS[0] if table == 4 else VIT

@@ -48,6 +48,7 @@ class PrintedSet:
         parameter: of these methods; empty: they have none.
         values: as printed; none: the paper prints none.
         searched: what our methods draw from in place of ``values``.
+        code: what the public code draws from where that is not ``values``.
         of_all: whether the value is of all tasks together, and the parameter of one.
         why: there is no parameter, or others are searched.
     """
@@ -59,6 +60,7 @@ class PrintedSet:
     parameter: str
     values: tuple[Value, ...]
     searched: tuple[Value, ...] = ()
+    code: tuple[Value, ...] = ()
     of_all: bool = False
     why: str = ""
 
@@ -103,13 +105,18 @@ def sets_of(method: str) -> tuple[PrintedSet, ...]:
     return tuple(s for s in printed_sets() if method in s.methods)
 
 
-def shared_by(method: str, tasks: int) -> dict[str, tuple[Value, ...]]:
-    """Of parameters whose printed set is of all tasks together: the values of one of so many tasks, at least 1."""
-    return {
+def instead_of(method: str, tasks: int, code: bool) -> dict[str, tuple[Value, ...]]:
+    """What is drawn from in place of a method's own search space, by parameter.
+
+    Where the printed set is of all tasks together: the values of one of so many tasks, at least 1. With ``code``: the values of
+    the public code, where it has others.
+    """
+    found = {
         s.parameter: tuple(dict.fromkeys(max(1, int(s.ours(v, tasks))) for v in s.values))
         for s in sets_of(method)
         if s.of_all
     }
+    return found | ({s.parameter: s.code for s in sets_of(method) if s.code} if code else {})
 
 
 def _content() -> dict[str, object]:

@@ -53,7 +53,7 @@ class ResNet(nn.Module):
         widths: channels of each stage; every stage but the first halves the side.
         blocks: of each stage.
         stem: ``cifar``: one 3 x 3 convolution; ``imagenet``: 7 x 7 with stride 2 and pooling, which make an image four times
-            smaller.
+            smaller; ``pooled``: that of ``cifar`` with the pooling of ``imagenet``.
         projects: whether shortcuts that change the shape are 1 x 1 convolutions, or `Padded`.
     """
 
@@ -62,7 +62,7 @@ class ResNet(nn.Module):
         kernel, stride = (7, 2) if stem == "imagenet" else (3, 1)
         self.conv1 = nn.Conv2d(3, widths[0], kernel, stride, kernel // 2, bias=False)
         self.bn1, self.act1 = nn.BatchNorm2d(widths[0]), nn.ReLU()
-        self.maxpool: nn.Module = nn.MaxPool2d(3, 2, 1) if stem == "imagenet" else nn.Identity()
+        self.maxpool: nn.Module = nn.MaxPool2d(3, 2, 1) if stem != "cifar" else nn.Identity()
         stages = []
         for k, (inputs, outputs) in enumerate(itertools.pairwise([widths[0], *widths])):
             first = Block(inputs, outputs, 1 if k == 0 else 2, projects)

@@ -1,8 +1,9 @@
 """Half of the classes of any pool, as another pool: what is tuned on one half is judged on the other.
 
-"Hyperparameters in Continual Learning: A Reality Check" cuts CIFAR-100 into CIFAR-50-1 and -2 and so on: disjoint random halves
-of the classes. Here a class draws a number from its own name and a seed, and those with the smaller numbers are the first half.
-No seed of a run takes part, nor do the images: the same data set in a folder and in a Parquet file has the same halves.
+With ``half=1`` and ``half=2`` a class draws a number from its own name and a seed, and those with the smaller numbers are the
+first half. No seed of a run takes part, nor do the images: a data set has the same halves in a folder and in a Parquet file.
+With ``half=first`` and ``half=last`` the pool's own order decides, as the public code of "Hyperparameters in Continual Learning:
+A Reality Check" cuts CIFAR-100 into CIFAR-50-1 and -2, and so on.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from seqsearch.pools.base import ClassInfo, Pool, Rows, View, checked_rows, row_
 
 OPTIONS = ("half", "half_seed")
 """What any pool takes beside its own options."""
+IN_ORDER = ("first", "last")
+"""Halves by the order of the classes in the pool."""
 BY_ROWS = ("texts", "drawn_texts", "captions", "sets", "encoded")
 ALIKE = ("root", "ignored", "ignored_count", "check", "concurrent", "verbatim", "captioned", "policy")
 """What a pool may have beside its protocol: methods that are given rows, and what is of the whole pool."""
@@ -39,9 +42,9 @@ class Half:
     depends on the name and size of a class (`seqsearch.pools.base.Split`), so an image is in the same part here and there.
     """
 
-    def __init__(self, base: Pool, half: int, seed: int) -> None:
+    def __init__(self, base: Pool, half: int | str, seed: int) -> None:
         self.base = base
-        self.indices = halves(base.classes, seed)[half - 1]
+        self.indices = halves(base.classes, None if half in IN_ORDER else seed)[half in (2, IN_ORDER[1])]
         """Of the classes ``[C]`` in ``base``, increasing."""
         self.name = _named(base.name, half, seed)
         prefix = _BY_FILES if base.digest.startswith(_BY_FILES) else ""
@@ -89,13 +92,13 @@ class Half:
 
 
 def halved(base: Pool, half: object, seed: object) -> Half:
-    """``base:half=1`` or ``base:half=2``.
+    """``base:half=1`` or ``base:half=2``, or by order ``base:half=first`` or ``base:half=last``.
 
     Raises:
         UserError: no such half, a seed that is none, or a pool that has no two classes.
     """
-    if isinstance(half, bool) or not isinstance(half, int) or half not in (1, 2):
-        raise UserError(f"pool {base.name!r}: half={brief(half)} must be 1 or 2")
+    if isinstance(half, bool) or not isinstance(half, int | str) or half not in (1, 2, *IN_ORDER):
+        raise UserError(f"pool {base.name!r}: half={brief(half)} must be 1 or 2, or first or last")
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST:
         raise UserError(f"pool {base.name!r}: half_seed={brief(seed)} must be a whole number from 0 to {LARGEST}")
     if len(base.classes) < 2:
@@ -105,19 +108,21 @@ def halved(base: Pool, half: object, seed: object) -> Half:
     return Half(base, half, seed)
 
 
-def halves(classes: tuple[ClassInfo, ...], seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def halves(classes: tuple[ClassInfo, ...], seed: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Indices of the classes of each half, increasing; of an odd number the first half has one more.
+
+    ``seed`` None: by the order of the classes.
 
     The name of a pool's only group plays no part: it may be that of a folder, which can be renamed.
     """
     grouped = len({c.group for c in classes}) > 1
-    drawn = [seed_of("half", seed, c.group if grouped else "", c.name) for c in classes]
+    drawn = [0 if seed is None else seed_of("half", seed, c.group if grouped else "", c.name) for c in classes]
     order = np.argsort(np.array(drawn, dtype=np.int64), kind="stable")
     first = (len(classes) + 1) // 2
     return np.sort(order[:first]), np.sort(order[first:])
 
 
-def _named(name: str, half: int, seed: int) -> str:
+def _named(name: str, half: int | str, seed: int) -> str:
     """The item that makes this half, if ``name`` is the one that makes the whole pool."""
     further = not os.path.exists(at_home(name)) and BEFORE_OPTIONS.search(name)
     return f"{name}{',' if further else ':'}half={half}" + (f",half_seed={seed}" if seed else "")

@@ -25,7 +25,7 @@ POOL = ["--pool", "glyphs:classes=60,train=4,reward=2,test=2", "--tasks", "4", "
         (["cldyb", "--methods", "simplecil@scratch:tiny"], "begins from scratch"),
         (["cldyb", "--methods", "replay@scratch:resnet"], "must be one of scratch:resnet18"),
         (["cldyb", "--methods", "replay@scratch:tiny-4"], "must be 8 to 1024"),
-        (["cldyb", "--methods", "replay@scratch:tiny-imagenet"], "only resnet18 has a stem for ImageNet"),
+        (["cldyb", "--methods", "replay@scratch:tiny-imagenet"], "only resnet18 has stems for ImageNet"),
         (["cldyb", "--methods", "replay@scratch:tiny", "--encoder", "scratch:tiny"], "begins from scratch"),
         (["cldyb", "--methods", "replay", "--backbone", "scratch:tiny", "--weights", "scratch:tiny=x.pt"], "only timm models"),
         (["edge", "--methods", "replay", "--backbone", "scratch:tiny", "--classes", "20"], "give --similarity names"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -153,10 +154,18 @@ def test_every_pool_has_its_own_decisions(method: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("tasks", "values"), [(10, {3, 5, 10, 20, 30}), (20, {1, 2, 5, 10, 15})])
 def test_a_pool_of_all_tasks_is_divided_among_them(tasks: int, values: set[int], tmp_path: Path) -> None:
-    spec = prepare(small("coda_prompt"), tmp_path / "states", "cpu", tmp_path).methods[0]
-    world = prepare(small("coda_prompt"), tmp_path / "states", "cpu", tmp_path).world
-    assert {setting.added["components"] for setting in drawn(world, spec, 60, 0, tasks)} == values
-    assert set(space_of_study(spec, tasks)["components"]) == values
+    study = prepare(small("coda_prompt"), tmp_path / "states", "cpu", tmp_path)
+    [spec], settings = study.methods, replace(study.gtep, tasks=tasks)
+    assert {setting.added["components"] for setting in drawn(study.world, spec, 60, settings)} == values
+    assert set(space_of_study(spec, settings)["components"]) == values
+
+
+@pytest.mark.parametrize(("space", "values"), [("paper", {32, 64, 128, 256, 512}), ("code", {128, 256, 512})])
+def test_settings_are_drawn_as_printed_or_as_the_public_code_has_them(
+    space: Any, values: set[int], tmp_path: Path
+) -> None:
+    study = prepare(small("beef@scratch:resnet32", space=space), tmp_path / "states", "cpu", tmp_path)
+    assert {s.added["batch_size"] for s in drawn(study.world, study.methods[0], 60, study.gtep)} == values
 
 
 def test_what_optuna_is_told_decides_what_it_proposes(method: str, tmp_path: Path) -> None:

@@ -8,7 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from protocols.gtep.costs import counted
+from protocols.gtep.protocol import Gtep
+from protocols.gtep.run import expected
+from protocols.gtep.settings import judged_settings
 from protocols.gtep.study import prepare
+from protocols.report.gtep_cells import names, tuning
+from protocols.report.gtep_compared import by_choice
 from seqsearch.core.yaml_file import read_mapping
 from tests.unit.gtep.small import finished, label, results, rows, session, small, states, trimmed
 
@@ -133,6 +139,54 @@ def test_the_conventional_protocol_beside_it(method: str, tmp_path: Path, whole:
     assert mine == rows(whole, "table"), "what is beside it must change nothing"
     trained = states(run)
     assert len(trained) == len(set(trained))
+
+
+def test_original_settings_beside_what_was_chosen(method: str, tmp_path: Path, whole: Path) -> None:
+    """On each pool and on further orders of the one that was tuned on; what is beside them changes nothing."""
+    run = finished(tmp_path / "run", f"{method},simplecil", originals=True)
+    tuned_on, judged_on = small("x").tune_pool, small("x").pool[0]
+    table = rows(run, "table")
+    uses = [("tuned", judged_on), ("original", judged_on), ("fresh", tuned_on), ("fresh original", tuned_on)]
+    assert [(r["use"], r["pool"]) for r in table if r["method_id"] == label(method)] == uses
+    assert [r for r in table if r["use"] == "tuned"] == rows(whole, "table")
+    by = {r["use"]: r for r in table if r["method_id"] == label(method)}
+    assert (
+        by["fresh"]["params"]
+        == by["tuned"]["params"]
+        != by["original"]["params"]
+        == by["fresh original"]["params"]
+        == "{}"
+    )
+    both = finished(tmp_path / "both", f"{method},simplecil", originals=True, conventional=True)
+    kept = [r for r in rows(both, "table") if r["use"] != "conventional"]
+    assert kept == table
+    s = Gtep().read(run).summary
+    [of_tuning] = [c for c in s.compared if (c.pool, c.method) == (tuned_on, label(method))]
+    gain = by["fresh"]["harmonic_mean"] - by["fresh original"]["harmonic_mean"]
+    assert of_tuning.gain_over_original.value.value == pytest.approx(gain, abs=0.01), "H of means, and mean of H"
+    shown = [row for row in by_choice(s).rows if row[1] == label(method)]
+    assert [row[0] for row in shown] == [names(s)[judged_on], tuning(s)]
+    assert shown[1][3] == shown[1][5] == "-", "nothing was chosen there by another choice"
+
+
+@pytest.mark.parametrize(
+    ("beside", "settings"),
+    [
+        ({}, 1),
+        ({"originals": True}, 4),
+        ({"conventional": True}, 4),
+        ({"originals": True, "conventional": True}, 5),
+    ],
+)
+def test_what_is_judged_is_counted(method: str, tmp_path: Path, beside: dict[str, bool], settings: int) -> None:
+    run, asked = finished(tmp_path / "run", method, **beside), small(method, **beside)
+    judged = {(r["sequence_id"], r["method_id"]) for r in rows(run, "results") if r["role"] == "rescore"}
+    assert len(judged) == settings * asked.judged_orders == judged_settings(asked, 1) * asked.judged_orders
+    study = prepare(asked, tmp_path / "states", "cpu", tmp_path)
+    tried = int(asked.trials) * asked.orders * (1 + asked.conventional)
+    assert expected(study).rollouts == tried + len(judged)
+    tuning, judging, more, shared = counted(study)
+    assert tuning + judging + more + shared == expected(study).trainings
 
 
 def test_frozen_features_are_computed_before_the_trials(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,21 @@ def test_orders_depend_on_pool_phase_number_and_seed_alone(tmp_path: Path) -> No
         ]
         assert mine not in others
         assert len(set(others)) == 4
+
+
+def test_orders_of_the_toolboxes_are_those_of_numpy(tmp_path: Path) -> None:
+    """As `numpy.random.seed(n); numpy.random.permutation(12)`, on both pools, whatever the study's seed."""
+    study = prepared(tmp_path, class_orders="numpy")
+    taken = {0: [6, 11, 4, 10, 2, 8, 1, 7, 9, 3, 0, 5], 1: [2, 3, 4, 10, 1, 6, 0, 7, 11, 9, 8, 5]}
+    for side in (study.tuned_on, *study.judged_on):
+        for number, permuted in taken.items():
+            tasks = [
+                tuple(study.world.class_ids(sorted(side.classes[i] for i in permuted[t : t + 4]))) for t in (0, 4, 8)
+            ]
+            for phase, seed in itertools.product(("tune", "judge"), (0, 1)):
+                order = study.scenario.order(study.world, side, phase, seed, number)
+                assert [task.classes for task in order] == tasks
+            assert [t.classes for t in study.scenario.order(study.world, side, "fresh", 0, number)] != tasks
 
 
 def test_a_draw_of_classes_is_the_pools_own(tmp_path: Path) -> None:

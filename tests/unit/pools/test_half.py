@@ -71,6 +71,14 @@ def test_a_half_has_the_images_names_and_parts_of_the_pool() -> None:
                 np.testing.assert_array_equal(half.images(rows, view), whole.images(there, view))
 
 
+def test_halves_by_order_are_the_first_and_the_last_classes() -> None:
+    whole = build_pool(GLYPHS)
+    first, last = (build_pool(f"{GLYPHS},half={h}") for h in ("first", "last"))
+    assert (first.name, last.name) == (f"{GLYPHS},half=first", f"{GLYPHS},half=last")
+    assert (first.classes, last.classes) == (whole.classes[:5], whole.classes[5:])
+    assert len({first.digest, last.digest, build_pool(f"{GLYPHS},half=1").digest}) == 3
+
+
 def test_half_seed_is_of_the_identity_and_of_the_name() -> None:
     other = build_pool(f"{GLYPHS},half=1,half_seed=4")
     assert other.name.endswith("half=1,half_seed=4")
@@ -136,10 +144,11 @@ def test_texts_and_a_given_split_go_with_the_images(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f"{GLYPHS},half=3", "half=3 must be 1 or 2"),
+        (f"{GLYPHS},half=3", "half=3 must be 1 or 2, or first or last"),
         (f"{GLYPHS},half=1.5", "half=1.5 must be 1 or 2"),
         (f"{GLYPHS},half=true", "half=True must be 1 or 2"),
-        (f"{GLYPHS},half=first", "half='first' must be 1 or 2"),
+        (f"{GLYPHS},half=third", "half='third' must be 1 or 2"),
+        (f"{GLYPHS},half=first,half_seed=1", "half_seed belongs to half=1 or half=2"),
         (f"{GLYPHS},half=1,half_seed=-1", "half_seed=-1 must be a whole number"),
         (f"{GLYPHS},half=1,half_seed=1e3", "half_seed=1000.0 must be a whole number"),
         (f"{GLYPHS},half_seed=1", "half_seed belongs to half=1 or half=2"),
