@@ -8,13 +8,11 @@ from functools import lru_cache
 import numpy as np
 
 from protocols.online.counted import Counts, Judged, Samples, common, counted
+from protocols.online.reading import BY_SAMPLE, IN_BATCHES
 from protocols.online.study import OnlineStudy
 from seqsearch.correlation.blind import SHIFTS, WINDOWS, Rates, Sweep, predictions, sweep
 from seqsearch.results.rows import Row
 from seqsearch.streams.playing import Played
-
-LABEL = "blind (k chosen)"
-"""What it is called in tables."""
 
 
 def swept(study: OnlineStudy) -> Iterator[Row]:
@@ -56,10 +54,10 @@ def _multiples(played: Played, room: int) -> list[int]:
     return [s for s in played.playing.shifts if s <= room]
 
 
-def chosen_windows(played: Played) -> dict[int, int]:
-    """k for each shift that learners are judged at: the best on the search part in batches, 1 where that is too short."""
+def chosen_windows(played: Played, by_sample: bool = False) -> dict[int, int]:
+    """k for each shift that learners are judged at: the best on the search part, 1 where that is too short."""
     found = _sweep(played, "search")
-    rates = found.by_batch if found else None
+    rates = (found.by_sample if by_sample else found.by_batch) if found else None
     best: dict[int, int] = {}
     for shift in played.playing.shifts:
         if rates is None or shift not in rates.shifts:
@@ -70,13 +68,22 @@ def chosen_windows(played: Played) -> dict[int, int]:
 
 
 def baseline(study: OnlineStudy) -> Iterator[tuple[str, int, list[tuple[Samples, Counts]]]]:
-    """Label, shift, and counts on all samples and on the common ones, of the baseline on the main part, judged in batches."""
+    """Label, shift, and counts on all samples and on the common ones, of the baseline on the main part.
+
+    In batches it has seen what learners have. By sample it has seen the labels of its own batch up to S samples before each one,
+    too: in batches as long as labels repeat, only this shows what the labels give away.
+    """
     played = study.played
-    for shift, k in chosen_windows(played).items():
-        said = predictions(played.labels, k, shift, played.playing.batch)
+    in_batches, by_sample = chosen_windows(played), chosen_windows(played, by_sample=True)
+    forms = [
+        *((IN_BATCHES, shift, k, played.playing.batch) for shift, k in in_batches.items()),
+        *((BY_SAMPLE, shift, k, 1) for shift, k in by_sample.items()),
+    ]
+    for label, shift, k, batch in forms:
+        said = predictions(played.labels, k, shift, batch)
         places = np.arange(shift, len(played.main))
         judged = Judged(places, said[places] == played.labels[places])
         counts: list[tuple[Samples, Counts]] = [("all", counted(played, judged))]
         if len(played.playing.shifts) > 1:
             counts.append(("common", counted(played, judged, common(played))))
-        yield LABEL, shift, counts
+        yield label, shift, counts

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from protocols.online.intervals import Blocks, Estimate, blocks_of, difference, mean
-from protocols.online.reading import OnlineResults
+from protocols.online.reading import BY_SAMPLE, OnlineResults
 from seqsearch.distribution.interval import Interval
 from seqsearch.results.rows import Row
 
@@ -110,13 +110,15 @@ class Shuffled:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run found; ``shift``: S, in samples."""
+    """What a run found; ``shift``: S, in samples; ``by_sample``: the blind baseline judged by sample, which no learner is
+    compared with, since it sees labels within a batch; None in runs of earlier versions."""
 
     run: OnlineResults
     shift: int
     learners: tuple[Learned, ...]
     pairs: tuple[Pair, ...]
     shuffled: tuple[Shuffled, ...]
+    by_sample: Learned | None = None
 
     @property
     def stream(self) -> dict[str, Any]:
@@ -139,11 +141,12 @@ def summarise(run: OnlineResults) -> Summary:
     for r in run.figures:
         key = r["learned_window"], r["judged_window"], r["shift"], r["samples"], r["unseen_by"]
         by_label[r["method_id"]][key].append(r)
-    shift = run.shift["shift"]
+    shift, apart = run.shift["shift"], by_label.pop(BY_SAMPLE, None)
     learners = tuple(_learned(label, rows, shift) for label, rows in by_label.items())
     pairs = _pairs(by_label, shift)
     shuffled = [s for label, rows in by_label.items() for s in _shuffled(label, rows, shift)]
-    return Summary(run, shift, learners, tuple(pairs), tuple(shuffled))
+    by_sample = _learned(BY_SAMPLE, apart, shift) if apart else None
+    return Summary(run, shift, learners, tuple(pairs), tuple(shuffled), by_sample)
 
 
 def _common(rows: ByKey, shift: int) -> Blocks | None:

@@ -82,7 +82,7 @@ def tables(s: Summary) -> list[Cells]:
 
 def overview(s: Summary) -> Cells:
     """Every learner and the blind baseline."""
-    rows = [_row(s, x) for x in learners(s)]
+    rows = [_row(s, x) for x in (*learners(s), *([s.by_sample] if s.by_sample else []))]
     lost = "nothing kept yet" if not s.run.finished else "failed before its first checkpoint"
     rows += [(label, *("-",) * 6, lost) for label in absent(s)]
     future = f"S = {s.shift:,} [95 %]" if s.shift else "near future (S = 0)"
@@ -93,6 +93,11 @@ def overview(s: Summary) -> Cells:
         "samples that are judged at every shift. Drop: online minus near-future, points. Retention: of the final model on the "
         "holdout. Updates and ms (learning): a step."
     )
+    if s.by_sample:
+        lead += (
+            " Blind: the most frequent of the last k labels. By sample it sees labels of the batch that is judged, too, which "
+            "learners do not: it shows what repeated labels give away, and is compared with none."
+        )
     if any(x.status != "ok" for x in s.learners):
         lead += " A learner that did not come to its end was judged on fewer samples, and is compared with none."
     return Cells("Learners" if s.run.finished else "Learners, so far", lead, headings, tuple(rows))

@@ -6,7 +6,11 @@ from seqsearch.results.schema import Column, Layout
 
 _RUN = Column("run_id", "string", "-", "name of the run")
 _METHOD = Column(
-    "method_id", "string", "-", "label of the learner, with sampler and budget; 'blind (k chosen)': the blind baseline"
+    "method_id",
+    "string",
+    "-",
+    "label of the learner, with sampler and budget; 'blind (k chosen)': the blind baseline; "
+    "'blind by sample (k chosen)': judged by sample",
 )
 _SEED = Column("seed", "int64", "-", "training replicate")
 _LEARNED = Column(

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
+from protocols.online.reading import BY_SAMPLE, IN_BATCHES
 from tests.lines import messages
 
 STREAM = "glyphs:samples=900,classes=5,burst=6"
@@ -93,7 +94,7 @@ def test_a_run_leaves_figures_that_fit_together(tmp_path):
     by = own.set_index(["samples", "shift"]).n
     assert (by["all", 0], by["all", 32], by["all", 96]) == (main, main - 32, main - 96)
     assert (by["common", 0], by["common", 32], by["common", 96]) == (main - 96,) * 3
-    assert set(figures.method_id) == {"ncm", "blind (k chosen)"}
+    assert set(figures.method_id) == {"ncm", IN_BATCHES, BY_SAMPLE}
     curves = pd.read_parquet(run / "curves.parquet")
     last = curves[(curves.measure == "accuracy") & (curves.method_id == "ncm")].groupby(
         ["learned_window", "judged_window", "shift"]
