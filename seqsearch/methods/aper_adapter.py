@@ -10,7 +10,7 @@ g(x)]`` ``[2 d]``; class c has the prototype ``p_c = mean of [f(x), g(x)] over i
 
 Trainable: the adapters, on the first task. Stored: adapters and one prototype of 2 d numbers per class.
 
-Departures from the public code, and why:
+Departures from the public code, and why (effects are not measured unless given):
 - no dropout within adapters and no augmentation, as in all methods here.
 - the cosine classifier starts at N(0, 0.01^2); there, uniformly within 1 / sqrt(d). Only directions count, but a step turns a
   short vector further: as 1 / |w|^2, 4.3 times as far at d = 768 at first. On the glyphs the published start

@@ -23,7 +23,7 @@ exemplars as `replay` stores them. Forward and backward prototypes are of one ta
 - fusion, and the scores right after a task, leave out the biases that old classes had: they are overwritten where they should
   be added to. From the next task on they are there.
 
-Other departures from the public code, and why:
+Other departures from the public code, and why (effects are not measured unless given):
 - rivals are made with the network itself in eval mode, not with a copy of it for every step: that is the same, and faster.
 - images of new classes for fusion are drawn once, as many of each as every old class has exemplars.
 - memory is 2000 images together, as in GTEP's experiments (there 20 a class: ``memory=20,memory_of=class``); new heads start

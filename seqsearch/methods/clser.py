@@ -14,7 +14,7 @@ The stable average predicts.
 Trainable: the working backbone (at ``backbone_lr``) and all its head rows (at ``lr``). Stored: three backbones and
 heads, the number of steps, the buffer (a reservoir) as pool rows and head columns.
 
-Departures from the public code, and why:
+Departures from the public code, and why (effects are not measured unless given):
 - an image enters the reservoir once, when its task ends (see ER); so consistency begins with the second task.
 - a head grows with the classes: new rows start the same in all three networks.
 - averages cover parameters, not the running statistics of batch normalisation. In the code those of the averages

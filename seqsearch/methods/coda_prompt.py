@@ -20,7 +20,7 @@ A task adds ``components`` of them, and there is no limit to the number of tasks
 tasks, whose number it must know: 10 each for ten tasks, the default here. Once the old ones leave no room for new
 orthogonal ones (after D / ``components`` tasks in K and A, later in P), new ones are orthonormal among themselves only.
 
-Departures from the public code, and why:
+Departures from the public code, and why (effects are not measured unless given):
 - the optimiser holds the new components only. In public code it holds the pool: weight decay shrinks old components.
 - the new are made orthogonal to the span of the old, by QR. Public code subtracts projections on old components one by one
   as if these were still orthogonal to each other, which training has undone.

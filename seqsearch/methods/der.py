@@ -13,11 +13,11 @@ Learning").
 Trainable: the new network, all rows of the head. Stored: all networks, the old ones once for all states that share them; the
 head; exemplars as pool rows and the means of their features.
 
-Departures from the public code (PyCIL, which has neither the paper's masks nor its pruning), and why:
+Departures from the public code (PyCIL, which has neither the paper's masks nor its pruning), and why (effects are not measured
+unless given):
 - rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
 - in the first task there is no auxiliary head; PyCIL has one that no loss reads.
 - the authors retrain the classifier on a balanced set afterwards. PyCIL scales the new rows instead, as here.
-  Effect: not measured.
 - without augmentation the features of frozen networks are computed once a task.
 
 Values on ``scratch:tiny`` are those of `replay`. Scaling new rows presumes that they grew longer than old ones. In short

@@ -19,7 +19,7 @@ There is no limit to the number of tasks: an E-prompt is made with its task, by 
 JAX code. It matters where steps are few, as Adam moves a key by about lr per step. Only the second term of the loss moves
 the key and only the first all else: with Adam lambda does all but nothing (without decay), with SGD it is the key's rate.
 
-Departures from the public code, and why:
+Departures from the public code, and why (effects are not measured unless given):
 - each image picks its own prompt; PILOT lets the batch pick one by majority (`reference_compat`).
 - the prefixes of an image are its own. The PyTorch ports (PILOT among them) lay the chosen prompts out as [keys or values, image]
   and read them as [image, keys or values]: the first half of a batch gets keys as keys AND values, the second half values.

@@ -18,7 +18,7 @@ none, and no division. Tasks may have any sizes: no formula counts classes.
 Trainable: the current set of adapters. Stored: all sets, the prototypes that are means; mixtures are made from them when
 needed. ``features`` are all spaces side by side ``[t d]``, so that they grow.
 
-Departures from the public code, and why:
+Departures from the public code, and why (effects are not measured unless given):
 - sets are found by task, not by arithmetic on a common task size; their start and the order of images do not depend on the
   depth, so that a task's adapters are the same wherever it comes.
 - no dropout within adapters and no augmentation, as in all methods here.

@@ -10,7 +10,7 @@ closest to its mean feature at the end of its task (`Herded`, as PyCIL's "Replay
 Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``). Stored: backbone, head, and the
 buffer as pool rows and head columns (pixels stay in the pool).
 
-Departures from the public code, and why:
+Departures from the public code, and why (effects are not measured unless given):
 - an image enters the reservoir once, when its task ends, not once an epoch, which would inflate the count and fill the
   buffer with duplicates; so replay is of older tasks only.
 - the backbone learns slower than the head: at one common rate a pre-trained network loses more than it gains. Like

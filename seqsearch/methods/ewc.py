@@ -18,7 +18,7 @@ is what holds them.
 Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``). Stored: backbone, head, F of both
 (theta* is the state itself).
 
-Departures from the public code, and why:
+Departures from the public code, and why (effects are not measured unless given):
 - per-image gradients in place of gradients of batches of 128 in train mode. Squared batch means are about 128 times
   smaller, and vary with the batch size: PyCIL's lambda 1000 corresponds to about 8 here, which is the default.
 - ``lambda F_j`` is cut at one over the learning rate, where a step already undoes itself: beyond twice that, steps

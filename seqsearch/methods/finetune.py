@@ -5,7 +5,7 @@ f(x) + b_new)[y]``; rows of old classes stay as they are but their features drif
 
 Trainable: the whole backbone (at ``backbone_lr``) and the new rows (at ``lr``). Stored: backbone and head.
 
-Departures from the public code, and why:
+Departures from the public code, and why (effects are not measured unless given):
 - on a pre-trained network the rate is constant, since PILOT's milestones lie beyond its last epoch; cosine on the glyphs.
 - a pre-trained network is trained in eval mode (`own_backbone` says why).
 - the rate falls by the step, not by the epoch.

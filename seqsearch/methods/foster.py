@@ -14,7 +14,7 @@ Both networks (the teacher) predict, choose exemplars and give `features`; the n
 Trainable: the second network with both heads, then the student. Stored: old network, second network, student, the heads of
 teacher and student, and exemplars as `replay` stores them. Networks are final when their task is: what a task stores anew is two.
 
-Departures from the public code (PyCIL, the configuration of its authors), and why:
+Departures from the public code (PyCIL, the configuration of its authors), and why (effects are not measured unless given):
 - n_c counts the images that are learned from. There it is the room for each old class, and for new ones 500 on CIFAR-100,
   elsewhere the sum of the images' positions in the data set: weights were as if new classes had no end of images.
 - memory is 2000 images together, as in GTEP's experiments; there 20 a class (``memory=20,memory_of=class``).

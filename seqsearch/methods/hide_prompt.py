@@ -17,7 +17,7 @@ Trainable: prompts (at ``lr``), new rows of the second head (at ``head_lr``), g 
 alignments all rows of the second head (at ``align_lr``), g and all rows of its head (at ``tii_align_lr``). Stored: all of
 these, the statistics of f and of h, the size of each task. Any number of tasks: there is no pool to fill.
 
-Departures from the public code, and why:
+Departures from the public code, and why (effects are not measured unless given):
 - keys and values are handed to the images they were gathered for. The public code reshapes ``[layer, 2, image, ...]`` to
   ``[layer, image, 2, ...]`` without transposing: image b of a batch of n gets as keys entry 2b and as values entry 2b + 1
   of the list of n keys and n values, those of OTHER images of the batch. ``reference_compat=true`` does just that, in

@@ -19,7 +19,7 @@ the means are reported as ``nme``. Results of PyCIL are mostly those of the head
 Trainable: the whole network and all head rows. Stored: network (batch statistics too), head, exemplars as pool rows, and the
 means of their features. The old network is not stored: it is the state before the task.
 
-Departures from the public code (PyCIL), and why:
+Departures from the public code (PyCIL), and why (effects are not measured unless given):
 - rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
 - lambda and T are fixed there (1 and 2); GTEP varies both.
 - with ``loss=bce`` the mean over images and classes makes steps small: the authors train CIFAR-100 at rate 2 for 70 epochs. The

@@ -22,7 +22,7 @@ gradient, lambda does all but nothing (without decay); with SGD it is the learni
 apart, so they can collapse onto few: `FitReport.notes` has ``prompts_used``, the number of prompts that any training image
 of the task picks, and ``largest_share``, the part of the images that pick the most popular one.
 
-Departures from the public code, and why:
+Departures from the public code, and why (effects are not measured unless given):
 - each image picks its own prompts. PILOT lets a batch pick by majority, in training and in testing: with test images in
   class order that nearly tells the task (`reference_compat`). A score then depends on the batch.
 - prompts have no position, as in the authors' JAX code; PILOT stretches the table of positions to give them some. They stand

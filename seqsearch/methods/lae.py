@@ -10,7 +10,7 @@ the score ``max(softmax(h(f_P(x)))_c, softmax(h(f_P'(x)))_c)``, so scores are pr
 
 Trainable: P and new head rows. Stored: P, P', head. ``features`` are those by P.
 
-Departures from the public codes, and why:
+Departures from the public codes, and why (effects are not measured unless given):
 - as the authors' own code, unlike a toolbox's port: P' is made after the first task (there an average that starts at random and
   hardly moves at d = .9999), and P is not held still in the first task.
 - the optimiser is fresh in every task, as there, and so is the schedule.

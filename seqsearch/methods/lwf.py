@@ -13,7 +13,7 @@ where z_new are the scores of the new classes (cross-entropy among them alone) a
 Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``): old rows learn by distillation alone.
 Stored: backbone and head. The old network is not stored: it is the state before the task.
 
-Departures from the public code, and why:
+Departures from the public code, and why (effects are not measured unless given):
 - where images are not augmented, the old network's answers are computed once, before training. They are the same numbers, and
   a second network need not be held.
 - on a pre-trained network epochs and rates are PILOT's for fine-tuning a transformer, and the network stays in eval mode

@@ -13,7 +13,7 @@ Afterwards the rows of new classes in W are scaled to the mean norm of the old o
 Trainable: the new last stage, all rows of the head, the shared stages with ``train_base``. Stored: all last stages, the old
 ones once for all states that share them; the shared stages; the head; exemplars as pool rows and the means of their features.
 
-Departures from the public code (PyCIL, and the authors' like it), and why:
+Departures from the public code (PyCIL, and the authors' like it), and why (effects are not measured unless given):
 - rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
 - stages are those of the backbone, so that the first task trains the same network as other methods' do.
 - ``scheduler=cosine`` ends with the training; there its length is a setting of its own (``t_max``).

@@ -17,7 +17,7 @@ the task of its best class, and so on until it stays or was scored 4 times. The 
 Trainable: one adapter set (at ``lr``), new head rows (at ``head_lr``), then all head rows (at ``align_lr``). Stored: all
 sets, the head, statistics, prototypes, the size of each task.
 
-Departures from the public code (PILOT), and why:
+Departures from the public code (PILOT), and why (effects are not measured unless given):
 - the merge acts once per step. There it also sits inside the forward pass, once per block, in training and in EVALUATION, on
   the stored sets themselves: on 12 blocks each forward pass leaves 0.9^12 = .28 of a set's distance from the earlier mean, and
   results depend on how many batches were ever evaluated. Numbers differ from its own for that reason.

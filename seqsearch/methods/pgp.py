@@ -19,7 +19,7 @@ paper's code; with ``threshold`` < 1 queries have a part outside U; and they mov
 Trainable: as dualprompt. Stored: as dualprompt, and U. Parameters are those of dualprompt; defaults are the authors' for
 ImageNet-R, with the learning rate as they scale it (0.005 * 24 / 256) and gradients clipped to norm 1 before they are projected.
 
-Departures from the public code, and why:
+Departures from the public code, and why (effects are not measured unless given):
 - U is in feature space. Public code takes the queries of the first 768 images one by one, reduces them to 50 numbers each by
   PCA, and keeps singular vectors of the matrix images x images; they have as many entries as there are images, 768, and
   are then used as if these entries were the 768 features. With fewer images than features it cannot run.

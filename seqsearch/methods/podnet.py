@@ -22,14 +22,13 @@ Trainable: the whole network, proxies of the task's classes, eta. Stored: networ
 exemplars as pool rows, and the means of their features for the second classifier, ``nme``. The old network is not stored: it
 is the state before the task.
 
-Departures from the public code (PyCIL), and why:
+Departures from the public code (PyCIL), and why (effects are not measured unless given):
 - with ``form=paper`` (the default) the margin lowers the score of the own class alone and a loss below 0 counts as 0. With
   ``form=published`` the loss is that of the public code (`nca_published`): the margin cancels out, and nothing is cut at 0.
   On ``scratch:tiny`` the public loss is 2.5 pp better (30 draws, [0.6, 4.5]; docs/methods.md).
 - the margin is one of scores. The paper multiplies it by eta, too: the loss is then least for a negative eta, which was found
   here within a few epochs (-3.6), and nothing is learned.
-- lambda_c = 5 and lambda_f = 1 are PyCIL's. The authors' code has 3 and 1 on CIFAR-100, 8 and 10 on ImageNet-100. Effect: not
-  measured.
+- lambda_c = 5 and lambda_f = 1 are PyCIL's. The authors' code has 3 and 1 on CIFAR-100, 8 and 10 on ImageNet-100.
 - the first task has GTEP's schedule; there it has that of the others. Rates fall by the step.
 - weights of the first task are drawn from its seed, and new proxies start alike for all siblings: uniform within
   +- 1 / sqrt(d), as there. The authors start them at clusters of the new classes' features.

@@ -6,7 +6,7 @@ method, which draws as many stored images as new ones for each step and keeps a 
 Trainable: the whole network and all head rows. Stored: network (batch statistics too), head, exemplars as pool rows, and the
 means of their features for the second classifier, ``nme``.
 
-Departures from the public code (PyCIL), and why:
+Departures from the public code (PyCIL), and why (effects are not measured unless given):
 - rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
 """
 

@@ -12,7 +12,7 @@ all head rows on ``CE(z / (tau n(z)), y)`` where n(z) is the mean over tasks of 
 Trainable: backbone and new rows, then all rows of the aligned copy. Stored: backbone, BOTH heads (the next task goes
 on from the unaligned one, predictions use the aligned one), the Gaussians, and the size of each task.
 
-Departures from the public code, and why:
+Departures from the public code, and why (effects are not measured unless given):
 - task boundaries are kept, not computed from a common task size.
 - covariances are held as exact low-rank roots (`Gaussians`), so that sampling cannot fail with few images.
 - the rate of the backbone is a parameter of its own (by default the published hundredth of the head's: on the embedded

@@ -18,13 +18,13 @@ Trainable: the task's network, which begins as ``inherited`` times the last one 
 attention, M, V; all rows of the head. Stored: all networks, the old ones once for all states that share them; g, projector and
 predictor; the head; exemplars as pool rows and the means of their features.
 
-Departures from the public code (the authors' and PyCIL's), and why:
+Departures from the public code (the authors' and PyCIL's), and why (effects are not measured unless given):
 - there classes are learned from both views, which AutoAugment and cutting out make (``train_2``): an advantage that other methods
   of the same table do not have. Here views are made by the recipe of all methods from scratch (crop, flip, brightness), always:
   InfoNCE needs two. With ``--augment none`` they serve InfoNCE alone, and classes are learned from images as they are; with
   ``published`` from both views; with ``autoaugment`` AutoAugment makes the views, too.
 - with ``--augment none`` g sees both views and, for the merged features, the image as it is; its running statistics follow all
-  three. Effect: not measured.
+  three.
 - batch statistics of a new network begin as the last network's, not anew: few steps do not find them again.
 - the first networks g and ``f_1`` begin alike: a method is given one network from scratch. Rates fall by the step.
 - a batch without images of the task has no last line (the published mean over none is not a number).

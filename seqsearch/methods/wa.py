@@ -14,7 +14,7 @@ there. ``lamb`` other than 0 weighs the two losses as GTEP does: ``CE + lambda K
 Trainable: the whole network and all head rows. Stored: network (batch statistics too), head, exemplars as pool rows, and the
 means of their features for the second classifier, ``nme``. The old network is not stored: it is the state before the task.
 
-Departures from the public code (PyCIL), and why:
+Departures from the public code (PyCIL), and why (effects are not measured unless given):
 - rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
 - rows are aligned once; there twice, and the second time changes nothing. Biases are left as they are, here as there.
 - the paper also keeps weights from becoming negative in training (weight clipping); PyCIL does not, nor does this.
