@@ -45,7 +45,7 @@ def settings() -> tuple[Setting, ...]:
     from threadpoolctl import ThreadpoolController
 
     pools = ThreadpoolController().lib_controllers
-    functions = Code([torch.nn.functional])
+    functions = Code([torch.nn.functional, torch.Tensor])
 
     def pool_threads(counts: list[int]) -> None:
         for pool, count in zip(pools, counts, strict=True):

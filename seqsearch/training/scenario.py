@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from seqsearch.core.errors import AccessError
 from seqsearch.core.outcomes import HEAD, MOVED, ClassifierCounts, Counts
@@ -153,10 +154,27 @@ def checked_scores(method: Method, scores: Any, n: int, name: str = HEAD) -> tor
         WrongAnswer: they have another shape.
         Diverged: they are not finite.
     """
-    if not isinstance(scores, torch.Tensor) or tuple(scores.shape) != (n, method.n_seen):
+    own = array_of(scores) if isinstance(scores, torch.Tensor) else None
+    if own is None or own.shape != (n, method.n_seen):
         function = method.predict if name == HEAD else method.classifiers
         must = f"a tensor of shape ({n}, {method.n_seen}): one column for each class seen, no other"
         raise WrongAnswer(function, scores, must if name == HEAD else f"{must}, by {name!r}")
-    if not bool(torch.isfinite(scores).all()):
+    if not _FINITE(own).all():
         raise Diverged("scores are not finite")
-    return scores.detach().cpu()
+    return torch.from_numpy(own)
+
+
+def array_of(tensor: torch.Tensor) -> NDArray[Any]:
+    """A copy on the CPU, of any subclass of tensors its own numbers; bfloat16 as float32.
+
+    By functions of torch that were bound when this was imported, before any method is: a method that replaces one of them, or
+    gives a tensor that answers otherwise, changes no score.
+    """
+    with _PLAIN():
+        own = _CPU(_DETACH(tensor))
+        return _COPY(_NUMPY(_FLOAT(own) if own.dtype == torch.bfloat16 else own))
+
+
+_PLAIN: Any = torch._C.DisableTorchFunctionSubclass
+_DETACH, _CPU, _FLOAT, _NUMPY = torch.Tensor.detach, torch.Tensor.cpu, torch.Tensor.float, torch.Tensor.numpy
+_COPY, _FINITE = np.array, np.isfinite

@@ -23,6 +23,7 @@ from seqsearch.methods.base import Caps, FitReport, Footprint, Method
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.streams.playing import Played
 from seqsearch.training.failures import WrongAnswer
+from seqsearch.training.scenario import array_of
 
 if TYPE_CHECKING:
     from seqsearch.learners.base import LearnerContext
@@ -233,7 +234,7 @@ def checked_classes(predict: Callable[..., Any], said: Any, n: int, classes: int
     if not isinstance(said, torch.Tensor) or tuple(said.shape) != (n,) or said.dtype != torch.int64:
         must = f"a tensor of int64 and shape ({n},): the class of each image, -1 for none"
         raise WrongAnswer(predict, said, must, dtype=getattr(said, "dtype", None) != torch.int64)
-    found: NDArray[np.int64] = said.cpu().numpy()
+    found: NDArray[np.int64] = array_of(said)
     if n and not (found.min() >= -1 and found.max() < classes):
         strange = int(found[(found < -1) | (found >= classes)][0])
         raise WrongAnswer(predict, said, f"classes from -1 to {classes - 1}: it says {strange}")

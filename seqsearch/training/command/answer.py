@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +15,8 @@ from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import parsed
 from seqsearch.training.world import World
 
-LARGEST = 256 << 20
-"""Bytes of the file."""
+ROOM, PER_ACCURACY, PER_IMAGE = 1 << 20, 64, 32
+"""Bytes that the file may have: whatever the sequence is, and for each accuracy and each image of it."""
 NEAR, ROUNDED = 0.05, 5.1e-5
 """By how much an accuracy may miss a share of the images, in images and in accuracy: four digits are enough for 10,000 images."""
 FORM = 'must be {"accuracy": [[a11], [a21, a22], ...]}: row t is after task t, entry i the share right of task i'
@@ -43,7 +42,7 @@ def read_answer(folder: Inside, name: str, world: World, tasks: Tasks, judged: J
         BadAnswer: see there.
     """
     images = [world.rows(task.classes, judged)[1] for task in tasks]
-    said = _read(folder, name)
+    said = _read(folder, name, ROOM + PER_ACCURACY * len(tasks) ** 2 + PER_IMAGE * sum(map(len, images)))
     steps = _right(said.get("accuracy"), [len(i) for i in images])
     if "predicted" not in said:
         head = ClassifierCounts(HEAD, tuple((k,) for k in steps[-1]), ())
@@ -55,9 +54,10 @@ def read_answer(folder: Inside, name: str, world: World, tasks: Tasks, judged: J
     return Answer(steps, counts, ClassifierCounts(HEAD, correct, (), packed(np.concatenate(flags))))
 
 
-def _read(folder: Inside, name: str) -> dict[str, Any]:
+def _read(folder: Inside, name: str, most: int) -> dict[str, Any]:
+    """``most``: bytes; so the time and the memory that parsing takes are bounded by the size of the sequence."""
     try:
-        said = parsed(folder.read(name, LARGEST), unique=True)
+        said = parsed(folder.read(name, most), unique=True)
     except FileNotFoundError:
         raise BadAnswer(f"it wrote no {{out}} file; it {FORM}") from None
     except OSError as error:
@@ -87,7 +87,7 @@ def _right(matrix: Any, counts: list[int]) -> Counts:
 
 def _images(value: Any, n: int, t: int, i: int) -> int:
     where = f"accuracy of task {i} after task {t} is {brief(value)}"
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value) or not 0 <= value <= 1:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:  # which NaN is not
         raise BadAnswer(f"{where}, must be a share from 0 to 1")
     right = round(value * n)
     if abs(value * n - right) > max(NEAR, ROUNDED * n):

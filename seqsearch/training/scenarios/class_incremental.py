@@ -15,7 +15,7 @@ from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.pools.base import Rows
 from seqsearch.training.context import check_unseen, task_data
-from seqsearch.training.scenario import Judged, Scenario, checked_scores, scores_of
+from seqsearch.training.scenario import Judged, Scenario, array_of, checked_scores, scores_of
 
 
 class ClassIncremental(Scenario):
@@ -73,10 +73,13 @@ class Right:
 
 
 def right(scores: torch.Tensor, positions: NDArray[np.int64], columns: range) -> Right:
-    """From scores ``[n, seen]`` of a task's images, the class ``[n]`` that each is of within the task, and the task's columns."""
-    labels = torch.from_numpy(positions)
-    full = (scores.argmax(1) == labels + columns.start).numpy()
-    masked = (scores[:, columns.start : columns.stop].argmax(1) == labels).numpy()
+    """From scores ``[n, seen]`` of a task's images, the class ``[n]`` that each is of within the task, and the task's columns.
+
+    Of equal scores the first counts. Methods of numpy's arrays are used, which no code can replace.
+    """
+    array = array_of(scores)
+    full: NDArray[np.bool_] = array.argmax(1) == positions + columns.start
+    masked = array[:, columns.start : columns.stop].argmax(1) == positions
     return Right(_per_class(positions[full], len(columns)), _per_class(positions[masked], len(columns)), full)
 
 

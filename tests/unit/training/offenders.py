@@ -179,6 +179,13 @@ class Meddler(SimpleCIL):
         inner = torch.nn.functional.linear
         torch.nn.functional.linear = lambda *given: inner(*given) * 2
 
+    def argmax(self):
+        torch.Tensor.argmax = lambda scores, *_: torch.arange(len(scores)) % scores.shape[1]
+
+    def tensor_numpy(self):
+        inner = torch.Tensor.numpy
+        torch.Tensor.numpy = lambda scores: inner(scores) * 0
+
     def recursion(self):
         sys.setrecursionlimit(sys.getrecursionlimit() + 1)
 
@@ -239,6 +246,8 @@ PROCESS = {
     "einsum": "torch.backends.opt_einsum",
     "fastpath": "torch.backends.mha",
     "function": "torch's functions ([] became ['torch.nn.functional.linear'])",
+    "argmax": "torch's functions ([] became ['Tensor.argmax'])",
+    "tensor_numpy": "torch's functions ([] became ['Tensor.numpy'])",
     "recursion": "sys.setrecursionlimit",
     "deaf": "handlers of signals",
     "denormal": "torch.set_flush_denormal",

@@ -178,6 +178,54 @@ JSON = st.recursive(
 )
 
 
+HOSTILE = {
+    "400 digits": b'{"accuracy": [[1' + b"0" * 400 + b"]]}",
+    "5,000 digits": b'{"accuracy": [[1' + b"0" * 5000 + b"]]}",
+    "an exponent of 400": b'{"accuracy": [[1e400], [0, 0], [0, 0, 0]]}',
+    "less than nothing": b'{"accuracy": [[-1' + b"0" * 400 + b"], [0, 0], [0, 0, 0]]}",
+    "Infinity": b'{"accuracy": [[Infinity], [0, 0], [0, 0, 0]]}',
+    "no number": b'{"accuracy": [[NaN], [0, 0], [0, 0, 0]]}',
+    "a label of 400 digits": b'{"accuracy": [[1], [1, 1], [1, 1, 1]], "predicted": [1' + b"0" * 400 + b"]}",
+    "deep": b'{"accuracy": ' + b"[" * 200_000 + b"]" * 200_000 + b"}",
+    "deep objects": b'{"a":' * 100_000 + b"0" + b"}" * 100_000,
+    "UTF-16": '{"accuracy": [[1]]}'.encode("utf-16"),
+    "UTF-32": '{"accuracy": [[1]]}'.encode("utf-32"),
+    "no text": bytes(range(256)) * 40,
+    "half a pair": b'{"accuracy": [["\\ud800"]]}',
+    "nothing": b"",
+    "a key twice": b'{"accuracy": [[1]], "accuracy": [[1]]}',
+}
+
+
+@pytest.mark.parametrize("how", HOSTILE)
+def test_an_answer_that_is_none_is_one_line(lab: Lab, how: str) -> None:
+    (lab.run / "x.json").write_bytes(HOSTILE[how])
+    with pytest.raises(BadAnswer) as bad:
+        read_answer(Inside(lab.run), "x.json", lab.world, lab.tasks, "test")
+    assert "\n" not in str(bad.value)
+    assert len(str(bad.value)) < 500
+
+
+def test_an_answer_larger_than_the_sequence_asks_for_is_not_read(lab: Lab) -> None:
+    """180 MB of zeros: refused by its size, before a byte of it is read."""
+    with open(lab.run / "x.json", "wb") as file:
+        file.write(b'{"accuracy": [[')
+        file.truncate(180_000_000)
+    with pytest.raises(BadAnswer, match="cannot be read"):
+        read_answer(Inside(lab.run), "x.json", lab.world, lab.tasks, "test")
+
+
+def test_the_largest_answer_that_is_asked_for_is_read(lab: Lab) -> None:
+    """All digits that a program may print, of accuracies and of predictions."""
+    rows = [lab.world.rows(t.classes, "test") for t in lab.tasks]
+    first = np.cumsum([0, *(len(t.classes) for t in lab.tasks)])
+    labels = [int(p + f) for (_, positions), f in zip(rows, first, strict=False) for p in positions]
+    said = json.dumps({"accuracy": [[1.0] * (t + 1) for t in range(3)], "predicted": labels}, indent=20)
+    (lab.run / "x.json").write_text(said)
+    answer = read_answer(Inside(lab.run), "x.json", lab.world, lab.tasks, "test")
+    assert answer.steps[-1] == tuple(len(r[0]) for r in rows)
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from(["accuracy", "predicted"]), JSON, min_size=1) | JSON)
 def test_whatever_it_writes_is_an_answer_or_one_line(lab: Lab, said: object) -> None:
