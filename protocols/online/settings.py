@@ -19,6 +19,7 @@ PRESETS = {"cglm": (64, 256), "cloc": (128, 16384)}
 SAMPLERS = ("uniform", "fifo", "mixed")
 MOST = 1 << 40
 """Samples of a stream, or of a shift."""
+MOST_WINDOWS = 20
 
 
 @dataclass(frozen=True)
@@ -141,8 +142,16 @@ class OnlineSettings(MethodSettings):
 
     @property
     def shuffled(self) -> tuple[int, ...]:
-        """Windows, growing."""
+        """Windows, growing.
+
+        Raises:
+            UserError: no numbers of samples, or more than `MOST_WINDOWS`.
+        """
         found = _numbers("--windows", self.windows, "samples, e.g. 256,1024,4096") if self.windows.strip() else ()
+        if len(found) > MOST_WINDOWS:
+            raise UserError(
+                f"--windows has {len(found):,} lengths, each of which is trained on: give {MOST_WINDOWS} at most"
+            )
         return tuple(sorted(found))
 
     @property

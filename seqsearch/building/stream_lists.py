@@ -17,6 +17,7 @@ from seqsearch.building.stream_sources import Positions, Source
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.core.typed import brief
+from seqsearch.storage.reading import open_regular
 
 
 def of_list(file: Path, images: Path) -> Source:
@@ -123,7 +124,7 @@ def _lines_of(file: Path, header: bool) -> Callable[[int], str]:
     """What a sample of a text is called: its line, from 1; empty lines hold none."""
 
     def line(sample: int) -> str:
-        with open(file, "rb") as opened:
+        with open(open_regular(file), "rb") as opened:
             filled = (number for number, text in enumerate(opened, 1) if text.strip(b"\r\n"))
             return f"line {next(itertools.islice(filled, sample + header, None))}"
 
@@ -141,7 +142,7 @@ def _csv(file: Path, header: bool) -> Any:
         bad.append(row)
         return "error"
 
-    with _arrow(file, bad), open(file, "rb") as opened:
+    with _arrow(file, bad), open(open_regular(file), "rb") as opened:
         read = csv.ReadOptions(autogenerate_column_names=not header, use_threads=False)
         parse = csv.ParseOptions(
             delimiter="," if header else "\t", quote_char='"' if header else False, invalid_row_handler=note

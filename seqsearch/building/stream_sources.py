@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.pools.parts.scan import scan
+from seqsearch.storage.reading import open_regular
 from seqsearch.streams.columns import MOST_CLASSES, WIDEST
 
 Positions = NDArray[np.int64]
@@ -148,6 +150,7 @@ def _array(file: Path, dimensions: int, kinds: str) -> NDArray[Any]:
         UserError: it is none.
     """
     try:
+        os.close(open_regular(file))
         found: NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # numpy parses the header as Python, and raises what that does
         said = getattr(error, "strerror", None) or " ".join(str(error).split())[:120]

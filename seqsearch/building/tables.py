@@ -19,7 +19,7 @@ from seqsearch.storage.reading import open_regular
 
 MOST_CSV = 4 << 30
 """Bytes of a CSV file."""
-MOST_HEADER = 1 << 20
+MOST_HEADER, MOST_COLUMNS = 1 << 20, 2_000
 
 
 class Table(Protocol):
@@ -41,9 +41,13 @@ def open_table(path: Path) -> Table:
     """The columns of a ``.csv`` or ``.parquet`` file.
 
     Raises:
-        UserError: it cannot be read, or two columns have one name.
+        UserError: it cannot be read, has more than `MOST_COLUMNS`, or two columns have one name.
     """
     table: Table = _Parquet(path) if path.suffix.lower() == ".parquet" else _Csv(path)
+    if len(table.names) > MOST_COLUMNS:
+        raise UserError(
+            f"{path} has {len(table.names):,} columns, more than {MOST_COLUMNS:,}: keep those of the captions"
+        )
     if twice := next((n for n in table.names if table.names.count(n) > 1), None):
         raise UserError(f"{path} has two columns {brief(twice)}: rename one")
     return table

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
+import stat
 import typing
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,24 +16,34 @@ R = TypeVar("R")
 
 
 def read_plain(path: Path, largest: int, deepest: int) -> Any:
-    """What a YAML file says, without aliases: a few lines of them stand for more than fits into memory.
+    """What a YAML file says, see `plain`; it may be a pipe, as in ``--config <(...)``.
 
     Args:
         largest: bytes that it may have.
         deepest: lists and mappings that may be within each other.
 
     Raises:
-        ValueError: it has an alias or a key twice, is nested too deeply, is larger, or is no UTF-8.
+        ValueError: see `plain`; it is larger, or is no UTF-8.
         OSError: it cannot be read.
+        yaml.YAMLError: it is no YAML.
+    """
+    with path.open("rb") as file:
+        text = file.read(largest + 1)
+    if len(text) > largest:
+        raise ValueError(f"it has more than {largest >> 10} kB")
+    return plain(text.decode(), deepest)
+
+
+def plain(text: str, deepest: int) -> Any:
+    """What a YAML text says, without aliases: a few lines of them stand for more than fits into memory.
+
+    Raises:
+        ValueError: it has an alias or a key twice, is nested too deeply, or a value is not of the kind that its tag names.
         yaml.YAMLError: it is no YAML.
     """
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same, and faster
-    with path.open("rb") as file:  # it may be a pipe, as in --config <(...)
-        text = file.read(largest + 1).decode()
-    if len(text) > largest:
-        raise ValueError(f"it has more than {largest >> 10} kB")
     depth = 0
     for event in yaml.parse(text, loader):
         line = f"line {event.start_mark.line + 1}" if event.start_mark else "it"
@@ -42,7 +54,21 @@ def read_plain(path: Path, largest: int, deepest: int) -> Any:
             raise ValueError(f"{line} is nested too deeply")
     node = yaml.compose(text, loader)
     _check_keys(node)
-    return None if node is None else yaml.constructor.SafeConstructor().construct_document(node)
+
+    class Unique(yaml.constructor.SafeConstructor):
+        """Of keys that are one value, as 0 and 00, YAML would take the last."""
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            own, merged = len(node.value), any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value)
+            found = super().construct_mapping(node, deep)
+            if len(found) < own and not merged:
+                raise ValueError("a key stands twice")
+            return found
+
+    try:
+        return None if node is None else Unique().construct_document(node)
+    except (AttributeError, TypeError, LookupError, OverflowError) as error:  # e.g. of `!!timestamp x`
+        raise ValueError(f"a value is not of the kind that its tag names ({error})") from None
 
 
 def read_mapping(path: Path, largest: int, deepest: int, schema: str) -> dict[str, Any]:
@@ -54,9 +80,12 @@ def read_mapping(path: Path, largest: int, deepest: int, schema: str) -> dict[st
     import yaml
 
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file")
         content = read_plain(path, largest, deepest)
     except (OSError, yaml.YAMLError, ValueError) as error:
-        raise UserError(f"{path} cannot be read as YAML: {' '.join(str(error).split())[:300]}") from None
+        said = getattr(error, "strerror", None) or " ".join(str(error).split())[:300]
+        raise UserError(f"{path} cannot be read as YAML: {said}") from None
     if not isinstance(content, dict) or content.get("schema") != schema:
         raise UserError(f"{path} is another file than was asked for: it must have `schema: {schema}`")
     return {key: value for key, value in content.items() if key != "schema"}

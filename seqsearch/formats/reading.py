@@ -5,20 +5,21 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
 from seqsearch.core.typed import brief
+from seqsearch.core.yaml_file import plain
 from seqsearch.formats.base import Given, foreign, toolbox
 from seqsearch.formats.numbers import check_counted, named, numbers_in
 from seqsearch.results.named import NamedSequence, check_named
 from seqsearch.storage.reading import content, parsed
 
-LARGEST = 64 << 20
-"""Bytes of a file; of YAML, which is slow to read, an eighth."""
+LARGEST, LARGEST_YAML, DEEPEST = 64 << 20, 1 << 20, 20
+"""Bytes of a file, and of YAML, which is slow to read; lists and mappings within each other in YAML."""
 
 
 def read_order(path: Path, form: str, names: Sequence[str], sizes: tuple[int, ...] = ()) -> tuple[NamedSequence, ...]:
@@ -50,7 +51,7 @@ def _said(path: Path, form: str) -> Any:
         if form == "csv":
             return _rows(content(path, LARGEST).decode("utf-8-sig"))
         if path.suffix in (".yaml", ".yml"):
-            return _yaml(content(path, LARGEST >> 3).decode("utf-8-sig"))
+            return _yaml(content(path, LARGEST_YAML).decode("utf-8-sig"))
         text = content(path, LARGEST).decode("utf-8-sig")
         return parsed(text, unique=True) if text.lstrip()[:1] in ("[", "{") else _list(text)
     except (OSError, ValueError, RecursionError, csv.Error) as error:
@@ -66,18 +67,8 @@ def _rows(text: str) -> list[dict[str, str]]:
 def _yaml(text: str) -> Any:
     import yaml
 
-    class Unique(yaml.SafeLoader):
-        """Of keys that stand twice YAML would take the last."""
-
-        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-            own, merged = len(node.value), any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value)
-            found = super().construct_mapping(node, deep)
-            if len(found) < own and not merged:
-                raise ValueError("a key stands twice")
-            return found
-
     try:
-        return yaml.load(text, Unique)
+        return plain(text, DEEPEST)
     except yaml.YAMLError as error:
         raise ValueError(f"no YAML: {error}") from None
 

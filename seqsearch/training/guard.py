@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from seqsearch.features.extraction import ANYBODY, Network
 from seqsearch.training.process import (
     Setting,
+    alarms_raise,
     changed_variables,
     environment,
     own_generators,
@@ -86,11 +87,14 @@ class _Job:
         self._guard, self._sources, self._borrower = guard, sources, borrower
 
     def __enter__(self) -> None:
+        self._alarms = alarms_raise()
+        self._alarms.__enter__()
         self._settings = [s.read() for s in settings()]
         self._environment = environment()
         self._generators = own_generators()
 
     def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
+        self._alarms.__exit__(None, None, None)
         restore_generators(self._generators)
         networks, changed = self.networks(), self.changed()
         found = _words(networks, changed)

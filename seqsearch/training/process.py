@@ -7,8 +7,8 @@ import random
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -74,6 +74,7 @@ def settings() -> tuple[Setting, ...]:
         Setting("the working directory", _folder, _enter_folder),
         Setting("sys.setrecursionlimit", sys.getrecursionlimit, sys.setrecursionlimit),
         Setting("handlers of signals", _handlers, _handle),
+        Setting("signal.alarm", _timer, _set_timer),
     )  # fmt: skip
 
 
@@ -160,6 +161,43 @@ _handler: Callable[[int], Any] = vars(signal)["_signal"].getsignal
 def _handlers() -> tuple[Any, ...]:
     """Of what stops a run. In other threads nobody can change them, and the main thread may do so meanwhile."""
     return tuple(map(_handler, _SIGNALS)) if threading.current_thread() is threading.main_thread() else ()
+
+
+Timer = tuple[bool, float]
+"""Whether the timer of SIGALRM runs, and how often it comes again."""
+
+
+def _timer() -> Timer:
+    left, interval = signal.getitimer(signal.ITIMER_REAL)
+    return left > 0, interval
+
+
+def _set_timer(timer: Timer) -> None:
+    runs, interval = timer
+    signal.setitimer(signal.ITIMER_REAL, (interval or 1.0) if runs else 0.0, interval)
+
+
+class Alarmed(RuntimeError):
+    """A method has set an alarm that it does not handle: by default it would end the process."""
+
+
+@contextmanager
+def alarms_raise() -> Iterator[None]:
+    """Within, SIGALRM raises `Alarmed` where nothing else handles it; in other threads than the main one as it is."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or _handler(signal.SIGALRM) != signal.SIG_DFL:
+        yield
+        return
+
+    def alarm(*_: object) -> None:
+        raise Alarmed("signal.alarm went off, and the method does not handle it")
+
+    signal.signal(signal.SIGALRM, alarm)
+    try:
+        yield
+    finally:
+        if _handler(signal.SIGALRM) is alarm:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 def _handle(handlers: tuple[Any, ...]) -> None:

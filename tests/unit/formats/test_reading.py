@@ -246,11 +246,28 @@ def test_a_record_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a: [1\n", "a: &x [*x]", "!!python/object/apply:os.system [id]", "? [a]\n: b", "data: {class_order: {}}"]
+    "text",
+    [
+        "a: [1\n",
+        "a: &x [*x]",
+        "a: &a [1]\n"
+        + "".join(f"{chr(98 + i)}: &{chr(98 + i)} [{', '.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(20)),
+        "a: &a {x: 1}\nb: {<<: *a}\n",
+        "!!python/object/apply:os.system [id]",
+        "? [a]\n: b",
+        "data: {class_order: {}}",
+        "a: !!timestamp x",
+        "a: !!bool x",
+        "a: !!int ''",
+        "a: !!float '-'",
+        "[" * 100_000,
+        "a: " + "x" * (1 << 20),
+    ],
 )
 def test_hostile_yaml_is_one_line(text: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError):
+    with pytest.raises(UserError) as refused:
         read_order(file(tmp_path, text, "a.yaml"), "lae", NAMES)
+    assert "\n" not in str(refused.value)
 
 
 def test_edge_reads_what_is_written(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ from seqsearch.core.types import Probe
 from seqsearch.methods.data import Batch
 from seqsearch.training.process import settings
 from tests.unit.training.offenders import NETWORK, PARTS, PROCESS, TAKEN, Lab
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +76,47 @@ def test_who_fails_fails_again(lab: Lab, does: str) -> None:
     """What an offender learned is not kept: it would be found, and the offence would not be done again."""
     for _ in range(2):
         assert lab.train(lab.meddler(does), keep=True).status == "failed"
+
+
+ALARMED = """
+import signal, sys, time
+from pathlib import Path
+from tests.unit.training.offenders import Lab
+from seqsearch.methods.simplecil import SimpleCIL
+
+class Rings(SimpleCIL):
+    def fit_task(self, task):
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        time.sleep(20)
+        return super().fit_task(task)
+
+class Later(SimpleCIL):
+    def fit_task(self, task):
+        signal.alarm(3)
+        return super().fit_task(task)
+
+if __name__ == "__main__":
+    lab = Lab(Path(sys.argv[1]))
+    for method in (f"{__file__}:Rings", f"{__file__}:Later", "simplecil"):
+        result = lab.train(lab.key(method))
+        print(result.status, "|", result.message)
+    time.sleep(4)
+    print("here", signal.getsignal(signal.SIGALRM) is signal.SIG_DFL)
+"""
+
+
+def test_an_alarm_is_the_failure_of_who_set_it(tmp_path: Path) -> None:
+    """By default it would end the process, and the run with it. In a process of its own: the one of the tests has a timer."""
+    (tmp_path / "own.py").write_text(ALARMED)
+    command = [sys.executable, str(tmp_path / "own.py"), str(tmp_path)]
+    ended = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
+    )
+    rings, later, other, here = ended.stdout.splitlines()
+    assert rings.startswith("failed | Alarmed: signal.alarm went off, and the method does not handle it")
+    assert later.startswith("failed | ")
+    assert "signal.alarm" in later
+    assert (other, here) == ("ok | ", "here True")
 
 
 def test_a_part_of_an_offender_is_not_kept(lab: Lab, tmp_path: Path) -> None:
