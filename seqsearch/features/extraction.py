@@ -64,16 +64,25 @@ class Network:
 
     @cached_property
     def _module(self) -> torch.nn.Module:
-        import torch
-
         self.check()
-        # an ordinary module, also if who asks first is predicting; what its construction draws is nobody's business
-        with torch.inference_mode(False), torch.random.fork_rng(devices=[]):
-            module = self.backbone.module().to(self.device).eval().requires_grad_(False)
+        module = self._fresh().to(self.device).eval().requires_grad_(False)
         tensors = chain(module.named_parameters(), module.named_buffers())
         self._versions = [(name, t, t._version) for name, t in tensors if not t.is_inference()]
         self._code = Code(classes_of(module))
         return module
+
+    def _fresh(self) -> torch.nn.Module:
+        """An ordinary module, also if who asks first is predicting; what its construction draws is nobody's business."""
+        import torch
+
+        with torch.inference_mode(False), torch.random.fork_rng(devices=[]):
+            return self.backbone.module()
+
+    @cached_property
+    def parameter_bytes(self) -> int:
+        """Of its parameters, as 32-bit floats. A network that is not there yet is built for this, and not kept."""
+        module = self.__dict__.get("_module") or self._fresh()
+        return 4 * sum(p.numel() for p in module.parameters())
 
     def lend(self, to: str) -> torch.nn.Module:
         """The module itself, for somebody who must not change it."""

@@ -83,7 +83,7 @@ class PoolSource:
         """Of the backbone's parameters, as 32-bit floats; 0 for a stream of given features."""
         if getattr(self.pools.parts[0], "given_features", None) is not None:
             return 0
-        return 4 * sum(p.numel() for p in self.backbone.module().parameters())
+        return self.features.network.parameter_bytes
 
     def texts(self, rows: Rows) -> list[str]:
         return self.pools.texts(rows)
