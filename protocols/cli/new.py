@@ -45,7 +45,7 @@ KINDS = {
     "command": Kind(
         "a learner by command, which runs a strategy of Avalanche",
         ".py",
-        "seqsearch check 'cmd:python {file} {{sequence}} {{out}}'",
+        "seqsearch check 'cmd:python {file} {{sequence}} {{predict}} {{out}}'",
     ),
     **{
         name: Kind(f"settings of seqsearch {name}", ".yaml", f"seqsearch {name} --config {{file}} --dry-run")

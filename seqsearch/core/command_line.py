@@ -19,7 +19,11 @@ from seqsearch.core.typed import brief
 PREFIX = "cmd:"
 NEEDED = ("{sequence}", "{out}")
 """What a command must name: the folder that it is given, and the file that it writes."""
-PLACES = (*NEEDED, "{seed}")
+PREDICT = "{predict}"
+"""The list of test images, without labels: a command that names it gives predictions, and is graded by us."""
+PLACES = (*NEEDED, PREDICT, "{seed}")
+SELF_GRADED = " [self-graded]"
+"""Behind the label of a command that says itself how accurate it is, so that it stands in every table and file."""
 _BEGIN = re.compile(r"\s*cmd:")
 _INTERPRETER = re.compile(r"(python|pypy|bash|sh|zsh|node|Rscript|julia)[\d.]*")
 
@@ -117,12 +121,20 @@ def _located(word: str, directory: Path) -> str:
 
 
 def label_of(found: Sequence[str]) -> str:
-    """What tables call a command: its words, files by their names alone, without interpreter and places.
+    """What tables call a command: its words, files by their names alone, without interpreter and places; and whether it grades
+    itself.
 
     >>> label_of(["python", "/home/me/my_learner.py", "--lr", ".1", "{sequence}", "{out}"])
-    'cmd:my_learner.py --lr .1'
+    'cmd:my_learner.py --lr .1 [self-graded]'
+    >>> label_of(["python", "/home/me/my_learner.py", "{sequence}", "{predict}", "{out}"])
+    'cmd:my_learner.py'
     """
     kept = [Path(word).name if "/" in word and "=" not in word else word for word in found if word not in PLACES]
     if len(kept) > 1 and _INTERPRETER.fullmatch(kept[0]):
         kept = kept[1:]
-    return PREFIX + " ".join(kept)
+    return PREFIX + " ".join(kept) + ("" if predicts(found) else SELF_GRADED)
+
+
+def predicts(found: Sequence[str]) -> bool:
+    """Whether these words ask for predictions, which we grade."""
+    return any(PREDICT in word for word in found)

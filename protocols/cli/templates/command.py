@@ -1,9 +1,10 @@
 """A learner by command: Avalanche's Replay, with a small network from scratch, on a sequence that seqsearch hands over.
 
-    seqsearch score RUN --methods 'cmd:python command.py {sequence} {out}'
+    seqsearch score RUN --methods 'cmd:python command.py {sequence} {predict} {out}'
 
 It needs avalanche-lib, torch and Pillow, and nothing of seqsearch: `{sequence}` is a folder with `sequence.json`, `manifest.csv`
-and images by path, `{out}` the JSON file to be written. The same seed gives the same result.
+and images by path to learn from, `{predict}` a list of images without labels, `{out}` the JSON file to be written: a label for
+each of them after each task, which seqsearch grades. The same seed gives the same result.
 """
 
 import csv
@@ -18,7 +19,6 @@ os.environ["HOME"] = tempfile.gettempdir()  # Avalanche makes a folder there whe
 import numpy as np
 import torch
 from avalanche.benchmarks import class_incremental_benchmark
-from avalanche.evaluation.metrics import accuracy_metrics
 from avalanche.models import IncrementalClassifier
 from avalanche.training.plugins import EvaluationPlugin
 from avalanche.training.supervised import Replay
@@ -29,10 +29,10 @@ from torch.utils.data import TensorDataset
 SIDE = 32
 
 
-def read_rows(folder, split):
-    """The manifest's rows of a split, in its order."""
-    with (folder / "manifest.csv").open(newline="", encoding="utf-8") as file:
-        return [row for row in csv.DictReader(file) if row["split"] == split]
+def read_rows(file):
+    """The rows of a list of images."""
+    with file.open(newline="", encoding="utf-8") as opened:
+        return list(csv.DictReader(opened))
 
 
 def read_images(folder, rows):
@@ -56,29 +56,27 @@ def network():
     return nn.Sequential(*body, IncrementalClassifier(64 * (SIDE // 8) ** 2, initial_out_features=1))
 
 
-def main(folder, out):
+def main(folder, listed, out):
     record = json.loads((folder / "sequence.json").read_text(encoding="utf-8"))
     sizes = record["task_sizes"]
     torch.manual_seed(record["seed"])
     torch.set_num_threads(1)
-    rows = {split: read_rows(folder, split) for split in ("train", "test")}
-    images = {split: read_images(folder, rows[split]) for split in rows}
-    datasets = {split: dataset_of(images[split], rows[split]) for split in rows}
+    rows = read_rows(folder / "manifest.csv")
+    train, judged = dataset_of(read_images(folder, rows), rows), read_images(folder, read_rows(listed))
+    datasets = {"train": train, "test": train}  # Avalanche asks for both; the second is not used
     benchmark = class_incremental_benchmark(datasets, class_order=range(sum(sizes)), num_classes_per_exp=sizes)
     model = network()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
-    evaluator = EvaluationPlugin(accuracy_metrics(experience=True), loggers=[])
+    evaluator = EvaluationPlugin(loggers=[])
     options = {"train_mb_size": 16, "eval_mb_size": 256, "train_epochs": 5, "mem_size": 100}
     strategy = Replay(model=model, optimizer=optimizer, criterion=nn.CrossEntropyLoss(), evaluator=evaluator, **options)
-    matrix = []
-    for t, experience in enumerate(benchmark.train_stream):
+    predicted = []
+    for experience in benchmark.train_stream:
         strategy.train(experience)
-        found = strategy.eval(benchmark.test_stream[: t + 1])
-        matrix.append([float(found[name]) for name in sorted(n for n in found if n.startswith("Top1_Acc_Exp/"))])
-    with torch.no_grad():
-        predicted = [int(label) for part in images["test"].split(256) for label in model.eval()(part).argmax(1)]
-    out.write_text(json.dumps({"accuracy": matrix, "predicted": predicted}), encoding="utf-8")
+        with torch.no_grad():
+            predicted.append([int(label) for part in judged.split(256) for label in model.eval()(part).argmax(1)])
+    out.write_text(json.dumps({"predicted": predicted}), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:4]))

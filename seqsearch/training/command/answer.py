@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seqsearch.core.bits import packed
 from seqsearch.core.outcomes import HEAD, ClassifierCounts, Counts
 from seqsearch.core.typed import brief
 from seqsearch.core.types import JudgedPart, Tasks
+from seqsearch.pools.base import Rows
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import parsed
 from seqsearch.training.world import World
@@ -19,6 +21,7 @@ ROOM, PER_ACCURACY, PER_IMAGE = 1 << 20, 64, 32
 """Bytes that the file may have: whatever the sequence is, and for each accuracy and each image of it."""
 NEAR, ROUNDED = 0.05, 5.1e-5
 """By how much an accuracy may miss a share of the images, in images and in accuracy: four digits are enough for 10,000 images."""
+PREDICTED = 'must be {"predicted": [[label, ...], ...]}: row t is after task t, a label for each image of {predict}'
 FORM = 'must be {"accuracy": [[a11], [a21, a22], ...]}: row t is after task t, entry i the share right of task i'
 
 
@@ -54,18 +57,53 @@ def read_answer(folder: Inside, name: str, world: World, tasks: Tasks, judged: J
     return Answer(steps, counts, ClassifierCounts(HEAD, correct, (), packed(np.concatenate(flags))))
 
 
-def _read(folder: Inside, name: str, most: int) -> dict[str, Any]:
+def read_predictions(folder: Inside, name: str, world: World, tasks: Tasks, judged: JudgedPart, order: Rows) -> Answer:
+    """Read the labels that a command gives, and count those that are right.
+
+    Args:
+        order: which of the judged images ``[N]`` of all tasks (task by task, as `World.rows` has them) each listed image is.
+
+    Raises:
+        BadAnswer: see there.
+    """
+    images = [world.rows(task.classes, judged)[1] for task in tasks]
+    sizes = [len(task.classes) for task in tasks]
+    said = _read(folder, name, ROOM + PER_IMAGE * len(tasks) * len(order), "predicted", PREDICTED)
+    table = _labels(said["predicted"], len(tasks), len(order), sum(sizes))
+    table[:, order] = table.copy()  # from the order of the list to that of the tasks
+    seen, ends = np.cumsum(sizes), np.cumsum([len(i) for i in images])
+    truth = np.concatenate([i + first for i, first in zip(images, np.cumsum([0, *sizes[:-1]]), strict=True)])
+    flags = [
+        np.split(row == truth, ends[:-1]) for row in table
+    ]  # a class that has not come yet is never the truth of these
+    steps = tuple(tuple(int(f.sum()) for f in flags[t][: t + 1]) for t in range(len(seen)))
+    correct = tuple(_per_class(i[f], n) for i, f, n in zip(images, flags[-1], sizes, strict=True))
+    counts = tuple(_per_class(i, n) for i, n in zip(images, sizes, strict=True))
+    return Answer(steps, counts, ClassifierCounts(HEAD, correct, (), packed(np.concatenate(flags[-1]))))
+
+
+def _labels(predicted: Any, tasks: int, total: int, classes: int) -> NDArray[np.int64]:
+    """``[tasks, images]``; -1 where there is none."""
+    rows = isinstance(predicted, list) and len(predicted) == tasks
+    if not rows or not all(isinstance(row, list) and len(row) == total for row in predicted):
+        raise BadAnswer(f"predicted must be {tasks} rows of {total} labels; it {PREDICTED}")
+    if not all(type(p) is int and -1 <= p < classes for row in predicted for p in row):
+        raise BadAnswer(f"predicted must be labels from 0 to {classes - 1}, or -1; it {PREDICTED}")
+    return np.array(predicted, dtype=np.int64).reshape(tasks, total)
+
+
+def _read(folder: Inside, name: str, most: int, key: str = "accuracy", form: str = FORM) -> dict[str, Any]:
     """``most``: bytes; so the time and the memory that parsing takes are bounded by the size of the sequence."""
     try:
         said = parsed(folder.read(name, most), unique=True)
     except FileNotFoundError:
-        raise BadAnswer(f"it wrote no {{out}} file; it {FORM}") from None
+        raise BadAnswer(f"it wrote no {{out}} file; it {form}") from None
     except OSError as error:
         raise BadAnswer(f"its {{out}} file cannot be read ({error.strerror})") from None
     except ValueError as error:
-        raise BadAnswer(f"its {{out}} file is no JSON ({brief(str(error))}); it {FORM}") from None
-    if not isinstance(said, dict) or "accuracy" not in said:
-        raise BadAnswer(f"its {{out}} file has no accuracy; it {FORM}")
+        raise BadAnswer(f"its {{out}} file is no JSON ({brief(str(error))}); it {form}") from None
+    if not isinstance(said, dict) or key not in said:
+        raise BadAnswer(f"its {{out}} file has no {key}; it {form}")
     return said
 
 

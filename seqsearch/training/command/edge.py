@@ -7,6 +7,8 @@ write outside its folder (held by the kernel where that can), take for ever, ans
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import os
 import re
 import shutil
@@ -14,23 +16,28 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from seqsearch.core.digests import seed_of
+import numpy as np
+
+from seqsearch.core.command_line import PREDICT, predicts
+from seqsearch.core.digests import seed_of, seeded_numpy
 from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.types import Edge, Task, Tasks
 from seqsearch.methods.command import Command, CommandConfig
 from seqsearch.methods.config import build_config
 from seqsearch.pools.base import Rows
 from seqsearch.pools.image_files import own_paths
-from seqsearch.storage.files import cannot_write
+from seqsearch.storage.files import atomic_file, cannot_write
 from seqsearch.storage.inside import Inside
 from seqsearch.training.command import confined
-from seqsearch.training.command.answer import Answer, BadAnswer, read_answer
+from seqsearch.training.command.answer import Answer, BadAnswer, read_answer, read_predictions
 from seqsearch.training.command.places import Places, places_of
 from seqsearch.training.command.process import CommandFailed, run_process
 from seqsearch.training.sequence_folder import MANIFEST, SEQUENCE, manifest, record_of, write_sequence_folder
 from seqsearch.training.world import World
 
-MATRIX = "accuracy.json"
+MATRIX, LIST = "accuracy.json", "images.csv"
+LARGEST = 1 << 30
+"""Bytes of an image."""
 
 
 def run_command(world: World, edge: Edge, worker: str, space: Callable[[], str]) -> EdgeResult:
@@ -52,7 +59,9 @@ def run_command(world: World, edge: Edge, worker: str, space: Callable[[], str])
         edge.digest, edge.key.digest, "ok", answer.judged, (answer.head,), trained=(edge.key.digest,),
         train_seconds=time.perf_counter() - begin, worker=worker, steps=answer.steps,
         feature_space=space() if edge.judged == "reward" else "",
-        notes=(("confined", float(confined.available() > 0)),),
+        notes=(
+            ("confined", float(confined.available() > 0)), ("self_graded", float(not predicts(edge.key.method.command))),
+        ),
     )  # fmt: skip
 
 
@@ -62,7 +71,11 @@ def _answered(world: World, edge: Edge, tasks: Tasks) -> Answer:
     places = places_of(Path(world.states), edge.digest)
     seed = seed_of("command", key.seed, key.replicate) & 0x7FFFFFFF  # as every library takes it
     given = _prepare(world, edge, tasks, places, seed)
-    values = {"{sequence}": places.sequence.path, "{out}": places.out.path / MATRIX, "{seed}": seed}
+    order = _unlabelled(world, edge, tasks, places) if predicts(key.method.command) else None
+    values = {
+        "{sequence}": places.sequence.path, "{out}": places.out.path / MATRIX, "{seed}": seed,
+        PREDICT: places.unlabelled.path / LIST,
+    }  # fmt: skip
     words = [_filled(word, {name: str(value) for name, value in values.items()}) for word in key.method.command]
     run_process(words, places, config.hours, config.writes)
     if _bytes_of(places.sequence) != given:
@@ -70,7 +83,9 @@ def _answered(world: World, edge: Edge, tasks: Tasks) -> Answer:
             f"it changed the folder that it was given ({places.sequence.path}): let it write to its own"
         )
     try:
-        return read_answer(places.out, MATRIX, world, tasks, edge.judged)
+        if order is None:
+            return read_answer(places.out, MATRIX, world, tasks, edge.judged)
+        return read_predictions(places.out, MATRIX, world, tasks, edge.judged, order)
     except BadAnswer as error:
         raise CommandFailed(f"{error}{places.told}") from None
 
@@ -100,8 +115,29 @@ def _prepare(world: World, edge: Edge, tasks: Tasks, places: Places, seed: int) 
         return [os.path.join(files.folder.path, path) for path in files.write(rows)]
 
     record = record_of(world, places.folder.parts[-1], tasks, seed)
-    write_sequence_folder(places.sequence, record, manifest(world, tasks, paths, edge.judged))
+    rows = manifest(world, tasks, paths, edge.judged)
+    own = (r for r in rows if r.split == "train") if predicts(edge.key.method.command) else rows
+    write_sequence_folder(places.sequence, record, own)
     return _bytes_of(places.sequence)
+
+
+def _unlabelled(world: World, edge: Edge, tasks: Tasks, places: Places) -> Rows:
+    """Copy the judged images under names that say nothing, in an order that says nothing, and list them; which image of all
+    (task by task) each of the list is."""
+    rows = np.concatenate([world.rows(task.classes, edge.judged)[0] for task in tasks])
+    order = seeded_numpy("unlabelled", edge.digest, edge.key.seed, edge.key.replicate).permutation(len(rows))
+    files, folder, paths = world.image_files, places.unlabelled, list[str]()
+    folder.make()
+    for number, path in enumerate(files.write(rows[order])):
+        *within, name = path.split("/")
+        paths.append(f"{number:07d}{os.path.splitext(name)[1]}")
+        with atomic_file(folder, paths[-1]) as file:
+            file.write(files.folder.at(*within).read(name, LARGEST))
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([("path",), *((str(folder.path / p),) for p in paths)])
+    with atomic_file(folder, LIST) as file:
+        file.write(text.getvalue().encode())
+    return order
 
 
 def _bytes_of(folder: Inside) -> list[bytes]:

@@ -16,6 +16,7 @@ class Places:
 
     Attributes:
         sequence: what it is given.
+        unlabelled: images to be predicted; removed in the end.
         out: its working folder, where it writes.
         scratch: for its temporary files; removed in the end.
     """
@@ -32,6 +33,10 @@ class Places:
     @property
     def sequence(self) -> Inside:
         return self.folder.at("sequence")
+
+    @property
+    def unlabelled(self) -> Inside:
+        return self.folder.at("images")
 
     @property
     def out(self) -> Inside:

@@ -74,7 +74,8 @@ def _started(words: list[str], places: Places, writes: str) -> Iterator[subproce
         yield process
     finally:
         _end(process)
-        shutil.rmtree(places.scratch.path, ignore_errors=True)
+        for folder in (places.scratch, places.unlabelled):
+            shutil.rmtree(folder.path, ignore_errors=True)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

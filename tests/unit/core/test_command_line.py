@@ -53,7 +53,7 @@ def test_files_are_found_from_anywhere_and_the_label_is_short(tmp_path: Path) ->
     (tmp_path / "my learner.py").touch()
     [item] = parse_items("cmd:python3 'my learner.py' --lr .1 --data=a/b {sequence} {out} {seed}", "method")
     found = located(item, tmp_path)
-    assert found.text == "cmd:my learner.py --lr .1 --data=a/b"
+    assert found.text == "cmd:my learner.py --lr .1 --data=a/b [self-graded]"
     assert shlex.split(found.target[4:])[1] == str(tmp_path / "my learner.py")
     again = located_text(item.text, "method", tmp_path)
     assert located(parse_items(again, "method")[0], Path("/")) == found

@@ -36,7 +36,7 @@ def test_a_command_is_scored_beside_a_method_and_not_run_again(run: Path, tmp_pa
     out, shared = tmp_path / "score", tmp_path / "shared"
     shared.mkdir()
     said = scored(out, run, "--methods", f"simplecil,{command('counts', str(shared))}", "--command-writes", shared)
-    label = f"cmd:learner.py counts {shared.name}"
+    label = f"cmd:learner.py counts {shared.name} [self-graded]"
     methods = {m["method"]: m for m in said["methods"]}
     assert methods[label]["unseen"]["sequences"] == 1
     assert methods[label]["unseen_drop"] is not None
@@ -56,7 +56,7 @@ def test_a_command_that_fails_loses_nothing_of_the_others(run: Path, tmp_path: P
     assert any("share from 0 to 1" in t or "failed" in t for t in said["troubles"]), said["troubles"]
     methods = {m["method"]: m for m in said["methods"]}
     assert methods["ranpac:M=16"]["unseen"]["sequences"] == 1
-    failed = [r for r in rows(tmp_path / "score") if r["method_id"] == "cmd:learner.py percent"]
+    failed = [r for r in rows(tmp_path / "score") if r["method_id"] == "cmd:learner.py percent [self-graded]"]
     assert {r["status"] for r in failed} == {"failed"}
 
 
@@ -77,11 +77,13 @@ def test_a_search_with_a_command_is_asked_for_and_its_cost_comes_first(tmp_path:
     arguments += ["--methods", f"simplecil,{command()}", "--random-sequences=5"]
     refused = ran("cldyb", *arguments, "--out", tmp_path / "no")
     assert refused.exit_code == 2
-    assert "cmd:learner.py learns in a search: a command keeps no state" in refused.stderr
+    assert "cmd:learner.py learns [self-graded] in a search: a command keeps no state" in refused.stderr
     assert not (tmp_path / "no").exists()
     said = told("cldyb", tmp_path / "run", *arguments, "--search-commands")
-    assert {m["method"] for m in said["methods"]} == {"simplecil", "cmd:learner.py learns"}
-    trained = [t for t in rows(tmp_path / "run", "trainings") if t["method_id"] == "cmd:learner.py learns"]
+    assert {m["method"] for m in said["methods"]} == {"simplecil", "cmd:learner.py learns [self-graded]"}
+    trained = [
+        t for t in rows(tmp_path / "run", "trainings") if t["method_id"] == "cmd:learner.py learns [self-graded]"
+    ]
     assert {t["depth"] for t in trained} == {1, 2}
     report = (tmp_path / "run" / "report.html").read_text()
     assert "nan" not in report.lower().replace("finance", "")

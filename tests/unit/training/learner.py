@@ -1,6 +1,6 @@
 """A learner by command for tests: nearest mean of raw pixels, and many ways to go wrong.
 
-``python learner.py HOW {sequence} {out}``
+``python learner.py HOW {sequence} {out} [{predict}]``
 """
 
 import csv
@@ -34,6 +34,42 @@ def learned():
             last += found
         matrix.append(row)
     return matrix, last
+
+
+def labelled(listed):
+    """After each task the labels of listed images by the nearest class mean; nothing else is looked at."""
+    rows = list(csv.DictReader((folder / "manifest.csv").open(newline="", encoding="utf-8")))
+    assert {r["split"] for r in rows} == {"train"}
+    images = [np.asarray(Image.open(p).convert("RGB"), dtype=np.float64).ravel() for p in listed]
+    means, found = [], []
+    for task in range(max(int(r["task"]) for r in rows) + 1):
+        for label in sorted({int(r["label"]) for r in rows if int(r["task"]) == task}):
+            own = [r["path"] for r in rows if int(r["label"]) == label]
+            means.append(
+                np.mean([np.asarray(Image.open(p).convert("RGB"), dtype=np.float64).ravel() for p in own], axis=0)
+            )
+        found.append([int(np.argmin([((image - m) ** 2).sum() for m in means])) for image in images])
+    return found
+
+
+def graded():
+    """What is written where the images are listed."""
+    with Path(sys.argv[4]).open(newline="", encoding="utf-8") as file:
+        listed = [r["path"] for r in csv.DictReader(file)]
+    found = labelled(listed)
+    (out.parent / "listed.json").write_text(json.dumps([Path(p).name for p in listed]))
+    n, rows = len(listed), len(found)
+    changed = {
+        "graded-short": found[:-1],
+        "graded-ragged": [row[:-1] for row in found],
+        "graded-huge": [[10**400] * n] * rows,
+        "graded-floats": [[float(p) for p in row] for row in found],
+        "graded-less": [[-2] * n] * rows,
+        "graded-none": [[-1] * n] * rows,
+        "graded-text": "cat",
+        "graded-true": [[True] * n] * rows,
+    }
+    return {"predicted": changed.get(how, found)}
 
 
 def answer():
@@ -81,5 +117,7 @@ elif how == "link":
     out.symlink_to("/etc/hostname")
 elif how == "scalar":
     out.write_text("[[1.0]]")
+elif how.startswith("graded"):
+    out.write_text(json.dumps(graded()))
 elif how != "silent":
     out.write_text(json.dumps(answer()))

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.outcomes import HEAD
@@ -22,7 +23,8 @@ from seqsearch.core.types import Edge, JudgedPart, Probe, StateKey, reported
 from seqsearch.engine.journal_lines import understood, written
 from seqsearch.storage.inside import Inside
 from seqsearch.training.command.answer import BadAnswer, _images, read_answer
-from seqsearch.training.command.places import OUTPUT
+from seqsearch.training.command.edge import _unlabelled
+from seqsearch.training.command.places import OUTPUT, places_of
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 from tests.photos import write_digits
@@ -89,6 +91,68 @@ def test_predictions_say_which_images_are_right(lab: Lab) -> None:
     edited = replace(result, steps=((9,), *result.steps[1:]))
     with pytest.raises(ValueError, match="more images right"):
         understood(written({"edge": {**vars(edited), "classifiers": [vars(c) for c in edited.classifiers]}}))
+
+
+@pytest.mark.parametrize("judged", ["test", "reward"])
+def test_a_command_that_predicts_sees_no_label_and_is_graded_here(lab: Lab, judged: JudgedPart) -> None:
+    result = lab.train("graded", "{predict}", judged=judged)
+    assert (result.status, result.message) == ("ok", "")
+    steps = nearest_means(lab, judged)
+    assert result.steps == tuple(steps)
+    assert dict(result.notes)["self_graded"] == 0
+    head = result.of(HEAD)
+    assert tuple(map(sum, head.correct)) == steps[-1]
+    total = sum(len(lab.world.rows(t.classes, judged)[0]) for t in lab.tasks)
+    listed = json.loads((lab.folder / "out" / "listed.json").read_text())
+    assert [Path(p).stem for p in listed] == [f"{i:07d}" for i in range(total)]
+    assert not (lab.folder / "images").exists(), "they are removed in the end"
+    with (lab.folder / "sequence" / "manifest.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {r["split"] for r in rows} == {"train"}
+    assert judged not in {r["part"] for r in rows}
+
+
+def test_the_order_of_listed_images_says_nothing_and_is_the_same_again(lab: Lab) -> None:
+    """As many images of a class stand beside each other as in any order."""
+    edge = Edge(StateKey(spec_of(lab.world, "graded", "{predict}"), 0, 0, reported(lab.tasks)), "test", keep=False)
+    places = places_of(Path(lab.world.states), edge.digest)
+    order = _unlabelled(lab.world, edge, lab.tasks, places)
+    assert order.tolist() == _unlabelled(lab.world, edge, lab.tasks, places).tolist() != sorted(order.tolist())
+    rows = np.concatenate([lab.world.rows(t.classes, "test")[0] for t in lab.tasks])
+    for number, path in enumerate(sorted((places.unlabelled.path).glob("0*"))):
+        image = np.asarray(Image.open(path).convert("RGB")).transpose(2, 0, 1).reshape(-1)
+        assert (image == pixels(lab, rows[order[[number]]])[0]).all()
+    other = Edge(StateKey(spec_of(lab.world, "graded", "{predict}"), 0, 1, reported(lab.tasks)), "test", keep=False)
+    assert _unlabelled(lab.world, other, lab.tasks, places).tolist() != order.tolist()
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ("graded-short", "predicted must be 3 rows of"), ("graded-ragged", "predicted must be 3 rows of"),
+        ("graded-huge", "must be labels from 0 to 5, or -1"), ("graded-floats", "must be labels from 0 to 5"),
+        ("graded-less", "must be labels from 0 to 5"), ("graded-text", "predicted must be 3 rows of"),
+        ("graded-true", "must be labels from 0 to 5"), ("learns", "its {out} file has no predicted"),
+        ("silent", "it wrote no {out} file"),
+    ],
+)  # fmt: skip
+def test_predictions_that_cannot_be_are_one_line(lab: Lab, how: str, says: str) -> None:
+    result = lab.train(how, "{predict}")
+    assert result.status == "failed"
+    assert says in result.message
+    assert "\n" not in result.message
+
+
+def test_an_image_without_a_label_is_wrong(lab: Lab) -> None:
+    result = lab.train("graded-none", "{predict}")
+    assert result.status == "ok"
+    assert result.steps == ((0,), (0, 0), (0, 0, 0))
+
+
+def test_a_command_that_grades_itself_is_called_so(lab: Lab) -> None:
+    assert spec_of(lab.world, "learns").label == "cmd:learner.py learns [self-graded]"
+    assert spec_of(lab.world, "learns", "{predict}").label == "cmd:learner.py learns"
+    assert dict(lab.train("learns").notes)["self_graded"] == 1
 
 
 def test_the_seed_is_the_same_for_every_sequence_and_goes_where_it_is_asked_for(lab: Lab) -> None:
