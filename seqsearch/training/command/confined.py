@@ -18,6 +18,8 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 """Numbers of Landlock's system calls, on every architecture."""
 VERSION, PATH_BENEATH = 1, 1
+SCOPE_SIGNAL, SCOPES_FROM = 1 << 1, 6
+"""No signals to processes outside; the version of Landlock that has it."""
 WRITE_FILE, REFER, TRUNCATE = 1 << 1, 1 << 13, 1 << 14
 MAKE_AND_REMOVE = sum(1 << n for n in range(4, 13))
 """Remove folders and files; make devices, folders, files, sockets, pipes, links."""
@@ -26,7 +28,7 @@ ALWAYS = ("/dev", "/proc")
 
 
 class _Ruleset(ctypes.Structure):
-    _fields_ = (("handled", ctypes.c_uint64),)
+    _fields_ = (("handled", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
 
 
 class _Beneath(ctypes.Structure):
@@ -44,7 +46,7 @@ def available() -> int:
 
 
 def confine(folders: list[str]) -> None:
-    """From now on this process and those that it starts write below these folders only.
+    """From now on this process and those that it starts write below these folders only, and signal none but each other.
 
     Raises:
         OSError: the kernel refuses that, or there is no such folder.
@@ -52,10 +54,27 @@ def confine(folders: list[str]) -> None:
     version = available()
     if not version:
         return
-    libc = ctypes.CDLL(None, use_errno=True)
     writing = WRITE_FILE | MAKE_AND_REMOVE | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)
-    rules = _Ruleset(writing)
-    ruleset = _done(libc.syscall(CREATE_RULESET, ctypes.byref(rules), ctypes.sizeof(rules), 0))
+    _restrict(_Ruleset(writing, 0, SCOPE_SIGNAL if version >= SCOPES_FROM else 0), folders, version)
+
+
+def set_apart() -> bool:
+    """From now on this process and those that it starts signal none but each other; whether the kernel can hold that.
+
+    A process that confines itself after this one cannot signal this one either: what it starts can neither stop nor end it, and
+    ``kill(-1)`` from here reaches all that it has started and nothing else.
+    """
+    version = available()
+    if version < SCOPES_FROM:
+        return False
+    _restrict(_Ruleset(0, 0, SCOPE_SIGNAL), [], version)
+    return True
+
+
+def _restrict(rules: _Ruleset, folders: list[str], version: int) -> None:
+    libc, writing = ctypes.CDLL(None, use_errno=True), rules.handled
+    size = ctypes.sizeof(rules) if version >= SCOPES_FROM else ctypes.sizeof(ctypes.c_uint64)
+    ruleset = _done(libc.syscall(CREATE_RULESET, ctypes.byref(rules), size, 0))
     for folder in folders:
         parent = os.open(folder, os.O_PATH | os.O_CLOEXEC)
         rule = _Beneath(writing, parent)
@@ -76,18 +95,23 @@ def main(arguments: list[str]) -> int:
     """Run the program to its end; its exit code, as a shell has it.
 
     This process is the worker's child, and may be killed with it (Ray does that); the watcher is its child, and lives on till all
-    that the program has started is gone.
+    that the program has started is gone. Where the kernel cannot keep the program from killing the watcher, this process ends
+    what that leaves.
     """
     at = arguments.index("--")
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
     watcher = os.fork()
     if watcher == 0:
         os._exit(_watched(arguments[:at], arguments[at + 1 :]))
-    return _code(os.waitpid(watcher, 0)[1])
+    code = _code(os.waitpid(watcher, 0)[1])
+    _end_all(apart=False)
+    return code
 
 
 def _watched(folders: list[str], program: list[str]) -> int:
     """Start the program, and wait for its end or for that of the pipe at the standard input, which the worker holds."""
     _prctl(PR_SET_CHILD_SUBREAPER, 1)  # what the program leaves behind becomes a child of this process
+    apart = set_apart()
     child = os.fork()
     if child == 0:
         _become(folders, program)
@@ -102,20 +126,39 @@ def _watched(folders: list[str], program: list[str]) -> int:
             code = _code(status)
         elif 0 in ready:  # nothing is ever written into it
             code = 128 + signal.SIGKILL
-    _end_all(child)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)
+    _end_all(apart)
     return code
 
 
-def _end_all(group: int) -> None:
-    """Kill the program and all that it has started, those that made a session of their own included."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
+def _end_all(apart: bool) -> None:
+    """Kill all that is left of the program and of what it has started, those that made a session of their own included.
+
+    ``apart``: see `set_apart`; then one call kills all at once, however fast they start others. Else the children of those that
+    are killed become ours, and are killed in turn.
+    """
     with contextlib.suppress(ChildProcessError):
-        while True:  # the children of those that are killed become ours
-            for child in _children():
+        while True:
+            for child in [-1] if apart else _children():
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(child, signal.SIGKILL)
             os.waitpid(-1, 0)
+
+
+def inherit(orphans: bool) -> None:
+    """Whether what the descendants of this process leave behind becomes its children."""
+    _prctl(PR_SET_CHILD_SUBREAPER, int(orphans))
+
+
+def left(scratch: str) -> list[int]:
+    """Children of this process whose environment names a folder for temporary files."""
+    found = []
+    for child in _children():
+        with contextlib.suppress(OSError), open(f"/proc/{child}/environ", "rb") as file:
+            if f"TMPDIR={scratch}".encode() in file.read().split(b"\0"):
+                found.append(child)
+    return found
 
 
 def _children() -> list[int]:

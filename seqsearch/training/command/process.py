@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from typing import IO
@@ -25,6 +27,8 @@ SIGNALS = range(129, 160)
 """Exit codes that stand for signals, as in a shell."""
 LAST_WORDS = 5.0
 """Seconds for what a command that has ended left in its pipe."""
+PATIENCE = 10.0
+"""Seconds for a watcher to end what it watches."""
 SMALL = 300
 """Characters of a message that a command's own words may take."""
 
@@ -52,7 +56,7 @@ def run_process(words: list[str], places: Places, hours: float, writes: str) -> 
             why = f"took longer than --command-hours {hours:g}"
             raise CommandFailed(f"{why}{places.told}", "timeout") from None
         finally:
-            _end(process)
+            _end(process, str(places.scratch.path))
             said.end()
     if code:
         how = f"ended by signal {code - 128}" if code in SIGNALS else f"exit code {code}"
@@ -66,6 +70,7 @@ def _started(words: list[str], places: Places, writes: str) -> Iterator[subproce
     own = {k: v for k, v in os.environ.items() if not k.startswith(("RAY_", "SEQSEARCH_"))}
     environment = {"PYTHONHASHSEED": "0", **own, "TMPDIR": str(places.scratch.path)}
     folders = [str(places.out.path), str(places.scratch.path), *filter(None, writes.split(":"))]
+    confined.inherit(True)
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", confined.__file__, *folders, "--", *words], cwd=places.out.path, env=environment,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
@@ -73,16 +78,31 @@ def _started(words: list[str], places: Places, writes: str) -> Iterator[subproce
     try:
         yield process
     finally:
-        _end(process)
+        _end(process, str(places.scratch.path))
+        confined.inherit(False)
         for folder in (places.scratch, places.unlabelled):
             shutil.rmtree(folder.path, ignore_errors=True)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Have it ended with all that it started, and wait till it is."""
+def _end(process: subprocess.Popen[bytes], scratch: str) -> None:
+    """Have it ended with all that it started, and wait till it is.
+
+    Its watcher does that. Where the program has stopped the watcher, which kernels without signal scopes allow, this process ends
+    what it then inherits: processes whose environment names the ``scratch`` folder of the command.
+    """
     assert process.stdin is not None
     process.stdin.close()  # its watcher sees that
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(PATIENCE)
+        return
+    process.kill()
     process.wait()
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and (left := confined.left(scratch)):
+        for child in left:
+            with contextlib.suppress(OSError):
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, os.WNOHANG)
 
 
 class _Kept:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from seqsearch.core.grammar import parse_item
+from seqsearch.core.outcomes import EdgeResult
+from seqsearch.core.registry import located
+from seqsearch.core.types import Edge, StateKey, reported
 from seqsearch.training.command import confined
 from seqsearch.training.command.places import OUTPUT
 from tests.unit.training.commanded import Lab
@@ -122,3 +129,49 @@ def _until(true: Callable[[], bool]) -> None:
     while not true():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+# ------------------------------------------------------------------------------------------------ programs that resist
+
+SCOPES = pytest.mark.skipif(
+    confined.available() < confined.SCOPES_FROM, reason="no signal scopes in this kernel: Linux has them from 6.12 on"
+)
+RESISTS = {
+    "stops its watcher": "os.kill(os.getppid(), signal.SIGSTOP); time.sleep(60)",
+    "kills its watcher": "os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)",
+    "stops all": "os.kill(-1, signal.SIGSTOP); time.sleep(60)",
+    "forks chains": (
+        "[os._exit(0) for _ in range(8) if os.fork()]\n"
+        "while True:\n    if os.fork(): os._exit(0)\n    os.setsid() if os.getpid() != os.getsid(0) else None"
+    ),
+}
+
+
+def _command(lab: Lab, program: str, hours: float) -> EdgeResult:
+    text = "cmd:" + shlex.join([sys.executable, "-c", f"import os, signal, time\n{program}", "{sequence}", "{out}"])
+    item = replace(located(parse_item(text, "method"), Path.cwd()), params=(("hours", hours),))
+    key = StateKey(lab.world.spec(item, "glyph_vit"), 0, 0, reported(lab.tasks))
+    return lab.trainer.train(Edge(key, "test", keep=False))
+
+
+@SCOPES
+@pytest.mark.parametrize("how", RESISTS)
+def test_who_resists_ends_in_time_with_all_that_it_started(lab: Lab, how: str) -> None:
+    """It can neither stop nor kill who watches it, nor start others faster than they are ended."""
+    begin = time.monotonic()
+    result = _command(lab, RESISTS[how], 2 / 3600)
+    assert result.status in ("timeout", "failed")
+    assert time.monotonic() - begin < 20
+    assert not _in(lab.folder), "nothing is left the moment that the result is there"
+    assert lab.train("learns").status == "ok"
+
+
+def test_without_signal_scopes_a_stopped_watcher_is_no_way_out(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on older kernels: the program and its watcher are ended by the worker, which inherits them."""
+    older = Path(confined.__file__).read_text().replace("SCOPES_FROM = 1 << 1, 6", "SCOPES_FROM = 1 << 1, 600")
+    (lab.run / "older.py").write_text(older)
+    monkeypatch.setattr(confined, "__file__", str(lab.run / "older.py"))
+    for how in ("stops its watcher", "kills its watcher"):
+        assert _command(lab, RESISTS[how], 2 / 3600).status in ("timeout", "failed")
+        _until(lambda: not _in(lab.folder))
+        shutil.rmtree(lab.run / "commands")
