@@ -85,7 +85,7 @@ class Data:
 class Ordered:
     """Batches ``(numbers, images, labels)``; each pass over shuffled images is the next of the common orders."""
 
-    def __init__(self, data: Images, batch_size: int, shuffle: bool, num_workers: int, drop_last: bool = False) -> None:
+    def __init__(self, data: Images, batch_size: int, shuffle: bool, drop_last: bool = False, **of_workers: Any) -> None:
         self.data, self.size, self.shuffle, self.passes = data, batch_size, shuffle, 0
         assert not drop_last or len(data.labels) % batch_size == 0
 
