@@ -101,11 +101,11 @@ CASES: dict[str, Case] = {
     "tagfex": _rehearsal(
         "tagfex",
         {
-            "init_interpolation_factor": 0.95, "infonce_temp": 1.0, "kd_temp": 2, "infonce_kd_temp": 0.9,
+            "init_interpolation_factor": 0.95, "infonce_temp": 0.2, "kd_temp": 2, "infonce_kd_temp": 0.25,
             "proj_hidden_dim": HIDDEN, "proj_output_dim": PROJECTED, "attn_num_heads": 4, "contrast_factor": 1,
             "trans_cls_factor": 1, "transfer_factor": 1, "aux_factor": 2, "contrast_kd_factor": 2,
         },
-        {"hidden": HIDDEN, "projected": PROJECTED, "heads": 4, "temperature": 1.0, "distillation_temperature": 0.9},
+        {"hidden": HIDDEN, "projected": PROJECTED, "heads": 4, "temperature": 0.2, "distillation_temperature": 0.25},
     ),
 }  # fmt: skip
 

@@ -7,6 +7,7 @@ what was made equal how.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,14 @@ def shrunk(classes: int) -> float:
             velocity = 0.9 * velocity + DECAY * weight
             weight -= LATER_RATE * (0.5 if epoch >= DROP else 1.0) * velocity
     return weight
+
+
+def test_ewc_without_its_penalty_is_finetune_of_the_public_code(source: Source) -> None:
+    name = "finetune, decay"
+    bench = Bench(source, replace(DIFFERENT[name], method="ewc"), lamb=0.0)
+    for t, _ in enumerate(bench.case.tasks):
+        bench.learn()
+        assert gap(bench.compared()["scores"], record()[f"{name}/scores.{t}"]) < TOLERANCE
 
 
 def test_what_is_left_of_a_memory_goes_to_the_first_classes_and_to_none_in_the_public_code(source: Source) -> None:
