@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -91,9 +91,9 @@ def gaps(source: Source, name: str, **params: Any) -> list[float]:
     return [gap(scores(bench, name), found(name, f"scores.{t}")) for t, bench in each]
 
 
-def moved(seed: int) -> Source:
-    """The common images and network with every number a unit in its last place larger or smaller, or two."""
-    source, draw = Source(), torch.Generator().manual_seed(seed)
+def moved(source: Source, seed: int) -> Source:
+    """Itself, with every number of its images and network a unit in its last place larger or smaller, or two."""
+    draw = torch.Generator().manual_seed(seed)
     for tensor in (source.pixels, *source.network.parameters()):
         tensor.data.mul_(1 + 2.0**-23 * torch.randn(tensor.shape, generator=draw).sign())
     return source.looked()
@@ -101,19 +101,29 @@ def moved(seed: int) -> Source:
 
 def measured() -> dict[str, dict[str, float]]:
     """All cases."""
-    source, others = Source(), [moved(seed) for seed in range(3)]
+    source, others = Source(), [moved(Source(), seed) for seed in range(3)]
     found = {}
     for name in CASES:
         each = {"same": max(gaps(source, name)), "last_bits": max(max(gaps(other, name)) for other in others)}
         if name in OTHER:
             each["other"] = max(gaps(source, name, **OTHER[name]))
-        found[name] = {key: float(f"{value:.2g}") for key, value in each.items()}
+        found[name] = rounded(each)
     return found
 
 
-if __name__ == "__main__":
+def rounded(each: Mapping[str, float]) -> dict[str, float]:
+    """To two digits."""
+    return {key: float(f"{value:.2g}") for key, value in each.items()}
+
+
+def write(file: Path, measure: Callable[[], Mapping[str, Mapping[str, float]]]) -> None:
+    """Write what ``measure`` finds of each case, on one thread, and where."""
     from tests.golden.record import here  # the tests do without its command line
 
     pin_threads()
-    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(each)}" for name, each in measured().items())
-    FILE.write_text(f'{{"cases": {{\n{lines}\n}},\n"here": {json.dumps(here())}}}\n')
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(each)}" for name, each in measure().items())
+    file.write_text(f'{{"cases": {{\n{lines}\n}},\n"here": {json.dumps(here())}}}\n')
+
+
+if __name__ == "__main__":
+    write(FILE, measured)

@@ -72,7 +72,7 @@ def substituted() -> Iterator[None]:
         for kind in ("rand", "randn"):
 
             def draw(*shape: Any, generator: Tape, kind: str = kind, **_: Any) -> torch.Tensor:
-                return generator.next(kind, shape)
+                return generator.next(kind, shape if isinstance(shape[0], int) else tuple(shape[0]))
 
             patch.setattr(torch, kind, draw)
         patch.setattr(torch, "randperm", lambda n, generator: generator.order(n))
@@ -122,11 +122,14 @@ class Source:
     def __init__(self) -> None:
         pixels = torch.cat([START[f"images.{part}"].flatten(0, 1) for part in ("train", "test")])
         self.pixels = pixels.float() / 127.5 - 1
-        self.network = VisionTransformer(SIDE, PATCH, embed_dim=WIDTH, depth=DEPTH, num_heads=HEADS, num_classes=0)
-        weights = {name.removeprefix("vit."): w for name, w in START.items() if name.startswith("vit.")}
-        self.network.load_state_dict(weights)
-        self.network.eval().requires_grad_(False)
+        self.network = self.started().eval().requires_grad_(False)
         self.looked()
+
+    def started(self) -> torch.nn.Module:
+        """The network with the common weights."""
+        network = VisionTransformer(SIDE, PATCH, embed_dim=WIDTH, depth=DEPTH, num_heads=HEADS, num_classes=0)
+        network.load_state_dict({name.removeprefix("vit."): w for name, w in START.items() if name.startswith("vit.")})
+        return network
 
     @torch.no_grad()
     def looked(self) -> Source:
@@ -171,12 +174,12 @@ class Lent:
 
 @dataclass(frozen=True, eq=False)
 class Learned(TaskData):
-    """A task whose generators are tapes."""
+    """A task whose generators are the tapes of its context."""
 
-    case: Case = field(kw_only=True)
+    context: Lent = field(kw_only=True)
 
     def generator(self, phase: str) -> torch.Generator:
-        return tape(phase, self.case, self.depth)
+        return self.context.generator(phase)
 
 
 def begun(kind: type[Method], components: Mapping[str, torch.Tensor]) -> type[Method]:
@@ -198,11 +201,14 @@ class Bench:
         params: in place of those of the case.
     """
 
+    lent = Lent
+    """What it lends to methods."""
+
     def __init__(
         self, source: Source, case: Case, components: Mapping[str, torch.Tensor] | None = None, **params: Any
     ) -> None:
         self.source, self.case = source, case
-        self.context = Lent(source, case)
+        self.context = self.lent(source, case)
         build = load("method", case.method)
         build = begun(build, components) if components else build
         with substituted():
@@ -218,7 +224,8 @@ class Bench:
         nothing = Batch(rows[:0], self.source, labels[:0])
         train = Batch(rows, self.source, labels)
         self.context.task = at
-        task = Learned(train, nothing, columns, at, 0, 0, frozenset(rows.tolist()), case=self.case)
+        readable = frozenset([*rows.tolist(), *method.exemplars().tolist()])
+        task = Learned(train, nothing, columns, at, 0, 0, readable, context=self.context)
         with substituted():
             report = method.fit_task(task)
         method.n_seen, method.n_tasks = columns.stop, at + 1

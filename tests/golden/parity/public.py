@@ -85,19 +85,25 @@ class Data:
 class Ordered:
     """Batches ``(numbers, images, labels)``; each pass over shuffled images is the next of the common orders."""
 
-    def __init__(self, data: Images, batch_size: int, shuffle: bool, num_workers: int, drop_last: bool = False) -> None:
+    starts = START
+
+    def __init__(self, data: Any, batch_size: int, shuffle: bool, drop_last: bool = False, **of_workers: Any) -> None:
         self.data, self.size, self.shuffle, self.passes = data, batch_size, shuffle, 0
         assert not drop_last or len(data.labels) % batch_size == 0
 
     def __len__(self) -> int:
         return math.ceil(len(self.data.labels) / self.size)
 
-    def __iter__(self) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+    def __iter__(self) -> Iterator[tuple[torch.Tensor, ...]]:
         n = len(self.data.labels)
-        order = START[f"order.{n}"][self.passes] if self.shuffle else torch.arange(n)
+        order = self.starts[f"order.{n}"][self.passes] if self.shuffle else torch.arange(n)
         self.passes += 1
         for part in order.split(self.size):
-            yield part, self.data.images[part], torch.from_numpy(self.data.labels)[part]
+            yield self.batch(part)
+
+    def batch(self, part: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """The images at some positions."""
+        return part, self.data.images[part], torch.from_numpy(self.data.labels)[part]
 
 
 class Tape:

@@ -111,10 +111,11 @@ def orders() -> dict[str, Array]:
     ``order.draws.T``: how SLCA's draws do (class by class) after task T."""
     sizes = {f"order.{k * TRAIN}": (EPOCHS, k * TRAIN) for k in (2, 3)}
     sizes |= {f"order.draws.{t}": (ALIGNED, 2 * (t + 1) * DRAWS) for t in range(1, len(EVEN))}
-    return {name: np.stack([_order(f"{name}.{e}", n) for e in range(count)]) for name, (count, n) in sizes.items()}
+    return {name: np.stack([order_of(f"{name}.{e}", n) for e in range(count)]) for name, (count, n) in sizes.items()}
 
 
-def _order(name: str, n: int) -> Array:
+def order_of(name: str, n: int) -> Array:
+    """A permutation of n positions, int64."""
     return np.argsort(np.random.RandomState(zlib.crc32(name.encode())).randint(0, 1 << 30, n), kind="stable")
 
 
