@@ -21,6 +21,7 @@ and beta of each task, exemplars as pool rows, and the means of their features f
 network is not stored: it is the state before the task.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
+- the first task has GTEP's schedule (200 epochs, decay 5e-4); there it has that of the others.
 - with ``form=paper`` (the default) stage 2 takes the cross-entropy of the scores, with the network in eval mode and images as
   they are. With ``form=published`` it is as there: the cross-entropy of the softmax of the scores, taken as scores, whose
   gradient vanishes where a class is certain; the network in train mode, so that its batch statistics go on moving; images

@@ -25,7 +25,7 @@ Departures from the public code, and why (effects are not measured unless given)
   overshoot and training diverges (`stiffness`). Nothing else is clipped. PyCIL cuts F itself at 1e-4, so that with its
   lambda no entry weighs more than 0.1.
 - the loss of F is that which is trained, not always the one over all classes.
-- F is taken of images as they are, in eval mode.
+- F is taken of images as they are, in eval mode. PyCIL takes it in train mode, which moves the batch statistics once more.
 - on a pre-trained network epochs and rates are PILOT's for fine-tuning a transformer, and the network stays in eval mode
   (`own_backbone`).
 - the rate falls by the step, not by the epoch.

@@ -29,6 +29,7 @@ Departures from the public code (PyCIL), and why (effects are not measured unles
 - the margin is one of scores. The paper multiplies it by eta, too: the loss is then least for a negative eta, which was found
   here within a few epochs (-3.6), and nothing is learned.
 - lambda_c = 5 and lambda_f = 1 are PyCIL's. The authors' code has 3 and 1 on CIFAR-100, 8 and 10 on ImageNet-100.
+- PyCIL's network for CIFAR has 1 x 1 convolutions as shortcuts for this method alone; ``scratch:resnet32`` has none.
 - the first task has GTEP's schedule; there it has that of the others. Rates fall by the step.
 - weights of the first task are drawn from its seed, and new proxies start alike for all siblings: uniform within
   +- 1 / sqrt(d), as there. The authors start them at clusters of the new classes' features.

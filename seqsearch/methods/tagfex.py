@@ -28,6 +28,7 @@ Departures from the public code (the authors' and PyCIL's), and why (effects are
 - batch statistics of a new network begin as the last network's, not anew: few steps do not find them again.
 - the first networks g and ``f_1`` begin alike: a method is given one network from scratch. Rates fall by the step.
 - a batch without images of the task has no last line (the published mean over none is not a number).
+  There attention and M then have gradients of zero, so that momentum and decay go on moving them; here they stand still.
 - heads, projector and predictor begin alike for all siblings. Old rows of the head begin with zeros over new features, as the
   authors' do; PyCIL draws them.
 
