@@ -28,6 +28,8 @@ GIVEN: tuple[Part, ...] = ("train", "reward", "test")
 
 Rows = NDArray[np.int64]
 """Image addresses ``[n]``."""
+LONGEST_NAME = 1000
+"""Characters of the name of a class, a group or a split."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from seqsearch.core.once import once
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import check_options, declared, located_text, made, names
 from seqsearch.core.text import did_you_mean
-from seqsearch.pools.base import Pool
+from seqsearch.core.typed import brief
+from seqsearch.pools.base import LONGEST_NAME, Pool
 from seqsearch.pools.parts.half import BEFORE_OPTIONS, OPTIONS, halved
 from seqsearch.pools.stand_in import marked
 
@@ -38,6 +39,10 @@ def _built(text: str) -> Pool:
     whole, asked = _parts(pool_item(text))
     pool: Pool = made("pool", _kind(whole), MEMBERS)
     pool = halved(pool, asked["half"], asked.get("half_seed", 0)) if asked else pool
+    if long := next((c for c in pool.classes if max(len(c.name), len(c.group)) > LONGEST_NAME), None):
+        raise UserError(
+            f"pool {pool.name!r}: class {brief(long.name)} has a name or group of more than {LONGEST_NAME} characters: shorten it"
+        )
     if (digest := marked(pool.digest, (c.name for c in pool.classes))) != pool.digest:
         pool.digest = digest
     return pool

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.core.typed import brief
-from seqsearch.pools.parts.parquet_columns import LONGEST_NAME
+from seqsearch.pools.base import LONGEST_NAME
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
 from seqsearch.storage.reading import parsed
 from seqsearch.streams.base import STREAM_PARTS, Labels

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
+from seqsearch.pools.base import LONGEST_NAME
 from seqsearch.pools.bound import numbers_of
 from seqsearch.pools.parts.layout import METADATA, SPLITS
 from seqsearch.storage.files import atomic_file, cache_root
@@ -31,8 +32,6 @@ LONGEST = 2**31 - 8
 """Bytes of an image, at most, for its length to be believed."""
 FOOTER = 8
 """Bytes at the end of a Parquet file: the size of its footer, and four letters."""
-LONGEST_NAME = 1000
-"""Characters of the name of a class, a group or a split."""
 
 
 def read_columns(file: Path, in_folder: bool, split: str) -> dict[str, Any]:

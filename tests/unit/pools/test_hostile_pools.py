@@ -171,3 +171,28 @@ def test_devices_and_pipes_are_not_read(tmp_path: Path) -> None:
     assert sum(c.count for c in pool.classes) == 4
     os.mkfifo(tmp_path / "pipe.parquet")
     assert "pipe.parquet" in refusal(tmp_path / "pipe.parquet")
+
+
+LONG = """
+from dataclasses import replace
+from seqsearch.pools.open import build_pool as opened
+
+def build_pool():
+    pool = opened("glyphs:classes=4,train=2,reward=1,test=1")
+    first, *others = pool.classes
+    pool.classes = (replace(first, {0}="x" * {1}), *others)
+    return pool
+"""
+
+
+@pytest.mark.parametrize("name", ["name", "group"])
+def test_a_name_that_no_file_could_be_read_with_is_refused(tmp_path: Path, name: str) -> None:
+    for length in (1000, 1001, 100_000):
+        (tmp_path / f"own{length}.py").write_text(LONG.format(name, length))
+        text = f"{tmp_path}/own{length}.py:build_pool"
+        if length == 1000:
+            assert len(build_pool(text).classes) == 4
+            continue
+        with pytest.raises(UserError, match="of more than 1000 characters") as refused:
+            build_pool(text)
+        assert len(str(refused.value)) < 500
