@@ -10,7 +10,9 @@ import contextlib
 import os
 import signal
 import socket
+import threading
 import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from actors.processes import family
@@ -18,7 +20,9 @@ from seqsearch.core.errors import EngineDied
 
 NAMES = {"gcs_server": "Ray's control service (GCS)", "raylet": "Ray's node manager (raylet)"}
 """What nothing works without, of a Ray that was started here."""
-PROBE_EVERY, PROBE_SECONDS = 5.0, 2.0
+STUCK_AFTER = 5.0
+"""Seconds in which a signal must have interrupted what waits for a Ray that has died."""
+LOOK_EVERY, PROBE_EVERY, PROBE_SECONDS = 0.5, 5.0, 2.0
 GIVEN_UP_AFTER = 40.0
 """Seconds that the control service of a cluster may be out of reach: it may be restarted, and Ray waits for 60."""
 
@@ -51,6 +55,54 @@ def check() -> None:
     """
     if what := died():
         raise EngineDied(what)
+
+
+class _Dead(BaseException):
+    """Raised in the main thread by a signal; no code of others catches it."""
+
+
+@contextlib.contextmanager
+def watched(stuck: Callable[[str], object]) -> Iterator[None]:
+    """Look at Ray while the block waits for it in code that is not ours; by a signal, so in the main thread only.
+
+    ``stuck``: called with what has died, in another thread, where a signal does not interrupt the block: some calls of Ray wait
+    for a minute and then end this process without a word. It is to end it before that, with one.
+
+    Raises:
+        EngineDied: Ray has died. The block was interrupted.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    over, found = threading.Event(), [""]
+
+    def look() -> None:
+        seen = 0.0
+        while not over.wait(LOOK_EVERY):
+            if what := died():
+                found[0], seen = what, seen or time.monotonic()
+                os.kill(os.getpid(), signal.SIGUSR2)  # again, should somebody have caught the first
+                if time.monotonic() - seen > STUCK_AFTER and not over.is_set():
+                    stuck(what)
+
+    def interrupt(*_: object) -> None:
+        if not over.is_set():
+            raise _Dead
+
+    before = signal.signal(signal.SIGUSR2, interrupt)
+    looks = threading.Thread(target=look, daemon=True)
+    looks.start()
+    try:
+        yield
+    except BaseException:
+        over.set()
+        if found[0]:
+            raise EngineDied(found[0]) from None
+        raise
+    finally:
+        over.set()
+        looks.join()
+        signal.signal(signal.SIGUSR2, before or signal.SIG_DFL)
 
 
 def abandon() -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections import defaultdict
 from pathlib import Path
 
 
 def family(pid: int) -> list[int]:
-    """A process and all its descendants (Linux)."""
-    found = [pid]
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+    """A process and all its descendants. Not every kernel lists children by itself: all processes are asked for their parent."""
+    children: dict[int, list[int]] = defaultdict(list)
+    for name in filter(str.isdecimal, os.listdir("/proc")):
         try:
-            children = task.read_text().split()
+            said = Path(f"/proc/{name}/stat").read_bytes()
         except OSError:
             continue
-        found += [p for child in children for p in family(int(child))]
+        children[int(said.rpartition(b")")[2].split()[1])].append(int(name))
+    found = [pid]
+    for each in found:  # which grows
+        found += children[each]
     return found

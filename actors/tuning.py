@@ -7,18 +7,20 @@ files lie in the run folder, and nothing is read from them: the journal of the r
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import ray
 from ray import tune
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from actors.faults import MAX_DEATHS, given_up
+from actors import health
+from actors.faults import MAX_DEATHS, MAX_RETRIES, given_up
 from actors.options import EngineOptions
 from actors.quiet import quiet
 from actors.run_states import RunStates
@@ -28,6 +30,7 @@ from actors.worker import setup_of
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.core.outcomes import EdgeResult
+from seqsearch.core.text import copyable
 from seqsearch.core.types import Rollout
 from seqsearch.engine.evaluator import Ledger
 from seqsearch.engine.search import Counts
@@ -89,18 +92,38 @@ class TunedTrials:
             self._progress.add.remote(trial.name, *known_before(trial, ledger))
         self._needed = {digest for t in todo for r in t.rollouts for digest in r.key.chain}
         self._ends = {r.key.digest: r for t in todo for r in t.rollouts}
-        listener = _Listener(self, todo, ledger, observe)
+        why = ""
+        for _ in range(MAX_RETRIES + 1):
+            left = [t for t in todo if next_edge(t, ledger) is not None]
+            if not left or not (why := self._attempted(left, ledger, observe, deadline)):
+                return
+            self.event("tune-ended", why=why)
+        raise EngineDied(f"Ray Tune ended before its trials did{f' ({why})' if why else ''}")
+
+    def _attempted(self, trials: Sequence[Trial], ledger: Ledger, observe: Observe, deadline: Deadline) -> str:
+        """Run trials; why Tune ended before they did, empty if it did not.
+
+        Raises:
+            EngineDied: Ray has died.
+        """
+        listener, why = _Listener(self, trials, ledger, observe), "it says nothing"
         begun = time.monotonic()
-        with deadline.interrupting():
-            self._fit(todo, listener)
-        self._wall += time.monotonic() - begun
+        try:
+            with deadline.interrupting():
+                self._fit(trials, listener)
+        except UserError:  # EngineDied among them
+            raise
+        except Exception as error:  # whatever it raises: it has let through that Ray killed a trial for its memory
+            health.check()
+            why = " ".join(str(error).split())[:200] or type(error).__name__
+        finally:
+            self._wall += time.monotonic() - begun
         if listener.refused:
             raise UserError(listener.refused)
-        for number, trial in enumerate(todo):
-            if edge := next_edge(trial, ledger):
-                if number not in listener.lost:
-                    raise EngineDied("Ray Tune ended before its trials did")
+        for number in listener.lost:
+            if edge := next_edge(trials[number], ledger):
                 ledger.add(given_up(edge, "failed", self._engine)[1])
+        return why if any(next_edge(t, ledger) is not None for t in trials) else ""
 
     def _fit(self, trials: Sequence[Trial], listener: _Listener) -> None:
         self._rounds += 1
@@ -130,8 +153,19 @@ class TunedTrials:
                     verbose=0,
                 ),
             )
-            tuner.fit()
-        shutil.rmtree(where.path / name, ignore_errors=True)  # nobody reads it; follows no links
+            try:
+                with health.watched(lambda what: self._leave(what, where.path / name)):
+                    tuner.fit()
+            finally:
+                shutil.rmtree(where.path / name, ignore_errors=True)  # nobody reads it; follows no links
+
+    def _leave(self, what: str, tune_files: Path) -> NoReturn:
+        """End this process, which waits for a Ray that has died; the journal has all that was reported."""
+        health.abandon()
+        shutil.rmtree(tune_files, ignore_errors=True)
+        go_on = f"nothing is lost. Continue with: seqsearch gtep --resume {copyable(self._folder)}"
+        os.write(2, f"\nseqsearch: {what}; {go_on}\n".encode())
+        os._exit(2)
 
     def took(self, trial: str, result: EdgeResult) -> None:
         """A result has been put down."""

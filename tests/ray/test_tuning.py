@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from actors.processes import family
 from seqsearch.engine.journal import Journal
+from tests.ray.test_ray_dies import kill, last_line, part
 from tests.unit.gtep.small import HALF, finished, results, rows, states, trimmed
 
 FLAGS = [
@@ -181,6 +183,26 @@ def test_a_killed_driver_resumes_to_the_same_table(whole: Path, method: str, tmp
     lost = set(states(whole)) - set(found)  # trained and stored, and the driver died before it had put that down
     assert set(found) <= set(states(whole))
     assert len(lost) <= 2, "one for each worker"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "who"), [("gcs_server", "Ray's control service (GCS)"), ("raylet", "Ray's node manager (raylet)")]
+)
+def test_a_run_whose_ray_dies_says_how_to_go_on(tmp_path: Path, name: str, who: str) -> None:
+    """At once, and in one line, as other protocols do; nothing of Tune's is left."""
+    method, run = bad(tmp_path / "m", "naps", flag=tmp_path / "flag"), tmp_path / "run"
+    process = started(run, "--methods", method, *FLAGS, "--workers", 2)
+    wait(lambda: (lines(run) > 4 and (tmp_path / "flag").exists()) or process.poll() is not None)
+    processes, begin = family(process.pid), time.monotonic()
+    kill(part(process.pid, name))
+    said = last_line(process, processes, 2)
+    assert time.monotonic() - begin < 30
+    go_on = f"nothing is lost. Continue with: seqsearch gtep --resume {run}"
+    assert said == f"seqsearch: {who} has died (killed, or out of memory); {go_on}"
+    assert not [p for p in (run / "tune").rglob("*") if p.is_file()]
+    resumed(run, 0)
+    assert results(run) == results(finished(tmp_path / "whole", method))
 
 
 @pytest.mark.long

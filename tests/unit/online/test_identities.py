@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from protocols.cli.main import main
 from protocols.online.intervals import blocks_of, difference
 
-SHUFFLED = 4096
+SHUFFLED = 2048
 """A window that is longer than the stream."""
 FROZEN = """
 import torch
