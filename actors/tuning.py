@@ -17,6 +17,8 @@ from typing import Any, NoReturn
 
 import ray
 from ray import tune
+from ray.exceptions import RayError
+from ray.tune.error import TuneError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors import health
@@ -111,9 +113,7 @@ class TunedTrials:
         try:
             with deadline.interrupting():
                 self._fit(trials, listener)
-        except UserError:  # EngineDied among them
-            raise
-        except Exception as error:  # whatever it raises: it has let through that Ray killed a trial for its memory
+        except (RayError, TuneError) as error:  # it has let through that Ray killed a trial for its memory
             health.check()
             why = " ".join(str(error).split())[:200] or type(error).__name__
         finally:
