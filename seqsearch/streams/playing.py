@@ -95,10 +95,6 @@ class Played:
                 raise UserError(f"shift {shift} is no multiple of the batch of {b}: take {low} or {low + b}")
         if self.playing.shifts[:1] != (0,):
             raise UserError("shifts begin with 0, at which accuracy is online accuracy")
-        if (longest := max(self.playing.windows, default=0)) > n:
-            raise UserError(
-                f"stream {self.stream.name!r}: its main part has {n} samples, and a window {longest}: take a shorter one"
-            )
         if n <= (most := max(self.playing.shifts)):
             raise UserError(
                 f"stream {self.stream.name!r}: its main part has {n} samples, and a shift of {most} leaves none to be judged: "
