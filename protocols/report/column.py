@@ -91,12 +91,22 @@ def sizes(stored: tuple[str, ...], size: tuple[str, ...], below: tuple[str, ...]
     megabytes = Scale("MB", "from 0")
     return (
         Column(
-            stored, "what a method keeps beyond the backbone at the end: parameters, statistics, and stored images with their "
-            "texts (exemplars)", f"bytes / 10^6, {mean}; 32-bit floats, 8-bit images", megabytes, DOWN,
-            f"{CLDYB}, appendix B.3", below=below,
+            stored,
+            "what a method keeps beyond the backbone at the end: parameters, statistics, and stored images with their "
+            "texts (exemplars)",
+            f"bytes / 10^6, {mean}; 32-bit floats, 8-bit images",
+            megabytes,
+            DOWN,
+            f"{CLDYB}, appendix B.3",
+            below=below,
         ),
         Column(
-            size, "all parameters of the model at the end, backbone included, trained or not",
-            f"4 bytes x parameters / 10^6, {mean}", megabytes, DOWN, f"{GTEP}, section 4.1, Fig. 6(b)", below=below,
+            size,
+            "all parameters of the model at the end, backbone included, trained or not",
+            f"4 bytes x parameters / 10^6, {mean}",
+            megabytes,
+            DOWN,
+            f"{GTEP}, section 4.1, Fig. 6(b)",
+            below=below,
         ),
-    )  # fmt: skip
+    )

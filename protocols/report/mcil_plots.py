@@ -75,8 +75,11 @@ def _costs(s: Summary) -> str:
     there = [h for h in s.heads if h.ended][:MOST]
     css = {h.label: COLOURS[i % len(COLOURS)] for i, h in enumerate(there)}
     drawn = []
-    for of, x_name, scale in ((stored_bytes, "stored, MB", 1e-6), (model_bytes, "size of the model, MB", 1e-6),
-                              (itemgetter("train_seconds"), "training, s", 1.0)):  # fmt: skip
+    for of, x_name, scale in (
+        (stored_bytes, "stored, MB", 1e-6),
+        (model_bytes, "size of the model, MB", 1e-6),
+        (itemgetter("train_seconds"), "training, s", 1.0),
+    ):
         dots = [
             (h.label, css[h.label], scale * c, h.over["average"].interval.value)
             for h in there if (c := of(h.costs)) is not None

@@ -73,9 +73,11 @@ def _answered(world: World, edge: Edge, tasks: Tasks) -> Answer:
     given = _prepare(world, edge, tasks, places, seed)
     order = _unlabelled(world, edge, tasks, places) if predicts(key.method.command) else None
     values = {
-        "{sequence}": places.sequence.path, "{out}": places.out.path / MATRIX, "{seed}": seed,
+        "{sequence}": places.sequence.path,
+        "{out}": places.out.path / MATRIX,
+        "{seed}": seed,
         PREDICT: places.unlabelled.path / LIST,
-    }  # fmt: skip
+    }
     words = [_filled(word, {name: str(value) for name, value in values.items()}) for word in key.method.command]
     run_process(words, places, config.hours, config.writes)
     if _bytes_of(places.sequence) != given:

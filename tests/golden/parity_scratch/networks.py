@@ -35,9 +35,18 @@ def theirs(kind: str) -> torch.nn.Module:
 def renamed(name: str) -> str:
     """Of a tensor of PyCIL: its name in this package."""
     known = {
-        "conv_1_3x3": "conv1", "bn_1": "bn1", "stage_1": "layers.0", "stage_2": "layers.1", "stage_3": "layers.2",
-        "conv_a": "conv1", "bn_a": "bn1", "conv_b": "conv2", "bn_b": "bn2", "conv": "0", "bn": "1",
-    }  # fmt: skip
+        "conv_1_3x3": "conv1",
+        "bn_1": "bn1",
+        "stage_1": "layers.0",
+        "stage_2": "layers.1",
+        "stage_3": "layers.2",
+        "conv_a": "conv1",
+        "bn_a": "bn1",
+        "conv_b": "conv2",
+        "bn_b": "bn2",
+        "conv": "0",
+        "bn": "1",
+    }
     return ".".join(known.get(part, part) for part in name.split("."))
 
 

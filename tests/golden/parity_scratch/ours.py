@@ -25,9 +25,13 @@ START = {name: torch.from_numpy(array) for name, array in starts().items()}
 WIDENED = ("der", "memo", "foster", "tagfex")
 """Methods whose head grows in both directions, and is drawn anew as a whole."""
 BLOCKS = {
-    "own head": "own", "backward": "backward", "forward": "forward", "auxiliary head": "auxiliary", "merged head": "merged",
+    "own head": "own",
+    "backward": "backward",
+    "forward": "forward",
+    "auxiliary head": "auxiliary",
+    "merged head": "merged",
     "predictor": "predictor",
-}  # fmt: skip
+}
 """Heads that are drawn from the first row on, by phase."""
 
 

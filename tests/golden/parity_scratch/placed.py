@@ -85,9 +85,13 @@ def place_heads() -> None:
 
 
 OTHERS = {
-    "aux_fc": "auxiliary", "fe_fc": "own", "backward_prototypes": "backward", "forward_prototypes": "forward",
-    "predictor": "predictor", "trans_classifier": "merged",
-}  # fmt: skip
+    "aux_fc": "auxiliary",
+    "fe_fc": "own",
+    "backward_prototypes": "backward",
+    "forward_prototypes": "forward",
+    "predictor": "predictor",
+    "trans_classifier": "merged",
+}
 """Heads beside the classifier, by their names in PyCIL."""
 
 

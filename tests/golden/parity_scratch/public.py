@@ -175,8 +175,12 @@ def built(case: Case, module: Any) -> Any:
         if hasattr(module, name):
             setattr(module, name, value)
     common = {
-        "device": ["cpu"], "memory_size": MEMORY, "convnet_type": "", "dataset": "starts", "num_workers": 0,
-    }  # fmt: skip
+        "device": ["cpu"],
+        "memory_size": MEMORY,
+        "convnet_type": "",
+        "dataset": "starts",
+        "num_workers": 0,
+    }
     learner = learner_of(module)(common | case.public)
     learner._compute_accuracy = lambda *_: 0.0
     learner._evaluate = lambda *_: {"top1": 0.0, "top5": 0.0}

@@ -64,10 +64,17 @@ def heads() -> dict[str, Array]:
     """
     classes = sum(map(len, TASKS))
     shapes: dict[str, tuple[int, ...]] = {
-        "head": (classes, 3 * DIM), "auxiliary": (4, DIM), "own": (classes, DIM), "backward": (2, DIM),
-        "forward": (classes, DIM), "proxies": (classes, PROXIES, DIM), "projector.0": (HIDDEN, DIM),
-        "projector.1": (PROJECTED, HIDDEN), "predictor": (DIM, DIM), "merged": (3, DIM),
-    }  # fmt: skip
+        "head": (classes, 3 * DIM),
+        "auxiliary": (4, DIM),
+        "own": (classes, DIM),
+        "backward": (2, DIM),
+        "forward": (classes, DIM),
+        "proxies": (classes, PROXIES, DIM),
+        "projector.0": (HIDDEN, DIM),
+        "projector.1": (PROJECTED, HIDDEN),
+        "predictor": (DIM, DIM),
+        "merged": (3, DIM),
+    }
     return {name: uniform(f"scratch {name}", *shape) for name, shape in shapes.items()}
 
 

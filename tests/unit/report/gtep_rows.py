@@ -42,9 +42,11 @@ class Made:
         """A class order of which Acc_t is ``curve``, as far as it goes; each task alike."""
         ended = status == "ok"
         sizes = {
-            "backbone_bytes": 3_000_000 if ended else None, "params_bytes": 2_000_000 if ended else None,
-            "statistics_bytes": 500_000 if ended else None, "exemplar_bytes": 100_000 if ended else None,
-        }  # fmt: skip
+            "backbone_bytes": 3_000_000 if ended else None,
+            "params_bytes": 2_000_000 if ended else None,
+            "statistics_bytes": 500_000 if ended else None,
+            "exemplar_bytes": 100_000 if ended else None,
+        }
         shared = {"status": status, "train_seconds": 2.0, **sizes, **more}
         for t, value in enumerate(curve, 1):
             for e in range(1, t + 1):

@@ -129,13 +129,17 @@ def test_the_order_of_listed_images_says_nothing_and_is_the_same_again(lab: Lab)
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ("graded-short", "predicted must be 3 rows of"), ("graded-ragged", "predicted must be 3 rows of"),
-        ("graded-huge", "must be labels from 0 to 5, or -1"), ("graded-floats", "must be labels from 0 to 5"),
-        ("graded-less", "must be labels from 0 to 5"), ("graded-text", "predicted must be 3 rows of"),
-        ("graded-true", "must be labels from 0 to 5"), ("learns", "its {out} file has no predicted"),
+        ("graded-short", "predicted must be 3 rows of"),
+        ("graded-ragged", "predicted must be 3 rows of"),
+        ("graded-huge", "must be labels from 0 to 5, or -1"),
+        ("graded-floats", "must be labels from 0 to 5"),
+        ("graded-less", "must be labels from 0 to 5"),
+        ("graded-text", "predicted must be 3 rows of"),
+        ("graded-true", "must be labels from 0 to 5"),
+        ("learns", "its {out} file has no predicted"),
         ("silent", "it wrote no {out} file"),
     ],
-)  # fmt: skip
+)
 def test_predictions_that_cannot_be_are_one_line(lab: Lab, how: str, says: str) -> None:
     result = lab.train(how, "{predict}")
     assert result.status == "failed"

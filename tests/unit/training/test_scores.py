@@ -68,5 +68,7 @@ def test_who_replaces_functions_of_tensors_gets_the_same(name: str, monkeypatch:
     found = right(SCORES, LABELS, range(3))
     monkeypatch.undo()
     assert (found.correct, found.masked, found.images.tolist()) == (
-        expected.correct, expected.masked, expected.images.tolist(),
-    )  # fmt: skip
+        expected.correct,
+        expected.masked,
+        expected.images.tolist(),
+    )
