@@ -21,8 +21,8 @@ CONDITIONS = (
     "classes, images or draws of settings would show is in no interval"
 )
 MARKED = (
-    "* cannot be told from the first (multiple comparisons with the best, 95 % over all methods), or shows the same H; unmarked: "
-    "told below it."
+    "* does not differ significantly from the first (multiple comparisons with the best, 95 % over all methods), or shows the "
+    "same H; unmarked: significantly below it."
 )
 TUNING = "the tuning pool"
 """What the pool is called that settings are chosen on, if its name is long."""
@@ -31,11 +31,11 @@ POOLED = "Acc: test images of all classes that are classified right after the la
 
 @dataclass(frozen=True)
 class Standing:
-    """The methods of a pool and use: which is first, which others cannot be told from it, which are told to be below.
+    """The methods of a pool and use: the first, those that do not differ significantly from it, and those below.
 
     A method whose H shows the same digits as that of the first is not said to be below it, whatever the comparison holds.
 
-    ``lacking``: why none is told, empty where they could be.
+    ``lacking``: why they cannot be compared, empty where they can.
     """
 
     first: str
@@ -114,18 +114,18 @@ def judged(s: Summary, pool: str) -> Cells:
     """The methods on one pool."""
     ranks = {r["method_id"]: r["rank"] for r in table_rows(s.cells) if (r["pool"], r["use"]) == (pool, "tuned")}
     found, rows = standing(s, pool), []
-    told = bool(found and not found.lacking and (found.alike or found.below))
+    compared = bool(found and not found.lacking and (found.alike or found.below))
     for method in s.results.methods:
         c = cell(s, pool, method)
         if c is None or not c.valid:
             rows.append((method, _trouble(s, c, method), *("-",) * 6))
             continue
-        mark = "*" if told and found and method in (found.first, *found.alike) else ""
+        mark = "*" if compared and found and method in (found.first, *found.alike) else ""
         figures = (_sd(c.acc), _sd(c.avg), interval(c.harmonic.value), f"{ranks.get(method)}{mark}")
         rows.append((method, *figures, size(c.stored_bytes), size(c.model_bytes), seconds_text(c.seconds)))
     lead = (
         f"Percent. {POOLED}; AvgAcc: mean of that after each task; both mean over class orders (sd). H: harmonic mean of the "
-        f"two means. {CONDITIONS}. {MARKED if told else 'No method is told from another.'} "
+        f"two means. {CONDITIONS}. {MARKED if compared else 'There is no significance test of these methods.'} "
         f"{SIZES} Time: to train one class order, on the machines of this run."
     )
     headings = ("Method", "Acc (sd)", "AvgAcc (sd)", "H [95 %]", "rank", "stored", "size", "time")

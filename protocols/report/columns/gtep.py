@@ -48,7 +48,7 @@ SECTION = Section(
         Column(("H [95 %]",), "harmonic mean of Acc and AvgAcc: what settings are chosen by", H, PERCENT, UP,
                f"{GTEP}, section 4.1 (whether means come first is not said)",
                f"{ORDERS}, each with a training seed of its own"),
-        Column(("rank",), "place by H; * cannot be told from the first", "", PLACE, DOWN,
+        Column(("rank",), "place by H; * does not differ significantly from the first", "", PLACE, DOWN,
                f"{OWN}; *: multiple comparisons with the best (Hsu, 1981)"),
         *sizes(("stored",), ("size",)),
         Column(("time",), "time to train one class order", "", SECONDS, DOWN, f"{GTEP}, section 4.1 (Fig. 6)"),
