@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.mcil.counted import accuracies, by_run, figures
+from protocols.mcil.judged import COSTS
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable
 from seqsearch.core.typed import brief
@@ -22,7 +23,6 @@ from seqsearch.storage.inside import Inside
 
 MOST_LABELS = 1_000
 """Methods of a run, and classifiers of a method."""
-COSTS = ("backbone_bytes", "params_bytes", "statistics_bytes", "exemplar_bytes", "train_seconds", "judge_seconds")
 
 
 @dataclass(frozen=True)

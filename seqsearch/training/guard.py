@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -87,14 +88,14 @@ class _Job:
         self._guard, self._sources, self._borrower = guard, sources, borrower
 
     def __enter__(self) -> None:
-        self._alarms = alarms_raise()
-        self._alarms.__enter__()
+        self._alarms = ExitStack()
+        self._alarms.enter_context(alarms_raise())
         self._settings = [s.read() for s in settings()]
         self._environment = environment()
         self._generators = own_generators()
 
     def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
-        self._alarms.__exit__(None, None, None)
+        self._alarms.close()
         restore_generators(self._generators)
         networks, changed = self.networks(), self.changed()
         found = _words(networks, changed)

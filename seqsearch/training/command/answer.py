@@ -17,7 +17,7 @@ from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import parsed
 from seqsearch.training.world import World
 
-ROOM, PER_ACCURACY, PER_IMAGE = 1 << 20, 64, 32
+BASE, PER_ACCURACY, PER_IMAGE = 1 << 20, 64, 32
 """Bytes that the file may have: whatever the sequence is, and for each accuracy and each image of it."""
 NEAR, ROUNDED = 0.05, 5.1e-5
 """By how much an accuracy may miss a share of the images, in images and in accuracy: four digits are enough for 10,000 images."""
@@ -45,7 +45,7 @@ def read_answer(folder: Inside, name: str, world: World, tasks: Tasks, judged: J
         BadAnswer: see there.
     """
     images = [world.rows(task.classes, judged)[1] for task in tasks]
-    said = _read(folder, name, ROOM + PER_ACCURACY * len(tasks) ** 2 + PER_IMAGE * sum(map(len, images)))
+    said = _read(folder, name, BASE + PER_ACCURACY * len(tasks) ** 2 + PER_IMAGE * sum(map(len, images)))
     steps = _right(said.get("accuracy"), [len(i) for i in images])
     if "predicted" not in said:
         head = ClassifierCounts(HEAD, tuple((k,) for k in steps[-1]), ())
@@ -68,15 +68,13 @@ def read_predictions(folder: Inside, name: str, world: World, tasks: Tasks, judg
     """
     images = [world.rows(task.classes, judged)[1] for task in tasks]
     sizes = [len(task.classes) for task in tasks]
-    said = _read(folder, name, ROOM + PER_IMAGE * len(tasks) * len(order), "predicted", PREDICTED)
+    said = _read(folder, name, BASE + PER_IMAGE * len(tasks) * len(order), "predicted", PREDICTED)
     table = _labels(said["predicted"], len(tasks), len(order), sum(sizes))
     table[:, order] = table.copy()  # from the order of the list to that of the tasks
-    seen, ends = np.cumsum(sizes), np.cumsum([len(i) for i in images])
+    ends = np.cumsum([len(i) for i in images])
     truth = np.concatenate([i + first for i, first in zip(images, np.cumsum([0, *sizes[:-1]]), strict=True)])
-    flags = [
-        np.split(row == truth, ends[:-1]) for row in table
-    ]  # a class that has not come yet is never the truth of these
-    steps = tuple(tuple(int(f.sum()) for f in flags[t][: t + 1]) for t in range(len(seen)))
+    flags = [np.split(row == truth, ends[:-1]) for row in table]
+    steps = tuple(tuple(int(f.sum()) for f in row[: t + 1]) for t, row in enumerate(flags))
     correct = tuple(_per_class(i[f], n) for i, f, n in zip(images, flags[-1], sizes, strict=True))
     counts = tuple(_per_class(i, n) for i, n in zip(images, sizes, strict=True))
     return Answer(steps, counts, ClassifierCounts(HEAD, correct, (), packed(np.concatenate(flags[-1]))))
