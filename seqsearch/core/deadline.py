@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 from seqsearch.core import stop
 
@@ -21,6 +22,8 @@ class Struck(KeyboardInterrupt):
     """What interrupts a block at its deadline."""
 
 
+_BOUNDS = ("contextlib", __name__, stop.__name__)
+"""Modules whose code enters and leaves a block: what a signal handler raises there would pass by the end of the block."""
 _struck = False
 """Whether the block under way was interrupted, whatever the code in it has made of that."""
 
@@ -103,11 +106,15 @@ class Deadline:
             return
         armed, around = True, _struck
 
-        def strike(*_: object) -> None:
+        def strike(_: int, frame: FrameType | None) -> None:
             global _struck
-            if armed and self.left() <= 0:
-                _struck = True
-                raise Struck
+            if not armed or self.left() > 0:
+                return
+            if frame and frame.f_globals.get("__name__") in _BOUNDS:
+                signal.setitimer(signal.ITIMER_REAL, 1e-3, 1.0)
+                return
+            _struck = True
+            raise Struck
 
         handler = signal.signal(signal.SIGALRM, strike)
         # again every second: a clock may be slow, and a method may swallow the first interrupt
