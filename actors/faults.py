@@ -10,7 +10,7 @@ import ray
 from ray.exceptions import OutOfMemoryError as RayOutOfMemoryError
 from ray.exceptions import RayError
 
-from actors.cluster import alive_nodes
+from actors.cluster import LOOK, alive_nodes
 from actors.options import EngineOptions
 from actors.worker import Call
 from actors.worker_handle import WorkerHandle
@@ -25,6 +25,35 @@ MAX_DEATHS = 10
 """Times in all, whoever's fault."""
 SETTLE_SECONDS = 15.0
 """Ray says of a killed node that it is alive for so long."""
+FAILED_STARTS = 2
+"""Times in a row, for each worker and twice more, that one may die while it starts."""
+
+
+class Starts:
+    """Workers that die before they have begun anything: so many in a row are no accident."""
+
+    def __init__(self, engine: EngineOptions) -> None:
+        self._engine, self._failed = engine, 0
+
+    def succeeded(self) -> None:
+        """One has begun."""
+        self._failed = 0
+
+    def failed(self, workers: int, error: object) -> None:
+        """One of ``workers`` has died before that, of ``error``.
+
+        Raises:
+            UserError: so have too many before it.
+        """
+        self._failed += 1
+        if self._failed > FAILED_STARTS * (workers + 1):
+            why = " ".join(str(error).split())[:300].rstrip(".")
+            raise UserError(f"workers die while they start: {why}{without_ray(self._engine)}") from None
+
+
+def without_ray(engine: EngineOptions) -> str:
+    """What else can be done where Ray was started here."""
+    return "" if engine.address else f"; {LOOK}, or run without Ray: --workers 0"
 
 
 def is_poison(deaths: Sequence[str]) -> bool:

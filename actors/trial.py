@@ -38,6 +38,7 @@ class Progress:
         self._known: dict[str, list[EdgeResult | ProbeResult]] = {}
         self._starts: dict[str, list[str]] = {}
         self._slow: set[str] = set()
+        self._begun = 0
 
     def add(self, trial: str, *results: EdgeResult | ProbeResult) -> None:
         """Results that the driver has put down."""
@@ -49,9 +50,14 @@ class Progress:
 
     def starts(self, edge: str, node: str) -> tuple[list[str], bool]:
         """An edge is about to be done on a node: those where it was begun before, and whether it took too long then."""
+        self._begun += 1
         before = self._starts.setdefault(edge, [])
         before.append(node)
         return before[:-1], edge in self._slow
+
+    def begun(self) -> int:
+        """How often an edge was about to be done."""
+        return self._begun
 
     def slow(self, edge: str) -> None:
         """It takes longer than is allowed: its process ends itself."""

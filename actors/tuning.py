@@ -22,7 +22,7 @@ from ray.tune.error import TuneError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors import health
-from actors.faults import MAX_DEATHS, MAX_RETRIES, given_up
+from actors.faults import MAX_DEATHS, MAX_RETRIES, Starts, given_up
 from actors.options import EngineOptions
 from actors.quiet import quiet
 from actors.run_states import RunStates
@@ -79,7 +79,7 @@ class TunedTrials:
         )
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)  # others may die
         self._progress: Any = ray.remote(num_cpus=0, scheduling_strategy=here)(Progress).remote()
-        self._running, self._rounds = 0, 0
+        self._running, self._rounds, self._begun, self._starts = 0, 0, 0, Starts(engine)
         self._needed: set[str] = set()
         self._ends: dict[str, Rollout] = {}
         """Rollouts under way, by the state that they lead to."""
@@ -185,6 +185,19 @@ class TunedTrials:
         """Something that happened to a trial."""
         self._events(name, fields)
 
+    def restarted(self, trial: str) -> None:
+        """The process of a trial has died, and another is to go on with it.
+
+        Raises:
+            UserError: one after the other died, and none of them had begun a training.
+        """
+        self.event("trial-restarted", trial=trial)
+        if (begun := ray.get(self._progress.begun.remote())) > self._begun:
+            self._begun = begun
+            self._starts.succeeded()
+        else:
+            self._starts.failed(self.workers, "they are killed (perhaps by the system, for their memory)")
+
     def extract(self, missing: Iterable[tuple[str, int, Shard]]) -> Iterable[None]:
         """See `actors.shards.extracted`; as many at a time as trials."""
         return extracted(self._setup, self._engine, missing, self.workers)
@@ -261,7 +274,7 @@ class _Listener(tune.Callback):  # type: ignore[misc]  # imports of Ray are skip
 
     def on_trial_recover(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
         self._live.discard(trial.trial_id)
-        self._runner.event("trial-restarted", trial=self._trials[trial.config["number"]].name)
+        self._runner.restarted(self._trials[trial.config["number"]].name)
 
     def _count(self) -> None:
         self._runner.began(len(self._live))

@@ -10,14 +10,12 @@ from typing import Any
 import ray
 from ray.exceptions import RayError, RayTaskError
 
-from actors.cluster import LOOK, fitting_workers
+from actors.cluster import fitting_workers
+from actors.faults import Starts, without_ray
 from actors.options import EngineOptions
 from actors.worker import Setup, WorkerActor
 from actors.worker_handle import WorkerHandle
 from seqsearch.core.errors import UserError
-
-FAILED_STARTS = 2
-"""Times in a row, for each worker and twice more, that one may die while it starts."""
 
 Events = Callable[[str, dict[str, Any]], None]
 
@@ -35,7 +33,8 @@ class WorkerSet:
         self._setup, self._engine, self._events = setup, engine, events
         self.handles: list[WorkerHandle] = []
         self.workers = engine.workers or fitting_workers(engine.gpus)
-        self.replaced = self._names = self._failed_starts = 0
+        self.replaced = self._names = 0
+        self._starts = Starts(engine)
         self._alive_at = time.monotonic()
         self._hire(self.workers)
 
@@ -56,16 +55,13 @@ class WorkerSet:
             worker = waiting[greeting]
             try:
                 worker.hello = ray.get(greeting)
-                self._failed_starts = 0
+                self._starts.succeeded()
                 came.append(worker)
                 self._events("worker-up", {"worker": worker.name, "node": worker.hello.node, "pid": worker.hello.pid})
             except RayTaskError as error:
                 raise cause_of(error) from None
             except RayError as error:
-                self._failed_starts += 1
-                if self._failed_starts > FAILED_STARTS * (self.workers + 1):
-                    why = " ".join(str(error).split())[:300].rstrip(".")
-                    raise UserError(f"workers die while they start: {why}{self._without()}") from None
+                self._starts.failed(self.workers, error)
                 self.replace(worker, "died while it started")
         if any(m.hello for m in self.handles):
             self._alive_at = time.monotonic()
@@ -74,7 +70,7 @@ class WorkerSet:
             raise UserError(
                 f"no worker could start within {self._engine.start_timeout:.0f} s: each needs 1 CPU and "
                 f"{self._engine.gpus:g} GPU, the cluster has {have}; lower --workers or --gpus-per-worker"
-                f"{self._without()}"
+                f"{without_ray(self._engine)}"
             )
         return came
 
@@ -108,10 +104,6 @@ class WorkerSet:
         for worker in self.handles:
             ray.kill(worker.handle)
         self.handles = []
-
-    def _without(self) -> str:
-        """What else can be done where Ray was started here."""
-        return "" if self._engine.address else f"; {LOOK}, or run without Ray: --workers 0"
 
     def _hire(self, count: int) -> None:
         for _ in range(count):

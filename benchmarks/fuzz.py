@@ -2,11 +2,12 @@
 
 Links in place of files and folders (kinds ``...-links``) must not be followed: what they lead to stays as it is.
 
-    nice python -m benchmarks.fuzz [--seconds 300] [--only journal,yaml] [--seed 0] [--keep FOLDER]
+    nice python -m benchmarks.fuzz [--seconds 300 | --inputs 1000] [--only journal,yaml] [--seed 0] [--keep FOLDER]
 
 Printed for each kind: inputs, how many were refused in one line, how many were read all the same (a flipped bit of a pixel is
 still an image), and how many were neither: those fail, and are kept in FOLDER. Inputs are read in forked processes, which may
-take `ROOM` more memory and `SECONDS` of processor time.
+take `ROOM` more memory and `SECONDS` of processor time. With ``--inputs``, as many are read of each kind, however long that
+takes, and what happened is written to benchmarks/results/fuzz.json.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import collections
 import json
+import math
 import os
 import resource
 import shutil
@@ -29,6 +31,7 @@ import numpy as np
 import torch
 
 from benchmarks.fuzz_kinds import KINDS, Kind
+from benchmarks.tools import write_result
 from seqsearch.core.errors import UserError
 from tests.unit.running.baits import look
 
@@ -75,15 +78,17 @@ def _outcome(kind: Kind, folder: Path) -> str:
     return "read"
 
 
-def fuzz(name: str, kind: Kind, seconds: float, seed: int, scratch: Path, keep: Path) -> dict[str, int]:
-    """Damage and read files for so long; counts of what happened. What fails is kept, once for each way to fail."""
+def fuzz(
+    name: str, kind: Kind, seed: int, scratch: Path, keep: Path, *, seconds: float = math.inf, inputs: float = math.inf
+) -> dict[str, int]:
+    """Damage and read files for so long, or so many; counts of what happened. What fails is kept, once for each way to fail."""
     sound = scratch / name
     sound.mkdir()
     targets = [path.relative_to(sound) for path in kind.make(sound)]
     shutil.copytree(sound, scratch / "sound")
     kind.read(scratch / "sound")  # sound files are read; and all is imported before processes are forked
     counts, begun, number, seen = collections.Counter[str](), time.monotonic(), 0, set[str]()
-    while time.monotonic() - begun < seconds:
+    while time.monotonic() - begun < seconds and number < inputs:
         work = [scratch / f"{number + i}" for i in range(BATCH)]
         damaged, theirs = {}, {}
         for folder in work:
@@ -140,18 +145,21 @@ def linked(target: Path, outside: Path, same: bool) -> dict[str, tuple[bytes, in
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=300, help="in all")
+    parser.add_argument("--inputs", type=int, default=0, help="of each kind, instead of seconds")
     parser.add_argument("--only", default=",".join(KINDS), help=f"of {', '.join(KINDS)}")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "seqsearch-fuzz")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     names, results = arguments.only.split(","), {}
-    print(f"{'kind':14}{'inputs':>9}{'refused':>9}{'read':>9}{'failed':>9}")
+    print(f"{'kind':20}{'inputs':>9}{'refused':>9}{'read':>9}{'failed':>9}")
     for name in names:
         with tempfile.TemporaryDirectory() as scratch:
-            seconds = arguments.seconds / len(names)
-            results[name] = fuzz(name, KINDS[name], seconds, arguments.seed, Path(scratch), arguments.keep)
-        print(f"{name:14}" + "".join(f"{n:9}" for n in results[name].values()), flush=True)
+            bound = {"inputs": arguments.inputs} if arguments.inputs else {"seconds": arguments.seconds / len(names)}
+            results[name] = fuzz(name, KINDS[name], arguments.seed, Path(scratch), arguments.keep, **bound)
+        print(f"{name:20}" + "".join(f"{n:9}" for n in results[name].values()), flush=True)
+    if arguments.inputs:
+        write_result("fuzz", {"seed": arguments.seed, "kinds": results})
     sys.exit(any(r["failed"] for r in results.values()))
 
 

@@ -18,6 +18,7 @@ from PIL import Image
 from rich.console import Console
 from safetensors.torch import save_file
 
+from benchmarks.fuzz_answers import answer_changed, graded, predicted, read_graded, read_predicted
 from benchmarks.fuzz_captions import captioned_pool, read_texts, texts_in
 from benchmarks.fuzz_damage import Damage, bytes_changed, journal_changed, json_changed
 from benchmarks.fuzz_given import (
@@ -300,6 +301,8 @@ KINDS = {
     "table": Kind(table, read_compared_table, bytes_changed),
     "compared-run": Kind(_of_run("config.json"), read_compared, json_changed),
     "compared-score": Kind(score_run, read_compared, json_changed),
+    "answers-graded": Kind(graded, read_graded, answer_changed),
+    "answers-predicted": Kind(predicted, read_predicted, answer_changed),
     "yaml": Kind(_yaml, _read_yaml, bytes_changed),
     "safetensors": Kind(_weights("safetensors"), _read_weights, bytes_changed),
     "torch-zip": Kind(_weights("pth"), _read_weights, bytes_changed),

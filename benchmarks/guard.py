@@ -1,10 +1,13 @@
-"""What it costs to compare, after each job, all that jobs share: seconds of the guard per second of what it watches.
+"""What it costs to guard results: to compare, after each job, all that jobs share, and to score by functions bound early.
 
     python -m benchmarks.guard [--write]
 
 First a search of the size of ``make demo`` with SimpleCIL, whose trainings are the shortest there are, in this process, features
 stored; a training takes its part of the search. Then jobs on a ViT-B with random weights: a method that runs the network on its
 images, so that all parameters are hashed twice a job, and SimpleCIL beside it. The first of each kind does not count.
+
+Scores of the same search are checked and counted twice, in turns: as seqsearch does, on copies, and by torch's own methods, as it
+did before.
 """
 
 from __future__ import annotations
@@ -18,7 +21,12 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
 from benchmarks.tools import write_result
+from seqsearch.methods.base import Method
 
 OWN = """
 import timm
@@ -72,6 +80,46 @@ def watched() -> Iterator[Spent]:
         yield spent
 
 
+@contextmanager
+def scored() -> Iterator[tuple[Spent, Spent]]:
+    """Seconds in which scores are checked and counted while the block runs: as they are, and by torch's own methods."""
+    from seqsearch.training.scenarios import class_incremental
+
+    now, before = Spent(), Spent()
+
+    def both(name: str, plain: Callable[..., Any]) -> Any:
+        bound, plain = now.timed(getattr(class_incremental, name)), before.timed(plain)
+
+        def call(*given: Any) -> Any:
+            turns.reverse()
+            found = {way: way(*given) for way in turns}
+            return found[bound]
+
+        turns = [bound, plain]
+
+        return mock.patch.object(class_incremental, name, call)
+
+    with both("checked_scores", plainly_checked), both("right", plainly_right):
+        yield now, before
+
+
+def plainly_checked(method: Method, scores: torch.Tensor, n: int, name: str = "") -> torch.Tensor:
+    """Without a copy."""
+    assert tuple(scores.shape) == (n, method.n_seen)
+    assert bool(torch.isfinite(scores).all())
+    return scores.detach().cpu()
+
+
+def plainly_right(scores: torch.Tensor, positions: NDArray[np.int64], columns: range) -> Any:
+    """By torch's argmax."""
+    from seqsearch.training.scenarios.class_incremental import Right, _per_class
+
+    labels = torch.from_numpy(positions)
+    full = (scores.argmax(1) == labels + columns.start).numpy()
+    masked = (scores[:, columns.start : columns.stop].argmax(1) == labels).numpy()
+    return Right(_per_class(positions[full], len(columns)), _per_class(positions[masked], len(columns)), full)
+
+
 def row(what: str, trainings: int, total: float, guarded: float) -> dict[str, Any]:
     """Printed, too; seconds of all trainings."""
     print(
@@ -82,8 +130,8 @@ def row(what: str, trainings: int, total: float, guarded: float) -> dict[str, An
             "guard_ms": 1e3 * guarded / trainings, "share": guarded / total}  # fmt: skip
 
 
-def searched(folder: Path) -> dict[str, Any]:
-    """A whole search, the second and third of three that are alike."""
+def searched(folder: Path) -> tuple[dict[str, Any], dict[str, float]]:
+    """A whole search, the second and third of three that are alike: cost of the guard, and of the scorer."""
     from protocols.cldyb.planners import make_plans
     from protocols.cldyb.settings import CldybSettings
     from protocols.cldyb.study import prepare
@@ -93,18 +141,21 @@ def searched(folder: Path) -> dict[str, Any]:
 
     demo = CldybSettings(methods="simplecil", tasks=5, candidates=64, condensed=8, clusters=4, simulations=8, lookahead=0,
                          score_seeds=3, random_sequences=5)  # fmt: skip
-    total = guarded = 0.0
+    total = guarded = now = before = 0.0
     trained = 0
     for number in range(3):
         study = prepare(demo, folder / str(number) / "states", "cpu")
         search = Search(InlineEvaluator(study.world), Journal(folder / str(number)))
-        with watched() as spent:
+        with watched() as spent, scored() as (bound, plain):
             start = time.perf_counter()
             search.run(make_plans(study).all)
-            seconds = time.perf_counter() - start
+            seconds = time.perf_counter() - start - plain.seconds
         if number:
             total, guarded, trained = total + seconds, guarded + spent.seconds, trained + search.counts.trained
-    return row("search, SimpleCIL", trained, total, guarded)
+            now, before = now + bound.seconds, before + plain.seconds
+    scorer = {"before": before / total, "now": now / total, "more": (now - before) / total}
+    print("scores, shares of the search:", ", ".join(f"{k} {v:.2%}" for k, v in scorer.items()))
+    return row("search, SimpleCIL", trained, total, guarded), scorer
 
 
 def on_vit(folder: Path) -> list[dict[str, Any]]:
@@ -143,9 +194,10 @@ def main() -> None:
 
     pin_threads()
     with tempfile.TemporaryDirectory() as folder:
-        rows = [searched(Path(folder)), *on_vit(Path(folder))]
+        first, scorer = searched(Path(folder))
+        rows = [first, *on_vit(Path(folder))]
     if arguments.write:
-        write_result("guard", {"rows": rows})
+        write_result("guard", {"rows": rows, "scorer": scorer})
 
 
 if __name__ == "__main__":

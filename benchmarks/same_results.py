@@ -2,9 +2,9 @@
 
     python -m benchmarks.same_results RUN_BEFORE RUN_AFTER
 
-Compared are sequences, results, trace, estimates and plans, row by row: floats as bits, NaN as nothing. Left out is what depends
-on the run's name, the code or the clock. A column, trace or estimates that only one of them has is named and not compared: an
-older version may not have written it. One line per file; the exit status is 1 if anything differs or cannot be read.
+Compared are sequences, results and the tables of each protocol, row by row: floats as bits, NaN as nothing. Left out is what
+depends on the run's name, the code or the clock. A column, trace or estimates that only one of them has is named and not
+compared: an older version may not have written it. One line per file; the exit status is 1 if anything differs or cannot be read.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import math
 import os
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,25 +23,41 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 Rows = dict[tuple[Any, ...], dict[str, Any]]
-LEFT_OUT = ("run_id", "config_digest", "train_seconds", "seconds", "moves")
+LEFT_OUT = (
+    "run_id", "config_digest", "train_seconds", "judge_seconds", "learning_seconds", "judging_seconds", "seconds", "spent",
+    "moves",
+)  # fmt: skip
 
 
 class File(NamedTuple):
-    """A file of a run, compared if at least ``shared`` of both have it; ``key`` and ``figures`` are columns of every version."""
+    """A file of a run, compared if at least ``shared`` of both have it; ``key`` and ``figures`` are columns of every version.
+
+    Where one of two has a file, and ``shared`` is 1, that ends the program.
+    """
 
     name: str
     key: tuple[str, ...]
     figures: tuple[str, ...]
-    shared: int = 0
+    shared: int = 1
 
 
 RESULT = ("sequence_id", "role", "method_id", "seed", "split", "trained_step", "evaluated_step")
+WINDOW = ("method_id", "seed", "learned_window", "judged_window", "shift")
 FILES = (
     File("sequences.parquet", ("sequence_id", "step", "position"), ("class_id", "value")),
     File("results.parquet", RESULT, ("accuracy", "masked_accuracy", "status")),
     File("trace.parquet", ("search_id", "step", "candidate"), ("class_ids", "value", "reward", "visits", "chosen"), 2),
     File("estimates.parquet", ("method_id", "about", "figure"), ("value", "low", "high"), 2),
-    File("plan.json", ("similarity", "side", "number"), ("tasks", "value", "bound", "mean", "sd"), 1),
+    File("plan.json", ("similarity", "side", "number"), ("tasks", "value", "bound", "mean", "sd")),
+    File("similarity.parquet", ("class_name",), ()),
+    File("trials.parquet", ("method_id", "trial"), ("accuracy", "chosen", "params")),
+    File("table.parquet", ("pool", "method_id", "use"), ("accuracy", "rank", "params")),
+    File("figures.parquet", (*WINDOW, "samples", "unseen_by"), ("accuracy", "correct")),
+    File("curves.parquet", (*WINDOW, "measure", "position"), ("accuracy",)),
+    File("blind.parquet", ("part", "form", "k", "shift"), ("accuracy",)),
+    File("experiences.parquet", ("sequence_id", "method_id", "seed", "classifier", "experience"), ("correct",)),
+    File("run_figures.parquet", ("sequence_id", "method_id", "seed", "classifier"), ("average", "last")),
+    File("effects.parquet", ("method_id", "measure", "figure"), ("value", "low", "high")),
 )
 
 
@@ -98,18 +115,28 @@ def compare(file: File, before: Rows, after: Rows) -> tuple[bool, str]:
     return False, f"{len(before)} and {len(after)} rows, {len(differing)} differ ({often}), first {where}: {what}{note}"
 
 
+def differences(before: Path, after: Path) -> Iterator[tuple[bool, str]]:
+    """Of two runs: for each file whether it is the same, and a line that says so. Ends the program if a file cannot be read."""
+    compared = False
+    for file in FILES:
+        there = [run for run in (before, after) if os.path.exists(run / file.name)]
+        if there and len(there) >= file.shared:
+            same, line = compare(file, read(file, before / file.name), read(file, after / file.name))
+            compared = True
+            yield same, f"{file.name}: {line}"
+        elif there:
+            yield True, f"{file.name}: not compared, as only {there[0]} has it"
+    if not compared:
+        sys.exit(f"{before} and {after}: no results (not finished runs?)")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs=2, metavar="RUN")
-    runs, equal = parser.parse_args().runs, True
-    for file in FILES:
-        there = [run for run in runs if os.path.exists(run / file.name)]
-        if len(there) >= file.shared:
-            same, line = compare(file, *(read(file, run / file.name) for run in runs))
-            print(f"{file.name}: {line}")
-            equal &= same
-        elif there:
-            print(f"{file.name}: not compared, as only {there[0]} has it")
+    equal = True
+    for same, line in differences(*parser.parse_args().runs):
+        print(line)
+        equal &= same
     sys.exit(not equal)
 
 

@@ -116,6 +116,13 @@ def lines(run: Path) -> int:
     return journal.read_bytes().count(b"\n") if journal.exists() else 0
 
 
+def is_of_trials(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"ray::ImplicitFunc")
+    except OSError:
+        return False
+
+
 @pytest.fixture(scope="module")
 def method(tmp_path_factory: pytest.TempPathFactory) -> str:
     return trimmed(tmp_path_factory.mktemp("method"))
@@ -228,6 +235,19 @@ def test_a_trial_may_be_killed_in_each_of_its_tasks(tmp_path: Path) -> None:
     assert len(list((tmp_path / "flags").iterdir())) == 2 * 2 * 3
     assert {r["status"] for r in rows(tmp_path / "run", "trials")} == {"ok"}
     assert results(tmp_path / "run") == results(finished(tmp_path / "whole", method))
+
+
+@pytest.mark.long
+def test_trials_that_are_killed_from_the_start_end_the_run_in_one_line(method: str, tmp_path: Path) -> None:
+    process, processes = started(run := tmp_path / "run", "--methods", method, *FLAGS, "--workers", 1), set[int]()
+    while process.poll() is None:
+        processes |= set(family(process.pid))
+        for pid in filter(is_of_trials, processes):
+            kill(pid)
+        time.sleep(0.02)
+    said = last_line(process, list(processes), 2)
+    assert said.startswith("seqsearch: workers die while they start: they are killed")
+    assert not [p for p in (run / "tune").rglob("*") if p.is_file()]
 
 
 @pytest.mark.long

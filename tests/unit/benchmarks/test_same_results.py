@@ -54,7 +54,9 @@ def test_what_depends_on_name_code_and_clock_does_not_count(
     changed(runs[1] / "trace.parquet", "train_seconds", 0, 9.5)
     assert not compared(runs, monkeypatch)
     said = capsys.readouterr().out.splitlines()
-    assert [line.partition(":")[0] for line in said] == [f.name for f in same_results.FILES]
+    assert [line.partition(":")[0] for line in said] == [
+        f.name for f in same_results.FILES if (runs[0] / f.name).exists()
+    ]
     assert all(line.endswith("rows, the same") for line in said)
 
 
