@@ -1,13 +1,14 @@
 """Random faults: runs that are killed, paused, starved and damaged until they finish all the same, and with the same result.
 
-    python -m benchmarks.chaos --faults 200 --seed 1
+    python -m benchmarks.chaos --faults 200 --seed 1 [--commands gtep,online]
 
-A small study is run once undisturbed. Then it is run again and again, and each of its sessions meets some faults at moments
-drawn at random: signals to the driver, to all its processes, to a worker or to parts of Ray; states that are deleted or
-garbled; a clock that is set; a disk that is full; a second driver; a folder that is moved. A run goes on (``--resume``) until
-it has met its share, and then to its end. Counted are runs that differ (sequences, results, trace, bit for bit), results that are
-journalled twice, states trained twice in runs whose states nobody harmed, files and processes that are left, and ends of sessions
-that were not clean: a traceback, or an exit code that says nothing. The exit status is 1 if there are any.
+A small study of each protocol is run once undisturbed. Then it is run again and again, and each of its sessions meets some faults
+at moments drawn at random: signals to the driver, to all its processes, to a worker or to parts of Ray; states that are deleted
+or garbled; a clock that is set; a disk that is full; a second driver; a folder that is moved. A run goes on (``--resume``) until
+it has met its share, and then to its end. Counted are runs that differ (all tables, bit for bit), results that are journalled
+twice, states trained twice in runs whose states nobody harmed, files (also in the folder for temporary ones) and processes that
+are left, and ends of sessions that were not clean: a traceback, or an exit code that says nothing. The exit status is 1 if there
+are any.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import math
 import os
 import random
 import resource
@@ -25,7 +27,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,17 +46,43 @@ from benchmarks.chaos_faults import (
     Unclean,
     kill_all,
 )  # fmt: skip
-from benchmarks.same_results import FILES, compare, read
+from benchmarks.same_results import differences
 from benchmarks.tools import write_result
+from tests.unit.gtep.small import trimmed
 
-FLAGS = {
-    "--methods": "simplecil,ranpac:M=32", "--pool": "glyphs:classes=48,train=8,reward=4,test=4", "--tasks": "3",
-    "--classes-per-task": "3", "--candidates": "6", "--condensed": "3", "--clusters": "2", "--simulations": "3",
-    "--score-seeds": "1", "--random-sequences": "5",
+POOL = ("--pool", "glyphs:classes=48,train=8,reward=4,test=4")
+TASKS = ("--tasks", "3", "--classes-per-task", "3")
+METHODS = ("--methods", "simplecil,ranpac:M=32")
+FOUND, OWN = "{found}", "{own}"
+"""The undisturbed run of cldyb, and a file with a method that learns in milliseconds."""
+STUDIES = {
+    "cldyb": (
+        *METHODS, *POOL, *TASKS, "--candidates", "6", "--condensed", "3", "--clusters", "2", "--simulations", "3",
+        "--score-seeds", "1", "--random-sequences", "5",
+    ),
+    "edge": (*METHODS, *POOL, "--classes", "12", "--tasks", "3", "--random-sequences", "6"),
+    "gtep": (
+        "--methods", f"{OWN}:Trimmed", "--tune-pool", f"{POOL[1]},half=1", "--pool", f"{POOL[1]},half=2", "--tasks", "3",
+        "--orders", "2", "--trials", "4",
+    ),
+    "online": (
+        "--methods", "ncm,fc_only", "--stream", "glyphs:samples=900,classes=10,burst=4,size=32", "--shift", "16", "--batch", "8",
+        "--seeds", "2",
+    ),
+    "mcil": (
+        "--methods", "simplecil,ranpac:M=32", "--backbone", "glyph_vit", "--pool", "glyphs:train=4,reward=2,test=4",
+        "--classes", "8", "--experiences", "2", "--seeds", "3",
+    ),
+    "score": (FOUND, "--methods", "ranpac:M=16", "--references"),
+    "explain": (FOUND, "--draws", "3", "--methods", "simplecil"),
+    "duel": ("simplecil", "ranpac:M=32", *POOL, *TASKS, "--sequences", "6"),
 }  # fmt: skip
+"""Options of each command, sized for seconds."""
+CACHE_OF_TORCH = "torchinductor_"
+"""Beginning of the name of a folder for temporary files that torch makes, one for each user, and uses again."""
 PER_RUN = 8
 """Faults that a run meets."""
-ON_RAY = 0.12
+ON_RAY = 0.25
 """Share of sessions with two workers; they take several times as long."""
 PATIENCE = 300.0
 """Seconds after which a session counts as one that hangs."""
@@ -77,9 +105,13 @@ runpy.run_module("protocols.cli", run_name="__main__", alter_sys=True)
 
 @dataclass
 class Storm:
-    """What was done, and what came of it."""
+    """What was done to a study, and what came of it."""
 
+    command: str
+    options: list[str]
     scratch: Path
+    temporary: Path
+    """The folder for temporary files that sessions are given."""
     draw: random.Random
     seconds: float = 0.0
     """Of the undisturbed run."""
@@ -88,6 +120,8 @@ class Storm:
     faults: Counter[str] = field(default_factory=Counter)
     runs: int = 0
     sessions: int = 0
+    on_ray: int = 0
+    """Sessions."""
     differences: list[str] = field(default_factory=list)
     twice: Counter[str] = field(default_factory=Counter)
     leaked: list[str] = field(default_factory=list)
@@ -98,17 +132,19 @@ class Storm:
     def undisturbed(self) -> None:
         begin = time.monotonic()
         self._session(self.whole, [], 0)
+        if not (self.whole / "report.html").exists():
+            sys.exit("\n".join([f"{self.command} does not finish by itself:", *self.unclean]))
         self.seconds = time.monotonic() - begin
         self.files = left_by(self.whole)
 
     @property
     def whole(self) -> Path:
-        return self.scratch / "whole"
+        return self.scratch / f"{self.command}-whole"
 
     def run(self, most: int) -> None:
         """A run that meets up to ``most`` faults, and is then looked at."""
         self.runs += 1
-        run, met, harmed = self.scratch / f"run-{self.runs}", 0, self.draw.random() < 0.3
+        run, met, harmed = self.scratch / f"{self.command}-{self.runs}", 0, self.draw.random() < 0.3
         while met < most and not (run / "report.html").exists():
             workers = 2 if self.draw.random() < ON_RAY else 0
             struck = self._session(run, self._faults(harmed, workers)[-(most - met) :], workers)
@@ -126,7 +162,7 @@ class Storm:
     def run_on_ray(self) -> None:
         """A run on Ray that meets nothing: it removes what the Rays of killed ones left behind."""
         self.runs += 1
-        run = self.scratch / f"run-{self.runs}"
+        run = self.scratch / f"{self.command}-{self.runs}"
         self._session(run, [], 2)
         self._judge(run, False)
 
@@ -140,23 +176,26 @@ class Storm:
 
     def _session(self, run: Path, faults: list[str], workers: int) -> list[str]:
         """Start or continue a run; which faults it met."""
-        self.sessions += 1
+        self.sessions, self.on_ray = self.sessions + 1, self.on_ray + (workers > 0)
         resumed = (run / "config.json").exists()
-        arguments = ["--resume", str(run)] if resumed else [p for pair in FLAGS.items() for p in pair]
+        arguments = ["--resume", str(run)] if resumed else list(self.options)
         arguments += ["--workers", str(workers), "--quiet", *(() if resumed else ("--out", str(run)))]
-        entry, limit, after, begin = COMMAND, None, 0.0, time.monotonic()
+        entry, limit, after, begin = (*COMMAND, self.command), None, 0.0, time.monotonic()
         if "clock set" in faults:
             days, after = self.draw.choice([-30, -1, 1, 30]), self.draw.uniform(0, self.seconds)
-            entry = ("-c", SET_CLOCK.format(days=days, after=after), "cldyb")
+            entry = ("-c", SET_CLOCK.format(days=days, after=after), self.command)
         if "disk full" in faults:
             limit = self._room(run)
         with tempfile.TemporaryFile() as said:
             process = subprocess.Popen(
                 [sys.executable, *entry, *arguments], stdout=subprocess.DEVNULL, stderr=said,
-                env={**os.environ, "SEQSEARCH_CACHE": str(run.with_suffix(".cache")), "RAY_USAGE_STATS_ENABLED": "0"},
+                env={
+                    **os.environ, "SEQSEARCH_CACHE": str(run.with_suffix(".cache")), "RAY_USAGE_STATS_ENABLED": "0",
+                    "TMPDIR": str(self.temporary),
+                },
                 preexec_fn=functools.partial(_limit_files, limit),
             )  # fmt: skip
-            struck = self._strike(Session(process, run, self.draw), faults)
+            struck = self._strike(Session(process, self.command, run, self.draw), faults)
             said.seek(0)
             text = said.read().decode(errors="replace")
         if "clock set" in faults and time.monotonic() - begin > after:
@@ -203,9 +242,7 @@ class Storm:
 
     def _judge(self, run: Path, harmed: bool) -> None:
         try:
-            for file in FILES[:3]:
-                same, words = compare(file, read(file, self.whole / file.name), read(file, run / file.name))
-                self.differences += [] if same else [f"{run.name}/{file.name}: {words}"]
+            self.differences += [f"{run.name}/{line}" for same, line in differences(self.whole, run) if not same]
         except SystemExit as error:
             self.differences.append(str(error))
         results, states = journalled(run)
@@ -223,11 +260,6 @@ class Storm:
             if not left or time.monotonic() > end:
                 return left
             time.sleep(0.5)
-
-
-def left_folders() -> set[str]:
-    """Of this user's Rays that were started here, as they lie in the temporary folder."""
-    return {str(p) for p in Path(tempfile.gettempdir()).glob("sq-*") if p.lstat().st_uid == os.geteuid()}
 
 
 def left_by(run: Path) -> frozenset[str]:
@@ -249,22 +281,38 @@ def journalled(run: Path) -> tuple[list[str], list[str]]:
     return results, states
 
 
-def storm(seed: int, faults: int, scratch: Path) -> dict[str, Any]:
+def storm(seed: int, faults: int, scratch: Path, commands: Sequence[str] = tuple(STUDIES)) -> dict[str, Any]:
     """Runs that meet ``faults`` in all, and what came of it."""
-    begin, before, made = time.monotonic(), left_folders(), Storm(scratch, random.Random(seed))
-    made.undisturbed()
-    while (left := faults - made.faults.total()) > 0:
-        made.run(min(PER_RUN, left))
-        print(f"{made.faults.total()} faults, {made.runs} runs, {time.monotonic() - begin:.0f} s", file=sys.stderr)
-    made.run_on_ray()
-    made.leaked += sorted(left_folders() - before)
-    seconds = time.monotonic() - begin
+    begin, draw, storms = time.monotonic(), random.Random(seed), list[Storm]()
+    places = {FOUND: str(scratch / "cldyb-whole"), OWN: trimmed(scratch).partition(":")[0]}
+    with tempfile.TemporaryDirectory(prefix="c-") as temporary:  # a short name: sockets lie in it
+        for command in dict.fromkeys(["cldyb", *commands]):  # which others go by
+            options = [functools.reduce(lambda w, p: w.replace(*p), places.items(), word) for word in STUDIES[command]]
+            storms.append(Storm(command, options, scratch, Path(temporary), draw))
+            storms[-1].undisturbed()
+        storms = [s for s in storms if s.command in commands]
+        while (left := faults - sum(s.faults.total() for s in storms)) > 0:
+            least = min(storms, key=lambda s: s.faults.total())
+            least.run(min(PER_RUN, left, math.ceil(faults / len(storms))))
+            print(f"{faults - left} faults, {time.monotonic() - begin:.0f} s, {least.command}", file=sys.stderr)
+        for made in storms:
+            made.run_on_ray()
+        leaked = sorted(p.name for p in Path(temporary).iterdir() if not p.name.startswith(CACHE_OF_TORCH))
     return {
-        "seed": seed, "faults": made.faults.total(), "by_kind": dict(made.faults.most_common()), "runs": made.runs,
-        "sessions": made.sessions, "seconds": round(seconds), "seconds_undisturbed": round(made.seconds, 1),
-        "differences": made.differences, "results_journalled_twice": made.twice["results"],
-        "states_trained_twice": made.twice["states"], "leaked_files": made.leaked,
-        "leaked_processes": len(made.left_processes()), "unclean_ends": made.unclean,
+        "seed": seed, "faults": sum(s.faults.total() for s in storms), "seconds": round(time.monotonic() - begin),
+        "by_kind": dict(sum((s.faults for s in storms), Counter[str]()).most_common()),
+        "by_command": {
+            s.command: {
+                "faults": s.faults.total(), "runs": s.runs, "sessions": s.sessions, "on_ray": s.on_ray,
+                "seconds_undisturbed": round(s.seconds, 1),
+            } for s in storms
+        },
+        "differences": [d for s in storms for d in s.differences],
+        "results_journalled_twice": sum(s.twice["results"] for s in storms),
+        "states_trained_twice": sum(s.twice["states"] for s in storms),
+        "leaked_files": [*(f for s in storms for f in s.leaked), *leaked],
+        "leaked_processes": sum(len(s.left_processes()) for s in storms),
+        "unclean_ends": [u for s in storms for u in s.unclean],
     }  # fmt: skip
 
 
@@ -299,10 +347,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--commands", default=",".join(STUDIES))
     parser.add_argument("--no-result", action="store_true", help="write no benchmarks/results/chaos.json")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="seqsearch-chaos-") as scratch:
-        result = storm(given.seed, given.faults, Path(scratch))
+        result = storm(given.seed, given.faults, Path(scratch), given.commands.split(","))
     print(json.dumps(result, indent=2))
     if not given.no_result:
         write_result("chaos", result)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from actors.processes import family
 
-COMMAND = ("-m", "protocols.cli", "cldyb")
+COMMAND = ("-m", "protocols.cli")
 
 
 class Unclean(Exception):
@@ -27,6 +27,7 @@ class Session:
     """One start of a run, while it goes on."""
 
     process: subprocess.Popen[bytes]
+    command: str
     run: Path
     draw: random.Random
 
@@ -50,9 +51,9 @@ def pause(session: Session) -> bool:
     return True
 
 
-def kill_part(session: Session, name: str) -> bool:
-    """A process of the driver's Ray, by the end of its name."""
-    found = [pid for pid in family(session.process.pid) if _name(pid).endswith(name)]
+def kill_part(session: Session, *names: str) -> bool:
+    """A process of the driver's Ray, by its program or the beginning of its title."""
+    found = [pid for pid in family(session.process.pid) if Path(_name(pid)).name.startswith(names)]
     return bool(found) and _send(session.draw.choice(found), signal.SIGKILL)
 
 
@@ -79,8 +80,8 @@ def second_driver(session: Session) -> bool:
     if not (session.run / "config.json").exists():
         return False
     said = subprocess.run(
-        [sys.executable, *COMMAND, "--resume", str(session.run), "--workers", "0"], capture_output=True, text=True, timeout=300,
-        env={**os.environ, "SEQSEARCH_CACHE": str(session.run.with_suffix(".cache"))},
+        [sys.executable, *COMMAND, session.command, "--resume", str(session.run), "--workers", "0"], capture_output=True,
+        text=True, timeout=300, env={**os.environ, "SEQSEARCH_CACHE": str(session.run.with_suffix(".cache"))},
     )  # fmt: skip
     if said.returncode == 0 and session.process.poll() is not None:  # the first was at its end
         return False
@@ -100,10 +101,10 @@ FAULTS: dict[str, Callable[[Session], bool]] = {
 }
 """What strikes a session that goes on; true if it found something to strike."""
 RAY_FAULTS: dict[str, Callable[[Session], bool]] = {
-    "worker killed": functools.partial(kill_part, name="ray::Worker"),
+    "worker killed": lambda s: kill_part(s, "ray::Worker", "ray::ImplicitFunc"),
     "all it started terminated": functools.partial(kill_all, number=signal.SIGTERM),
-    "GCS killed": functools.partial(kill_part, name="gcs_server"),
-    "raylet killed": functools.partial(kill_part, name="raylet"),
+    "GCS killed": lambda s: kill_part(s, "gcs_server"),
+    "raylet killed": lambda s: kill_part(s, "raylet"),
 }
 HARMS = ("states deleted", "states garbled")
 ENDS = ("driver killed", "driver and all it started killed", "driver terminated", "disk full")
