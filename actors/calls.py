@@ -2,28 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeVar
 
 import ray
+from ray.exceptions import RayError, RayTaskError
 
 from actors import health
+from actors.faults import KILLED, MAX_RETRIES, cause_of
+from seqsearch.core import stop
+from seqsearch.core.errors import UserError
 
 A = TypeVar("A")
 B = TypeVar("B")
 
 
 def on_ray(function: Callable[[A], B], arguments: Sequence[A]) -> list[B]:
-    """``[function(a) for a in arguments]``, each on a core of its own; Ray tries again what died.
+    """``[function(a) for a in arguments]``, each on a core of its own; what died is tried again.
 
     Raises:
+        UserError: a call has killed every process that it was made in.
         EngineDied: Ray itself has died.
     """
-    remote = ray.remote(num_cpus=1, max_retries=2)(function)
-    calls = [remote.remote(a) for a in arguments]
-    left = calls
-    while left:
-        health.check()
-        _, left = ray.wait(left, num_returns=len(left), timeout=1.0)
-    results: list[B] = ray.get(calls)
-    return results
+    remote = ray.remote(num_cpus=1, max_retries=0)(function)
+    numbers = range(len(arguments))
+    found = dict(answers(lambda n: remote.remote(arguments[n]), numbers, len(arguments), function.__name__))
+    return [found[n] for n in numbers]
+
+
+def answers(call: Callable[[A], Any], arguments: Iterable[A], at_once: int, what: str) -> Iterator[tuple[A, Any]]:
+    """Make calls, so many ``at_once``; each argument with what came of it, as they end. ``what`` names a call in messages.
+
+    A call whose process dies is made again, `MAX_RETRIES` times. Let ``call`` forbid Ray to do so: it would do it for ever
+    where it has killed a process for want of memory.
+
+    Raises:
+        UserError: a call has killed every process that it was made in.
+        EngineDied: Ray has died.
+        Exception: what a call has raised.
+    """
+    left, running, deaths = iter(arguments), dict[Any, A](), dict[A, int]()
+    try:
+        while True:
+            running |= {call(a): a for a in islice(left, at_once - len(running))}
+            if not running:
+                return
+            stop.check()
+            health.check()
+            for done in ray.wait(list(running), num_returns=1, timeout=1.0)[0]:
+                argument = running.pop(done)
+                try:
+                    yield argument, ray.get(done)
+                except RayTaskError as error:
+                    raise cause_of(error) from None
+                except RayError:
+                    health.check()
+                    deaths[argument] = deaths.get(argument, 0) + 1
+                    if deaths[argument] > MAX_RETRIES:
+                        raise UserError(f"{what} {KILLED}; use fewer --workers, then resume") from None
+                    running[call(argument)] = argument
+    finally:
+        if not health.died():
+            for unfinished in running:
+                ray.cancel(unfinished, force=True)

@@ -8,13 +8,13 @@ from typing import Any
 import ray
 from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayError, RayTaskError
 
-from actors.faults import MAX_DEATHS, given_up, is_poison, why_gone
+from actors.faults import MAX_DEATHS, cause_of, given_up, is_poison, why_gone
 from actors.options import EngineOptions
 from actors.queue import Queue, Ticket
 from actors.state_index import StateIndex
 from actors.worker import Reply
 from actors.worker_handle import WorkerHandle
-from actors.worker_set import Events, WorkerSet, cause_of
+from actors.worker_set import Events, WorkerSet
 from seqsearch.core.errors import UserError
 from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.types import Edge

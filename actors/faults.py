@@ -8,7 +8,7 @@ from typing import Any
 
 import ray
 from ray.exceptions import OutOfMemoryError as RayOutOfMemoryError
-from ray.exceptions import RayError
+from ray.exceptions import RayError, RayTaskError
 
 from actors.cluster import LOOK, alive_nodes
 from actors.options import EngineOptions
@@ -21,6 +21,8 @@ from seqsearch.engine.evaluator import Job, JobResult
 
 MAX_RETRIES = 2
 """Times a job is tried again after the worker under it died. Deaths of whole nodes are nobody's fault and do not count."""
+KILLED = f"killed its worker {MAX_RETRIES + 1} times (a crash in compiled code, or the system's out-of-memory killer)"
+"""Said of a job that is not tried again."""
 MAX_DEATHS = 10
 """Times in all, whoever's fault."""
 SETTLE_SECONDS = 15.0
@@ -88,9 +90,7 @@ def given_up(job: Any, status: Any, engine: EngineOptions) -> tuple[Job, JobResu
     Raises:
         UserError: it was not a training, so that there is no result to say it in.
     """
-    message = (
-        f"killed its worker {MAX_RETRIES + 1} times (a crash in compiled code, or the system's out-of-memory killer)"
-    )
+    message = KILLED
     if status == "timeout":
         message = f"took longer than --rollout-timeout {engine.rollout_timeout:g} s"
     if isinstance(job, Call):
@@ -98,6 +98,12 @@ def given_up(job: Any, status: Any, engine: EngineOptions) -> tuple[Job, JobResu
     if not isinstance(job, Edge):
         raise UserError(f"a job that computes features {message}; use fewer --workers or --probe-images, then resume")
     return job, EdgeResult(job.digest, job.key.digest, status, message=message)
+
+
+def cause_of(error: RayTaskError) -> Exception:
+    """The exception that a worker raised."""
+    cause = getattr(error, "cause", None)
+    return cause if isinstance(cause, Exception) else error
 
 
 def why_gone(worker: WorkerHandle, error: RayError) -> str:

@@ -11,7 +11,7 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from actors.cluster import fitting_workers
-from actors.faults import Starts, without_ray
+from actors.faults import Starts, cause_of, without_ray
 from actors.options import EngineOptions
 from actors.worker import Setup, WorkerActor
 from actors.worker_handle import WorkerHandle
@@ -112,9 +112,3 @@ class WorkerSet:
             actor = WorkerActor.options(num_cpus=1, num_gpus=self._engine.gpus)
             self.handles.append(WorkerHandle(name, actor.remote(self._setup, name)))
             self._events("worker-hired", {"worker": name})
-
-
-def cause_of(error: RayTaskError) -> Exception:
-    """The exception that a worker raised."""
-    cause = getattr(error, "cause", None)
-    return cause if isinstance(cause, Exception) else error

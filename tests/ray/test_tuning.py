@@ -251,6 +251,24 @@ def test_trials_that_are_killed_from_the_start_end_the_run_in_one_line(method: s
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("features", [False, True])
+def test_a_run_whose_workers_ray_kills_for_memory_ends_in_one_line(
+    features: bool, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While they compute features, and, where these are there, in trials."""
+    monkeypatch.setenv("SEQSEARCH_CACHE", str(tmp_path / "cache"))
+    if features:
+        gtep(tmp_path / "before", "--methods", method, *FLAGS, "--workers", 0)
+    monkeypatch.setenv("RAY_memory_usage_threshold", "0.001")
+    monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "200")
+    process = started(run := tmp_path / "run", "--methods", method, *FLAGS, "--workers", 1)
+    said = last_line(process, family(process.pid), 2)
+    why = "Ray Tune ended before its trials did (1 worker(s) were killed due to the node running low on memory"
+    assert said.startswith(f"seqsearch: {why if features else 'a job that computes features killed its worker 3 times'}")
+    assert not [p for p in (run / "tune").rglob("*") if p.is_file()]
+
+
+@pytest.mark.long
 def test_a_trial_that_hangs_is_a_timeout(tmp_path: Path) -> None:
     method = bad(tmp_path / "m", "hangs", only=6)
     run = tmp_path / "run"
