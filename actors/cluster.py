@@ -96,7 +96,7 @@ def _start(workers: int, quiet: dict[str, Any]) -> None:
 
     folder = LocalFolder()
     try:
-        with on_loopback():
+        with on_loopback(), folder.temporary_files():
             ray.init(
                 "local",
                 num_cpus=max(workers, os.cpu_count() or 1),

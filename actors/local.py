@@ -17,7 +17,7 @@ from typing import IO
 from seqsearch.storage.locks import is_locked, lock
 
 PREFIX = "sq-"
-FORM, WITHIN = re.compile(PREFIX + "[a-z0-9_]{8}"), {"lock", "new", "r"}
+FORM, WITHIN = re.compile(PREFIX + "[a-z0-9_]{8}"), {"lock", "new", "r", "t"}
 """Of the name of such a folder, and what is in it at most."""
 UNLOCKED_SECONDS = 3600.0
 """After which a folder without a lock counts as left behind: it gets one when it is made."""
@@ -45,6 +45,24 @@ class LocalFolder:
     def ray(self) -> str:
         """Where Ray puts its session folders. Ray opens this very folder to everybody, so it lies inside the private one."""
         return str(self.path / "r")
+
+    @contextmanager
+    def temporary_files(self) -> Iterator[None]:
+        """Processes that are started in this block, and those that these start, put temporary files into it.
+
+        Not where it lies elsewhere than temporary files do: there may be no space.
+        """
+        before, own = os.environ.get("TMPDIR"), self.path / "t"
+        if not own.is_relative_to(tempfile.gettempdir()):
+            yield
+            return
+        own.mkdir()
+        os.environ["TMPDIR"] = str(own)
+        try:
+            yield
+        finally:
+            os.environ.pop("TMPDIR")
+            os.environ |= {} if before is None else {"TMPDIR": before}
 
     def close(self) -> None:
         """Remove it."""

@@ -2,13 +2,14 @@
 
 A trial runs in a process of its own with the workbench of a worker, reports every edge as soon as it is there, and goes on when
 the driver has put it down. It starts no actor. What a trial had done before it was killed it is told by `Progress`. Tune's own
-files lie in the run folder, and nothing is read from them: the journal of the run is what a resumed run begins with.
+files stay in memory, and nothing is read from them: the journal of the run is what a resumed run begins with.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
-import shutil
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import ray
+from fsspec.implementations.memory import MemoryFileSystem
+from pyarrow.fs import FSSpecHandler, PyFileSystem
 from ray import tune
 from ray.exceptions import RayError
 from ray.tune.error import TuneError
@@ -38,12 +41,7 @@ from seqsearch.engine.evaluator import Ledger
 from seqsearch.engine.search import Counts
 from seqsearch.engine.trials import Observe, Trial, known_before, next_edge, passed, place, trouble
 from seqsearch.features.store import Shard
-from seqsearch.storage.files import cannot_write
-from seqsearch.storage.inside import Inside
 from seqsearch.training.world import World
-
-FOLDER = "tune"
-"""Of Tune's own files, in the run folder."""
 
 
 class TunedTrials:
@@ -130,12 +128,8 @@ class TunedTrials:
         gpus = {"gpu": self._engine.gpus} if self._engine.gpus > 0 else {}
         work = Work(self._setup, self._engine, self._progress, tuple(trials))
         trainable = tune.with_resources(tune.with_parameters(run_trial, work=work), {"cpu": 1, **gpus})
-        where, name = Inside(self._folder).at(FOLDER), f"{self._setup.token[:8]}-{self._rounds}"
-        try:
-            where.make()
-        except OSError as error:
-            raise cannot_write(error, where.path) from None
         with quiet():
+            _know_no_wandb()
             tuner = tune.Tuner(
                 trainable,
                 param_space={"number": tune.grid_search(list(range(len(trials))))},
@@ -145,24 +139,21 @@ class TunedTrials:
                     trial_dirname_creator=lambda t: f"{t.config['number']:05d}",
                 ),
                 run_config=tune.RunConfig(
-                    name=name,  # new: nothing lies there
-                    storage_path=str(where.path.absolute()),
+                    name=f"{self._setup.token[:8]}-{self._rounds}",  # new: nothing lies there
+                    storage_path="tune",
+                    storage_filesystem=PyFileSystem(FSSpecHandler(MemoryFileSystem())),  # nobody reads Tune's own files
                     callbacks=[listener],
                     stop=listener.over,
                     failure_config=tune.FailureConfig(max_failures=_most_deaths(trials)),
                     verbose=0,
                 ),
             )
-            try:
-                with health.watched(lambda what: self._leave(what, where.path / name)):
-                    tuner.fit()
-            finally:
-                shutil.rmtree(where.path / name, ignore_errors=True)  # nobody reads it; follows no links
+            with health.watched(self._leave):
+                tuner.fit()
 
-    def _leave(self, what: str, tune_files: Path) -> NoReturn:
+    def _leave(self, what: str) -> NoReturn:
         """End this process, which waits for a Ray that has died; the journal has all that was reported."""
         health.abandon()
-        shutil.rmtree(tune_files, ignore_errors=True)
         go_on = f"nothing is lost. Continue with: seqsearch gtep --resume {copyable(self._folder)}"
         os.write(2, f"\nseqsearch: {what}; {go_on}\n".encode())
         os._exit(2)
@@ -280,6 +271,17 @@ class _Listener(tune.Callback):  # type: ignore[misc]  # imports of Ray are skip
         self._runner.began(len(self._live))
         self._counts.in_flight = len(self._live)
         self._observe(self._counts)
+
+
+def _know_no_wandb() -> None:
+    """Tune imports it to count callbacks, and it then makes folders for temporary files that a killed process leaves behind."""
+    if "wandb" in sys.modules:
+        return
+    sys.modules["wandb"] = None  # type: ignore[assignment]  # so Python says that there is no such module
+    try:
+        importlib.import_module("ray.air.integrations.wandb")
+    finally:
+        del sys.modules["wandb"]
 
 
 def _most_deaths(trials: Sequence[Trial]) -> int:

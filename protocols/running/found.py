@@ -17,7 +17,7 @@ from seqsearch.storage.unfinished import sweep
 
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 """The form of the id of a run."""
-FOLDERS = ((), ("arrays",), ("states",), ("states", "packs"), ("states", "unfinished"), ("tune",))
+FOLDERS = ((), ("arrays",), ("states",), ("states", "packs"), ("states", "unfinished"))
 """Where a run keeps files."""
 FILES = re.compile(r".*\.(jsonl?|parquet|html)|lock")
 """The names of its files, about."""

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -141,7 +142,7 @@ def test_two_workers_find_what_one_process_finds(whole: Path, method: str, tmp_p
     assert sorted(states(tmp_path / "run")) == sorted(states(whole))
     assert (tmp_path / "run" / "chosen.yaml").read_bytes() == (whole / "chosen.yaml").read_bytes()
     assert all(r["worker"].startswith("trial-") for r in rows(tmp_path / "run", "trainings"))
-    left = [str(p) for folder in ("states", "tune") for p in (tmp_path / "run" / folder).rglob("*") if p.is_file()]
+    left = [str(p) for p in (tmp_path / "run/states").rglob("*") if p.is_file()]
     assert left == [], "a finished run keeps no states and no files of Tune's"
 
 
@@ -176,13 +177,19 @@ def known(run: Path) -> list[str]:
 
 
 @pytest.mark.long
-def test_a_killed_driver_resumes_to_the_same_table(whole: Path, method: str, tmp_path: Path) -> None:
-    run = tmp_path / "run"
+def test_a_killed_driver_resumes_to_the_same_table(
+    whole: Path, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, temporary = tmp_path / "run", Path(tempfile.mkdtemp(prefix="t-"))
+    monkeypatch.setenv("TMPDIR", str(temporary))
     process = started(run, "--methods", method, *FLAGS, "--workers", 2)
     wait(lambda: lines(run) > 9 or process.poll() is not None)
     process.kill()
     process.communicate()
     assert not (run / "table.parquet").exists(), "it was killed too late to prove anything"
+    [of_ray] = temporary.iterdir()  # which the next Ray removes
+    assert of_ray.name.startswith("sq-")
+    assert not list(run.rglob("*.pkl"))
     resumed(run, 0)
     assert results(run) == results(whole)
     found = states(run)
@@ -207,7 +214,6 @@ def test_a_run_whose_ray_dies_says_how_to_go_on(tmp_path: Path, name: str, who: 
     assert time.monotonic() - begin < 30
     go_on = f"nothing is lost. Continue with: seqsearch gtep --resume {run}"
     assert said == f"seqsearch: {who} has died (killed, or out of memory); {go_on}"
-    assert not [p for p in (run / "tune").rglob("*") if p.is_file()]
     resumed(run, 0)
     assert results(run) == results(finished(tmp_path / "whole", method))
 
@@ -239,7 +245,7 @@ def test_a_trial_may_be_killed_in_each_of_its_tasks(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_trials_that_are_killed_from_the_start_end_the_run_in_one_line(method: str, tmp_path: Path) -> None:
-    process, processes = started(run := tmp_path / "run", "--methods", method, *FLAGS, "--workers", 1), set[int]()
+    process, processes = started(tmp_path / "run", "--methods", method, *FLAGS, "--workers", 1), set[int]()
     while process.poll() is None:
         processes |= set(family(process.pid))
         for pid in filter(is_of_trials, processes):
@@ -247,7 +253,6 @@ def test_trials_that_are_killed_from_the_start_end_the_run_in_one_line(method: s
         time.sleep(0.02)
     said = last_line(process, list(processes), 2)
     assert said.startswith("seqsearch: workers die while they start: they are killed")
-    assert not [p for p in (run / "tune").rglob("*") if p.is_file()]
 
 
 @pytest.mark.long
@@ -261,11 +266,12 @@ def test_a_run_whose_workers_ray_kills_for_memory_ends_in_one_line(
         gtep(tmp_path / "before", "--methods", method, *FLAGS, "--workers", 0)
     monkeypatch.setenv("RAY_memory_usage_threshold", "0.001")
     monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "200")
-    process = started(run := tmp_path / "run", "--methods", method, *FLAGS, "--workers", 1)
+    process = started(tmp_path / "run", "--methods", method, *FLAGS, "--workers", 1)
     said = last_line(process, family(process.pid), 2)
     why = "Ray Tune ended before its trials did (1 worker(s) were killed due to the node running low on memory"
-    assert said.startswith(f"seqsearch: {why if features else 'a job that computes features killed its worker 3 times'}")
-    assert not [p for p in (run / "tune").rglob("*") if p.is_file()]
+    assert said.startswith(
+        f"seqsearch: {why if features else 'a job that computes features killed its worker 3 times'}"
+    )
 
 
 @pytest.mark.long

@@ -63,7 +63,7 @@ def substituted(words: list[str], pools: dict[str, Path]) -> list[str]:
             out.append("scratch:tiny")
             continue
         if before == "--methods":  # minutes on a CPU
-            word = word.replace("@scratch:resnet18-imagenet", "@scratch:tiny")
+            word = re.sub(r"@scratch:[^:,]+", "@scratch:tiny", word)
         if before in ("--backbone", "--encoder", "--encoders"):
             out.pop()
             continue

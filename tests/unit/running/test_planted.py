@@ -24,7 +24,7 @@ FILES = (
     "config.json", "journal.jsonl", "lock", "log.jsonl", "status.json", "stats.json", "sequences.parquet", "results.parquet",
     "trace.parquet", "trainings.parquet", "report.html", "trials.parquet", "plan.json", "similarity.parquet",
 )  # fmt: skip
-FOLDERS = ("states", "states/packs", "states/unfinished", "arrays", "tune")
+FOLDERS = ("states", "states/packs", "states/unfinished", "arrays")
 
 
 @pytest.fixture(scope="module")
