@@ -228,3 +228,10 @@ def test_a_signal_while_ray_starts_is_not_rays(tmp_path: Path) -> None:
     driver.send_signal(signal.SIGTERM)
     said = last_line(driver, processes, 128 + signal.SIGTERM)
     assert said == f"stopped; nothing is lost. Continue with: seqsearch cldyb --resume {tmp_path / 'run'}"
+
+
+def test_workers_that_ray_kills_for_memory_end_the_run_in_one_line(tmp_path: Path) -> None:
+    limits = {"RAY_memory_usage_threshold": "0.001", "RAY_memory_monitor_refresh_ms": "200"}
+    driver = start(*SMALL, "--workers", 1, "--out", tmp_path / "run", **limits)
+    said = last_line(driver, family(driver.pid), 2)
+    assert said.startswith("seqsearch: workers die while they start: 1 worker(s) were killed due to the node running low on mem")
