@@ -7,9 +7,7 @@ files stay in memory, and nothing is read from them: the journal of the run is w
 
 from __future__ import annotations
 
-import importlib
 import os
-import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
@@ -32,6 +30,7 @@ from actors.run_states import RunStates
 from actors.shards import extracted
 from actors.trial import REFUSED, RESULT, Progress, Work, run_trial
 from actors.worker import setup_of
+from seqsearch.core import no_trackers
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.core.outcomes import EdgeResult
@@ -129,7 +128,7 @@ class TunedTrials:
         work = Work(self._setup, self._engine, self._progress, tuple(trials))
         trainable = tune.with_resources(tune.with_parameters(run_trial, work=work), {"cpu": 1, **gpus})
         with quiet():
-            _know_no_wandb()
+            no_trackers.install()
             tuner = tune.Tuner(
                 trainable,
                 param_space={"number": tune.grid_search(list(range(len(trials))))},
@@ -271,17 +270,6 @@ class _Listener(tune.Callback):  # type: ignore[misc]  # imports of Ray are skip
         self._runner.began(len(self._live))
         self._counts.in_flight = len(self._live)
         self._observe(self._counts)
-
-
-def _know_no_wandb() -> None:
-    """Tune imports it to count callbacks, and it then makes folders for temporary files that a killed process leaves behind."""
-    if "wandb" in sys.modules:
-        return
-    sys.modules["wandb"] = None  # type: ignore[assignment]  # so Python says that there is no such module
-    try:
-        importlib.import_module("ray.air.integrations.wandb")
-    finally:
-        del sys.modules["wandb"]
 
 
 def _most_deaths(trials: Sequence[Trial]) -> int:

@@ -234,4 +234,6 @@ def test_workers_that_ray_kills_for_memory_end_the_run_in_one_line(tmp_path: Pat
     limits = {"RAY_memory_usage_threshold": "0.001", "RAY_memory_monitor_refresh_ms": "200"}
     driver = start(*SMALL, "--workers", 1, "--out", tmp_path / "run", **limits)
     said = last_line(driver, family(driver.pid), 2)
-    assert said.startswith("seqsearch: workers die while they start: 1 worker(s) were killed due to the node running low on mem")
+    assert said.startswith(
+        "seqsearch: workers die while they start: 1 worker(s) were killed due to the node running low on mem"
+    )
