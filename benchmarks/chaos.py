@@ -223,6 +223,7 @@ class Storm:
                         self.unclean.append(f"{session.run.name}: {error}")
             if time.monotonic() > end:
                 self.unclean.append(f"{session.run.name} after {struck}: hangs")
+                print(self.unclean[-1], file=sys.stderr)
                 kill_all(session)
             time.sleep(0.02)
         return struck
@@ -348,13 +349,13 @@ def main() -> None:
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--commands", default=",".join(STUDIES))
-    parser.add_argument("--no-result", action="store_true", help="write no benchmarks/results/chaos.json")
+    parser.add_argument("--result", default="chaos", help="name of the file in benchmarks/results; empty: none")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="seqsearch-chaos-") as scratch:
         result = storm(given.seed, given.faults, Path(scratch), given.commands.split(","))
     print(json.dumps(result, indent=2))
-    if not given.no_result:
-        write_result("chaos", result)
+    if given.result:
+        write_result(given.result, result)
     sys.exit(bool(bad(result)))
 
 
