@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from actors import health
 from actors.authentication import JoinableCluster, check_joinable, refuse_open
@@ -188,6 +188,15 @@ def disconnect() -> None:
     finally:
         while _started:
             _started.pop().close()
+
+
+def leave_dead(what: str, go_on: str = "") -> NoReturn:
+    """End this process, which waits for a Ray that has died, with one line and exit code 2; ``go_on`` says what to do then."""
+    health.abandon()
+    while _started:
+        _started.pop().close()
+    os.write(2, f"\nseqsearch: {'; '.join(filter(None, (what, go_on)))}\n".encode())
+    os._exit(2)
 
 
 def fitting_workers(gpus_per_worker: float) -> int:

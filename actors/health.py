@@ -13,6 +13,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 from actors.processes import family
@@ -20,13 +21,14 @@ from seqsearch.core.errors import EngineDied
 
 NAMES = {"gcs_server": "Ray's control service (GCS)", "raylet": "Ray's node manager (raylet)"}
 """What nothing works without, of a Ray that was started here."""
-STUCK_AFTER = 5.0
-"""Seconds in which a signal must have interrupted what waits for a Ray that has died."""
+STUCK_AFTER = 10.0
+"""Seconds in which what works with a Ray that has died must have been left."""
 LOOK_EVERY, PROBE_EVERY, PROBE_SECONDS = 0.5, 5.0, 2.0
 GIVEN_UP_AFTER = 40.0
 """Seconds that the control service of a cluster may be out of reach: it may be restarted, and Ray waits for 60."""
 
 _probed = _reached = 0.0
+_interrupts = False
 
 
 def watch() -> None:
@@ -63,46 +65,59 @@ class _Dead(BaseException):
 
 @contextlib.contextmanager
 def watched(stuck: Callable[[str], object]) -> Iterator[None]:
-    """Look at Ray while the block waits for it in code that is not ours; by a signal, so in the main thread only.
+    """Look at Ray from another thread while the block works with it.
 
-    ``stuck``: called with what has died, in another thread, where a signal does not interrupt the block: some calls of Ray wait
-    for a minute and then end this process without a word. It is to end it before that, with one.
-
-    Raises:
-        EngineDied: Ray has died. The block was interrupted.
+    Some calls of Ray, as the one that starts an actor, wait for a dead control service in compiled code, where neither a signal
+    nor `check` reaches them. ``stuck`` is called with what has died, in the other thread, when the block has not been left
+    `STUCK_AFTER` seconds later; it is to end this process before Ray does.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    over, found = threading.Event(), [""]
+    main, over = threading.current_thread() is threading.main_thread(), threading.Event()
 
     def look() -> None:
-        seen = 0.0
+        since = None
         while not over.wait(LOOK_EVERY):
             if what := died():
-                found[0], seen = what, seen or time.monotonic()
-                os.kill(os.getpid(), signal.SIGUSR2)  # again, should somebody have caught the first
-                if time.monotonic() - seen > STUCK_AFTER and not over.is_set():
+                since = since or time.monotonic()
+                if main:
+                    os.kill(os.getpid(), signal.SIGUSR2)  # again, should somebody have caught what the first has raised
+                if time.monotonic() - since > STUCK_AFTER and not over.is_set():
                     stuck(what)
 
-    def interrupt(*_: object) -> None:
-        if not over.is_set():
-            raise _Dead
-
-    before = signal.signal(signal.SIGUSR2, interrupt)
+    before = signal.signal(signal.SIGUSR2, _interrupt) if main else None
     looks = threading.Thread(target=look, daemon=True)
     looks.start()
     try:
         yield
-    except BaseException:
-        over.set()
-        if found[0]:
-            raise EngineDied(found[0]) from None
-        raise
     finally:
         over.set()
         looks.join()
-        signal.signal(signal.SIGUSR2, before or signal.SIG_DFL)
+        if main:
+            signal.signal(signal.SIGUSR2, before or signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def interrupting() -> Iterator[None]:
+    """Inside `watched`: the block waits for Ray in code that does not `check`, and is interrupted. In the main thread only.
+
+    Raises:
+        EngineDied: Ray has died.
+    """
+    global _interrupts
+    _interrupts = True
+    try:
+        yield
+    except BaseException:
+        _interrupts = False
+        check()
+        raise
+    finally:
+        _interrupts = False
+
+
+def _interrupt(_: int, frame: FrameType | None) -> None:
+    entering_or_leaving = frame is not None and frame.f_globals.get("__name__") in ("contextlib", __name__)
+    if _interrupts and not entering_or_leaving:  # else it comes again
+        raise _Dead
 
 
 def abandon() -> None:

@@ -29,8 +29,10 @@ class _Nowhere(io.StringIO):
 
 
 @contextmanager
-def connected(engine: EngineOptions, announced: str = "") -> Iterator[None]:
+def connected(engine: EngineOptions, announced: str = "", go_on: str = "") -> Iterator[None]:
     """The Ray that workers need: a cluster, or one started here; ``announced`` says what it is joined for.
+
+    Should it die while something waits for it that cannot be interrupted, this process ends; ``go_on`` says what to do then.
 
     Raises:
         UserError: no cluster at its address, or it refuses, or is refused; no GPU here.
@@ -38,15 +40,17 @@ def connected(engine: EngineOptions, announced: str = "") -> Iterator[None]:
     if engine.workers == 0:
         yield
         return
-    from actors.cluster import check_gpus, connect, disconnect
+    from actors import health
+    from actors.cluster import check_gpus, connect, disconnect, leave_dead
 
     joining = "starting Ray ..." if engine.address is None else f"joining the Ray cluster at {engine.address} ..."
     notice(announced or joining)
     with contextlib.redirect_stdout(_Nowhere()):  # Ray prints there what becomes of its workers; the log says it, too
         connect(engine.address, engine.workers or 0, engine.allow_unauthenticated)
         try:
-            check_gpus(engine)
-            yield
+            with health.watched(lambda what: leave_dead(what, go_on)):
+                check_gpus(engine)
+                yield
         finally:
             disconnect()
 
@@ -83,11 +87,10 @@ def open_evaluator(
 def open_trials(
     world: World,
     engine: EngineOptions,
-    folder: Path,
     events: Callable[[str, dict[str, Any]], None] = lambda _, __: None,
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[TrialRunner]:
-    """Who runs trials for the run in ``folder``, as `open_evaluator`: this process, or Ray Tune.
+    """Who runs trials, as `open_evaluator`: this process, or Ray Tune.
 
     Raises:
         UserError: states cannot be written where ``engine`` says, nodes that share no storage.
@@ -99,7 +102,7 @@ def open_trials(
         return
     from actors.tuning import TunedTrials
 
-    trials = TunedTrials(world, engine, folder, keeps=keeps, events=events, check=check)
+    trials = TunedTrials(world, engine, keeps=keeps, events=events, check=check)
     try:
         yield trials
     finally:

@@ -7,12 +7,11 @@ files stay in memory, and nothing is read from them: the journal of the run is w
 
 from __future__ import annotations
 
-import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import ray
 from fsspec.implementations.memory import MemoryFileSystem
@@ -34,7 +33,6 @@ from seqsearch.core import no_trackers
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.core.outcomes import EdgeResult
-from seqsearch.core.text import copyable
 from seqsearch.core.types import Rollout
 from seqsearch.engine.evaluator import Ledger
 from seqsearch.engine.search import Counts
@@ -48,7 +46,6 @@ class TunedTrials:
 
     Args:
         keeps: states stay on the disk when nothing extends them, for other runs.
-        folder: of the run.
         events: told of what happens to trials, for the log.
         check: raises `UserError` where the run is another process' by now.
 
@@ -57,7 +54,7 @@ class TunedTrials:
     """
 
     def __init__(
-        self, world: World, engine: EngineOptions, folder: Path, *, keeps: bool,
+        self, world: World, engine: EngineOptions, *, keeps: bool,
         events: Callable[[str, dict[str, Any]], None], check: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         from actors.cluster import alive_nodes, fitting_workers
@@ -68,7 +65,7 @@ class TunedTrials:
                 "see, or a URL"
             )
         self.workers = engine.workers or fitting_workers(engine.gpus)
-        self._engine, self._folder, self._events, self._check = engine, folder, events, check
+        self._engine, self._events, self._check = engine, events, check
         token = uuid.uuid4().hex
         self._setup = setup_of(world, token, engine, keeps)
         self._states = RunStates(
@@ -147,15 +144,8 @@ class TunedTrials:
                     verbose=0,
                 ),
             )
-            with health.watched(self._leave):
+            with health.interrupting():
                 tuner.fit()
-
-    def _leave(self, what: str) -> NoReturn:
-        """End this process, which waits for a Ray that has died; the journal has all that was reported."""
-        health.abandon()
-        go_on = f"nothing is lost. Continue with: seqsearch gtep --resume {copyable(self._folder)}"
-        os.write(2, f"\nseqsearch: {what}; {go_on}\n".encode())
-        os._exit(2)
 
     def took(self, trial: str, result: EdgeResult) -> None:
         """A result has been put down."""

@@ -69,7 +69,7 @@ def run(
     with Monitor(
         folder.path, folder.config["run_id"], runtime, protocol.expected(prepared), display or NoDisplay(), folder.check
     ) as monitor:  # fmt: skip
-        session = Session(folder, runtime, monitor, prepared.pools(), changed)
+        session = Session(folder, runtime, monitor, prepared.pools(), changed, _go_on(protocol, folder.path))
         with contextlib.closing(session):
             doing = protocol.begin(session, prepared)
             finished = _to_its_end(doing, protocol, folder, session if not beside else None)
@@ -141,10 +141,15 @@ def _say_what_failed(protocol: Protocol[Any, Any], path: Path) -> Iterator[None]
     try:
         yield
     except EngineDied as error:
-        raise EngineDied(f"{error}; nothing is lost. Continue with: {protocol.resume_command(path)}") from None
+        raise EngineDied(f"{error}; {_go_on(protocol, path)}") from None
     except AllFailed as error:
         if error.diverged:
             raise UserError(
                 f"{error}. Mend that by other parameters, in a new run; {path} keeps what was trained"
             ) from None
         raise UserError(f"{error}. Mend the method, then: {protocol.resume_command(path)}") from None
+
+
+def _go_on(protocol: Protocol[Any, Any], path: Path) -> str:
+    """Said where Ray has died."""
+    return f"nothing is lost. Continue with: {protocol.resume_command(path)}"

@@ -6,7 +6,8 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -43,6 +44,9 @@ class FrozenFeatures(Protocol):
 class Session:
     """What a protocol works with. Workers are started, and the journal is opened, when they are first used; not all protocols do.
 
+    Args:
+        go_on: says how the run is resumed.
+
     Attributes:
         folder: of the run.
         runtime: where and how it runs.
@@ -51,9 +55,11 @@ class Session:
     """
 
     def __init__(
-        self, folder: RunFolder, runtime: Runtime, monitor: Monitor, pools: list[dict[str, Any]], changed: list[str]
-    ) -> None:
+        self, folder: RunFolder, runtime: Runtime, monitor: Monitor, pools: list[dict[str, Any]], changed: list[str],
+        go_on: str,
+    ) -> None:  # fmt: skip
         self.folder, self.monitor, self.deadline = folder, monitor, runtime.deadline
+        self._go_on = go_on
         self._pools, self._at, self._begin = pools, time.time(), time.monotonic()
         session = f"{folder.config['run_id']} {self._at!r}"
         self.runtime = replace(runtime, engine=replace(runtime.engine, session=session))
@@ -85,31 +91,22 @@ class Session:
 
     def evaluator(self, world: World) -> Any:
         """Workers, or this process, training in ``world``; the same until they are released."""
-        if self._evaluator is None:
-            self._workers.enter_context(
-                connected(self.runtime.engine)
-            )  # first: where it cannot be, no run is left behind
-            _ = self.journal  # before workers are started: a damaged one is told at once
-            found = self._workers.enter_context(
-                open_evaluator(world, self.runtime.engine, self.monitor.event, self.folder.check)
-            )
-            self._workers.enter_context(self.monitor.watching(found))
-            self._evaluator = found
-        return self._evaluator
+        return self._opened(open_evaluator, world)
 
     def trials(self, world: World) -> TrialRunner:
         """Who runs trials in ``world``: Ray Tune, or this process; the same until the workers are released."""
-        if self._evaluator is None:
-            engine = self.runtime.engine
-            self._workers.enter_context(connected(engine))
-            _ = self.journal
-            found = self._workers.enter_context(
-                open_trials(world, engine, self.folder.path, self.monitor.event, self.folder.check)
-            )
-            self._workers.enter_context(self.monitor.watching(found))
-            self._evaluator = found
-        runner: TrialRunner = self._evaluator
+        runner: TrialRunner = self._opened(open_trials, world)
         return runner
+
+    def _opened(self, opened: Callable[..., AbstractContextManager[Any]], world: World) -> Any:
+        if self._evaluator is None:
+            engine, enter = self.runtime.engine, self._workers.enter_context
+            enter(connected(engine, go_on=self._go_on))  # first: where it cannot be, no run is left behind
+            _ = self.journal  # before workers are started: a damaged one is told at once
+            found = enter(opened(world, engine, self.monitor.event, self.folder.check))
+            enter(self.monitor.watching(found))
+            self._evaluator = found
+        return self._evaluator
 
     def search(self, world: World) -> Search:
         """The engine, on the evaluator and the journal."""

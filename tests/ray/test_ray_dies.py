@@ -92,6 +92,24 @@ def test_a_run_whose_ray_dies_says_how_to_go_on(tmp_path: Path, name: str, who: 
     assert sequences(run) == sequences(whole)
 
 
+def test_a_ray_that_dies_while_a_worker_is_hired_is_one_line(tmp_path: Path) -> None:
+    """Ray's own call waits for the control service in compiled code: a minute, and then it ends the process in its own words."""
+    run = tmp_path / "run"
+    driver = start(*SMALL, "--workers", 1, "--out", run)
+    wait((run / "journal.jsonl").exists)  # Ray has been joined; workers are next
+    processes, service = family(driver.pid), part(driver.pid, "gcs_server")
+    os.kill(service, signal.SIGSTOP)
+    time.sleep(5.0)
+    assert "worker-hired" not in (run / "log.jsonl").read_text()
+    begin = time.monotonic()
+    kill(service)
+    said = last_line(driver, processes, 2)
+    assert time.monotonic() - begin < 30
+    go_on = f"nothing is lost. Continue with: seqsearch cldyb --resume {run}"
+    assert said == f"seqsearch: Ray's control service (GCS) has died (killed, or out of memory); {go_on}"
+    seqsearch("cldyb", "--resume", run, "--workers", 0)
+
+
 def test_a_ray_that_dies_at_its_start_is_one_line(tmp_path: Path) -> None:
     driver = start(*SMALL, "--workers", 1, "--out", tmp_path / "run")
     wait(lambda: part(driver.pid, "gcs_server"))

@@ -64,7 +64,7 @@ def test_two_nodes_find_what_one_process_finds(tmp_path: Path, monkeypatch: pyte
         study = prepare(small(method), tmp_path / "states", "cpu", Path.cwd())
         both = study.read(study.tuned_on, *study.judged_on)
         missing = [("glyph_vit", *shard) for shard in both.missing_features("glyph_vit")]
-        with closing(TunedTrials(study.world, engine, tmp_path, keeps=True, events=lambda *_: None)) as trials:
+        with closing(TunedTrials(study.world, engine, keeps=True, events=lambda *_: None)) as trials:
             assert len(list(trials.extract(missing))) == len(missing) > 1
         assert both.missing_features("glyph_vit") == []
         found = run(tmp_path / "run", engine, method)
