@@ -91,8 +91,8 @@ CLEAN = {
     128 + signal.SIGTERM: ("driver terminated", "all it started terminated"),
     -signal.SIGKILL: ("driver killed", "driver and all it started killed"),
 }  # fmt: skip
-"""Exit codes, and the faults that may lead to them; 0 always may. A driver that is terminated together with its Ray while it waits
-for that in compiled code does not notice the signal: it ends as one whose Ray has died."""
+"""Exit codes, and the faults that may lead to them; 0 always may. A driver that is terminated together with its Ray while it
+waits for that in compiled code does not notice the signal: it ends as one whose Ray has died."""
 SET_CLOCK = """
 import runpy, sys, time
 right, began = time.time, time.monotonic()
