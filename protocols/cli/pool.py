@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from actors.options import DEVICES
-from protocols.cli.completion import offered, pools
+from protocols.cli.completion import backbones, offered, pools
 from protocols.cli.ending import last_words
 from protocols.cli.grouped import Commands
 from protocols.cli.pool_bar import Bar
@@ -239,24 +239,43 @@ def _written(record: dict[str, Any], out: Path, details: Path | None) -> Path | 
 @click.argument("name", metavar="POOL", shell_complete=offered(pools))
 @click.option("--sheet", type=click.Path(path_type=Path), metavar="FILE.png", help="Write a contact sheet.")
 @click.option("--groups", "all_groups", is_flag=True, help="List all groups, not the first 50.")
+@click.option("--against", metavar="POOL", shell_complete=offered(pools),
+              help="Compare with the images of another pool, such as those a network was pre-trained on: names of classes, equal "
+              "images and, with --look-alikes, near duplicates.")  # fmt: skip
+@click.option("--look-alikes", metavar="BACKBONE", shell_complete=offered(backbones),
+              help="Find near duplicates of --against by the features of this backbone.")  # fmt: skip
+@click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model.")
+@click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True, help="Where it computes.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def show(name: str, sheet: Path | None, all_groups: bool, as_json: bool) -> None:
-    """Print groups, classes and split sizes of POOL: glyphs, a folder, a .parquet file; several with commas.
+def show(
+    name: str, sheet: Path | None, all_groups: bool, against: str | None, look_alikes: str | None, weights: str | None,
+    device: str, as_json: bool,
+) -> None:  # fmt: skip
+    """Print groups, classes, split sizes and contamination of POOL: glyphs, a folder, a .parquet file; several with commas.
 
     \b
     seqsearch pool show glyphs
+    seqsearch pool show photos/ --against imagenet-train/ --look-alikes resnet18
     """
     from protocols.report.contact_sheet import check_sheet, write_sheet
+    from protocols.report.contamination import compared
     from protocols.report.pools import described, show_lines
     from seqsearch.pools.open import build_pool, pool_texts
     from seqsearch.pools.union import Union
 
+    if look_alikes and not against:
+        raise UserError("--look-alikes compares with the pool of --against: name one")
+    if weights and not look_alikes:
+        raise UserError("--weights is for the backbone of --look-alikes: name one")
     if sheet is not None:
         check_sheet(sheet)
     pools = Union([build_pool(text) for text in pool_texts(name)])
     record = described(pools)
     if sheet is not None:
         record |= {"sheet": str(sheet), "unusable": write_sheet(pools, sheet)}
+    if against:
+        others = Union([build_pool(text) for text in pool_texts(against)])
+        record["against"] = compared(pools, others, look_alikes or "", weights, device)
     click.echo(json.dumps(record) if as_json else "\n".join(show_lines(record, all_groups)))
 
 

@@ -48,7 +48,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     how = _one_task(summary.provenance) if one else _how(data.config, summary.provenance)
     sections = [
         _head(summary), _placed(summary), _table(summary), _joint(summary), _curves(summary), _masked(summary), *pictures,
-        _trace(data.trace), how, identity(data.config),
+        _trace(data.trace), how, identity(data.config, pools),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{summary.run}: {'one task' if one else 'task sequences found'}", sections)
 

@@ -41,7 +41,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
         f'<p class="eyebrow">seqsearch run {escape(s.run)}</p>\n<h1>{escape(words.headline(s))}</h1>\n<ul>{lines}</ul>',
         *(t.html() for t in tables(s)), _charts(s), notes,
         gallery(data, pools, "worse for that method beside the other") if s.found else "",
-        drawn(data, pools, "What both methods are compared on."), _how(s), identity(data.config),
+        drawn(data, pools, "What both methods are compared on."), _how(s), identity(data.config, pools),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{s.run}: {s.methods[0]} and {s.methods[1]}", sections)
 

@@ -41,7 +41,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
         _head(summary), cells.distribution(summary).html(), cells.bounds(summary).html(), *charts(summary),
         *(t.html() for t in tables), _notes(summary),
         matrices(data, similarity, pools) if similarity else "", gallery(data, pools), drawn(data, pools),
-        how(summary), identity(data.config),
+        how(summary), identity(data.config, pools),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{summary.run}: class sequences and what they do", sections)
 

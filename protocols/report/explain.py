@@ -34,7 +34,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     how = "".join(f"<p>{escape(text)}</p>\n" for text in sentences(s.provenance))
     sections = [
         head, _chart(s), *(t.html() for t in tables(s)), f'<ul class="notes">{notes}</ul>', gallery(data, pools),
-        drawn(data, pools), f"<h2>How it was computed</h2>\n{how}", identity(data.config),
+        drawn(data, pools), f"<h2>How it was computed</h2>\n{how}", identity(data.config, pools),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{s.run}: why found sequences are hard", sections)
 

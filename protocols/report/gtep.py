@@ -41,7 +41,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
         f'<p class="eyebrow">seqsearch run {escape(_name(s))}</p>\n<h1>{escape(words.headline(s))}</h1>',
         f'<p class="lead">{escape(legend(s))}</p>' if legend(s) else "",
         *(t.html() for t in words.tables(s)), f"<h2>What it says</h2>\n<ul>{said}</ul>", *charts(s),
-        f'<ul class="notes">{notes}</ul>', _how(s), identity(s.results.config),
+        f'<ul class="notes">{notes}</ul>', _how(s), identity(s.results.config, pools),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{_name(s)}: tuned on {tuned_on(s)}", sections)
 

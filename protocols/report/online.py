@@ -35,7 +35,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     s = exported.summary
     said = words.headline(s), words.findings(s), words.notes(s)
     figures = [t.html() for t in tables(s)], charts(s)
-    return write_summary(run, "online continual learning", said, figures, _how(), s.run.config)
+    return write_summary(run, "online continual learning", said, figures, _how(), s.run.config, pools)
 
 
 def _name(s: Summary) -> str:

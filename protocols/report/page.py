@@ -9,9 +9,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from protocols.report.contamination import note
 from protocols.report.tables import bullets
 from protocols.running.provenance import STAND_IN, stand_in
 from seqsearch.core.text import shown_lines
+from seqsearch.pools.base import Pool
 from seqsearch.storage.files import atomic_path
 
 CSS = """
@@ -136,6 +138,7 @@ def write_summary(
     figures: tuple[Sequence[str], Sequence[str]],
     how: str,
     config: dict[str, Any],
+    pools: Sequence[Pool],
 ) -> Path:
     """Write ``report.html`` into a finished run and return its path.
 
@@ -145,24 +148,28 @@ def write_summary(
         said: headline, findings, notes.
         figures: tables and charts, as HTML.
         how: the section on how it was computed.
-        config: of the run.
+        config: of the run; ``pools``: that it used.
     """
     name, (headline, findings, notes), (tables, charts) = str(config.get("run_id") or "-"), said, figures
     sections = [
         f'<p class="eyebrow">seqsearch run {escape(name)}</p>\n<h1>{escape(headline)}</h1>',
         *tables, f"<h2>What it says</h2>\n<ul>{bullets(findings)}</ul>" if findings else "", *charts,
-        f'<ul class="notes">{bullets(notes)}</ul>', how, identity(config),
+        f'<ul class="notes">{bullets(notes)}</ul>', how, identity(config, pools),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{name}: {kind}", sections)
 
 
-def identity(config: dict[str, Any]) -> str:
-    """Everything that ``config.json`` says, folded up; of a run on stand-in data with a banner that stays in view."""
+def identity(config: dict[str, Any], pools: Sequence[Pool] = ()) -> str:
+    """Everything that ``config.json`` says, folded up, below a note on what pre-training may have shown of the ``pools``.
+
+    A run on stand-in data has a banner that stays in view.
+    """
     warned = f'<p class="standin">{escape(STAND_IN)}</p>\n' if stand_in(config) else ""
     rows = "".join(f"<tr><td>{escape(k)}</td><td>{escape(v)}</td></tr>" for k, v in _flat("", config))
     title = "Settings and identity of the run"
     return (
-        f"{warned}<details class='identity'><summary>{title}</summary>\n<table><tbody>{rows}</tbody></table></details>"
+        f"{warned}{note(config, pools)}"
+        f"<details class='identity'><summary>{title}</summary>\n<table><tbody>{rows}</tbody></table></details>"
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from protocols.report.captions import caption_lines, captions_of, shown_captions
+from protocols.report.contamination import compared_lines, contamination, contamination_lines
 from seqsearch.building.aliases import SAME_NAME, Alias
 from seqsearch.building.pool import Report
 from seqsearch.core.errors import UserError
@@ -112,6 +113,7 @@ def described(pools: Union) -> dict[str, Any]:
             for p in pools.parts
         ],
         "classes": len(pools.classes),
+        "contamination": contamination(pools.classes),
         "images": int(pools.offsets[-1]),
         "parts": sizes,
         "too_small": small,
@@ -160,6 +162,8 @@ def show_lines(record: dict[str, Any], all_groups: bool) -> list[str]:
         lines.append(f"{shown(g['group']):<{width}}  {g['classes']:>7}  {g['images']:>8}  {span}")
     if len(few) < len(record["groups"]):
         lines.append(f"and {len(record['groups']) - len(few)} more (--groups)")
+    lines += contamination_lines(record["contamination"], record["classes"])
+    lines += compared_lines(record["against"]) if "against" in record else []
     if "sheet" in record:
         lines += [f"contact sheet: {record['sheet']}", *record["unusable"]]
     return [shown(line) for line in lines]

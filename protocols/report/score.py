@@ -42,7 +42,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     sections = [
         head, *(t.html() for t in words.tables(s)[:-1]), f'<ul class="notes">{notes}</ul>', _curves(s),
         *(t.html() for t in words.tables(s)[-1:]), gallery(data, pools), drawn(data, pools),
-        drawn(data, pools, HELD_OUT, "heldout"), identity(data.config),
+        drawn(data, pools, HELD_OUT, "heldout"), identity(data.config, pools),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{s.run}: methods on given sequences", sections)
 

@@ -108,3 +108,32 @@ def test_bad_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argument
     result = run(*arguments)
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1), result.stderr
     assert said in result.stderr
+
+
+def test_names_and_images_are_compared_with_those_of_pre_training(tmp_path: Path) -> None:
+    pool, seen = (
+        write(tmp_path / "pool", {"goldfish": 4, "thing": 4}),
+        write(tmp_path / "seen", {"Goldfish": 4, "else": 4}),
+    )
+    text = run(str(pool), "--against", str(seen), "--look-alikes", "glyph_vit").output
+    assert "1 of 2 classes are named like a class of ImageNet-1k: goldfish\n" in text
+    assert f"1 class has a name that {seen} has, too: goldfish\n" in text
+    assert f"4 images are in {seen}, pixel for pixel\n" in text
+    assert "nearer to one of" in text
+    found = json.loads(run(str(pool), "--against", str(seen), "--json").output)
+    assert found["contamination"]["ImageNet-1k"] == {"goldfish": "goldfish, Carassius auratus"}
+    assert found["against"] == {
+        "pool": str(seen), "same_name": {"goldfish": "Goldfish"}, "equal_images": 4, "near_duplicates": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--look-alikes", "glyph_vit"], "--look-alikes compares with the pool of --against: name one"),
+        (["--against", "glyphs", "--weights", "x"], "--weights is for the backbone of --look-alikes: name one"),
+    ],
+)
+def test_flags_that_do_nothing_are_refused(flags: list[str], said: str) -> None:
+    refused = run("glyphs:classes=4", *flags)
+    assert (refused.exit_code, refused.output) == (2, f"seqsearch: {said}\n")
