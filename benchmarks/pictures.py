@@ -25,24 +25,23 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
+from benchmarks.tools import write_result
 from seqsearch.building.pool import Options, build_parquet
 from seqsearch.core.errors import UserError
 from seqsearch.pools import parquet
 
 LARGEST = 256
 """Pixels of the longer side of a stored picture; networks look at 224."""
-MOST_PIXELS = 100_000_000
-"""Larger pictures are left out: three posters among the drawings."""
-Image.MAX_IMAGE_PIXELS = None
 
 
 @dataclass(frozen=True)
@@ -124,15 +123,17 @@ def members(package: Package, folder: Path) -> dict[str, bytes]:
         UserError: it cannot be downloaded or unpacked, it is another file, or its licence is missing.
     """
     path = folder / package.file
+    by_hand = f"{package.file} cannot be downloaded: put it into a folder and name that with --from"
     if not path.exists():
-        _run(
-            package.get, folder, f"{package.file} cannot be downloaded: put it into a folder and name that with --from"
-        )
-    if (digest := hashlib.sha256(path.read_bytes()).hexdigest()) != package.sha256:
+        _run(package.get, folder, by_hand)
+    try:
+        archive = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{by_hand} ({error.strerror})") from None
+    if (digest := hashlib.sha256(archive).hexdigest()) != package.sha256:
         raise UserError(
             f"{path} has the SHA-256 digest {digest}, not {package.sha256}: it is another version, or damaged"
         )
-    archive = path.read_bytes()
     if path.suffix == ".deb":
         archive = _run(("dpkg-deb", "--fsys-tarfile", str(path)), folder, f"{path} cannot be unpacked: install dpkg")
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
@@ -154,11 +155,12 @@ def _run(command: tuple[str, ...], folder: Path, otherwise: str) -> bytes:
 
 
 def flattened(data: bytes) -> bytes | None:
-    """A picture of any format as PNG, on white, its longer side at most `LARGEST` pixels; None: it has too many."""
-    with Image.open(io.BytesIO(data)) as opened:
-        if opened.width * opened.height > MOST_PIXELS:
-            return None
-        picture = opened.convert("RGBA")
+    """A picture of any format as PNG, on white, its longer side at most `LARGEST` pixels; None: Pillow warns of its size."""
+    try:
+        with warnings.catch_warnings(action="error", category=Image.DecompressionBombWarning):
+            picture = Image.open(io.BytesIO(data)).convert("RGBA")
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError):  # three posters among the drawings
+        return None
     picture.thumbnail((LARGEST, LARGEST), Image.Resampling.LANCZOS)
     white = Image.new("RGBA", picture.size, "white")
     out = io.BytesIO()
@@ -237,8 +239,8 @@ FEWEST_CONCEPTS = 4
 """A class must have as many: each part of the split has one."""
 
 
-def write(name: str, out: Path, folder: Path, workers: int) -> str:
-    """Make a pool; in words what it holds.
+def write(name: str, out: Path, folder: Path, workers: int) -> dict[str, Any]:
+    """Make a pool: how much it holds, and the digest of it.
 
     Raises:
         UserError: a package cannot be had, or ``out`` cannot be written.
@@ -253,7 +255,7 @@ def write(name: str, out: Path, folder: Path, workers: int) -> str:
         options = Options(min_images=FEWEST // 2, max_images=MOST)
         report = build_parquet([(name, parquet.build(raw))], out, options, workers)
     groups = len({group for group, _, _ in report.classes})
-    return f"{out}: {report.images:,} pictures of {len(report.classes)} classes in {groups} groups; digest {report.content}"
+    return {"pictures": report.images, "classes": len(report.classes), "groups": groups, "digest": report.content}
 
 
 def _enough(pictures: list[Picture]) -> bool:
@@ -283,16 +285,20 @@ def main() -> None:
         "--from", type=Path, dest="folder", metavar="DIR", help="where packages lie, or are downloaded to"
     )
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--write", action="store_true", help="write benchmarks/results/pictures_POOL.json")
     arguments = parser.parse_args()
     try:
         with tempfile.TemporaryDirectory() as scratch:
             folder = arguments.folder or Path(scratch)
             if not folder.is_dir():
                 raise UserError(f"--from {folder} is no folder")
-            print(write(arguments.pool, arguments.out, folder, arguments.workers))
+            made = write(arguments.pool, arguments.out, folder, arguments.workers)
     except UserError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
+    print(f"{arguments.out}: {', '.join(f'{what} {value}' for what, value in made.items())}")
+    if arguments.write:
+        write_result(f"pictures_{arguments.pool}", made)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,11 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
         members(NOTO, tmp_path)
 
 
+def test_a_download_of_another_name_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"cannot be downloaded: put it into a folder .* \(No such file or directory\)"):
+        members(replace(NOTO, get=(sys.executable, "-c", "pass")), tmp_path)
+
+
 @pytest.mark.parametrize("get", [("not-a-program",), (sys.executable, "-c", "import sys; sys.exit('no network')")])
 def test_what_cannot_be_downloaded_is_one_line(tmp_path: Path, get: tuple[str, ...]) -> None:
     with pytest.raises(
@@ -85,8 +90,10 @@ def test_pictures_are_flattened_onto_white() -> None:
 
 
 def test_posters_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "MOST_PIXELS", 399)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 399)  # Pillow warns of 400, and refuses 800
     assert flattened(png(1, 1, 1, 255)) is None
+    assert flattened(png(1, 1, 1, 255, side=40)) is None
+    assert flattened(png(1, 1, 1, 255, side=19)) is not None
 
 
 @pytest.mark.parametrize(
@@ -111,8 +118,8 @@ def test_drawings_of_a_concept_stay_in_one_part(tmp_path: Path, monkeypatch: pyt
         for d in range(4 if many == 10 else 12)
     ]
     monkeypatch.setattr(pictures, "POOLS", {"made": lambda _: iter(drawn)})
-    said = write("made", tmp_path / "made.parquet", tmp_path, 1)
-    assert "40 pictures of 1 classes in 1 groups" in said
+    made = write("made", tmp_path / "made.parquet", tmp_path, 1)
+    assert (made["pictures"], made["classes"], made["groups"]) == (40, 1, 1)
     pool = parquet.build(str(tmp_path / "made.parquet"))
     assert [c.name for c in pool.classes] == ["many"]
     split = Split(pool, seed=0)

@@ -18,7 +18,6 @@ from seqsearch.core.errors import UserError
 from seqsearch.pools.parts.decode import decode
 
 PHOTOS = Path(sklearn.__file__).parent / "datasets" / "images"
-NOT_THERE = "the package not-installed is not installed: pip install 'seqsearch[pictures]'"
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
@@ -60,7 +59,7 @@ def test_names_are_timms_one_for_one() -> None:
     assert {n: tuple(t.shape) for n, t in found.items()} == {n: tuple(t.shape) for n, t in expected.items()}
 
 
-def test_no_other_file_is_converted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_other_file_is_converted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lite0, "SHA256", "0" * 64)
     with pytest.raises(UserError, match="converts that file alone"):
         lite0.packaged()
