@@ -28,7 +28,7 @@ GIVEN_UP_AFTER = 40.0
 """Seconds that the control service of a cluster may be out of reach: it may be restarted, and Ray waits for 60."""
 
 _probed = _reached = 0.0
-_interrupts = False
+_interrupts, _found = False, ""
 
 
 def watch() -> None:
@@ -76,12 +76,14 @@ def watched(stuck: Callable[[str], object]) -> Iterator[None]:
     def look() -> None:
         since = None
         while not over.wait(LOOK_EVERY):
-            if what := died():
-                since = since or time.monotonic()
-                if main:
-                    os.kill(os.getpid(), signal.SIGUSR2)  # again, should somebody have caught what the first has raised
-                if time.monotonic() - since > STUCK_AFTER and not over.is_set():
-                    stuck(what)
+            if not (what := died()):
+                since = None  # a cluster that is in reach again
+                continue
+            since = since or time.monotonic()
+            if main and _interrupts:
+                os.kill(os.getpid(), signal.SIGUSR2)  # again, should somebody have caught what the first has raised
+            if time.monotonic() - since > STUCK_AFTER and not over.is_set():
+                stuck(what)
 
     before = signal.signal(signal.SIGUSR2, _interrupt) if main else None
     looks = threading.Thread(target=look, daemon=True)
@@ -102,21 +104,24 @@ def interrupting() -> Iterator[None]:
     Raises:
         EngineDied: Ray has died.
     """
-    global _interrupts
-    _interrupts = True
+    global _interrupts, _found
+    _interrupts, _found = True, ""
     try:
         yield
     except BaseException:
         _interrupts = False
-        check()
+        if what := _found or died():  # what was interrupted does not go on, even if a cluster is in reach again
+            raise EngineDied(what) from None
         raise
     finally:
         _interrupts = False
 
 
 def _interrupt(_: int, frame: FrameType | None) -> None:
+    global _found
     entering_or_leaving = frame is not None and frame.f_globals.get("__name__") in ("contextlib", __name__)
-    if _interrupts and not entering_or_leaving:  # else it comes again
+    if _interrupts and not entering_or_leaving and (what := died()):  # else it comes again
+        _found = what
         raise _Dead
 
 

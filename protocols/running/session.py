@@ -55,9 +55,14 @@ class Session:
     """
 
     def __init__(
-        self, folder: RunFolder, runtime: Runtime, monitor: Monitor, pools: list[dict[str, Any]], changed: list[str],
+        self,
+        folder: RunFolder,
+        runtime: Runtime,
+        monitor: Monitor,
+        pools: list[dict[str, Any]],
+        changed: list[str],
         go_on: str,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.folder, self.monitor, self.deadline = folder, monitor, runtime.deadline
         self._go_on = go_on
         self._pools, self._at, self._begin = pools, time.time(), time.monotonic()
@@ -102,7 +107,7 @@ class Session:
         if self._evaluator is None:
             engine, enter = self.runtime.engine, self._workers.enter_context
             enter(connected(engine, go_on=self._go_on))  # first: where it cannot be, no run is left behind
-            _ = self.journal  # before workers are started: a damaged one is told at once
+            _ = self.journal  # a damaged one is reported before workers are started
             found = enter(opened(world, engine, self.monitor.event, self.folder.check))
             enter(self.monitor.watching(found))
             self._evaluator = found
