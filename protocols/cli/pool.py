@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Sequence
@@ -18,12 +19,20 @@ from protocols.cli.pool_bar import Bar
 from protocols.cli.pool_captions import asked_captions, caption_flags, captioned_sources
 from protocols.cli.types import Choice, Whole
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import copyable
+from seqsearch.core.text import copyable, shown
 
 if TYPE_CHECKING:
     from seqsearch.building.pool import Report
     from seqsearch.building.recipe import Recipe
     from seqsearch.pools.base import Pool
+    from seqsearch.pools.union import Union
+    from seqsearch.study.compared import Compared
+
+AGAINST = (
+    "Compare with the images of another pool, such as those of pre-training: names of classes, equal images and, with "
+    "--look-alikes, near duplicates."
+)
+LOOK_ALIKES = "Find near duplicates in the pool of --against by the features of this backbone."
 
 
 @click.group(cls=Commands)
@@ -89,7 +98,7 @@ def build(
     from seqsearch.pools import parquet
 
     looks = build_backbone(backbone) if backbone else None
-    computes_on = _device(device, backbone)
+    computes_on = _device(device, backbone, "--aliases-with")
     asked = recipe_of(recipe) if recipe else None
     told = asked_captions(**captions)
     named, said = captioned_sources(_opened(_sources(sources, asked, folder, partial), out), told)
@@ -114,14 +123,14 @@ def build(
         click.echo("\n".join([*more, *build_lines(report, record, out, written)]))
 
 
-def _device(asked: str, backbone: str | None) -> str:
+def _device(asked: str, backbone: str | None, flag: str) -> str:
     """Raises UserError: a GPU is asked for, and nothing would use it, or this machine has none."""
     if backbone is not None:
         from seqsearch.training.device import device_here
 
         return device_here(asked)
     if asked == "cuda":
-        raise UserError("--device cuda is for --aliases-with: leave it out")
+        raise UserError(f"--device cuda is for {flag}: leave it out")
     return "cpu"
 
 
@@ -203,7 +212,6 @@ def _opened(sources: Sequence[tuple[str, str]], out: Path) -> list[tuple[str, Po
 
 
 def _record(report: Report, out: Path) -> dict[str, Any]:
-    import dataclasses
 
     from seqsearch.pools.open import build_pool
 
@@ -239,18 +247,21 @@ def _written(record: dict[str, Any], out: Path, details: Path | None) -> Path | 
 @click.argument("name", metavar="POOL", shell_complete=offered(pools))
 @click.option("--sheet", type=click.Path(path_type=Path), metavar="FILE.png", help="Write a contact sheet.")
 @click.option("--groups", "all_groups", is_flag=True, help="List all groups, not the first 50.")
-@click.option("--against", metavar="POOL", shell_complete=offered(pools),
-              help="Compare with the images of another pool, such as those a network was pre-trained on: names of classes, equal "
-              "images and, with --look-alikes, near duplicates.")  # fmt: skip
-@click.option("--look-alikes", metavar="BACKBONE", shell_complete=offered(backbones),
-              help="Find near duplicates of --against by the features of this backbone.")  # fmt: skip
+@click.option("--against", metavar="POOL", shell_complete=offered(pools), help=AGAINST)
+@click.option("--look-alikes", metavar="BACKBONE", shell_complete=offered(backbones), help=LOOK_ALIKES)
 @click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model.")
 @click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True, help="Where it computes.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def show(
-    name: str, sheet: Path | None, all_groups: bool, against: str | None, look_alikes: str | None, weights: str | None,
-    device: str, as_json: bool,
-) -> None:  # fmt: skip
+    name: str,
+    sheet: Path | None,
+    all_groups: bool,
+    against: str | None,
+    look_alikes: str | None,
+    weights: str | None,
+    device: str,
+    as_json: bool,
+) -> None:
     """Print groups, classes, split sizes and contamination of POOL: glyphs, a folder, a .parquet file; several with commas.
 
     \b
@@ -258,7 +269,7 @@ def show(
     seqsearch pool show photos/ --against imagenet-train/ --look-alikes resnet18
     """
     from protocols.report.contact_sheet import check_sheet, write_sheet
-    from protocols.report.contamination import compared
+    from protocols.report.contamination import compared_lines
     from protocols.report.pools import described, show_lines
     from seqsearch.pools.open import build_pool, pool_texts
     from seqsearch.pools.union import Union
@@ -269,14 +280,37 @@ def show(
         raise UserError("--weights is for the backbone of --look-alikes: name one")
     if sheet is not None:
         check_sheet(sheet)
+    computes_on = _device(device, look_alikes, "--look-alikes")
     pools = Union([build_pool(text) for text in pool_texts(name)])
+    found = _compared(pools, against, look_alikes, weights, computes_on) if against else None
     record = described(pools)
     if sheet is not None:
         record |= {"sheet": str(sheet), "unusable": write_sheet(pools, sheet)}
-    if against:
-        others = Union([build_pool(text) for text in pool_texts(against)])
-        record["against"] = compared(pools, others, look_alikes or "", weights, device)
-    click.echo(json.dumps(record) if as_json else "\n".join(show_lines(record, all_groups)))
+    if as_json:
+        said = {} if found is None else {"against": {"pool": against, **dataclasses.asdict(found)}}
+        click.echo(json.dumps(record | said))
+        return
+    lines = [] if found is None else compared_lines(found, pools.name, str(against))
+    click.echo("\n".join([*show_lines(record, all_groups), *map(shown, lines)]))
+
+
+def _compared(pools: Union, against: str, look_alikes: str | None, weights: str | None, device: str) -> Compared:
+    """What the pool shares with that of ``--against``.
+
+    Raises:
+        UserError: that cannot be opened, or the backbone cannot be had or begins from scratch.
+    """
+    from seqsearch.backbones.open import build_backbone
+    from seqsearch.pools.open import build_pool, pool_texts
+    from seqsearch.pools.union import Union
+    from seqsearch.study.compared import compared
+    from seqsearch.study.look_alikes import check_frozen
+
+    backbone = None
+    if look_alikes:
+        backbone = build_backbone(look_alikes, {look_alikes: weights} if weights else None)
+        check_frozen(look_alikes, backbone)
+    return compared(pools, Union([build_pool(text) for text in pool_texts(against)]), backbone, device)
 
 
 def commands() -> Sequence[click.Command]:

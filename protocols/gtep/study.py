@@ -12,18 +12,16 @@ from actors.searching import check_optuna
 from protocols.gtep.scenario import Scenario, Side, indices_of, sizes_of
 from protocols.gtep.settings import TUNED, GtepSettings
 from protocols.gtep.spaces import check_spaces, given_params
-from seqsearch.backbones.base import FromScratch
 from seqsearch.core.digests import digest_of, seeded_numpy
-from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Value
 from seqsearch.core.notices import notice
 from seqsearch.core.registry import located_text
-from seqsearch.core.typed import brief
 from seqsearch.features.store import Shard
 from seqsearch.methods.spec import check_memory
 from seqsearch.pools.parts.prints import Observe
 from seqsearch.pools.union import Union
 from seqsearch.study.classes import EVALUATE, TUNE, check_images, view_of
+from seqsearch.study.look_alikes import check_frozen
 from seqsearch.study.overlap import Overlap, Shared, overlaps, refused, tenths
 from seqsearch.study.study import Study, reads_frozen, resolved
 from seqsearch.training.world import World
@@ -165,11 +163,7 @@ def _look(settings: GtepSettings, world: World, directory: Path) -> str:
     if not settings.look_alikes:
         return ""
     name = located_text(settings.look_alikes, "backbone", directory)
-    if isinstance(world.backbone(name), FromScratch):
-        raise UserError(
-            f"--look-alikes {brief(settings.look_alikes)}: begins from scratch, its features say nothing: name one with weights, "
-            "e.g. glyph_vit or resnet18"
-        )
+    check_frozen(settings.look_alikes, world.backbone(name))
     return name
 
 

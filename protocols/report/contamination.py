@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from protocols.gtep.alike import alike_line
 from seqsearch.core.text import counted, shown
 from seqsearch.pools.base import ClassInfo, Pool
-from seqsearch.pools.union import Union
 from seqsearch.study.contamination import SYNSETS, named_like, pretrained_on
+
+if TYPE_CHECKING:
+    from seqsearch.study.compared import Compared
 
 EXAMPLES = 3
 """Classes that a line names."""
@@ -34,52 +35,16 @@ def _examples(own: Mapping[str, str]) -> str:
     return f": {few}{', ...' * (len(own) > EXAMPLES)}" if own else ""
 
 
-def compared(pools: Union, others: Union, backbone: str, weights: str | None, device: str) -> dict[str, Any]:
-    """What a pool has in common with the images of another: pairs of classes of one name, equal images, near duplicates.
+def compared_lines(found: Compared, pool: str, others: str) -> list[str]:
+    """What a pool shares with ``others``, as text."""
+    from protocols.gtep.alike import alike_line
 
-    Args:
-        backbone: whose features near duplicates are found by; empty: they are not looked for.
-        weights: file of its weights.
-        device: where it computes.
-
-    Raises:
-        UserError: an image cannot be read, or the backbone cannot be had.
-    """
-    from seqsearch.study.overlap import overlaps
-
-    found = overlaps(others, pools, range(len(others.classes)), range(len(pools.classes)))
-    named = {s.judged: s.tuned for s in found.shared if s.called}
-    return {
-        "pool": others.name, "same_name": named, "equal_images": found.images,
-        "near_duplicates": _near(pools, others, backbone, weights, device) if backbone else None,
-    }  # fmt: skip
-
-
-def _near(pools: Union, others: Union, name: str, weights: str | None, device: str) -> str:
-    import torch
-
-    from seqsearch.backbones.open import build_backbone
-    from seqsearch.features.store import UnionFeatures
-    from seqsearch.storage.files import cache_root
-    from seqsearch.study.look_alikes import look_alikes
-    from seqsearch.training.device import device_here
-
-    both, here = Union([*others.parts, *pools.parts]), device_here(device)
-    built = build_backbone(name, {name: weights} if weights else None)
-    features = UnionFeatures(cache_root(), both, built, torch.device(here))
-    first = len(others.classes)
-    found = look_alikes(both, features.rows, range(first), range(first, len(both.classes)), here)
-    return f"{alike_line(found, others.name, pools.name)}. By features of {built.tag}."
-
-
-def compared_lines(found: Mapping[str, Any]) -> list[str]:
-    """The same as text."""
-    there, same = found["pool"], found["same_name"]
+    same, images = len(found.named), found.images
     lines = [
-        f"{counted(len(same), 'class')} {'has' if len(same) == 1 else 'have'} a name that {there} has, too{_examples(same)}",
-        f"{counted(found['equal_images'], 'image')} {'is' if found['equal_images'] == 1 else 'are'} in {there}, pixel for pixel",
+        f"{counted(same, 'class')} {'has' if same == 1 else 'have'} a name that {others} has, too{_examples(found.named)}",
+        f"{counted(images, 'image')} {'is' if images == 1 else 'are'} in {others}, pixel for pixel",
     ]
-    return [*lines, found["near_duplicates"]] if found["near_duplicates"] else lines
+    return [*lines, alike_line(found.near, others, pool)] if found.near else lines
 
 
 def note(config: Mapping[str, Any], pools: Sequence[Pool]) -> str:

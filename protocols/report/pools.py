@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from protocols.report.captions import caption_lines, captions_of, shown_captions
-from protocols.report.contamination import compared_lines, contamination, contamination_lines
+from protocols.report.contamination import contamination, contamination_lines
 from seqsearch.building.aliases import SAME_NAME, Alias
 from seqsearch.building.pool import Report
 from seqsearch.core.errors import UserError
@@ -163,7 +163,6 @@ def show_lines(record: dict[str, Any], all_groups: bool) -> list[str]:
     if len(few) < len(record["groups"]):
         lines.append(f"and {len(record['groups']) - len(few)} more (--groups)")
     lines += contamination_lines(record["contamination"], record["classes"])
-    lines += compared_lines(record["against"]) if "against" in record else []
     if "sheet" in record:
         lines += [f"contact sheet: {record['sheet']}", *record["unusable"]]
     return [shown(line) for line in lines]

@@ -7,7 +7,6 @@ The same name does not prove that a network has seen an image, and another name 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.util import find_spec
@@ -20,8 +19,8 @@ from seqsearch.results.frozen import FrozenClass
 
 SYNSETS = {"ImageNet-1k": "imagenet_synsets.txt", "ImageNet-21k": "imagenet21k_goog_synsets.txt"}
 """timm's list of the classes of each set, as WordNet ids."""
-_TAGS = {"ImageNet-1k": re.compile(r"in1k"), "ImageNet-21k": re.compile(r"in(12|21|22)k")}
-"""As timm's names of weights give the sets: ``augreg_in21k_ft_in1k``."""
+_TAGS = {"ImageNet-1k": ("in1k",), "ImageNet-21k": ("in12k", "in21k", "in22k")}
+"""As timm's names of weights give the sets: ``augreg_in21k_ft_in1k``. 12k and 22k are other selections of the same images."""
 
 
 def named_like(names: Iterable[str], label_set: str) -> dict[str, str]:
@@ -47,7 +46,7 @@ def pretrained_on(weights: Mapping[str, str]) -> tuple[str, ...]:
     """
     embedded = registered("backbone")
     of_timm = [tag for name, tag in weights.items() if ":" not in name and name not in embedded]
-    said = [{s for s, mark in _TAGS.items() if mark.search(tag)} or set(SYNSETS) for tag in of_timm]
+    said = [{s for s, marks in _TAGS.items() if any(m in tag for m in marks)} or set(SYNSETS) for tag in of_timm]
     return tuple(s for s in SYNSETS if any(s in own for own in said))
 
 
@@ -55,7 +54,9 @@ def pretrained_on(weights: Mapping[str, str]) -> tuple[str, ...]:
 def _words(label_set: str) -> dict[str, str]:
     """Names of each class by their `plain` forms; the first class of several with one name."""
     spec = find_spec("timm")
-    folder = Path(next(iter((spec and spec.submodule_search_locations) or ()))) / "data" / "_info"
+    assert spec is not None, "seqsearch requires timm"
+    assert spec.origin is not None, "timm is a package with an __init__.py"
+    folder = Path(spec.origin).parent / "data" / "_info"
     lemmas = dict(line.split("\t", 1) for line in (folder / "imagenet_synset_to_lemma.txt").read_text().splitlines())
     found: dict[str, str] = {}
     for synset in (folder / SYNSETS[label_set]).read_text().split():

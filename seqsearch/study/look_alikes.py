@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.backbones.base import FromScratch
 from seqsearch.core.errors import UserError
+from seqsearch.core.typed import brief
 from seqsearch.features.geometry import nearest, unit_rows
 from seqsearch.pools.base import Rows, row_offsets
 from seqsearch.pools.union import Union, class_names
@@ -66,6 +68,18 @@ class LookAlikes:
     near: int
     within: float
     across: float
+
+
+def check_frozen(name: str, backbone: object) -> None:
+    """
+    Raises:
+        UserError: a backbone begins from scratch.
+    """
+    if isinstance(backbone, FromScratch):
+        raise UserError(
+            f"--look-alikes {brief(name)}: begins from scratch, its features say nothing: name one with weights, e.g. glyph_vit "
+            "or resnet18"
+        )
 
 
 def look_alikes(

@@ -122,9 +122,7 @@ def test_names_and_images_are_compared_with_those_of_pre_training(tmp_path: Path
     assert "nearer to one of" in text
     found = json.loads(run(str(pool), "--against", str(seen), "--json").output)
     assert found["contamination"]["ImageNet-1k"] == {"goldfish": "goldfish, Carassius auratus"}
-    assert found["against"] == {
-        "pool": str(seen), "same_name": {"goldfish": "Goldfish"}, "equal_images": 4, "near_duplicates": None,
-    }  # fmt: skip
+    assert found["against"] == {"pool": str(seen), "named": {"goldfish": "Goldfish"}, "images": 4, "near": None}
 
 
 @pytest.mark.parametrize(
@@ -132,6 +130,12 @@ def test_names_and_images_are_compared_with_those_of_pre_training(tmp_path: Path
     [
         (["--look-alikes", "glyph_vit"], "--look-alikes compares with the pool of --against: name one"),
         (["--against", "glyphs", "--weights", "x"], "--weights is for the backbone of --look-alikes: name one"),
+        (["--device", "cuda"], "--device cuda is for --look-alikes: leave it out"),
+        (
+            ["--against", "glyphs", "--look-alikes", "scratch:tiny"],
+            "--look-alikes 'scratch:tiny': begins from scratch, its features say nothing: name one with weights, e.g. "
+            "glyph_vit or resnet18",
+        ),
     ],
 )
 def test_flags_that_do_nothing_are_refused(flags: list[str], said: str) -> None:
