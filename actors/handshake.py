@@ -29,7 +29,7 @@ def handshake(where: str) -> int:
 
 def _control_service(where: str) -> int:
     """A client of Ray's control service asks for the cluster's id while it is made."""
-    from ray._raylet import GcsClient  # type: ignore[attr-defined]  # compiled, its stub leaves out GcsClient
+    from ray._raylet import GcsClient
     from ray.exceptions import AuthenticationError
 
     try:
@@ -41,7 +41,7 @@ def _control_service(where: str) -> int:
 
 def _client_server(where: str) -> int:
     """The ping that Ray's client begins with."""
-    import grpc  # type: ignore[import-untyped]  # it has no stubs, and is there with ray[client] only
+    import grpc
     from ray._private.grpc_utils import init_grpc_channel
     from ray.core.generated import ray_client_pb2, ray_client_pb2_grpc
 

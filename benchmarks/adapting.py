@@ -104,7 +104,7 @@ def _logistic(features: Tensor, labels: Tensor, penalty: float) -> Tensor:
         torch.autograd.backward(value)
         return value
 
-    optimizer.step(loss)  # type: ignore[arg-type,no-untyped-call]  # torch 2 annotates no step that takes a closure
+    optimizer.step(loss)
     return weight.detach()
 
 

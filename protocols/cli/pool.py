@@ -212,7 +212,6 @@ def _opened(sources: Sequence[tuple[str, str]], out: Path) -> list[tuple[str, Po
 
 
 def _record(report: Report, out: Path) -> dict[str, Any]:
-
     from seqsearch.pools.open import build_pool
 
     digest = build_pool(str(out)).digest

@@ -237,7 +237,7 @@ def small_coda(nets: Any) -> type:
     """The public network of CODA-Prompt at the width of the common one, with the common start."""
     prompts = importlib.import_module("backbone.prompt").CodaPrompt
 
-    class Small(nets.CodaPromptVitNet):  # type: ignore[misc, name-defined]  # public code is not here when types are checked
+    class Small(nets.CodaPromptVitNet):
         def __init__(self, args: dict[str, Any], pretrained: bool) -> None:
             torch.nn.Module.__init__(self)
             self.args, self.backbone = args, backbone_of(args)
@@ -357,7 +357,7 @@ def components(prompt: Any, stretch: float) -> dict[str, torch.Tensor]:
 def watched(file: Any, case: Case) -> type:
     """The public learner, which also says which penalty it chose, and what components it began a task with."""
 
-    class Watched(file.Learner):  # type: ignore[misc, name-defined]  # public code is not here when types are checked
+    class Watched(file.Learner):
         def optimise_ridge_parameter(self, *args: Any) -> float:
             self.chosen = super().optimise_ridge_parameter(*args)
             return float(self.chosen)

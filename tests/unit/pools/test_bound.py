@@ -109,7 +109,7 @@ def test_what_is_drawn_out_of_a_given_split_is_whole_sets() -> None:
     split = Split(Held(numbers, given=said), 1)
     parts = {p: set(numbers[split.rows(0, p)].tolist()) for p in PARTS}
     assert parts["test"] == set(range(15, 20))
-    assert sorted(n for p in ("train", "val", "reward") for n in parts[p]) == list(range(15))  # type: ignore[index]  # a part
+    assert sorted(n for p in ("train", "val", "reward") for n in parts[p]) == list(range(15))
     assert {p: 3 * len(s) for p, s in parts.items()} == split.counts(0)
 
 
@@ -123,7 +123,7 @@ def test_images_without_a_value_are_sets_by_themselves() -> None:
     assert numbers_of(pa.array([None, None], pa.string())) is None
     one, two = numbers_of(pa.array([7, None, 8])), numbers_of(pa.array(["7", None, "8"]))
     assert one is not None
-    assert np.array_equal(one, two)  # type: ignore[arg-type]  # not None, as the other
+    assert np.array_equal(one, two)
 
 
 def test_the_column_of_a_file_and_of_half_of_it(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ SHIPPED = [
 
 
 def captioned(**options: object) -> CaptionedGlyphs:
-    pool = build(**{"captions": "first", **options})  # type: ignore[arg-type]  # options of many types
+    pool = build(**{"captions": "first", **options})
     assert isinstance(pool, CaptionedGlyphs)
     return pool
 
@@ -298,7 +298,7 @@ def test_colours_are_those_of_the_pixels() -> None:
 
 def test_a_wrong_policy_is_refused_in_one_line() -> None:
     with pytest.raises(UserError, match="captions='all' must be one of first, concat, random") as error:
-        build(captions="all")  # type: ignore[arg-type]  # what a user may write
+        build(captions="all")
     assert "\n" not in str(error.value)
     with pytest.raises(UserError, match="rows 0 to"):
         FIRST.texts(np.array([ROWS]))

@@ -79,7 +79,7 @@ def test_a_file_of_others_needs_a_label_only(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="has labels and no images"):
         stream.pool.images(np.arange(1), View(8))
     with pytest.raises(UserError, match="has labels alone"):
-        stream.pool.given_features(np.arange(1))  # type: ignore[attr-defined]  # of streams without images
+        stream.pool.given_features(np.arange(1))
 
 
 def test_names_parts_and_times_are_read(tmp_path: Path) -> None:

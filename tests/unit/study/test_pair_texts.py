@@ -24,7 +24,7 @@ LONG = "feather " * 200
 
 def refused(backbone: str, pool: object) -> str:
     with pytest.raises(UserError) as caught:
-        check_texts([build_backbone("glyph_vit"), build_backbone(backbone)], [pool])  # type: ignore[list-item]  # pools
+        check_texts([build_backbone("glyph_vit"), build_backbone(backbone)], [pool])
     assert "\n" not in str(caught.value)
     return str(caught.value)
 

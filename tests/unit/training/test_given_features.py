@@ -127,7 +127,7 @@ def test_a_feature_that_is_no_number_stops_the_run_with_its_sample(tmp_path: Pat
         file.write(np.float32("nan").tobytes())
     pool = world_of(tmp_path, str(out)).played.stream
     with pytest.raises(UserError, match="sample 123 has a feature that is no finite number"):
-        pool.pool.given_features(pool.rows)  # type: ignore[attr-defined]  # of streams without images
+        pool.pool.given_features(pool.rows)
 
 
 def test_an_image_that_is_gone_when_it_is_needed_stops_the_run_with_its_sample(tmp_path: Path) -> None:
