@@ -7,6 +7,8 @@ import csv
 import json
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -149,6 +151,13 @@ def write_resnet(root: Path) -> None:
     from safetensors.torch import save_file
 
     save_file(timm.create_model("resnet50").state_dict(), root / "resnet50.safetensors")
+
+
+def write_pictures(root: Path) -> None:
+    """What docs/pools.md makes of public packages: the network as it is, classes of colours in place of the drawings."""
+    write_parquet(root, "clipart.parquet", ANIMALS)
+    command = [sys.executable, "-m", "seqsearch.building.lite0", str(root / "lite0.safetensors")]
+    subprocess.run(command, check=True, capture_output=True)
 
 
 def write_own_learner(root: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from protocols.cli.main import main
 from tests.docs.blocks import PAGES, ROOT, all_blocks, blocks_of, seqsearch_commands
-from tests.docs.miniature import write_all, write_order, write_own_learner, write_resnet, write_runs
+from tests.docs.miniature import write_all, write_order, write_own_learner, write_pictures, write_resnet, write_runs
 from tests.docs.running import run_blocks, run_command
 
 BLOCKS = all_blocks()
@@ -35,6 +35,7 @@ BEFORE: dict[str, Callable[[Path], object]] = {
     "README.md": lambda root: shutil.rmtree(root / "runs/mine"),
     "docs/export.md": write_order,
     "docs/learners.md": write_own_learner,
+    "docs/pools.md": write_pictures,
     "docs/score.md": write_order,
     "docs/similarity.md": write_resnet,
 }
