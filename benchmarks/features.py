@@ -1,9 +1,10 @@
 """Feature extraction against the bare network: what decoding, preprocessing and storing cost on top.
 
-    python -m benchmarks.features [--model vit_small_patch16_224] [--images 512] [--device cuda] [--threads 1] [--write]
+    python -m benchmarks.features [--models vit_tiny_patch16_224,resnet18] [--images 512] [--device cuda] [--threads 1] [--write]
 
 Real JPEGs (crops of photographs) through `FeatureStore`, and the same network on tensors that are ready on the device, in turn;
-the best of some rounds of each. ``over_bare`` is the share of the bare network's images per second that is reached.
+the best of some rounds of each. ``over_bare`` is the share of the bare network's images per second that is reached,
+``over_largest`` how many times faster it is than the bare network on as many images a pass as small images are given.
 Weights are random: they do not matter for speed.
 """
 
@@ -21,17 +22,18 @@ import torch
 from PIL import Image
 from safetensors.torch import save_file
 
-from benchmarks.tools import write_result
+from benchmarks.tools import write_rows
 from seqsearch.backbones.open import build_backbone
 from seqsearch.building.pool import Options, build_parquet
 from seqsearch.features.extraction import Network
-from seqsearch.features.store import BATCH, FeatureStore
+from seqsearch.features.store import BATCH, FeatureStore, images_per_pass
+from seqsearch.pools.base import Pool
 from seqsearch.pools.open import build_pool
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="vit_small_patch16_224")
+    parser.add_argument("--models", default="tf_efficientnet_lite0,resnet18,vit_small_patch16_224")
     parser.add_argument("--images", type=int, help="512 for a CPU, else 8192")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=1, help="of torch; a worker has 1")
@@ -42,46 +44,54 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.images = arguments.images or (512 if arguments.device == "cpu" else 8192)
     torch.set_num_threads(arguments.threads)
-    with tempfile.TemporaryDirectory() as scratch:
-        result = _measure(Path(scratch), arguments)
-    for name, value in result.items():
-        print(f"{name:24} {round(value, 3) if isinstance(value, float) else value}")
+    rows = []
+    with tempfile.TemporaryDirectory() as temporary:
+        scratch = Path(temporary)
+        _photographs(scratch / "photos", arguments.images)
+        build_parquet([("photos", build_pool(str(scratch / "photos")))], scratch / "pool.parquet", Options(), 2)
+        pool = build_pool(str(scratch / "pool.parquet"))
+        for model in arguments.models.split(","):
+            rows.append(row := _measured(scratch, pool, model, arguments))
+            print(" ".join(f"{k} {round(v, 3) if isinstance(v, float) else v}" for k, v in row.items()), flush=True)
     if arguments.write:
-        write_result("features" if arguments.device == "cpu" else f"features-{arguments.device}", result)
+        write_rows("features" if arguments.device == "cpu" else f"features-{arguments.device}", {"models": rows})
 
 
-def _measure(scratch: Path, arguments: argparse.Namespace) -> dict[str, float | int | str]:
-    weights = scratch / "weights.safetensors"
+def _measured(scratch: Path, pool: Pool, model: str, arguments: argparse.Namespace) -> dict[str, float | int | str]:
+    weights = scratch / f"{model}.safetensors"
     torch.manual_seed(0)
-    save_file(timm.create_model(arguments.model, num_classes=0).state_dict(), weights)
-    backbone = build_backbone(arguments.model, {arguments.model: str(weights)})
-    _photographs(scratch / "photos", arguments.images)
-    build_parquet([("photos", build_pool(str(scratch / "photos")))], scratch / "pool.parquet", Options(), 2)
-    pool, device = build_pool(str(scratch / "pool.parquet")), torch.device(arguments.device)
-    rows = np.arange(arguments.images)
-    size = BATCH[arguments.device]
-    batches = [rows[i : i + size] for i in range(0, len(rows), size)]
+    save_file(timm.create_model(model, num_classes=0).state_dict(), weights)
+    backbone = build_backbone(model, {model: str(weights)})
+    device, rows = torch.device(arguments.device), np.arange(arguments.images)
     network = Network(backbone, device)
-    ready = [backbone.preprocess(pool.images(b, backbone.view)).to(device) for b in batches[:4]]
-    ours, bare = [], []
+    sizes = [images_per_pass(backbone, device), BATCH[arguments.device]]
+    ready = [backbone.preprocess(pool.images(rows[:size], backbone.view)).to(device) for size in sizes]
+    ours: list[float] = []
+    bare: list[list[float]] = [[] for _ in sizes]
     for number in range(arguments.repeats + 1):
+        bare_seconds = [_bare(network, images, arguments.images) for images in ready]
         start = time.perf_counter()
-        with torch.inference_mode():
-            for i, batch in enumerate(batches):
-                found = network.module(ready[i % len(ready)][: len(batch)])
-            found.cpu()  # a GPU works on after it was told: this waits for it
-        middle = time.perf_counter()
-        FeatureStore(scratch / f"cache{number}", pool, backbone, device, network).rows(rows)
-        end = time.perf_counter()
+        FeatureStore(scratch / f"{model}-{number}", pool, backbone, device, network).rows(rows)
         if number:  # the first round warms up
-            bare.append(middle - start)
-            ours.append(end - middle)
-    rates = [arguments.images / min(times) for times in (ours, bare)]
+            ours.append(time.perf_counter() - start)
+            for seconds, times in zip(bare_seconds, bare, strict=True):
+                times.append(seconds)
+    rate, own, largest = (arguments.images / min(times) for times in (ours, *bare))
     return {
-        "model": arguments.model, "device": _name(device), "threads": arguments.threads, "cores": os.cpu_count() or 1,
-        "images": arguments.images, "images_per_second": rates[0], "bare_images_per_second": rates[1],
-        "over_bare": rates[0] / rates[1],
+        "model": model, "device": _name(device), "threads": arguments.threads, "cores": os.cpu_count() or 1,
+        "images": arguments.images, "images_per_pass": sizes[0], "images_per_second": rate, "bare_images_per_second": own,
+        "over_bare": rate / own, "largest_images_per_second": largest, "over_largest": rate / largest,
     }  # fmt: skip
+
+
+def _bare(network: Network, images: torch.Tensor, number: int) -> float:
+    """Seconds of the network alone on ``number`` images, passes as large as ``images``."""
+    start = time.perf_counter()
+    with torch.inference_mode():
+        for begin in range(0, number, len(images)):
+            found = network.module(images[: number - begin])
+        found.cpu()  # a GPU works on after it was told: this waits for it
+    return time.perf_counter() - start
 
 
 def _name(device: torch.device) -> str:

@@ -45,7 +45,10 @@ SLABS = (0, 64, 256, 1024, 4096)
 CLASSES = 16
 """Classes in a shard of the first slab; one in those of later slabs, which few classes are looked at for."""
 BATCH = {"cpu": 64, "cuda": 256}
-"""Images per forward pass: a CPU gains nothing from more. Part of a shard's identity, since rounding may depend on it."""
+"""Images per forward pass, at most."""
+PIXELS = 8 * 224**2
+"""Pixels per forward pass on a CPU. A larger pass has activations of over 32 MB, which the C library takes from the system and
+gives back in each layer: a network with wide early layers then spends most of its time on that (`benchmarks.features`)."""
 OPEN = 128
 """Shards that are kept mapped: each holds a file descriptor, of which a process often has 1,024."""
 
@@ -157,7 +160,7 @@ class FeatureStore:
 
     def _compute(self, shard: Shard) -> None:
         rows = self._rows_of(shard)
-        size = BATCH[self.device.type]
+        size = images_per_pass(self.backbone, self.device)
         batches = [rows[i : i + size] for i in range(0, len(rows), size)]
         features = np.concatenate(list(self.network.features(self.pool, batches)))
         sweep(self._here)
@@ -196,7 +199,13 @@ class UnionFeatures:
 def feature_space(backbone: Backbone, device: torch.device) -> str:
     """Identity of the space that the features lie in, whatever the pool."""
     libraries = versions(texts=isinstance(backbone, ReadsTexts))
-    return digest_of("space", backbone.digest, device.type, BATCH[device.type], libraries)
+    return digest_of("space", backbone.digest, device.type, images_per_pass(backbone, device), libraries)
+
+
+def images_per_pass(backbone: Backbone, device: torch.device) -> int:
+    """Part of the identity of a feature space, since rounding may depend on it."""
+    most = BATCH[device.type]
+    return max(1, min(most, PIXELS // backbone.view.size**2)) if device.type == "cpu" else most
 
 
 def _slab_starts(longest: int) -> NDArray[np.int64]:

@@ -17,8 +17,8 @@ from seqsearch.core.grammar import parse_item
 from seqsearch.core.types import Edge, StateKey
 from seqsearch.features.extraction import Network
 from seqsearch.features.inputs import byte_table, looked_up
-from seqsearch.features.store import OPEN, FeatureStore
-from seqsearch.pools.base import ClassInfo
+from seqsearch.features.store import OPEN, FeatureStore, images_per_pass
+from seqsearch.pools.base import ClassInfo, View
 from seqsearch.pools.open import build_pool
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
@@ -100,6 +100,16 @@ class Numbers:
     """A backbone whose feature of a row is the row's number (it is never run)."""
 
     digest, dim = "e" * 32, 1
+
+    def __init__(self, side: int = 32) -> None:
+        self.view = View(side)
+
+
+@pytest.mark.parametrize(
+    ("device", "side", "images"), [("cpu", 32, 64), ("cpu", 224, 8), ("cpu", 1000, 1), ("cuda", 224, 256)]
+)
+def test_a_pass_on_a_processor_is_of_fewer_large_images(device: str, side: int, images: int) -> None:
+    assert images_per_pass(Numbers(side), torch.device(device)) == images
 
 
 def test_bits_do_not_depend_on_who_asks_for_what_first(tmp_path: Path) -> None:
