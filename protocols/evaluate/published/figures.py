@@ -24,6 +24,8 @@ _NARROWER = 1.6449 / 1.9600
 """Half-width of a 90 % interval over that of a 95 % one, by normal quantiles: too wide for Student's, whose ratio is smaller."""
 Verdict = Literal["reproduced", "compatible", "differs"]
 _ONE = re.compile(r"\[([^=\]]+)=([^\]]*)\]")
+_CLAIM = re.compile(r">\s*(-?\d+(?:\.\d+)?)")
+_SHARE = re.compile(r"share of (.+) above (.+)")
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Figure:
 
     Attributes:
         row: of the entry's table; ``column`` too.
-        printed: as it is printed.
+        printed: as it is printed; ``> X``: the text claims that it is above X, and prints no figure.
         ours: what the command gave; None: nothing.
         low: end of our 95 % interval; None: there is none. ``high`` is the other one.
         slack: how much the rounding of printed figures that it is computed from may change it.
@@ -60,13 +62,18 @@ class Figure:
 
         With an interval of ours: ``reproduced`` if the 90 % interval of the difference lies within the margin (two one-sided
         tests, Schuirmann, 1987); else ``differs`` if its 95 % interval excludes 0, and ``compatible`` if not. Without one:
-        ``reproduced`` if ours rounds to the printed figure, else ``differs``.
+        ``reproduced`` if ours rounds to the printed figure, else ``differs``. A claim ``> X`` is ``reproduced`` if ours, or all
+        of our interval, is above X, ``differs`` if nothing of it is, and else ``compatible``.
 
         >>> Figure("a", "b", "0.643", 0.64286).verdict, Figure("a", "b", "64.3", 64.1, 63.8, 64.4).verdict
         ('reproduced', 'reproduced')
         >>> Figure("a", "b", "70", 61, 50, 72).verdict, Figure("a", "b", "70", 61, 60, 62).verdict
         ('compatible', 'differs')
+        >>> [Figure("a", "b", "> 0", 3, low, 7).verdict for low in (1, -1)], Figure("a", "b", "> 50", 40).verdict
+        (['reproduced', 'compatible'], 'differs')
         """
+        if claim := _CLAIM.fullmatch(self.printed.strip()):
+            return self._claimed(float(claim[1]))
         there, difference = number(self.printed), self.difference
         if there is None or difference is None:
             return "differs"
@@ -77,6 +84,12 @@ class Figure:
         if max(_NARROWER * below - difference, _NARROWER * above + difference) <= self.margin:
             return "reproduced"
         return "compatible" if -above - rounding <= difference <= below + rounding else "differs"
+
+    def _claimed(self, bound: float) -> Verdict:
+        if self.ours is None:
+            return "differs"
+        low, high = (self.ours, self.ours) if self.low is None or self.high is None else (self.low, self.high)
+        return "reproduced" if low > bound else "compatible" if high > bound else "differs"
 
 
 def number(printed: str) -> tuple[float, int] | None:
@@ -100,17 +113,48 @@ def found(answer: Any, path: str) -> Any:
     Raises:
         UserError: nothing, or several records, stand there.
     """
+    fit = every(answer, path)
+    if len(fit) != 1:
+        raise UserError(f"the command's answer has {len(fit)} of {brief(path)}")
+    return fit[0]
+
+
+def every(answer: Any, path: str) -> list[Any]:
+    """All that stands at a path, see `found`, in the order of the answer.
+
+    Raises:
+        UserError: a key of the path is not there.
+    """
+    at = [answer]
     for step in _STEP.findall(path):
         name = step.partition("[")[0]
-        if not isinstance(answer, dict) or name not in answer:
+        if not all(isinstance(a, dict) and name in a for a in at):
             raise UserError(f"the command's answer has no {brief(name)} of {brief(path)}")
-        answer = answer[name]
+        at = [a[name] for a in at]
         if conditions := _ONE.findall(step):
-            fit = [a for a in answer or [] if all(isinstance(a, dict) and a.get(k) == v for k, v in conditions)]
-            if len(fit) != 1:
-                raise UserError(f"the command's answer has {len(fit)} of {brief(step)}")
-            answer = fit[0]
-    return answer
+            records = [r for a in at for r in a or []]
+            at = [r for r in records if all(isinstance(r, dict) and r.get(k) == v for k, v in conditions)]
+    return at
+
+
+def share(answer: Any, above: str, below: str) -> float:
+    """Share of the values at one path that are above those at another, pair by pair; above the one value, or number, of it.
+
+    A value that is null, e.g. a correlation where nothing varies, is not above.
+
+    >>> share({"m": [{"k": "a", "v": 1, "w": 0}, {"k": "a", "v": 2, "w": 3}]}, "m[k=a]/v", "m[k=a]/w")
+    0.5
+
+    Raises:
+        UserError: no values stand there, or as many do not stand at both.
+    """
+    first = every(answer, above)
+    second = [float(below)] if number(below) else every(answer, below)
+    second = second * len(first) if len(second) == 1 else second
+    if not first or len(first) != len(second):
+        raise UserError(f"the command's answer has {len(first)} of {brief(above)} and {len(second)} of {brief(below)}")
+    higher = [a is not None and b is not None and bool(a > b) for a, b in zip(first, second, strict=True)]
+    return sum(higher) / len(higher)
 
 
 def from_answers(entry: Entry, answers: Sequence[Any], data: str = "DATA") -> list[Figure]:
@@ -139,7 +183,8 @@ def _put(path: str, stand: Mapping[str, str]) -> str:
 def _number(answer: Any, path: str, read: Read) -> float | None:
     if not path:
         return None
-    value = found(answer, path)
+    pair = _SHARE.fullmatch(path)
+    value = share(answer, pair[1], pair[2]) if pair else found(answer, path)
     if isinstance(value, str) and value.isdecimal():  # whole numbers beyond what JSON keeps are texts
         value = int(value)
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):

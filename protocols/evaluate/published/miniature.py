@@ -40,6 +40,8 @@ SCRATCH = "scratch:tiny"
 """What stands for a network that is trained from scratch."""
 ENCODERS = ("--encoder", "--encoders")
 """Left out: names of classes are then compared by their n-grams."""
+ALONE = ("--json", "--enumerate", "--conventional", "--dry-run", "--originals", "--separate")
+"""Flags without a value."""
 RUNS = ("cldyb", "edge", "gtep", "mcil", "online", "score")
 SMALL = {"M": 64, "draws": 8, "tii_draws": 4, "freeze_epochs": 0}
 """Values of hyperparameters beside numbers of epochs, which become 1."""
@@ -79,7 +81,7 @@ def _small(words: list[str]) -> list[str]:
     flags, more = FLAGS.get(command, {}), dict(MORE.get(command, {}))
     pairs = iter(words[2:])
     for word in pairs:
-        if not word.startswith("--") or word in ("--json", "--enumerate", "--conventional", "--dry-run"):
+        if not word.startswith("--") or word in ALONE:
             found.append(word)
             continue
         value = next(pairs)

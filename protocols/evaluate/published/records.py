@@ -58,7 +58,8 @@ class Read:
 
     Attributes:
         value: path, see `protocols.evaluate.published.figures.found`; ``{column}`` and ``{row}`` stand for what is said below,
-            ``{data}`` for the folder of data.
+            ``{data}`` for the folder of data. ``share of PATH above PATH`` (or above a number): see
+            `protocols.evaluate.published.figures.share`.
         columns: (name, what stands for ``{column}``).
         rows: (name, what stands for ``{row}``); what is not named is not read.
         low: as ``value``, of the interval's lower end; empty: there is none.
