@@ -18,7 +18,7 @@ from protocols.evaluate.published.figures import Figure, number
 from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.lying import Lying
 from protocols.evaluate.published.miniature import networks
-from protocols.evaluate.published.records import Data, Entry, Ledger
+from protocols.evaluate.published.records import Data, Entry, Ledger, Status
 from protocols.evaluate.published.results import RUN, Result, joined, read_results
 from protocols.evaluate.published.running import Places, commands, kept
 from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
@@ -31,7 +31,14 @@ BEGIN, END = (
     "<!-- end of the table -->",
 )
 HEADINGS = ("name", "paper", "where", "published", "ours", "largest difference", "status", "run", "hours, estimated")
+ORDER: tuple[Status, ...] = (*RUN, "not run", "not possible yet")
+"""Of the entries in the table: those that were run first."""
 Pair = tuple[Entry, Result | None]
+
+
+def run_first(pairs: Sequence[Pair]) -> list[Pair]:
+    """Entries by `ORDER`, and within each as they are in the ledger: the papers' order."""
+    return sorted(pairs, key=lambda pair: ORDER.index(pair[0].status))
 
 
 def row(ledger: Ledger, entry: Entry, result: Result | None) -> list[str]:
@@ -53,7 +60,7 @@ def row(ledger: Ledger, entry: Entry, result: Result | None) -> list[str]:
 
 def summary(pairs: Sequence[Pair]) -> str:
     """The ledger in a sentence."""
-    parts = Counter(e.status for e, _ in pairs)
+    parts = Counter(e.status for e, _ in run_first(pairs))
     trained = sum(1 for e, r in pairs if r and e.data)
     said = enumerated([f"{n} {status}" for status, n in parts.items()])
     return f"{count(len(pairs), 'entry').replace('entrys', 'entries')}: {said}. " + (
@@ -73,7 +80,7 @@ def listing(ledger: Ledger, pairs: Sequence[Pair]) -> RenderableType:
     grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
     for i, heading in enumerate(HEADINGS):
         grid.add_column(heading, no_wrap=i == 0, overflow="fold")
-    for entry, result in pairs:
+    for entry, result in run_first(pairs):
         grid.add_row(*map(line, row(ledger, entry, result)))
     more = "seqsearch reproduce NAME runs one; --dry-run says what it needs and costs"
     return Group(grid, line(""), line(summary(pairs)), line(more), columns_of("published"))
@@ -177,6 +184,8 @@ def _meaning(figures: Sequence[Figure]) -> str:
             "Differs: its 95 % interval excludes 0. Compatible: neither. The published figure is taken to be as noisy as ours. "
             "A figure without an interval is reproduced if ours rounds to it."
         )
+    if any(f.printed.startswith(">") for f in figures):
+        return "Reproduced: ours, or all of its interval, is above the number that the claim names (>)."
     if any(f.slack for f in figures):
         return "Reproduced: ours is the published figure within the rounding of the figures that it follows from."
     return "Reproduced: ours rounds to the published figure."
@@ -206,7 +215,7 @@ def page() -> str:
     """docs/published.md with the table as it should be."""
     ledger = read_ledger(CHECKOUT / LEDGER)
     pairs = joined(ledger, read_results(CHECKOUT / RESULTS))
-    rows = [HEADINGS, ["---"] * len(HEADINGS), *(row(ledger, e, r) for e, r in pairs)]
+    rows = [HEADINGS, ["---"] * len(HEADINGS), *(row(ledger, e, r) for e, r in run_first(pairs))]
     table = "\n".join(f"| {' | '.join(c.replace('|', chr(92) + '|') for c in cells)} |" for cells in rows)
     before, _, rest = PAGE.read_text().partition(BEGIN)
     return f"{before}{BEGIN}\n\n{summary(pairs)}\n\n{table}\n\n{END}{rest.partition(END)[2]}"
