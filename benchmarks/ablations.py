@@ -1,11 +1,12 @@
-"""What each part of the search buys per training: the ablations of CLDyB's Fig. 6 and others on the glyph pool, by real training.
+"""What each part of the search buys per training: the ablations of CLDyB's Fig. 6 and others, by real training.
 
-    python -m benchmarks.ablations [--methods simplecil,er] [--first-tasks 5] [--searches 5] [--write]
+    python -m benchmarks.ablations [--methods simplecil,er] [--first-tasks 5] [--searches 5] [--more] [--write [NAME]]
 
 Every setting is the same study with one thing changed, for several study seeds, hence first tasks and splits. Found sequences are
 scored with fresh seeds on test images. "Best of random" draws as many random sequences as cost the full search's trainings,
 trains them as a search does and takes the one with the lowest final accuracy on the reward images: what the same effort buys
-without any search.
+without any search. "Best of greedy" does so with sequences of greedy candidates. ``--more`` adds it, and searches that look wider
+or further, which cost more.
 
 The unit is the first task: means over its searches are averaged, and differences to the full search have 95 % t-intervals over
 first tasks, conditional on this pool, these methods and these settings, not corrected for their number.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -35,7 +37,7 @@ from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.given import GivenPlanner, random_sequences, with_replicates
 from seqsearch.planners.replicates import SCORING, scoring
 from seqsearch.results.schema import TRAININGS
-from seqsearch.results.tables import read_rows
+from seqsearch.results.tables import read_rows, read_sequences
 from seqsearch.training.device import pin_threads
 
 FULL = "full search"
@@ -48,10 +50,21 @@ SETTINGS: dict[str, list[str]] = {
     "uniform candidates, then random": ["--sampler", "uniform", "--selector", "random"],
     "16 probe images": ["--probe-images", "16"],
 }
+MORE: dict[str, list[str]] = {
+    "256 candidates": ["--candidates", "256"],
+    "16 judged, 32 simulations": ["--condensed", "16", "--simulations", "32"],
+    "look-ahead of 2": ["--lookahead", "2"],
+}
 BEST = "best of random, equal trainings"
+BEST_GREEDY = "best of greedy, equal trainings"
 RANDOM = "random sequences"
 TASKS, CLASSES, SEEDS = 5, 10, 2
 Row = dict[str, Any]
+
+
+def settings_of(a: argparse.Namespace) -> dict[str, list[str]]:
+    """The flags of each setting."""
+    return SETTINGS | (MORE if a.more else {})
 
 
 def flags(a: argparse.Namespace) -> list[str]:
@@ -64,9 +77,9 @@ def flags(a: argparse.Namespace) -> list[str]:
 
 def searched(a: argparse.Namespace, seed: int, name: str, scratch: Path) -> list[Row]:
     """A study of one first task; of the full search the random sequences, too."""
-    out = scratch / f"{seed}-{list(SETTINGS).index(name)}"
+    out = scratch / f"{seed}-{list(settings_of(a)).index(name)}"
     baseline = ["--random-sequences", "10" if name == FULL else "0", "--seed", str(seed), "--workers", "0"]
-    said = json.loads(seqsearch("cldyb", *flags(a), *SETTINGS[name], *baseline, "--out", str(out), "--json"))
+    said = json.loads(seqsearch("cldyb", *flags(a), *settings_of(a)[name], *baseline, "--out", str(out), "--json"))
     summary = said["mean"] or said["methods"][0]
     trained = sum(r["seed"] < SCORING for r in read_rows(out / "trainings.parquet", TRAININGS)) / a.searches
     rows = [_row(seed, name, summary["found"], trained)]
@@ -77,23 +90,35 @@ def _row(seed: int, name: str, side: Row, trainings: float) -> Row:
     return {"seed": seed, "setting": name, "trainings": trainings, **{k: side[k] for k in ("acc", "ala", "ar")}}
 
 
-def best_of_random(a: argparse.Namespace, seed: int, trainings: float, scratch: Path) -> Row:
-    """As many independent picks as there are searches, each from its own random sequences."""
+def best_of(a: argparse.Namespace, seed: int, name: str, trainings: float, scratch: Path) -> Row:
+    """As many independent picks as there are searches, each from its own random sequences or sequences of greedy candidates."""
     settings = CldybSettings(
         methods=a.methods, pool=a.pool, tasks=TASKS, classes_per_task=CLASSES, score_seeds=SEEDS, seed=seed
     )
-    folder = scratch / f"{seed}-best"
+    folder = scratch / f"{seed}-{name}"
     study = prepare(settings, folder / "states", "cpu")
     each = max(1, round(trainings / (len(study.methods) * (settings.tasks - 1))))
-    drawn = random_sequences(
-        study.first, study.view, settings.tasks, settings.classes_per_task, each * a.searches, 1_000 + seed
-    )
+    drawn = (_random if name == BEST else _greedy)(a, study, each * a.searches, folder / "greedy")
     engine = Search(InlineEvaluator(study.world), Journal(folder))
     values_n = [_accuracy(engine, study, [s], [i // each], "reward") for i, s in enumerate(drawn)]
     picks = [drawn[i * each + int(np.argmin(values_n[i * each : (i + 1) * each]))] for i in range(a.searches)]
     accuracy = _accuracy(engine, study, picks, scoring(SEEDS), "test")
     used = each * len(study.methods) * (settings.tasks - 1)
-    return {"seed": seed, "setting": BEST, "trainings": used, "acc": accuracy, "ala": None, "ar": None, "drawn": each}
+    return {"seed": seed, "setting": name, "trainings": used, "acc": accuracy, "ala": None, "ar": None, "drawn": each}
+
+
+def _random(a: argparse.Namespace, study: CldybStudy, number: int, out: Path) -> Sequence[Tasks]:
+    s = study.settings
+    return random_sequences(study.first, study.view, s.tasks, s.classes_per_task, number, 1_000 + s.seed)
+
+
+def _greedy(a: argparse.Namespace, study: CldybStudy, number: int, out: Path) -> Sequence[Tasks]:
+    """What searches find that choose among their candidates at random."""
+    more = ["--searches", str(number), "--selector", "random", "--random-sequences", "0", "--score-seeds", "1"]
+    seqsearch(
+        "cldyb", *flags(a), *more, "--seed", str(study.settings.seed), "--workers", "0", "--out", str(out), "--quiet"
+    )
+    return [s.tasks for s in read_sequences(out / "sequences.parquet")]
 
 
 def _accuracy(engine: Search, study: CldybStudy, sequences: Sequence[Tasks], seeds: Any, part: Any) -> float:
@@ -147,21 +172,31 @@ def main() -> None:
     parser.add_argument("--first-tasks", type=int, default=5)
     parser.add_argument("--searches", type=int, default=5)
     parser.add_argument("--at-a-time", type=int, default=2)
-    parser.add_argument("--write", action="store_true", help="write benchmarks/results/ablations.json")
+    parser.add_argument("--more", action="store_true")
+    parser.add_argument("--write", nargs="?", const="ablations", metavar="NAME", help="file in benchmarks/results")
     a = parser.parse_args()
     pin_threads()
+    start = time.perf_counter()
     seeds = range(a.first_tasks)
     with tempfile.TemporaryDirectory() as temporary, ProcessPoolExecutor(a.at_a_time, initializer=pin_threads) as pool:
         scratch = Path(temporary)
-        jobs = [pool.submit(searched, a, seed, name, scratch) for seed in seeds for name in SETTINGS]
+        jobs = [pool.submit(searched, a, seed, name, scratch) for seed in seeds for name in settings_of(a)]
         rows = [row for job in jobs for row in job.result()]
         used = float(np.mean([r["trainings"] for r in rows if r["setting"] == FULL]))
-        rows += [job.result() for job in [pool.submit(best_of_random, a, seed, used, scratch) for seed in seeds]]
+        picked = [BEST, BEST_GREEDY] if a.more else [BEST]
+        jobs = [pool.submit(best_of, a, seed, name, used, scratch) for seed in seeds for name in picked]
+        rows += [row.result() for row in jobs]
     found = table(rows)
     print_table(found)
     if a.write:
         write_result(
-            "ablations", {"settings": {k: v for k, v in vars(a).items() if k != "write"}, "table": found, "rows": rows}
+            a.write,
+            {
+                "settings": {k: v for k, v in vars(a).items() if k != "write"},
+                "seconds": time.perf_counter() - start,
+                "table": found,
+                "rows": rows,
+            },
         )
 
 

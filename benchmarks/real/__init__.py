@@ -1,0 +1,1 @@
+"""Evidence on pictures that people made: see `benchmarks.real.__main__`."""
