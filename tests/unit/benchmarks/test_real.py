@@ -14,6 +14,7 @@ from benchmarks.real.lite0 import at_96, at_224
 from benchmarks.real.ranking import compared
 from benchmarks.real.running import Runs
 from seqsearch.features.store import FeatureStore
+from seqsearch.pools.base import View
 from seqsearch.pools.open import build_pool
 from tests.photos import write_photos
 
@@ -33,6 +34,8 @@ def test_images_of_the_pool_are_the_features_of_the_pictures(pool: Features, tmp
     assert read.shape == (3, 1280)
     np.testing.assert_allclose(read, whole, atol=0.5 * 6 / 255 + 1e-6)
     assert np.ptp(read, axis=0).max() > 1
+    small = pool.images(rows, View(7))
+    np.testing.assert_array_equal(small, pool.images(rows, backbone.view)[:, :, ::3, ::3])
 
 
 def test_layers_are_drawn_from_the_generator_alone() -> None:
