@@ -78,10 +78,18 @@ def _measured(scratch: Path, pool: Pool, model: str, arguments: argparse.Namespa
                 times.append(seconds)
     rate, own, largest = (arguments.images / min(times) for times in (ours, *bare))
     return {
-        "model": model, "device": _name(device), "threads": arguments.threads, "cores": os.cpu_count() or 1,
-        "images": arguments.images, "images_per_pass": sizes[0], "images_per_second": rate, "bare_images_per_second": own,
-        "over_bare": rate / own, "largest_images_per_second": largest, "over_largest": rate / largest,
-    }  # fmt: skip
+        "model": model,
+        "device": _name(device),
+        "threads": arguments.threads,
+        "cores": os.cpu_count() or 1,
+        "images": arguments.images,
+        "images_per_pass": sizes[0],
+        "images_per_second": rate,
+        "bare_images_per_second": own,
+        "over_bare": rate / own,
+        "largest_images_per_second": largest,
+        "over_largest": rate / largest,
+    }
 
 
 def _bare(network: Network, images: torch.Tensor, number: int) -> float:

@@ -57,9 +57,13 @@ def _row(m: Row) -> Row:
     drop = m["drop"]["relative"]
     masked = {side: m[side]["masked_by_step"][-1] - m[side]["acc_by_step"][-1] for side in ("found", "random")}
     return {
-        "method": m["method"], **{f"acc_{side}": m[side]["acc"] for side in ("found", "random")},
-        **{f"confusion_{side}": masked[side] for side in masked}, "drop": drop["value"], "low": drop["low"], "high": drop["high"],
-    }  # fmt: skip
+        "method": m["method"],
+        **{f"acc_{side}": m[side]["acc"] for side in ("found", "random")},
+        **{f"confusion_{side}": masked[side] for side in masked},
+        "drop": drop["value"],
+        "low": drop["low"],
+        "high": drop["high"],
+    }
 
 
 def main() -> None:

@@ -71,12 +71,17 @@ def found_table() -> str:
         heads,
         (
             [
-                PARTS[r["part"]], short(r["method"]), percent(r["acc_found"]), percent(r["acc_random"]), between(r, DROP),
-                percent(r["confusion_found"]), percent(r["confusion_random"]),
+                PARTS[r["part"]],
+                short(r["method"]),
+                percent(r["acc_found"]),
+                percent(r["acc_random"]),
+                between(r, DROP),
+                percent(r["confusion_found"]),
+                percent(r["confusion_random"]),
             ]
             for r in result("found")["rows"]
         ),
-    )  # fmt: skip
+    )
 
 
 def draw(rows: Sequence[Row]) -> None:
@@ -129,13 +134,17 @@ def similarity_table() -> str:
         heads,
         (
             [
-                r["similarity"], short(r["method"]), between(r, ("r", "low", "high"), 2, 1.0),
-                f"{percent(r['random'])} ({percent(r['sd'])})", percent(r["hard"]), percent(r["easy"]),
+                r["similarity"],
+                short(r["method"]),
+                between(r, ("r", "low", "high"), 2, 1.0),
+                f"{percent(r['random'])} ({percent(r['sd'])})",
+                percent(r["hard"]),
+                percent(r["easy"]),
                 between(r, ("gap", "gap_low", "gap_high")),
             ]
             for r in result("similarity")["rows"]
         ),
-    )  # fmt: skip
+    )
 
 
 def tuning_table() -> str:
@@ -153,12 +162,14 @@ def tuning_table() -> str:
         heads,
         (
             [
-                str(r["tuned_on"]), short(r["method"]), *(percent(r[k]) for k in ("tuned", "conventional", "original")),
+                str(r["tuned_on"]),
+                short(r["method"]),
+                *(percent(r[k]) for k in ("tuned", "conventional", "original")),
                 *(between(r, (k, f"{k}_low", f"{k}_high")) for k in ("regret", "gain_over_original")),
             ]
             for r in result("tuning")["rows"]
         ),
-    )  # fmt: skip
+    )
 
 
 def ablations_table() -> str:
@@ -168,12 +179,15 @@ def ablations_table() -> str:
         heads,
         (
             [
-                r["setting"], f"{r['trainings']:.0f}", percent(r["acc"]), percent(r["drop"]),
+                r["setting"],
+                f"{r['trainings']:.0f}",
+                percent(r["acc"]),
+                percent(r["drop"]),
                 "" if r["setting"] == "full search" else f"{100 * r['against_full']:+.1f} +- {100 * r['reach']:.1f}",
             ]
             for r in result("ablations")["table"]
         ),
-    )  # fmt: skip
+    )
 
 
 def costs_table() -> str:

@@ -49,12 +49,22 @@ def _row(source: str, method: str, estimates: Sequence[Row]) -> Row:
     own = {(e["about"], e["figure"]): e for e in estimates if e["method_id"] == method}
     r, gap = own["random, S", "spearman"], own["extremes", "easy_minus_hard"]
     return {
-        "similarity": source, "method": method, "random": own["random", "mean"]["value"], "sd": own["random", "sd"]["value"],
-        "hard": own["hard", "accuracy"]["value"], "easy": own["easy", "accuracy"]["value"],
-        "gap": gap["value"], "gap_low": gap["low"], "gap_high": gap["high"],
-        "p_hard": own["extremes", "p_hard"]["value"], "p_easy": own["extremes", "p_easy"]["value"],
-        "r": r["value"], "low": r["low"], "high": r["high"], "r_p": own["random, S", "spearman_p"]["value"],
-    }  # fmt: skip
+        "similarity": source,
+        "method": method,
+        "random": own["random", "mean"]["value"],
+        "sd": own["random", "sd"]["value"],
+        "hard": own["hard", "accuracy"]["value"],
+        "easy": own["easy", "accuracy"]["value"],
+        "gap": gap["value"],
+        "gap_low": gap["low"],
+        "gap_high": gap["high"],
+        "p_hard": own["extremes", "p_hard"]["value"],
+        "p_easy": own["extremes", "p_easy"]["value"],
+        "r": r["value"],
+        "low": r["low"],
+        "high": r["high"],
+        "r_p": own["random, S", "spearman_p"]["value"],
+    }
 
 
 def main() -> None:
