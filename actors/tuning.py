@@ -18,6 +18,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from pyarrow.fs import FSSpecHandler, PyFileSystem
 from ray import tune
 from ray.exceptions import RayError
+from ray.tune.callback import Callback
 from ray.tune.error import TuneError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -198,7 +199,7 @@ class TunedTrials:
         self._states.close()
 
 
-class _Listener(tune.Callback):  # type: ignore[misc]  # imports of Ray are skipped, as it ships no types: the base is Any
+class _Listener(Callback):
     """Puts down what trials report; the only one who writes."""
 
     def __init__(self, runner: TunedTrials, trials: Sequence[Trial], ledger: Ledger, observe: Observe) -> None:

@@ -23,7 +23,7 @@ MEASURE = """<script>document.title = [...document.querySelectorAll(".scroll")].
   + ";" + [...document.querySelectorAll("tbody tr")].map(e => e.clientHeight)</script>"""
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium here (Debian: apt-get install chromium)")
 def test_a_wide_table_is_whole_at_1200_pixels_and_breaks_no_names(tmp_path: Path) -> None:
     cells = ["40.1"] * 6 + [INTERVAL] * 2 + ["80.0"] * 4
     table = Cells(
