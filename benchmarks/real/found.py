@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.real.running import AT_224, FINE_TUNED, ON_FEATURES, Runs, arguments, features_of
+from benchmarks.real.running import AT_224, FINE_TUNED, ON_FEATURES, THEMSELVES, Runs, arguments, features_of
 from benchmarks.tools import write_rows
 
 STUDY = (
@@ -21,6 +21,8 @@ STUDY = (
     *("--random-sequences", "19", "--no-joint", "--seed", "0"),
 )
 SEARCHED = ("simplecil", "frozen_head:lr=0.002", FINE_TUNED)
+AGAIN = (f"simplecil@{THEMSELVES}", f"frozen_head@{THEMSELVES}")
+"""Methods of the search, on features of the same images."""
 UNSEEN = ("ranpac:adapt=none,M=2000", "frozen_head:mask=seen")
 Row = dict[str, Any]
 
@@ -48,7 +50,9 @@ def transferred(runs: Runs, pool: Path) -> list[Row]:
         said = runs.answer(name, "score", found, *flags, "--no-joint", "--backbone", AT_224)
         new = [m for m in said["methods"] if m["unseen"] and not m["taken_over"]]
         sides = [{**m, "found": m["unseen"], "random": m["sides"]["random"], "drop": m["unseen_drop"]} for m in new]
-        rows += [{"part": name, **_row(m), "p": m["unseen_adjusted_p"]} for m in sides]
+        rows += [
+            {"part": "again" if m["method"] in AGAIN else name, **_row(m), "p": m["unseen_adjusted_p"]} for m in sides
+        ]
     return rows
 
 

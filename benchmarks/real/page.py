@@ -18,7 +18,13 @@ from benchmarks.tools import RESULTS
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE, FIGURE = DOCS / "real.md", DOCS / "real.svg"
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "real", "font.size": 9, "font.family": "sans-serif"}
-PARTS = {"found": "searched", "placebo": "placebo", "transfer": "not searched", "features": "not searched"}
+PARTS = {
+    "found": "searched",
+    "placebo": "placebo",
+    "again": "searched",
+    "transfer": "not searched",
+    "features": "not searched",
+}
 DROP = ("drop", "low", "high")
 Row = dict[str, Any]
 
@@ -90,7 +96,7 @@ def draw(rows: Sequence[Row]) -> None:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    colours = dict(zip(PARTS, ("#d62728", "#7f7f7f", "#1f77b4", "#1f77b4"), strict=True))
+    colours = dict(zip(PARTS, ("#d62728", "#7f7f7f", "#d62728", "#1f77b4", "#1f77b4"), strict=True))
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7, 0.22 * len(rows) + 0.8), layout="constrained")
         FigureCanvasSVG(figure)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.tools import Memory, seqsearch
+from seqsearch.storage.files import atomic_path
 
 HERE = "benchmarks/real"
 AT_224, AT_96 = f"{HERE}/lite0.py:at_224", f"{HERE}/lite0.py:at_96"
@@ -41,7 +42,7 @@ def features_of(pool: Path) -> str:
 
 
 class Runs:
-    """Runs in a folder. One that has answered is not run again.
+    """Runs in a folder. One that has answered is not run again, but with other words.
 
     Attributes:
         costs: of each run that was asked for: seconds, and peak memory of all its processes together [GB].
@@ -54,14 +55,15 @@ class Runs:
 
     def answer(self, name: str, command: str, *words: str) -> dict[str, Any]:
         """What ``seqsearch COMMAND WORDS --json`` says; its run is the folder ``name``."""
-        kept, out = self.folder / f"{name}.json", self.folder / name
-        if not kept.exists():
+        kept, out, asked = self.folder / f"{name}.json", self.folder / name, [command, *words]
+        if not kept.exists() or json.loads(kept.read_text())["asked"] != asked:
             shutil.rmtree(out, ignore_errors=True)
             start = time.perf_counter()
             with Memory(every=5.0) as memory:  # to look takes a tenth of a second of a core
                 text = seqsearch(command, *words, "--out", str(out), "--json")
             cost = {"run": name, "seconds": time.perf_counter() - start, "peak_gb": memory.peak / 1e9}
-            kept.write_text(json.dumps({"cost": cost, "said": json.loads(text)}))
+            with atomic_path(kept) as temporary:
+                temporary.write_text(json.dumps({"asked": asked, "cost": cost, "said": json.loads(text)}))
         found = json.loads(kept.read_text())
         self.costs.append(found["cost"])
         return dict(found["said"])

@@ -47,7 +47,9 @@ def test_a_folder_of_somebody_else_is_not_trusted(tmp_path: Path, monkeypatch: p
     assert not node_folder(tmp_path / "none", "run").path.is_relative_to(planted)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the limit is read from /proc and set by RLIMIT_DATA as Linux counts it")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="the limit is read from /proc and set by RLIMIT_DATA as Linux counts it"
+)
 def test_more_memory_than_allowed_is_an_exception() -> None:
     script = (
         "import numpy as np\nfrom actors.node import limit_memory, resident_bytes\n"

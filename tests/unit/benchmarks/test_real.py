@@ -60,7 +60,8 @@ def test_an_answer_is_kept_with_what_it_cost(tmp_path: Path) -> None:
     (tmp_path / "one" / "stats.json").unlink()  # it is not read again
     assert runs.answer("one", "cldyb", *words, *flags) == first
     assert first["methods"][0]["method"] == "simplecil"
-    assert [c["run"] for c in runs.costs] == ["one", "one"]
+    assert runs.answer("one", "cldyb", *words, *flags, "--seed", "1") != first
+    assert [c["run"] for c in runs.costs] == ["one", "one", "one"]
     assert runs.costs[0]["seconds"] > 0
 
 
