@@ -8,12 +8,13 @@ PYTEST := $(VENV)/bin/python -m pytest
 WITHOUT_RAY := -n 2 --dist loadfile --no-loadscope-reorder tests/docs tests/conformance tests/golden tests/peers tests/unit
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gtep-demo online-demo mcil-demo test test-long lint bench clean
+.PHONY: help setup demo gtep-demo online-demo mcil-demo test test-long test-gpu lint bench clean
 
 help:
 	@echo "make setup      put seqsearch and what it needs into $(VENV), and nothing else"
 	@echo "make demo       the main job; gtep-demo, online-demo, mcil-demo: those of other protocols"
 	@echo "make test       the tests; test-long: those that take longer"
+	@echo "make test-gpu   the tests that need a GPU"
 	@echo "make lint       ruff, mypy, the import contracts"
 	@echo "make bench      benchmarks/"
 	@echo "make clean      remove $(VENV) and what was built"
@@ -40,6 +41,9 @@ test: $(READY)
 test-long: $(READY)
 	$(PYTEST) -m "long or hypothesis" --hypothesis-profile=fresh $(WITHOUT_RAY)
 	$(PYTEST) -m long tests/ray
+
+test-gpu: $(READY)
+	$(PYTEST) --gpu -n 4 tests/gpu
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .

@@ -49,8 +49,14 @@ class Starts:
         """
         self._failed += 1
         if self._failed > FAILED_STARTS * (workers + 1):
-            why = " ".join(str(error).split())[:300].rstrip(".")
-            raise UserError(f"workers die while they start: {why}{without_ray(self._engine)}") from None
+            raise UserError(f"workers die while they start: {_why(error)}{without_ray(self._engine)}") from None
+
+
+def _why(error: object) -> str:
+    """In one line: what a worker raised while it was made, without its traceback, or what Ray says."""
+    lines = str(error).strip().splitlines()
+    said = lines[-1:] if getattr(error, "actor_init_failed", False) else lines
+    return " ".join(" ".join(said).split())[:300].rstrip(".")
 
 
 def without_ray(engine: EngineOptions) -> str:

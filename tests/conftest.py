@@ -26,6 +26,23 @@ for _number in (
         signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
 
+HERE = Path(__file__).parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--gpu", action="store_true", help="run tests/gpu; all other tests see no GPU")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--gpu"):
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # what a run does must not depend on the machine of the tests
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    in_gpu = HERE / "gpu" in (collection_path, *collection_path.parents)
+    return True if in_gpu and not config.getoption("--gpu") else None
+
+
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Frozen features are computed once per test session, never in the user's cache."""

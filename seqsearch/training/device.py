@@ -12,6 +12,7 @@ from typing import Literal
 import torch
 
 from seqsearch.core.errors import UserError
+from seqsearch.training.modes import set_attention
 
 
 def gpus_here() -> int:
@@ -43,8 +44,8 @@ class Device:
     """``cpu`` or ``cuda``; of a GPU's memory at most ``share`` is used."""
 
     def __init__(self, name: str, share: float = 1.0) -> None:
-        self.torch, self._share = torch.device(name), min(1.0, share)
-        self._is_gpu = self.torch.type == "cuda"
+        self._share, self._is_gpu = min(1.0, share), name == "cuda"
+        self.torch = torch.device("cuda", torch.cuda.current_device()) if self._is_gpu else torch.device(name)
         if self._is_gpu:
             _deterministic_cuda()
             torch.cuda.set_per_process_memory_fraction(self._share, self.torch)
@@ -79,6 +80,8 @@ def _deterministic_cuda() -> None:
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = False
+    # Other kernels of attention sum gradients in any order, unless an operation without a deterministic kernel may raise.
+    set_attention((False, False, False, True))
 
 
 def pin_threads() -> None:

@@ -77,16 +77,17 @@ def set_precision(values: tuple[Any, ...]) -> None:
         part.fp32_precision = value
 
 
-def attention() -> tuple[bool, bool, bool]:
-    cuda: Any = torch.backends.cuda  # torch 2 annotates none of these
-    return cuda.flash_sdp_enabled(), cuda.mem_efficient_sdp_enabled(), cuda.math_sdp_enabled()
+_ATTENTION = ("flash_sdp", "mem_efficient_sdp", "cudnn_sdp", "math_sdp")
+"""Kernels of `torch.nn.functional.scaled_dot_product_attention`."""
 
 
-def set_attention(values: tuple[bool, bool, bool]) -> None:
-    cuda = torch.backends.cuda
-    cuda.enable_flash_sdp(values[0])
-    cuda.enable_mem_efficient_sdp(values[1])
-    cuda.enable_math_sdp(values[2])
+def attention() -> tuple[bool, ...]:
+    return tuple(getattr(torch.backends.cuda, f"{kernel}_enabled")() for kernel in _ATTENTION)
+
+
+def set_attention(values: tuple[bool, ...]) -> None:
+    for kernel, value in zip(_ATTENTION, values, strict=True):
+        getattr(torch.backends.cuda, f"enable_{kernel}")(value)
 
 
 def flushes() -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from actors.calls import on_ray
 from actors.fleet import Fleet
 from actors.options import EngineOptions
+from seqsearch.core.errors import UserError
 from seqsearch.core.types import Edge
 from seqsearch.engine.evaluator import Job, JobResult
 from seqsearch.extremes.find import find
@@ -104,10 +106,22 @@ def test_a_training_that_kills_every_worker_is_a_result(tmp_path: Path, monkeypa
 
 
 def test_a_worker_that_cannot_be_placed_is_said(tmp_path: Path, inline: Finished) -> None:
-    from seqsearch.core.errors import UserError
-
     with pytest.raises(UserError, match=r"no worker could start within 3 s: each needs 1 CPU and 4 GPU"):
         Fleet(inline.study.world, EngineOptions(workers=1, gpus_per_worker=4, start_timeout=3))
+
+
+class Unmade:
+    """A trainer that cannot be made."""
+
+    def __init__(self, *_: Any) -> None:
+        raise ValueError("the GPU has no number")
+
+
+@pytest.mark.long
+def test_what_workers_raise_while_they_are_made_is_one_line(tmp_path: Path) -> None:
+    world = World("glyphs:classes=6", 0, str(tmp_path), str(tmp_path / "states"))
+    with pytest.raises(UserError, match=r"^workers die while they start: ValueError: the GPU has no number; try again"):
+        Fleet(world, EngineOptions(workers=1), trainer=Unmade).wait()
 
 
 def test_a_lost_state_is_recomputed_by_whoever_needs_it(inline: Finished, tmp_path: Path) -> None:

@@ -136,8 +136,6 @@ def test_knn_nll_refuses_empty_sides(n, m):
 
 # ------------------------------------------------------------------------------------------------ on a GPU
 
-NO_GPU = "FAISS sees no GPU: its search on one cannot be run here"
-
 
 def knn_task(seed=0):
     rng = np.random.default_rng(seed)
@@ -149,16 +147,6 @@ def test_a_cuda_worker_whose_faiss_sees_no_gpu_searches_on_the_cpu(monkeypatch):
     monkeypatch.setattr(faiss, "get_num_gpus", lambda: 0)
     assert not sim.searches_on_gpu("cuda", 10)
     assert sim.knn_nll(*knn_task(), device="cuda") == sim.knn_nll(*knn_task())
-
-
-@pytest.mark.skipif(faiss.get_num_gpus() == 0, reason=NO_GPU)
-@pytest.mark.parametrize("k", [1, 10, 300])
-def test_neighbours_on_the_gpu_are_those_on_the_cpu(k):
-    train, labels, queries, truth = knn_task()
-    assert sim.searches_on_gpu("cuda", k)
-    ours = sim.knn_nll(train, labels, queries, truth, k, device="cuda")
-    assert ours == pytest.approx(sim.knn_nll(train, labels, queries, truth, k), rel=1e-3)
-    assert ours == pytest.approx(sim.knn_nll_exact(train, labels, queries, truth, k), rel=1e-3)
 
 
 def test_probes_search_on_the_gpu_of_their_worker_and_nowhere_else(monkeypatch):

@@ -245,10 +245,3 @@ def test_an_image_that_cannot_be_read_ends_decoding_with_its_message() -> None:
     network = Network(build_backbone(BACKBONE), torch.device("cpu"))
     with pytest.raises(UserError, match="has rows 0 to 159"):
         list(network.overlapped(pool, [np.arange(20), np.array([500])], 4))
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device: extraction on a GPU cannot be run here")
-def test_features_of_a_gpu_are_those_of_the_cpu_to_float32_rounding(tmp_path: Path) -> None:
-    rows = np.arange(160)
-    on_gpu = FeatureStore(tmp_path, build_pool(POOL), build_backbone(BACKBONE), torch.device("cuda")).rows(rows)
-    np.testing.assert_allclose(on_gpu, store(tmp_path).rows(rows), rtol=1e-3, atol=1e-3)

@@ -1,0 +1,114 @@
+"""Every method on a GPU against the same method on the CPU: what it predicts after three tasks, and whether the GPU repeats it.
+
+    python -m benchmarks.devices [--device cuda] [--methods a,b] [--workers 4] [--write]
+
+Each case of the conformance tests (small networks, quick settings) learns the same three tasks on the CPU, on the device, and on
+the device again, each from nothing, by the engine's own trainer. ``agree``: share of the test images for which both predict the
+same class. ``difference``: largest difference of a score, over the standard deviation of the scores. ``repeats``: whether both
+trainings on the device end in the same state, bit by bit. The device ``cpu-plain`` is the CPU without oneDNN's kernels: how much
+the last bit alone does to a method.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from benchmarks.tools import write_rows
+from seqsearch.core.grammar import Item
+from seqsearch.core.types import StateKey
+from seqsearch.methods.data import Batch
+from seqsearch.states.blocks import State
+from seqsearch.training.device import pin_threads
+from seqsearch.training.scenario import learned
+from seqsearch.training.trainer import Trainer
+from tests.conformance.lab import TASKS, Case, Lab, cases_on_small_networks, same
+
+Row = dict[str, Any]
+
+
+def trained(case: Case, device: str, folder: Path) -> tuple[State, Tensor, float, Tensor]:
+    """A case after three tasks on a device: its state, scores ``[n, classes]`` of all test images, seconds, and their columns."""
+    lab = Lab(folder, case.backbone)
+    world = replace(lab.world, device=device.removesuffix("-plain"))
+    trainer = Trainer(world)
+    item = Item(case.label, case.target, case.backbone, tuple(lab.quick(case).items()))
+    key = StateKey(world.spec(item, case.backbone), 0, 0, tuple(map(world.task, TASKS)))
+    start = time.perf_counter()
+    rows, columns = world.rows(tuple(c for task in key.prefix for c in task.classes), "test")
+    with torch.backends.mkldnn.flags(enabled=device != "cpu-plain"):
+        method = trainer.state(key, [], keep=False)
+        scores = method.predict(Batch(rows, trainer.source(case.backbone))).cpu()
+    return learned(method), scores, time.perf_counter() - start, torch.from_numpy(columns)
+
+
+def compared(case: Case, device: str, folder: Path) -> Row:
+    """A row of the results."""
+    _, on_cpu, cpu_seconds, columns = trained(case, "cpu", folder / "cpu")
+    state, scores, seconds, _ = trained(case, device, folder / "first")
+    again, _, _, _ = trained(case, device, folder / "again")
+    accuracy = [float((s.argmax(1) == columns).float().mean()) for s in (on_cpu, scores)]
+    return {
+        "method": case.label,
+        "accuracy_cpu": accuracy[0],
+        "accuracy": accuracy[1],
+        "agree": float((scores.argmax(1) == on_cpu.argmax(1)).float().mean()),
+        "difference": float((scores - on_cpu).abs().max() / on_cpu.std()),
+        "repeats": same(dict(state), dict(again)),
+        "cpu_seconds": cpu_seconds,
+        "seconds": seconds,
+    }
+
+
+def _one(case: Case, device: str) -> Row:
+    """In a process of its own."""
+    pin_threads()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return compared(case, device, Path(folder))
+        except Exception as error:  # one method that fails must not hide what the others do
+            frames = reversed(traceback.extract_tb(error.__traceback__))
+            where = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in frames)
+            return {"method": case.label, "failed": f"{type(error).__name__}: {error} ({where})"}
+
+
+def name_of(device: str) -> str:
+    """A device, in words."""
+    return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu", "cpu-plain"))
+    parser.add_argument(
+        "--methods", help="labels of the conformance tests' cases, separated by semicolons; default all"
+    )
+    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--write", action="store_true", help="write benchmarks/results/devices_DEVICE.json")
+    given = parser.parse_args()
+    wanted: Callable[[Case], bool] = lambda c: not given.methods or c.label in given.methods.split(";")  # noqa: E731
+    cases = list(filter(wanted, cases_on_small_networks()))
+    with ProcessPoolExecutor(given.workers, mp_context=get_context("spawn")) as pool:
+        rows = list(pool.map(_one, cases, [given.device] * len(cases)))
+    for row in rows:
+        print("  ".join(f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()))
+    if given.write:
+        about = {"device": name_of(given.device), "torch": torch.__version__}
+        write_rows(f"devices_{given.device}", {**about, "rows": rows}, digits=6)
+    sys.exit(any("failed" in row for row in rows))
+
+
+if __name__ == "__main__":
+    main()

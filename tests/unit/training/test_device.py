@@ -1,0 +1,42 @@
+"""A GPU as torch takes it: pretended here, since nothing is computed on it. `tests/gpu` has what is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from seqsearch.training.device import Device
+from seqsearch.training.modes import attention, deterministic
+from seqsearch.training.process import settings
+from tests.gpus import pretend
+
+
+@pytest.fixture(autouse=True)
+def modes() -> Iterator[None]:
+    before = [(setting, setting.read()) for setting in settings()]
+    yield
+    for setting, value in before:
+        setting.write(value)
+
+
+def test_a_gpu_has_a_number_and_computes_deterministically(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares: list[tuple[float, int]] = []
+
+    def as_torch_does(share: float, device: torch.device) -> None:
+        shares.append((share, torch.cuda._utils._get_device_index(device)))  # raises where the device has no number
+
+    pretend(monkeypatch, 2)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", as_torch_does)
+    assert Device("cuda", 0.25).torch == torch.device("cuda:1")
+    assert shares == [(0.25, 1)]
+    assert deterministic() == (True, True)
+    assert attention() == (False, False, False, True)
+
+
+def test_the_cpu_is_left_as_it_is() -> None:
+    before = attention(), deterministic()
+    assert Device("cpu").torch == torch.device("cpu")
+    assert (attention(), deterministic()) == before
