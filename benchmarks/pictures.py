@@ -11,7 +11,8 @@ is a folder at the top. At most 100 drawings of a class are taken.
 drawings of one concept stay in one part of the split. A concept is an emoji whatever its gender, skin tone and direction.
 
 Packages are downloaded by ``apt-get`` and ``npm``, as these are configured, or lie in the folder that ``--from`` names. Each must
-have the digest that is listed here and hold its licence. Drawings are flattened onto white and stored as PNG.
+have the digest that is listed here and hold its licence. Drawings are flattened onto white and stored as PNG. A drawing that
+lies in two classes is in neither.
 """
 
 from __future__ import annotations
@@ -246,9 +247,13 @@ def write(name: str, out: Path, folder: Path, workers: int) -> dict[str, Any]:
         UserError: a package cannot be had, or ``out`` cannot be written.
     """
     by_class: dict[tuple[str, str], list[Picture]] = {}
+    classes_of: dict[bytes, set[tuple[str, str]]] = {}
     for picture in POOLS[name](folder):
-        by_class.setdefault((picture.group, picture.name), []).append(picture)
-    rows = [r for own in by_class.values() if _enough(own) for r in own]
+        key = picture.group, picture.name
+        by_class.setdefault(key, []).append(picture)
+        classes_of.setdefault(picture.png, set()).add(key)
+    own_only = ([p for p in pictures if len(classes_of[p.png]) == 1] for pictures in by_class.values())
+    rows = [picture for pictures in own_only if _enough(pictures) for picture in pictures]
     with tempfile.TemporaryDirectory() as scratch:
         raw = str(Path(scratch) / "raw.parquet")
         pq.write_table(_table(rows), raw, row_group_size=100)

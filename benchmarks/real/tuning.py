@@ -16,8 +16,6 @@ from benchmarks.real.running import THEMSELVES, Runs, arguments, features_of, on
 from benchmarks.tools import write_rows
 
 METHODS = (*map(on_layers, ("er", "icarl", "slca", "ewc")), f"frozen_head@{THEMSELVES}")
-SHARED = ("--allow-overlap", "unsorted")
-"""One picture of this class lies in another one, too."""
 SIZES = ("--tasks", "4", "--classes-per-task", "8", "--orders", "2", "--eval-orders", "6")
 Row = dict[str, Any]
 
@@ -26,7 +24,7 @@ def judged(runs: Runs, pool: Path, half: int, trials: int) -> list[Row]:
     """From one half to the other: a row for each method."""
     tune, judge = (f"{features_of(pool)},half={number}" for number in (half, 3 - half))
     words = ("--tune-pool", tune, "--pool", judge, "--methods", ",".join(METHODS), "--trials", str(trials), *SIZES)
-    said = runs.answer(f"gtep-{half}", "gtep", *words, *SHARED, "--conventional", "--originals", "--seed", "0")
+    said = runs.answer(f"gtep-{half}", "gtep", *words, "--conventional", "--originals", "--seed", "0")
     H = {(r["method_id"], r["use"]): r["harmonic_mean"] for r in said["table"] if r["pool"] == judge}
     rows = []
     for each in (c for c in said["compared"] if c["pool"] == judge):

@@ -112,7 +112,7 @@ def test_a_concept_is_an_emoji_whatever_its_gender_and_tone(cook: str, plain: st
 
 def test_drawings_of_a_concept_stay_in_one_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = [
-        Picture(png(9 * n, 40 * d, 9, 255), f"{n} by {d}", "Things", name, f"concept {n}")
+        Picture(png(9 * n, 20 * d, many, 255), f"{n} by {d}", "Things", name, f"concept {n}")
         for name, many in (("many", 10), ("few", 2))
         for n in range(many)
         for d in range(4 if many == 10 else 12)
@@ -126,3 +126,17 @@ def test_drawings_of_a_concept_stay_in_one_part(tmp_path: Path, monkeypatch: pyt
     shown = [set(pool.sets(split.rows(0, part))) for part in PARTS]
     assert set.union(*shown) == {f"concept {n}" for n in range(10)}
     assert sum(map(len, shown)) == 10
+
+
+COLOURS = ("first", 10), ("second", 200)
+"""Classes, and the blue of their pictures."""
+
+
+def test_a_picture_of_two_classes_is_in_neither(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = [
+        Picture(png(9 * n, 9, blue, 255), f"{name} {n}", "Things", name) for name, blue in COLOURS for n in range(24)
+    ]
+    shared = [Picture(png(1, 2, 3, 255), f"{name} shared", "Things", name) for name, _ in COLOURS]
+    monkeypatch.setattr(pictures, "POOLS", {"made": lambda _: iter([*shared, *own])})
+    made = write("made", tmp_path / "made.parquet", tmp_path, 1)
+    assert (made["pictures"], made["classes"]) == (48, 2)
