@@ -11,8 +11,8 @@ is a folder at the top. At most 100 drawings of a class are taken.
 drawings of one concept stay in one part of the split. A concept is an emoji whatever its gender, skin tone and direction.
 
 Packages are downloaded by ``apt-get`` and ``npm``, as these are configured, or lie in the folder that ``--from`` names. Each must
-have the digest that is listed here and hold its licence. Drawings are flattened onto white and stored as PNG. A drawing that
-lies in two classes is in neither.
+have the digest that is listed here and hold its licence. Drawings are stored as PNG in the middle of a white square, since many
+lie in a corner of a large page. A drawing that lies in two classes is in neither.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from PIL import Image
+from PIL import Image, ImageChops, ImageOps
 
 from benchmarks.tools import write_result
 from seqsearch.building.pool import Options, build_parquet
@@ -156,16 +156,23 @@ def _run(command: tuple[str, ...], folder: Path, otherwise: str) -> bytes:
 
 
 def flattened(data: bytes) -> bytes | None:
-    """A picture of any format as PNG, on white, its longer side at most `LARGEST` pixels; None: Pillow warns of its size."""
+    """A picture of any format as PNG: without white margins, in the middle of a white square of at most `LARGEST` pixels a side.
+
+    None: Pillow warns of its size, or all of it has one colour.
+    """
     try:
         with warnings.catch_warnings(action="error", category=Image.DecompressionBombWarning):
             picture = Image.open(io.BytesIO(data)).convert("RGBA")
     except (Image.DecompressionBombWarning, Image.DecompressionBombError):  # three posters among the drawings
         return None
-    picture.thumbnail((LARGEST, LARGEST), Image.Resampling.LANCZOS)
     white = Image.new("RGBA", picture.size, "white")
+    drawn = Image.alpha_composite(white, picture).convert("RGB")
+    drawn = drawn.crop(ImageChops.difference(drawn, white.convert("RGB")).getbbox())
+    if drawn.getcolors(1):
+        return None
+    side = min(LARGEST, max(drawn.size))
     out = io.BytesIO()
-    Image.alpha_composite(white, picture).convert("RGB").save(out, "PNG")
+    ImageOps.pad(drawn, (side, side), Image.Resampling.LANCZOS, color="white").save(out, "PNG")
     return out.getvalue()
 
 

@@ -17,7 +17,7 @@ from benchmarks.real.running import AT_224, FINE_TUNED, ON_FEATURES, THEMSELVES,
 from benchmarks.tools import write_rows
 
 STUDY = (
-    *("--tasks", "5", "--classes-per-task", "10", "--simulations", "8", "--condensed", "4", "--score-seeds", "3"),
+    *("--tasks", "4", "--classes-per-task", "10", "--simulations", "8", "--condensed", "4", "--score-seeds", "3"),
     *("--random-sequences", "19", "--no-joint", "--seed", "0"),
 )
 SEARCHED = ("simplecil", "frozen_head:lr=0.002", FINE_TUNED)

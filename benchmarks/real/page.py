@@ -198,14 +198,15 @@ def ablations_table() -> str:
 
 def costs_table() -> str:
     """Minutes and memory of the parts that were run."""
+    commands = {part: f"`benchmarks.real.{part}`" for part in ("found", "similarity", "tuning", "ranking")}
+    commands["ablations"] = "`benchmarks.ablations`"
+    done = {commands[part]: result(part) for part in commands if (RESULTS / f"real_{part}.json").exists()}
+    found = {command: said.get("costs", [said]) for command, said in done.items()}
+    found["in all"] = [cost for costs in found.values() for cost in costs]
     rows = []
-    for part in ("found", "ranking", "similarity", "tuning"):
-        if (RESULTS / f"real_{part}.json").exists():
-            costs = result(part)["costs"]
-            minutes, peak = sum(c["seconds"] for c in costs) / 60, max(c["peak_gb"] for c in costs)
-            rows.append([f"`benchmarks.real.{part}`", f"{minutes:.0f}", f"{peak:.1f}"])
-    if (RESULTS / "real_ablations.json").exists():
-        rows.append(["`benchmarks.ablations`", f"{result('ablations')['seconds'] / 60:.0f}", ""])
+    for part, costs in found.items():
+        peaks = [c["peak_gb"] for c in costs if "peak_gb" in c]
+        rows.append([part, f"{sum(c['seconds'] for c in costs) / 60:.0f}", f"{max(peaks):.1f}" if peaks else ""])
     return table(("part", "minutes", "peak memory, GB"), rows)
 
 

@@ -1,6 +1,6 @@
 """Does similarity of classes predict accuracy on pictures? EDGE's premise, by three similarities, on features of clip art.
 
-    python -m benchmarks.real.similarity clipart.parquet [--random 40] [--runs runs/real] [--write]
+    python -m benchmarks.real.similarity clipart.parquet [--random 30] [--runs runs/real] [--write]
 
 ``seqsearch edge`` with all classes in ten tasks, once with each similarity: of the classes' names (character n-grams), of
 prototypes, and of what a nearest-class-mean classifier confuses. A run has the extreme sequences by its similarity, and random
@@ -68,7 +68,7 @@ def _row(source: str, method: str, estimates: Sequence[Row]) -> Row:
 
 
 def main() -> None:
-    given = arguments(__doc__, "clipart", random=40)
+    given = arguments(__doc__, "clipart", random=30)
     runs = Runs(given.runs)
     rows = [row for source in SOURCES for row in compared(runs, given.clipart, source, given.random)]
     for row in rows:

@@ -9,7 +9,6 @@ import tarfile
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from PIL import Image
 
@@ -20,9 +19,11 @@ from seqsearch.pools import parquet
 from seqsearch.pools.base import PARTS, Split
 
 
-def png(*colour: int, mode: str = "RGBA", side: int = 20) -> bytes:
-    out = io.BytesIO()
-    Image.new(mode, (side, side), colour).save(out, "PNG")
+def png(*colour: int, side: int = 20) -> bytes:
+    """A square of one colour, its upper half black."""
+    picture, out = Image.new("RGBA", (side, side), colour), io.BytesIO()
+    picture.paste((0, 0, 0, 255), (0, 0, side, side // 2))
+    picture.save(out, "PNG")
     return out.getvalue()
 
 
@@ -80,13 +81,30 @@ def test_the_command_refuses_in_one_line(
 
 
 def test_pictures_are_flattened_onto_white() -> None:
-    clear, large = flattened(png(0, 0, 0, 0)), flattened(png(255, 0, 0, 128, side=600))
-    assert clear is not None
+    large = flattened(png(255, 0, 0, 128, side=600))
     assert large is not None
-    assert np.array(Image.open(io.BytesIO(clear))).min() == 255
     with Image.open(io.BytesIO(large)) as picture:
         assert (picture.size, picture.mode) == ((pictures.LARGEST,) * 2, "RGB")
-        assert picture.getpixel((5, 5)) == pytest.approx((255, 127, 127), abs=1)
+        assert picture.getpixel((5, 250)) == pytest.approx((255, 127, 127), abs=1)
+
+
+def test_a_drawing_comes_into_the_middle_of_a_square() -> None:
+    page, out = Image.new("RGB", (400, 600), "white"), io.BytesIO()
+    page.paste("red", (10, 20, 40, 30))
+    page.paste("blue", (20, 30, 40, 60))
+    page.save(out, "PNG")
+    cut = flattened(out.getvalue())
+    assert cut is not None
+    assert Image.open(io.BytesIO(cut)).tobytes() == page.crop((5, 20, 45, 60)).tobytes()
+
+
+@pytest.mark.parametrize("colour", [(0, 0, 0, 255), (0, 0, 0, 0), (255, 255, 255, 255)])
+def test_a_picture_of_one_colour_is_left_out(colour: tuple[int, ...]) -> None:
+    assert flattened(png(*colour)) is None
+
+
+def test_a_picture_of_two_colours_is_kept() -> None:
+    assert flattened(png(0, 0, 1, 255)) is not None
 
 
 def test_posters_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
