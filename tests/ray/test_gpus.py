@@ -33,8 +33,14 @@ class Idle:
     ],
 )
 def test_auto_goes_by_what_the_cluster_has(
-    tmp_path_factory: pytest.TempPathFactory, gpus: int, asked: dict[str, Any], device: str, up: int
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    gpus: int,
+    asked: dict[str, Any],
+    device: str,
+    up: int,
 ) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")  # a node has no more GPUs than it names
     cluster = Cluster(
         initialize_head=True, head_node_args={"num_cpus": 5, "num_gpus": gpus, "include_dashboard": False}
     )
