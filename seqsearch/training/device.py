@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 
 from seqsearch.core.errors import UserError
-from seqsearch.training.modes import set_attention
+from seqsearch.training.modes import ATTENTION, set_attention
 
 
 def gpus_here() -> int:
@@ -81,7 +81,7 @@ def _deterministic_cuda() -> None:
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = False
     # Other kernels of attention sum gradients in any order, unless an operation without a deterministic kernel may raise.
-    set_attention((False, False, False, True))
+    set_attention(tuple(kernel == "math_sdp" for kernel in ATTENTION))
 
 
 def pin_threads() -> None:

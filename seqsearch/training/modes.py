@@ -77,16 +77,20 @@ def set_precision(values: tuple[Any, ...]) -> None:
         part.fp32_precision = value
 
 
-_ATTENTION = ("flash_sdp", "mem_efficient_sdp", "cudnn_sdp", "math_sdp")
-"""Kernels of `torch.nn.functional.scaled_dot_product_attention`."""
+ATTENTION = tuple(
+    kernel
+    for kernel in ("flash_sdp", "mem_efficient_sdp", "cudnn_sdp", "math_sdp")
+    if hasattr(torch.backends.cuda, f"enable_{kernel}")
+)
+"""Kernels of `torch.nn.functional.scaled_dot_product_attention` that this version of torch has."""
 
 
 def attention() -> tuple[bool, ...]:
-    return tuple(getattr(torch.backends.cuda, f"{kernel}_enabled")() for kernel in _ATTENTION)
+    return tuple(getattr(torch.backends.cuda, f"{kernel}_enabled")() for kernel in ATTENTION)
 
 
 def set_attention(values: tuple[bool, ...]) -> None:
-    for kernel, value in zip(_ATTENTION, values, strict=True):
+    for kernel, value in zip(ATTENTION, values, strict=True):
         getattr(torch.backends.cuda, f"enable_{kernel}")(value)
 
 

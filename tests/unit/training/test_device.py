@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from seqsearch.training.device import Device
-from seqsearch.training.modes import attention, deterministic
+from seqsearch.training.modes import ATTENTION, attention, deterministic
 from seqsearch.training.process import settings
 from tests.gpus import pretend
 
@@ -33,7 +33,7 @@ def test_a_gpu_has_a_number_and_computes_deterministically(monkeypatch: pytest.M
     assert Device("cuda", 0.25).torch == torch.device("cuda:1")
     assert shares == [(0.25, 1)]
     assert deterministic() == (True, True)
-    assert attention() == (False, False, False, True)
+    assert dict(zip(ATTENTION, attention(), strict=True)) == {kernel: kernel == "math_sdp" for kernel in ATTENTION}
 
 
 def test_the_cpu_is_left_as_it_is() -> None:
