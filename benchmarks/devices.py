@@ -1,6 +1,6 @@
 """Every method on a GPU against the same method on the CPU: what it predicts after three tasks, and whether the GPU repeats it.
 
-    python -m benchmarks.devices [--device cuda] [--methods a,b] [--workers 4] [--write]
+    python -m benchmarks.devices [--device cuda] [--methods "er; lwf, aligned"] [--workers 4] [--write]
 
 Each case of the conformance tests (small networks, quick settings) learns the same three tasks on the CPU, on the device, and on
 the device again, each from nothing, by the engine's own trainer. ``agree``: share of the test images for which both predict the
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -34,7 +34,7 @@ from seqsearch.states.blocks import State
 from seqsearch.training.device import pin_threads
 from seqsearch.training.scenario import learned
 from seqsearch.training.trainer import Trainer
-from tests.conformance.lab import TASKS, Case, Lab, cases_on_small_networks, same
+from tests.conformance.lab import TASKS, Case, Lab, cases_from_scratch, cases_on_small_networks, same
 
 Row = dict[str, Any]
 
@@ -84,6 +84,22 @@ def _one(case: Case, device: str) -> Row:
             return {"method": case.label, "failed": f"{type(error).__name__}: {error} ({where})"}
 
 
+def summary(rows: Sequence[Row]) -> list[str]:
+    """What the rows say together, of networks that begin with given weights and from scratch, a line each."""
+    scratch = {case.label for case in cases_from_scratch()}
+    parts = {
+        "with given weights": [r for r in rows if "failed" not in r and r["method"] not in scratch],
+        "from scratch": [r for r in rows if "failed" not in r and r["method"] in scratch],
+    }
+    return [
+        f"{len(own)} {name}: {sum(r['repeats'] for r in own)} repeat themselves; predictions agree for "
+        f"{min(r['agree'] for r in own):.0%} to {max(r['agree'] for r in own):.0%} of the images; scores differ by at most "
+        f"{max(r['difference'] for r in own):.1g} sd"
+        for name, own in parts.items()
+        if own
+    ]
+
+
 def name_of(device: str) -> str:
     """A device, in words."""
     return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
@@ -98,12 +114,16 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--write", action="store_true", help="write benchmarks/results/devices_DEVICE.json")
     given = parser.parse_args()
-    wanted: Callable[[Case], bool] = lambda c: not given.methods or c.label in given.methods.split(";")  # noqa: E731
-    cases = list(filter(wanted, cases_on_small_networks()))
+    every = {case.label: case for case in cases_on_small_networks()}
+    asked = [label.strip() for label in given.methods.split(";")] if given.methods else list(every)
+    if unknown := [label for label in asked if label not in every]:
+        parser.error(f"--methods {unknown[0]}: there is no such case; there are {'; '.join(every)}")
+    cases = [every[label] for label in asked]
     with ProcessPoolExecutor(given.workers, mp_context=get_context("spawn")) as pool:
         rows = list(pool.map(_one, cases, [given.device] * len(cases)))
     for row in rows:
         print("  ".join(f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()))
+    print("\n".join(summary(rows)))
     if given.write:
         about = {"device": name_of(given.device), "torch": torch.__version__}
         write_rows(f"devices_{given.device}", {**about, "rows": rows}, digits=6)
