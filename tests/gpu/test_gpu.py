@@ -6,6 +6,7 @@ last bit grows in them, on one CPU as well (`benchmarks/devices.py`).
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -21,29 +22,9 @@ from seqsearch.features.store import FeatureStore
 from seqsearch.pools.open import build_pool
 from tests.conformance.lab import SCRATCH, SMALL_POOL, Case, cases_on_small_networks
 
-RUN = (
-    *(
-        "cldyb",
-        "--methods",
-        "simplecil,er:epochs=1",
-        "--pool",
-        "glyphs:classes=24,train=20,reward=5,test=5",
-        "--tasks",
-        "3",
-    ),
-    *(
-        "--classes-per-task",
-        "4",
-        "--simulations",
-        "4",
-        "--random-sequences",
-        "5",
-        "--no-joint",
-        "--device",
-        "cuda",
-        "--seed",
-        "0",
-    ),
+RUN = shlex.split(
+    "cldyb --methods simplecil,er:epochs=1 --pool glyphs:classes=24,train=20,reward=5,test=5 --tasks 3 --classes-per-task 4 "
+    "--simulations 4 --random-sequences 5 --no-joint --device cuda --seed 0"
 )
 
 
