@@ -1,10 +1,17 @@
 """Whether two finished runs found the same, bit for bit: what a change of the code must leave as it was.
 
     python -m benchmarks.same_results RUN_BEFORE RUN_AFTER
+    python -m benchmarks.same_results FOLDER_BEFORE FOLDER_AFTER     # two folders of benchmarks.every_command
 
-Compared are sequences, results and the tables of each protocol, row by row: floats as bits, NaN as nothing. Left out is what
-depends on the run's name, the code or the clock. A column, trace or estimates that only one of them has is named and not
-compared: an older version may not have written it. One line per file; the exit status is 1 if anything differs or cannot be read.
+Of two runs, sequences, results and the tables of each protocol are compared row by row: floats as bits, NaN as nothing. What
+depends on the run's name, the code or the clock is left out. A column, trace or estimates that only one of them has is named and
+not compared: an older version may not have written it.
+
+Of two folders of commands, every file of every command is compared, as are the numbers of pages and of printed text
+(`benchmarks.file_rows`). A file or a column that only the second folder has is named. A file, a column or a number that only the
+first has is a difference.
+
+One line per file. The exit status is 1 if anything differs or cannot be read.
 """
 
 from __future__ import annotations
@@ -22,7 +29,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-Rows = dict[tuple[Any, ...], dict[str, Any]]
+from benchmarks.every_command import COMMANDS
+from benchmarks.file_rows import READERS, Rows, file_rows
+
 LEFT_OUT = (
     "run_id", "config_digest", "train_seconds", "judge_seconds", "learning_seconds", "judging_seconds", "seconds", "spent",
     "moves",
@@ -130,11 +139,46 @@ def differences(before: Path, after: Path) -> Iterator[tuple[bool, str]]:
         sys.exit(f"{before} and {after}: no results (not finished runs?)")
 
 
+def of_commands(before: Path, after: Path) -> Iterator[tuple[bool, str]]:
+    """As `differences`, of all files of two folders of `benchmarks.every_command`."""
+    for name in sorted({f.relative_to(folder) for folder in (before, after) for f in files(folder)}):
+        if not (after / name).exists():
+            yield False, f"{name}: only before"
+        elif not (before / name).exists():
+            yield True, f"{name}: new"
+        else:
+            yield _compared(name, file_rows(before / name), file_rows(after / name))
+
+
+def files(folder: Path) -> list[Path]:
+    """What commands wrote into a folder that is compared: neither journals and logs, nor what Ray Tune left."""
+    made = [f for n in COMMANDS for f in (*(folder / n).glob("*.*"), *(folder / n / "run").glob("*.*"))]
+    return [f for f in made if f.suffix in READERS and f.name != "status.json"]
+
+
+def _compared(name: Path, before: Rows, after: Rows) -> tuple[bool, str]:
+    """Whether ``after`` has all that ``before`` has, and in words."""
+    gone = [key for key in before if key not in after]
+    lost = sorted({c for key, row in before.items() for c in row if key in after and c not in after[key]})
+    other = {k: found for k, row in before.items() if k in after and (found := changes(row, after[k]))}
+    new = len(after.keys() - before.keys())
+    if not (gone or lost or other):
+        return True, f"{name}: {len(before)} rows, the same" + f"; {new} new" * bool(new)
+    parts = [f"{len(gone)} rows are gone, first {gone[0]}"] if gone else []
+    parts += [f"columns are gone: {', '.join(lost)}"] if lost else []
+    if other:
+        key, found = next(iter(other.items()))
+        parts.append(f"{len(other)} rows differ, first {key}: {'; '.join(f'{c} {what}' for c, what in found.items())}")
+    return False, f"{name}: {'; '.join(parts)}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", type=Path, nargs=2, metavar="RUN")
+    parser.add_argument("folders", type=Path, nargs=2, metavar="FOLDER")
+    before, after = parser.parse_args().folders
+    compare_folders = of_commands if any((before / n / "run").is_dir() for n in COMMANDS) else differences
     equal = True
-    for same, line in differences(*parser.parse_args().runs):
+    for same, line in compare_folders(before, after):
         print(line)
         equal &= same
     sys.exit(not equal)

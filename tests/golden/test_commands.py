@@ -1,0 +1,65 @@
+"""Small runs of every command find and show what was recorded (`tests.golden.commands`).
+
+Where device and package versions are as recorded, every row is the same to the last bit. Elsewhere the same files have rows with
+the same columns.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import lzma
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from benchmarks.every_command import COMMANDS, run_command
+from tests.golden.commands import FILE, Found, found_in
+from tests.golden.record import here
+
+RECORD = json.loads(lzma.decompress(FILE.read_bytes()))
+
+
+def differences(before: Found, after: Found, exactly: bool) -> Iterator[str]:
+    """What is not as it was, a line each."""
+    for file in sorted(before.keys() | after.keys()):
+        old, new = before.get(file, []), after.get(file, [])
+        if exactly:
+            yield from (f"{file}: only before: {row}" for row in old if row not in new)
+            yield from (f"{file}: only after: {row}" for row in new if row not in old)
+        elif columns(old) != columns(new):
+            yield f"{file}: columns {columns(old) ^ columns(new)} are in one of the two"
+
+
+def columns(rows: list[list[Any]]) -> set[str]:
+    return {name for _, row in rows for name in row}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
+    folder = tmp_path_factory.mktemp("commands")
+    for name in COMMANDS:
+        run_command(folder, name)
+    return found_in(folder)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_finds_and_shows_what_was_recorded(name: str, found: Found) -> None:
+    before, after = ({f: rows for f, rows in of.items() if f.startswith(f"{name}/")} for of in (RECORD["files"], found))
+    assert after
+    assert list(differences(before, after, RECORD["machine"] == here())) == []
+
+
+def test_the_last_digit_of_one_row_is_noticed() -> None:
+    before: Found = RECORD["files"]
+    after = copy.deepcopy(before)
+    results = after["cldyb/run/results.parquet"]
+    results[0][1]["accuracy"] += 1e-12
+    assert len(list(differences(before, after, exactly=True))) == 2
+    assert list(differences(before, after, exactly=False)) == []
+    for _, row in results:
+        del row["accuracy"]
+    assert list(differences(before, after, exactly=False)) == [
+        "cldyb/run/results.parquet: columns {'accuracy'} are in one of the two"
+    ]
