@@ -47,10 +47,14 @@ Row = dict[str, Any]
 Ranked = dict[str, NDArray[np.float64]]
 
 
-def study(runs: Runs, pool: Path, name: str, seed: int, *flags: str) -> tuple[Ranked, Row]:
+def asked(pool: Path, seed: int, *flags: str) -> tuple[str, ...]:
+    """The command of a study."""
+    words = ("--pool", features_of(pool), "--methods", ",".join(ON_FEATURES), *SIZES, *flags)
+    return "cldyb", *words, "--seed", str(seed)
+
+
+def study(runs: Runs, name: str) -> tuple[Ranked, Row]:
     """Accuracies of each method by what they rank it by, and what the study cost."""
-    words = ("--pool", features_of(pool), "--methods", ",".join(ON_FEATURES), *SIZES, *flags, "--seed", str(seed))
-    runs.answer(name, "cldyb", *words)
     data = read_results(runs.folder / name)
     found = [accuracies(data, s.sequence_id) for s in data.sequences if s.kind == "searched"]
     random = [accuracies(data, s.sequence_id) for s in data.random()]
@@ -58,7 +62,7 @@ def study(runs: Runs, pool: Path, name: str, seed: int, *flags: str) -> tuple[Ra
     searching, scoring = sum(r["seed"] < SCORING for r in trainings), (TASKS - 1) * len(data.methods)
     drawn = min(DRAWN, round((searching + scoring) / scoring))
     means = {"found": found, "random": random[:drawn], "one": random[:1], "all": random}
-    about = {"seed": seed, "search_trainings": searching, "drawn": drawn}
+    about = {"seed": data.setting("seed"), "search_trainings": searching, "drawn": drawn}
     return {way: np.mean(each, axis=0) for way, each in means.items()}, about
 
 
@@ -87,8 +91,10 @@ def compared(taus: dict[str, list[float]], figure: str) -> list[Row]:
 def main() -> None:
     given = arguments(__doc__, "clipart", "emoji", seeds=6)
     runs = Runs(given.runs)
-    unseen, about = study(runs, given.emoji, "unseen", 100, *NO_SEARCH)
-    studies = [study(runs, given.clipart, f"ranking-{seed}", seed, *SEARCH) for seed in range(given.seeds)]
+    searching = {f"ranking-{seed}": asked(given.clipart, seed, *SEARCH) for seed in range(given.seeds)}
+    runs.answers({"unseen": asked(given.emoji, 100, *NO_SEARCH), **searching})
+    unseen, about = study(runs, "unseen")
+    studies = [study(runs, name) for name in searching]
     ranked = [r for r, _ in studies]
     other = np.array([m not in SEARCHED for m in ON_FEATURES])
     pairs = list(zip(ranked[::2], ranked[1::2], strict=True))

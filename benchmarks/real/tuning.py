@@ -1,6 +1,6 @@
 """Hyperparameters chosen on half of the clip art, and judged on the other half (GTEP), on features.
 
-    python -m benchmarks.real.tuning clipart.parquet [--trials 12] [--runs runs/real] [--write]
+    python -m benchmarks.real.tuning clipart.parquet [--trials 8] [--runs runs/real] [--write]
 
 ``seqsearch gtep --conventional --originals`` in both directions: from the first half to the second, and back. Of each method: the
 harmonic mean H on the half that had no part in the choice, by the settings chosen on the other half, by those chosen on the half
@@ -20,11 +20,16 @@ SIZES = ("--tasks", "4", "--classes-per-task", "8", "--orders", "2", "--eval-ord
 Row = dict[str, Any]
 
 
-def judged(runs: Runs, pool: Path, half: int, trials: int) -> list[Row]:
-    """From one half to the other: a row for each method."""
+def asked(pool: Path, half: int, trials: int) -> tuple[str, ...]:
+    """The command that goes from one half to the other."""
     tune, judge = (f"{features_of(pool)},half={number}" for number in (half, 3 - half))
     words = ("--tune-pool", tune, "--pool", judge, "--methods", ",".join(METHODS), "--trials", str(trials), *SIZES)
-    said = runs.answer(f"gtep-{half}", "gtep", *words, "--conventional", "--originals", "--seed", "0")
+    return "gtep", *words, "--conventional", "--originals", "--seed", "0"
+
+
+def judged(said: Row, pool: Path, half: int) -> list[Row]:
+    """From one half to the other: a row for each method."""
+    judge = f"{features_of(pool)},half={3 - half}"
     H = {(r["method_id"], r["use"]): r["harmonic_mean"] for r in said["table"] if r["pool"] == judge}
     rows = []
     for each in (c for c in said["compared"] if c["pool"] == judge):
@@ -40,9 +45,10 @@ def judged(runs: Runs, pool: Path, half: int, trials: int) -> list[Row]:
 
 
 def main() -> None:
-    given = arguments(__doc__, "clipart", trials=12)
+    given = arguments(__doc__, "clipart", trials=8)
     runs = Runs(given.runs)
-    rows = [row for half in (1, 2) for row in judged(runs, given.clipart, half, given.trials)]
+    answers = runs.answers({f"gtep-{half}": asked(given.clipart, half, given.trials) for half in (1, 2)})
+    rows = [row for half, said in zip((1, 2), answers, strict=True) for row in judged(said, given.clipart, half)]
     for row in rows:
         print("  ".join(f"{k} {v:.3f}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()))
     if given.write:
