@@ -9,10 +9,10 @@ from typing import Any
 from seqsearch.core.digests import seed_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Value
-from seqsearch.core.registry import load
 from seqsearch.core.types import MethodSpec
 from seqsearch.methods.config import Conflict, LogUniform, build_config
 from seqsearch.methods.sampling import plain
+from seqsearch.methods.spec import build_of
 
 ATTEMPTS = 20
 """Suggestions for each that is wanted: some break a rule between parameters, or were tried."""
@@ -60,7 +60,7 @@ def _valid(
     search: Any, method: MethodSpec, space: Space, known: Sequence[Mapping[str, Value]], count: int
 ) -> list[dict[str, Value]]:
     """What a searcher proposes that breaks no rule between parameters and was not proposed before."""
-    build, fixed, found = load("method", method.target), dict(method.params), list[dict[str, Value]]()
+    build, fixed, found = build_of("method", method.target), dict(method.params), list[dict[str, Value]]()
     configs = [build_config(build, {**fixed, **p}, method.backbone) for p in known]
     for number in range(ATTEMPTS * count):
         params = {name: plain(value, space[name]) for name, value in sorted(search.suggest(f"{number:06d}").items())}

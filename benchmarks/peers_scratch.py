@@ -38,6 +38,7 @@ import numpy as np
 import torch
 from scipy import stats
 
+from benchmarks.peers_scratch_settings import CLASSES, DECAY, EPOCHS, LR, LR_BCE, MEMORY, MOMENTUM, NEW, STORED
 from benchmarks.tools import RESULTS, write_result
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.grammar import parse_item
@@ -49,11 +50,8 @@ from seqsearch.training.world import World
 from tests.peers.second import DER, WA, Labelled, Learner, Phase, Settings
 
 POOL, BACKBONE = "glyphs:classes=60,train=20,reward=20,test=60,strength=0.7", "scratch:tiny-16"
-TASKS, CLASSES, EPOCHS, MEMORY = 3, 4, 15, 48
-NEW, STORED = 10, 3
-"""Of a batch of 13 in Avalanche's Replay: 160 new and 48 stored images are both passed over once in 16 steps, as 208 are here."""
+TASKS = 3
 NAME = "peers_scratch"
-DECAY, MOMENTUM, LR, LR_BCE = 5e-4, 0.9, 0.05, 0.5
 FEW = 5
 
 

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from benchmarks.peers_scratch import CLASSES, DECAY, EPOCHS, LR, LR_BCE, MEMORY, MOMENTUM, NEW, STORED
+from benchmarks.peers_scratch_settings import CLASSES, DECAY, EPOCHS, LR, LR_BCE, MEMORY, MOMENTUM, NEW, STORED
 from tests.peers.second import Labelled
 
 with warnings.catch_warnings():  # of what it imports, not of what is used here

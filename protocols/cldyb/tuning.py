@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from protocols.cldyb.study import CldybStudy, with_methods
 from seqsearch.core.errors import UserError
-from seqsearch.core.registry import load
 from seqsearch.core.text import counted
 from seqsearch.core.types import MethodSpec
 from seqsearch.methods.sampling import proposals
+from seqsearch.methods.spec import build_of
 from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.given import GivenPlanner, GivenSequence, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
@@ -125,7 +125,7 @@ class Tuning:
 def _trials(study: CldybStudy, method: MethodSpec) -> list[Trial]:
     fixed = dict(method.params)
     settings = study.settings
-    drawn = proposals(load("method", method.target), fixed, settings.tune_trials, settings.seed, method.backbone)
+    drawn = proposals(build_of("method", method.target), fixed, settings.tune_trials, settings.seed, method.backbone)
     return [
         Trial(method, n, added, study.world.respecified(method, {**fixed, **added}, f"{method.label} [trial {n}]"))
         for n, added in enumerate(drawn)

@@ -11,11 +11,11 @@ from protocols.gtep.settings import ORIGINAL, PRINTED, TUNED, GtepSettings
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Value, parse_item
 from seqsearch.core.paths import at_home
-from seqsearch.core.registry import load
 from seqsearch.core.typed import brief
 from seqsearch.core.types import MethodSpec
 from seqsearch.core.yaml_file import read_mapping
 from seqsearch.methods.sampling import Spaces, proposals, search_space
+from seqsearch.methods.spec import build_of
 from seqsearch.training.world import World
 
 SCHEMA = "seqsearch-gtep-chosen/1"
@@ -36,7 +36,7 @@ class Setting:
 
 def drawn(world: World, method: MethodSpec, count: int, settings: GtepSettings) -> list[Setting]:
     """``count`` different random settings of a method, fewer if there are no more; of one that has no space, its defaults."""
-    build, fixed = load("method", method.target), dict(method.params)
+    build, fixed = build_of("method", method.target), dict(method.params)
     added = proposals(
         build, fixed, count, settings.seed, method.backbone, defaults=False, instead=_instead(method, settings)
     )
@@ -45,7 +45,7 @@ def drawn(world: World, method: MethodSpec, count: int, settings: GtepSettings) 
 
 def space_of_study(method: MethodSpec, settings: GtepSettings) -> Spaces:
     """What is drawn from for each parameter of a method."""
-    build = load("method", method.target)
+    build = build_of("method", method.target)
     return search_space(build, dict(method.params), method.backbone, _instead(method, settings))
 
 
@@ -66,7 +66,7 @@ def check_spaces(methods: Sequence[MethodSpec], seed: int) -> None:
         UserError: each draw breaks a rule between parameters, as where the user fixed one of them.
     """
     for method in methods:
-        build, fixed = load("method", method.target), dict(method.params)
+        build, fixed = build_of("method", method.target), dict(method.params)
         space = search_space(build, fixed, method.backbone)
         if space and not proposals(build, fixed, 1, seed, method.backbone, defaults=False):
             raise UserError(

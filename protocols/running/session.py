@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Protocol
 
 from actors.open import connected, open_evaluator, open_trials
@@ -73,6 +72,7 @@ class Session:
         self._busy_share: float | None = None
         self._end: dict[str, Any] = {}
         self._evaluator: Any = None
+        self._journal: Journal | None = None
         self._search: Search | None = None
         self.edges: dict[str, Edge] = {}
         """What trials were asked for, by the state that it trains."""
@@ -82,17 +82,22 @@ class Session:
             changed=changed, settings_digest=digest_of(config["settings"]),
         )  # fmt: skip
 
-    @cached_property
+    @property
     def journal(self) -> Journal:
-        """Of this run, opened."""
-        journal = self._open.enter_context(contextlib.closing(Journal(self.folder.path, self.folder.check)))
-        journal.note(
-            session="begin", at=self._at, workers=self.runtime.engine.workers, pools=self._pools, config=self.folder.saved()
-        )  # fmt: skip
-        if self._end:  # what is written afterwards asks for it first
-            journal.note(session="end", **self._end)
-        self.monitor.replayed(journal.replayed)
-        return journal
+        """Of this run; opened when it is first used."""
+        return self.open_journal()
+
+    def open_journal(self) -> Journal:
+        """Open the journal, if it is not, and note that a session began."""
+        if self._journal is None:
+            self._journal = self._open.enter_context(contextlib.closing(Journal(self.folder.path, self.folder.check)))
+            self._journal.note(
+                session="begin", at=self._at, workers=self.runtime.engine.workers, pools=self._pools, config=self.folder.saved()
+            )  # fmt: skip
+            if self._end:  # the journal is opened after the session's end
+                self._journal.note(session="end", **self._end)
+            self.monitor.replayed(self._journal.replayed)
+        return self._journal
 
     def evaluator(self, world: World) -> Any:
         """Workers, or this process, training in ``world``; the same until they are released."""
@@ -107,7 +112,7 @@ class Session:
         if self._evaluator is None:
             engine, enter = self.runtime.engine, self._workers.enter_context
             enter(connected(engine, go_on=self._go_on))  # first: where it cannot be, no run is left behind
-            _ = self.journal  # a damaged one is reported before workers are started
+            self.open_journal()  # a damaged one is reported before workers are started
             found = enter(opened(world, engine, self.monitor.event, self.folder.check))
             enter(self.monitor.watching(found))
             self._evaluator = found
@@ -142,7 +147,7 @@ class Session:
     @property
     def added(self) -> int:
         """Results that this session has come to."""
-        return self.journal.added if "journal" in self.__dict__ else 0
+        return self._journal.added if self._journal else 0
 
     def release(self) -> None:
         """Stop the workers, if there are any."""
@@ -183,8 +188,8 @@ class Session:
         if (starting := self.deadline.starting) is not None:
             of_budget = {"starting_seconds": starting, "budget_seconds": self.deadline.spent}
         self._end = {"at": time.time(), "wall_seconds": seconds, "busy_share": self._busy_share, **of_budget}
-        if "journal" in self.__dict__:
-            self.journal.note(session="end", **self._end)
+        if self._journal:
+            self._journal.note(session="end", **self._end)
 
     def close(self) -> None:
         """Leave nothing open."""

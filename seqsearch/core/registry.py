@@ -44,8 +44,6 @@ def load(kind: ItemKind, target: str) -> Any:
     Raises:
         UserError: there is no such thing, or its file does not load.
     """
-    if kind == "method" and command_line.is_one(target):
-        return importlib.import_module("seqsearch.methods.command").Command
     if ":" in target:
         module_name, _, attribute = target.rpartition(":")
         if kind == "backbone" and module_name in names(kind):

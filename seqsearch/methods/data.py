@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -99,13 +99,16 @@ class Batch:
         """Frozen-backbone features ``[n, d]``."""
         return self._source.frozen(self.indices)
 
+    def loaded(self, field: Literal["images", "inputs", "frozen"]) -> Batch:
+        """This batch, with a field computed for all of it: parts that are selected later are cut out of it."""
+        getattr(self, field)
+        return self
+
     def decoded(self, size: int) -> Iterator[Batch]:
         """Its parts of ``size`` consecutive images, each decoded while the one before is used."""
 
         def part(first: int) -> Batch:
-            found = self.select(np.arange(first, min(first + size, len(self))))
-            _ = found.inputs
-            return found
+            return self.select(np.arange(first, min(first + size, len(self)))).loaded("inputs")
 
         return prefetched(range(0, len(self), size), part)
 

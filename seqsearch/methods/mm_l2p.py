@@ -82,7 +82,7 @@ class PoolOfPrompts(PairMethod):
             away = self.config.pull * (1 - similarity.gather(1, chosen)).mean()
             return self._run(part, pool, chosen), away
 
-        _ = task.train.frozen  # of all at once: parts are cut out of it
+        task.train.loaded("frozen")
         report = self.descended(task, task.train, list(pool.values()), features_of)
         self.pool = {name: tensor.detach() for name, tensor in pool.items()}
         return report

@@ -15,8 +15,13 @@ from seqsearch.core.identity import code_digest, source_files, versions
 from seqsearch.core.registry import ItemKind, load, own_code
 from seqsearch.core.types import MethodSpec
 from seqsearch.methods.base import Additive, Caps, Method
-from seqsearch.methods.command import command_spec
+from seqsearch.methods.command import Command, command_spec
 from seqsearch.methods.config import Config, acts_in_first, build_config, config_of
+
+
+def build_of(kind: ItemKind, target: str) -> Any:
+    """See `load`; of a method by command, `Command`."""
+    return Command if kind == "method" and command_line.is_one(target) else load(kind, target)
 
 
 def method_spec(
@@ -40,7 +45,7 @@ def method_spec(
     if command_line.is_one(item.target):
         return command_spec(item, backbone_name, device)
     kind: ItemKind = base.kind
-    build = load(kind, item.target)
+    build = build_of(kind, item.target)
     if not hasattr(build, "Config") or any(not hasattr(build, hook) for hook in base.required):
         raise UserError(f"{kind} {item.text!r} is no {kind}: derive its class from {base.__module__}.{base.__name__}")
     for hook in base.required:
@@ -76,7 +81,7 @@ def capabilities(build: Any, config: Config, label: str) -> Caps:
 
 def capabilities_of(spec: MethodSpec, kind: ItemKind = "method") -> Caps:
     """What a checked method, or item of another ``kind``, can do."""
-    build = load(kind, spec.target)
+    build = build_of(kind, spec.target)
     return capabilities(build, build_config(build, dict(spec.params), spec.backbone), spec.label)
 
 
@@ -84,7 +89,7 @@ def hyperparameters(methods: Iterable[MethodSpec], kind: ItemKind = "method") ->
     """All hyperparameters of methods, by label: those that were given, and the defaults that hold on each one's backbone."""
     found = dict[str, dict[str, Any]]()
     for spec in methods:
-        build = load(kind, spec.target)
+        build = build_of(kind, spec.target)
         found[spec.label] = dict(vars(build_config(build, dict(spec.params), spec.backbone)))
     return found
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from seqsearch.backbones.base import Backbone, ReadsTexts
 from seqsearch.core import command_line
 from seqsearch.core.grammar import Item, parse_item
-from seqsearch.core.registry import load, located, names
+from seqsearch.core.registry import located, names
 from seqsearch.learners.base import Learner
 from seqsearch.methods.base import Caps
+from seqsearch.methods.spec import build_of
 
 POOL, CAPTIONED = "glyphs:classes=32", "glyphs:classes=32,captions=first"
 
@@ -28,7 +29,7 @@ def embedded_backbone(text: str, learner: bool = False) -> str:
     item = located(parse_item(text, "method"), Path.cwd())
     if learner or command_line.is_one(item.target) or is_learner(item):
         return "glyph_vit"
-    caps = getattr(load("method", item.target), "caps", None)
+    caps = getattr(build_of("method", item.target), "caps", None)
     return "glyph_flava" if isinstance(caps, Caps) and caps.backbones == "pairs" else "glyph_vit"
 
 
@@ -42,5 +43,5 @@ def is_learner(item: Item) -> bool:
         return False
     if ":" not in item.target:
         return item.target in names("learner") and item.target not in names("method")
-    build = load("method", item.target)
+    build = build_of("method", item.target)
     return isinstance(build, type) and issubclass(build, Learner)

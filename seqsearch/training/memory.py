@@ -27,7 +27,7 @@ from seqsearch.core.registry import load
 from seqsearch.core.types import MethodSpec, StateKey
 from seqsearch.methods.config import build_config
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.methods.spec import capabilities_of
+from seqsearch.methods.spec import build_of, capabilities_of
 from seqsearch.training.context import PoolSource, WorkerContext
 from seqsearch.training.process import seed_generators
 from seqsearch.training.trainer import Trainer
@@ -73,7 +73,7 @@ def step_memory(world: World, spec: MethodSpec, classes: Sequence[ClassId], imag
     kind = load("scenario", world.scenario).learns.kind
     if kind != "method" or spec.command or len(classes) < 2 * IMAGES or capabilities_of(spec).input != "images":
         return None
-    build = load(kind, spec.target)
+    build = build_of(kind, spec.target)
     config = build_config(build, dict(spec.params), spec.backbone)
     batch = getattr(config, "batch_size", None)
     if not isinstance(batch, int):
@@ -101,7 +101,7 @@ def _train(trainer: Trainer, spec: MethodSpec, config: Any, classes: Sequence[Cl
     key = StateKey(spec, 0, 0, ())
     seed_generators(key, "make")
     source = _FewImages(world, backbone, trainer.source(spec.backbone).features, trainer.device)
-    method = trainer.scenario.made(load("method", spec.target), WorkerContext(source, 0, 0, spec.target), config)
+    method = trainer.scenario.made(build_of("method", spec.target), WorkerContext(source, 0, 0, spec.target), config)
     seen: list[int] = []
     for depth in range(2):
         first = depth * IMAGES

@@ -20,6 +20,7 @@ from seqsearch.core.types import Edge, Probe, StateKey
 from seqsearch.features.store import Shard, UnionFeatures
 from seqsearch.methods.base import Additive, FitReport, Method, joined
 from seqsearch.methods.config import build_config
+from seqsearch.methods.spec import build_of
 from seqsearch.states.access import StateAccess
 from seqsearch.states.blocks import State
 from seqsearch.states.cache import StateCache
@@ -195,7 +196,7 @@ class Trainer:
     def fresh(self, key: StateKey) -> Method:
         """The method of a key, having seen nothing."""
         spec = key.method
-        source, build = self.source(spec.backbone), load(self.scenario.learns.kind, spec.target)
+        source, build = self.source(spec.backbone), build_of(self.scenario.learns.kind, spec.target)
         source.asker = spec.digest
         context = WorkerContext(source, key.seed, key.replicate, spec.target)
         return self.scenario.made(build, context, build_config(build, dict(spec.params), spec.backbone))

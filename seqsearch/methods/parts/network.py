@@ -49,9 +49,7 @@ def in_training(networks: Sequence[nn.Module]) -> Iterator[None]:
 
 def held(batch: Batch, context: Context) -> Batch:
     """``batch``, decoded now if it is small enough to stay in memory: its parts are then cut out, not decoded again."""
-    if len(batch) * context.image_bytes * 4 <= HOLD_BYTES:
-        _ = batch.images
-    return batch
+    return batch.loaded("images") if len(batch) * context.image_bytes * 4 <= HOLD_BYTES else batch
 
 
 def embed(network: Callable[[Any], Tensor], batch: Batch) -> Tensor:

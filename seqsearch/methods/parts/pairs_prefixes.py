@@ -103,7 +103,7 @@ class PairPrefixed(PairMethod):
         def features_of(part: Batch) -> tuple[Tensor, Tensor | float]:
             return self.network.run(pairs_of(part), self._prefixes(general, own)), self.pulled(part.frozen, key)
 
-        _ = task.train.frozen  # of all at once: parts are cut out of it
+        task.train.loaded("frozen")
         learned = [*general.values(), *own.values(), *([key] if key.requires_grad else [])]
         report = self.descended(task, task.train, learned, features_of)
         self.general = {encoder: p.detach() for encoder, p in general.items()}
