@@ -53,6 +53,10 @@ def _figures(m: MethodEdge) -> Iterable[tuple[str, str, Interval]]:
                 (f"order {name}", "percentile", order.share),
             )
         yield about, "percentile_together", p.together
+    if d := m.disparity:
+        yield from (
+            ("own", name, Interval(value)) for name, value in (("orders", d.orders), ("aopd", d.aopd), ("mopd", d.mopd))
+        )
     yield from _correlations("random", m.correlation)
     if m.truth:
         yield from _truths(m.truth)

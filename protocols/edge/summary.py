@@ -18,6 +18,7 @@ import numpy as np
 from scipy import stats
 
 from protocols.edge.by_method import SIDES, adjusted_tests, averaged, shared
+from protocols.edge.disparity import Disparity, disparity
 from protocols.edge.fit import Fit
 from protocols.edge.fitted import MethodFit, method_fit
 from protocols.edge.groups import Group, correlation, groups_of
@@ -51,7 +52,8 @@ class MethodEdge:
 
     ``test``: of the first hard and easy sequence, one training each, among random ones. ``adjusted``: the same, adjusted for all
     methods, by which ``claim`` is; None with one method. ``difference``: easy minus hard, of these
-    two, with the interval of training noise alone. ``placed``: of ``rs``, ``own``, ``hard`` and ``easy``.
+    two, with the interval of training noise alone. ``placed``: of ``rs``, ``own``, ``hard`` and ``easy``. ``disparity``: of own
+    orders, where they are of the same tasks.
     """
 
     method: str
@@ -67,6 +69,7 @@ class MethodEdge:
     truth: Truth | None
     fit: MethodFit | None
     adjusted: ExtremesTest | None = None
+    disparity: Disparity | None = None
 
 
 @dataclass(frozen=True)
@@ -224,6 +227,7 @@ def _method(
         correlation=correlation(random),
         truth=truth_of(groups, bins) if len(every) else None,
         fit=method_fit(data, fit, random, troubles) if fit else None,
+        disparity=disparity(data, method, groups["own"].names),
     )
 
 

@@ -110,20 +110,23 @@ def bounds(s: EdgeSummary) -> Cells:
 
 
 def luck(s: EdgeSummary) -> Cells | None:
-    """Where given orders stand among random ones; None if there are none."""
-    rows = []
+    """Where given orders stand among random ones, and the disparity of own orders of the same tasks; None if there are none."""
+    rows, ranges = list[tuple[str, ...]](), any(m.disparity for m in s.methods)
     for m in s.methods:
         for name in ("rs", "own"):
             if name not in m.placed:
                 continue
             p = m.placed[name]
+            none = ("-", "-") if ranges else ()
             for sequence, order in zip(m.groups[name].names, p.orders, strict=True):
-                rows.append((m.method, sequence, percent(order.accuracy), interval(order.share)))
+                rows.append((m.method, sequence, percent(order.accuracy), interval(order.share), *none))
             mean = percent(float(m.groups[name].first.mean()))
             among = (
                 interval(p.together) if p.groups > 1 else f"too few: {2 * len(p.orders)} random sequences are needed"
             )
-            rows.append((m.method, f"{name}: mean of {len(p.orders)}", mean, among))
+            d = m.disparity if name == "own" else None
+            disparity = (percent(d.aopd), percent(d.mopd)) if d else none
+            rows.append((m.method, f"{name}: mean of {len(p.orders)}", mean, among, *disparity))
     if not rows:
         return None
     lead = (
@@ -131,7 +134,14 @@ def luck(s: EdgeSummary) -> Cells | None:
         "sequences that score lower, counted. The mean of several orders is placed among means of as many random ones. RS: "
         "the orders that are drawn with these seeds."
     )
-    return Cells("Were these orders lucky?", lead, ("Method", "order", "accuracy", "percentile [95 %]"), tuple(rows))
+    headings: tuple[str, ...] = ("Method", "order", "accuracy", "percentile [95 %]")
+    if ranges:
+        lead += (
+            " AOPD, MOPD: mean and maximum over tasks of the range of a task's final accuracy over these orders, in points. A "
+            "range grows with the number of orders, and holds training noise."
+        )
+        headings += ("AOPD", "MOPD")
+    return Cells("Were these orders lucky?", lead, headings, tuple(rows))
 
 
 def extremes(s: EdgeSummary) -> list[Cells]:

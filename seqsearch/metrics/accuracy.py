@@ -32,6 +32,25 @@ def avg_acc(accuracy: ArrayLike, t: int | None = None) -> float:
     return float(np.mean([a[s, : s + 1].mean() for s in range(t)]))
 
 
+def order_disparity(final: ArrayLike) -> tuple[float, float]:
+    """AOPD and MOPD: the mean and the maximum over tasks of the range of a task's final accuracy over orders of the tasks.
+
+    "Scalable and Order-robust Continual Learning with Additive Parameter Decomposition" (Yoon et al., ICLR 2020), section 4:
+    OPD_t is the largest minus the smallest accuracy of task t over R orders. A range grows with R, and holds training noise.
+
+    Args:
+        final: accuracy after the last task ``[orders, tasks]``, with the same task in a column.
+
+    Raises:
+        ValueError: fewer than two orders, or no task.
+    """
+    table = np.asarray(final, dtype=np.float64)
+    if table.ndim != 2 or len(table) < 2 or not table.shape[1]:
+        raise ValueError(f"[orders, tasks] with two orders or more, not {table.shape}")
+    ranges = np.ptp(table, axis=0)
+    return float(ranges.mean()), float(ranges.max())
+
+
 def upcoming_acc(accuracy: ArrayLike, start: int, t: int | None = None) -> float:
     """Mean accuracy over tasks ``start`` .. ``t`` after the last of them: of the tasks since a pool has grown (section 5.3).
 

@@ -80,6 +80,11 @@ SECTION = Section(
                table="Were these orders lucky?"),
         Column(("accuracy",), "final accuracy of an order", "A(O) = 1/T sum over t of a_Tt", PERCENT, UP,
                f"{EDGE}, Eq. 1"),
+        Column(("AOPD", "MOPD"), "mean and maximum over tasks of OPD, the range of a task's final accuracy over own orders of "
+               "the same tasks; a range grows with the number of orders, and holds training noise",
+               "OPD_t = max - min over orders of a_Tt; mean, max over t", SPREAD, DOWN,
+               "Scalable and Order-robust Continual Learning with Additive Parameter Decomposition (Yoon et al., 2020), "
+               "section 4"),
         Column(("percentile [95 %]", "place [95 %]"), "random sequences that score lower, ties half", "", PERCENT,
                "higher: an easier, or luckier, order", PLACE, "random sequences"),
         Column(("S",), "similarity of the classes of neighbouring tasks, or what --objective names",
