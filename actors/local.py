@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import stat
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from seqsearch.core.notices import warn
 from seqsearch.storage.locks import is_locked, lock
 
 PREFIX = "sq-"
@@ -89,16 +89,13 @@ def on_loopback() -> Iterator[None]:
 
 
 def _root() -> Path:
-    """The folder that Ray would take; ``/tmp``, with a line on stderr, where sockets in it would have too long names."""
+    """The folder that Ray would take; ``/tmp``, with a warning, where sockets in it would have too long names."""
     from ray._common.utils import get_default_system_temp_dir
 
     root = Path(get_default_system_temp_dir()).absolute()
     if len(os.fsencode(root)) <= LONGEST_ROOT:
         return root
-    print(
-        f"{root} is too long a path for Ray's sockets ({LONGEST_ROOT} bytes): its files of this run go to /tmp",
-        file=sys.stderr,
-    )
+    warn(f"{root} is too long a path for Ray's sockets ({LONGEST_ROOT} bytes): its files of this run go to /tmp")
     return Path("/tmp")
 
 

@@ -6,11 +6,11 @@ import contextlib
 import os
 import secrets
 import stat
-import sys
 import tempfile
 from pathlib import Path
 
 from seqsearch.core.errors import UserError
+from seqsearch.core.notices import warn
 from seqsearch.core.typed import brief
 
 DEFAULT_TOKEN = Path("~/.ray/auth_token")
@@ -20,8 +20,8 @@ MODES = ("token", "disabled")
 def keep_private(create: bool) -> None:
     """Make the token file private (0600) before Ray reads it; with ``create``, and none there, make one.
 
-    Ray itself would make it with the permissions that the umask leaves. A file that others could read is mended, and a line on
-    stderr says so. Nothing is done where ``RAY_AUTH_TOKEN``, ``RAY_AUTH_TOKEN_PATH`` or ``RAY_AUTH_MODE=disabled`` say that the
+    Ray itself would make it with the permissions that the umask leaves. A file that others could read is mended, and a
+    warning says so. Nothing is done where ``RAY_AUTH_TOKEN``, ``RAY_AUTH_TOKEN_PATH`` or ``RAY_AUTH_MODE=disabled`` say that the
     file is not used.
 
     Raises:
@@ -32,7 +32,7 @@ def keep_private(create: bool) -> None:
     if mode.lower() not in MODES:  # Ray would take it for disabled
         raise UserError(f"RAY_AUTH_MODE={brief(mode)}: must be {' or '.join(MODES)}: mend it, or unset it")
     if mode.lower() == "disabled":
-        print("RAY_AUTH_MODE=disabled: whoever reaches the ports of this Ray can run code as you", file=sys.stderr)
+        warn("RAY_AUTH_MODE=disabled: whoever reaches the ports of this Ray can run code as you")
         return
     if os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH"):
         return
@@ -56,7 +56,7 @@ def _check_folder(folder: Path) -> None:
         raise UserError(f"{folder}, where Ray's token lies, is not yours: make it yours, or set RAY_AUTH_TOKEN_PATH")
     if found.st_mode & 0o022:
         folder.chmod(0o700)
-        print(f"{folder}, where Ray's token lies, could be written by others: made private", file=sys.stderr)
+        warn(f"{folder}, where Ray's token lies, could be written by others: made private")
 
 
 def _mend(path: Path) -> bool:
@@ -76,10 +76,9 @@ def _mend(path: Path) -> bool:
             )
         if found.st_mode & 0o077:
             os.fchmod(file, 0o600)
-            print(
+            warn(
                 f"{path} was readable by others: made private; if others use this machine, replace it "
-                "(rm it, and `ray get-auth-token --generate` makes another)",
-                file=sys.stderr,
+                "(rm it, and `ray get-auth-token --generate` makes another)"
             )
         return bool(os.read(file, 4096).strip())
     finally:

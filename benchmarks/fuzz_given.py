@@ -16,7 +16,7 @@ from protocols.evaluate.compare.agreement import agreement
 from protocols.evaluate.compare.comparison import compare
 from protocols.evaluate.compare.table import read_table
 from protocols.evaluate.parts.source import filled, read_source
-from protocols.evaluate.score.protocol import Score
+from protocols.evaluate.score.protocol import SCORE
 from protocols.evaluate.score.settings import ScoreSettings
 from protocols.report import compare as compare_report
 from protocols.report.compare_words import headline, notes, tables
@@ -87,7 +87,7 @@ def score_run(folder: Path) -> list[Path]:
 
 def read_score(folder: Path) -> None:
     """What it shows, and as the source of another."""
-    exported = Score().read(folder / "run")
+    exported = SCORE.read(folder / "run")
     Console(file=io.StringIO()).print(render(exported.summary))
     json.dumps(to_json(exported.summary), allow_nan=False)
     write_report(folder / "run", exported, (glyphs(),))

@@ -40,9 +40,9 @@ from benchmarks.fuzz_streams import (
     read_tables,
     tables,
 )
-from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.settings import CldybSettings
-from protocols.cli.cldyb import cldyb
+from protocols.cli.run_commands import run_command
 from protocols.report.cldyb import render, to_json, write_report
 from protocols.report.status import lines
 from protocols.running.event_log import EventLog
@@ -184,7 +184,7 @@ def _run(folder: Path) -> Path:
 
 
 def _read_run(folder: Path) -> None:
-    exported = Cldyb().read(folder / "run")
+    exported = CLDYB.read(folder / "run")
     Console(file=io.StringIO()).print(render(exported.summary))
     json.dumps(to_json(exported.summary), allow_nan=False)
     write_report(folder / "run", exported, (glyphs(),))
@@ -193,12 +193,14 @@ def _read_run(folder: Path) -> None:
 def _resume(folder: Path) -> None:
     run, _ = RunFolder.resume(folder / "run", CldybSettings, {})
     identity = {**IDENTITY, "methods": {"er": {"digest": "er"}}}
-    run.identify(identity, Cldyb.may_change, Cldyb().finished(run.path))
+    run.identify(identity, CLDYB.may_change, CLDYB.finished(run.path))
 
 
 def _read_yaml(folder: Path) -> None:
     with contextlib.redirect_stderr(io.StringIO()):
-        values = cldyb.make_context("cldyb", ["--config", str(folder / "x.yaml"), "--methods", "er"]).params
+        values = (
+            run_command("cldyb").make_context("cldyb", ["--config", str(folder / "x.yaml"), "--methods", "er"]).params
+        )
     CldybSettings(**{f.name: values[f.name] for f in dataclasses.fields(CldybSettings) if f.name in values})
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.tools import write_result
-from protocols.edge.protocol import Edge
+from protocols.edge.protocol import EDGE
 from protocols.running.protocol import Exported
 from seqsearch.distribution.correlation import similarity_correlation
 from seqsearch.extremes.objective import NAMES, Objective, Problem, labels_of
@@ -56,7 +56,7 @@ def main() -> None:
                 flags = ["--methods", a.methods, "--pool", pool, "--tasks", a.tasks, "--random-sequences", a.sequences,
                          "--similarity", similarity, "--objective", objective, "--workers", a.workers, "--out", run]  # fmt: skip
                 subprocess.run([sys.executable, "-m", "protocols.cli", "edge", *map(str, flags)], check=True)
-            runs.append(Edge().read(run))
+            runs.append(EDGE.read(run))
         sources = {
             "names": runs[0].results.similarity,
             "prototypes": learned_similarity("prototypes", pool, images=0),

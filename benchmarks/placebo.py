@@ -21,7 +21,7 @@ from typing import Any
 from scipy.stats import binomtest
 
 from benchmarks.tools import seqsearch, write_rows
-from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.protocol import CLDYB
 from protocols.report.cldyb_words import headline
 from seqsearch.core.digests import digest_of
 
@@ -44,13 +44,13 @@ def measured(run: Path, case: tuple[str, str, int], workers: int) -> Row:
     """Run, resume or read one study; ``seconds`` is the time of its sessions, without the start of the command."""
     reward, baseline, seed = case
     how = ("--workers", str(workers), "--quiet")
-    if not (run / "stats.json").exists() or not Cldyb().read(run).results.finished:
+    if not (run / "stats.json").exists() or not CLDYB.read(run).results.finished:
         if (run / "config.json").exists():
             seqsearch("cldyb", "--resume", str(run), *how)
         else:
             given = ("--reward", reward, "--baseline", baseline, "--seed", str(seed))
             seqsearch("cldyb", *STUDY.split(), *given, "--out", str(run), *how)
-    summary = Cldyb().read(run).summary
+    summary = CLDYB.read(run).summary
     assert summary.placed is not None, f"{run}: {headline(summary)}"
     test = summary.placed.test
     return {

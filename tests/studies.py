@@ -11,10 +11,10 @@ from actors.options import EngineOptions
 from protocols.cldyb.planners import Plans, make_plans
 from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import CldybStudy, prepare
-from protocols.cli.launch import presentation
+from protocols.report.view import report_of
 from protocols.running.folder import RunFolder
+from protocols.running.launch import Launch
 from protocols.running.protocol import protocols
-from protocols.running.run import run
 from protocols.running.runtime import Runtime
 from seqsearch.core.settings import Settings
 from seqsearch.engine.evaluator import Evaluator
@@ -53,9 +53,8 @@ def summary_of(run: Path) -> Any:
 def execute(folder: RunFolder, settings: Settings, runtime: Runtime = QUIET) -> bool:
     """Prepare and run, or resume, with files and report; whether the run is finished."""
     protocol = protocols()[settings.protocol]
-    study = protocol.prepare(settings, folder.path / "states", "cpu", Path.cwd())
-    write_report = getattr(presentation(protocol), "write_report", None)
-    return run(folder, protocol, study, runtime, write_report=write_report).finished
+    write_report = getattr(report_of(protocol), "write_report", None)
+    return Launch(protocol, settings, folder).run(runtime, write_report=write_report).finished
 
 
 def right_by_edge(journal: Journal) -> dict[str, Any]:

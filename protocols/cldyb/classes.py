@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from protocols.cldyb.settings import CldybSettings
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.planners.given import first_task
 from seqsearch.planners.step import PoolView
 from seqsearch.planners.within_group import within_group_sequence
-from seqsearch.study.classes import EVALUATE, TUNE, check_images, kept_classes, view_of
+from seqsearch.study.classes import EVALUATE, TUNE, check_images, kept_classes, view_of, world_of
 from seqsearch.training.world import World
+
+
+def look(settings: CldybSettings, directory: Path) -> None:
+    """See `protocols.running.protocol.Protocol.look`."""
+    classes_in_play(world_of(settings, Path(), "cpu", directory), settings)
 
 
 def classes_in_play(world: World, settings: CldybSettings) -> dict[str, PoolView]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from protocols.cldyb.lowered import beforehand
 from protocols.cldyb.settings import CldybSettings
-from protocols.cldyb.study import CldybStudy, prepare
-from protocols.running.costs import UnitCosts, unit_costs
+from protocols.cldyb.study import CldybStudy
+from protocols.running.costs import Cost, UnitCosts, each, unit_costs
+from protocols.running.snapshot import Expected
 from seqsearch.core.errors import UserError
+from seqsearch.core.notices import notice
+from seqsearch.core.text import counted
+from seqsearch.distribution.rank_test import fewest_random
 from seqsearch.methods.command import commands
 from seqsearch.planners.given import random_sequences
 
@@ -198,25 +202,63 @@ def _refuse_impossible(study: CldybStudy) -> None:
         raise UserError(f"--tune-tasks: {named[0]} is a command, which has no parameters that are known here")
 
 
-def calibrate(
-    settings: CldybSettings, device: str, told: Callable[[CldybStudy], None] = lambda _: None
-) -> tuple[UnitCosts, UnitCosts | None, int]:
-    """`unit_costs` of a CLDyB study, and what its probes cost: of its methods, and of its surrogates if it has some; and how
-    many methods are trained jointly.
+def cost(study: CldybStudy, workers: int, scratch: Path) -> Cost:
+    """See `protocols.running.protocol.Protocol.cost`; of the surrogates' trainings the time is their own."""
+    _refuse_impossible(study)
+    s = study.settings
+    if line := beforehand(study):
+        notice(line)
+    unit, instead = _measured(study, scratch), None
+    if study.surrogates:
+        instead = _measured(replace(study, methods=study.surrogates), scratch)
+    most = estimate(s, len(study.methods), unit, workers, instead, len(study.jointly))
+    parts = [
+        f"{most.search} search" + (f" by the surrogates, at {each(instead.seconds)} each" if instead else ""),
+        f"{most.scoring} scoring",
+        f"{most.random} random baseline",
+        *([f"{most.joint} on all classes at once"] if most.joint else []),
+        *([f"{most.tuning} tuning"] if most.tuning else []),
+    ]
+    seconds = {"seconds_per_training": unit.seconds}
+    if instead:
+        seconds["seconds_per_surrogate_training"] = instead.seconds
+    disk = "under 1 MB" if most.disk_bytes < 1e6 else f"{most.disk_bytes / 1e6:,.0f} MB"
+    return Cost(
+        f"{counted(most.trainings, 'training')} at most ({', '.join(parts)}; naive retraining: {most.naive})",
+        most.hours,
+        most.workers,
+        f"at {each(unit.seconds)} a training on this machine",
+        {**asdict(most), "trainings": most.trainings, **seconds},
+        (f"{disk} of disk at most", *_verdict(s)),
+        max((u.memory for u in (unit, instead) if u and u.memory), key=lambda need: need.bytes, default=None),
+    )
 
-    ``told`` is called with the study before anything is trained.
 
-    Raises:
-        UserError: as `protocols.cldyb.study.prepare`, or a method fails on its first task.
-    """
-    with tempfile.TemporaryDirectory() as scratch:
-        study = prepare(settings, Path(scratch), device)
-        _refuse_impossible(study)
-        told(study)
-        unit = _measured(study, Path(scratch))
-        if not study.surrogates:
-            return unit, None, len(study.jointly)
-        return unit, _measured(replace(study, methods=study.surrogates), Path(scratch)), len(study.jointly)
+def _verdict(s: CldybSettings) -> Iterator[str]:
+    """Whether the random sequences allow a verdict; nothing where all sequences are one task."""
+    if s.tasks == 1:
+        return
+    if not s.random_sequences:
+        yield "no random sequences: no verdict, and no drop"
+        return
+    more = (fewest := fewest_random(s.searches)) - s.random_sequences
+    said = f"needs {more} more random sequences" if more > 0 else f"is possible (from {fewest} random sequences on)"
+    how = "seqsearch power RUN reports how large a difference a study detects"
+    yield f"a verdict on {counted(s.searches, 'search')} {said}; {how}"
+
+
+def expected(study: CldybStudy) -> Expected:
+    """What a session does at most."""
+    by_command = UnitCosts(commands=len(commands(study.searchers)))
+    most = estimate(study.settings, len(study.methods), by_command, jointly=len(study.jointly))
+    return Expected(most.rollouts, most.trainings, study.settings.tasks)
+
+
+def remarks(study: CldybStudy) -> str:
+    """Settings that are without effect, and what commands in the search cost."""
+    named = commands(study.searchers)
+    costs = costs_of_commands(study.settings, len(study.methods), named) if named else ""
+    return " ".join(filter(None, (beforehand(study), costs)))
 
 
 def _measured(study: CldybStudy, scratch: Path) -> UnitCosts:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from protocols.cldyb.planners import Plans, seeds_of
 from protocols.cldyb.study import CldybStudy
 from protocols.cldyb.summary import summarise
-from protocols.running.export import classes_of, rescored, run_info, write_costs
+from protocols.running.export import RunFiles, classes_of, rescored
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.core.types import Task, Tasks
@@ -18,9 +18,9 @@ from seqsearch.engine.journal import Journal
 from seqsearch.planners.given import GivenPlanner
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.results.joint import at_once, joint_id
-from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, TraceRow
+from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, TraceRow, trace_rows
 from seqsearch.results.run import assembled
-from seqsearch.results.tables import write_results, write_sequences, write_trace, write_trials
+from seqsearch.results.schema import TRACE, TRIALS
 
 
 def export(
@@ -31,15 +31,14 @@ def export(
     ``trials``, if there were any, go to ``trials.parquet``. Of a run that was stopped, having ``reached`` so and so far, it is
     what is known so far.
     """
-    folder, journal = session.folder, session.journal
-    info = run_info(folder, classes_of(study.world))
+    folder, files = session.folder, RunFiles(session, classes_of(study.world))
     sequences = _sequences(study, plans)
-    write_sequences(folder.file("sequences.parquet"), info, sequences)
-    results = write_results(folder.file("results.parquet"), info, _judged(study, plans.searches, sequences, journal))
-    trace = write_trace(folder.file("trace.parquet"), info, [row for p in plans.searches for row in traced(p)])
+    files.sequences(sequences)
+    results = files.results(_judged(study, plans.searches, sequences, session.journal))
+    trace = files.write(TRACE, trace_rows(files.info, (row for p in plans.searches for row in traced(p))))
     if trials:
-        write_trials(folder.file("trials.parquet"), info, trials)
-    stats = write_costs(folder, info, journal, session.search(study.world), session.busy_share, reached)
+        files.write(TRIALS, trials)
+    stats = files.costs(session.search(study.world), reached)
     found = assembled(folder.path, folder.saved(), stats, sequences, results, trace)
     return Exported(found, summarise(folder.path, found))
 

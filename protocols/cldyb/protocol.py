@@ -1,75 +1,35 @@
-"""The record of the CLDyB protocol."""
-
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING
+"""The record of CLDyB: find, step by step, the task sequence hardest for given methods, and show that it is."""
 
 from protocols.cldyb.settings import CldybSettings
-from protocols.running.protocol import Exported, Protocol
+from protocols.running.protocol import MAY_CHANGE, Flag, Protocol
 from seqsearch.results.schema import RESULTS, SEQUENCES, STATS, TRACE, TRAININGS, TRIALS
 
-if TYPE_CHECKING:
-    from protocols.cldyb.run import CldybRun
-    from protocols.cldyb.study import CldybStudy
-    from protocols.running.session import Session
-    from protocols.running.snapshot import Expected
+ABOUT = """\
+Build, step by step, a task sequence that is hard for the given methods (CLDyB), and score it against random ones.
 
-
-class Cldyb(Protocol[CldybSettings, "CldybStudy"]):
-    """Find, step by step, the task sequence hardest for given methods, and prove that it is."""
-
-    name = "cldyb"
-    command = "cldyb"
-    settings = CldybSettings
-    may_change = Protocol.may_change | {"surrogates"}
-    exports = (SEQUENCES.file, RESULTS.file, TRACE.file, TRAININGS.file, TRIALS.file, STATS)
-
-    def look(self, settings: CldybSettings, directory: Path) -> None:
-        from protocols.cldyb.classes import classes_in_play
-        from seqsearch.study.classes import world_of
-
-        classes_in_play(world_of(settings, Path(), "cpu", directory), settings)
-
-    def prepare(self, settings: CldybSettings, states: Path, device: str, directory: Path) -> CldybStudy:
-        from protocols.cldyb.costs import refuse_commands
-        from protocols.cldyb.study import prepare
-
-        study = prepare(settings, states, device, directory)
-        refuse_commands(study)
-        return study
-
-    def announcement(self, prepared: CldybStudy) -> str:
-        from protocols.cldyb.costs import costs_of_commands
-        from protocols.cldyb.lowered import beforehand
-        from seqsearch.methods.command import commands
-
-        named = commands(prepared.searchers)
-        costs = costs_of_commands(prepared.settings, len(prepared.methods), named) if named else ""
-        return " ".join(filter(None, (beforehand(prepared), costs)))
-
-    def expected(self, prepared: CldybStudy) -> Expected:
-        from protocols.cldyb.costs import estimate
-        from protocols.running.costs import UnitCosts
-        from protocols.running.snapshot import Expected
-        from seqsearch.methods.command import commands
-
-        by_command = UnitCosts(commands=len(commands(prepared.searchers)))
-        cost = estimate(prepared.settings, len(prepared.methods), by_command, jointly=len(prepared.jointly))
-        return Expected(cost.rollouts, cost.trainings, prepared.settings.tasks)
-
-    def begin(self, session: Session, prepared: CldybStudy) -> CldybRun:
-        from protocols.cldyb.run import CldybRun
-
-        return CldybRun(session, prepared)
-
-    def read(self, run: Path) -> Exported:
-        from protocols.cldyb.summary import summarise
-        from seqsearch.results.run import read_results
-
-        results = read_results(run)
-        return Exported(results, summarise(run, results))
-
-
-def build() -> Cldyb:
-    return Cldyb()
+\b
+seqsearch cldyb --methods ranpac,simplecil --pool glyphs:classes=50 --tasks 3 --out runs/mine
+seqsearch cldyb --methods ranpac,simplecil --pool glyphs:classes=50 --tasks 3 --difficulty easy --out runs/easy
+seqsearch cldyb --methods ranpac,er --tasks 5 --classes-per-task 10
+seqsearch cldyb --methods mine.py:MyMethod:lr=0.01,ranpac --workers 8 --out runs/own
+seqsearch cldyb --resume runs/mine
+"""
+CLDYB = Protocol(
+    CldybSettings,
+    package="protocols.cldyb",
+    view="protocols.report.cldyb",
+    about=ABOUT,
+    flags=(Flag("difficulty", "Name for a --temperature: 0, 1, inf.", ("hard", "medium", "easy")),),
+    settling="options:settle",
+    opening="classes:look",
+    study="study:prepare",
+    refusal="costs:refuse_commands",
+    remarks="costs:remarks",
+    count="costs:expected",
+    pricing="costs:cost",
+    session="run:CldybRun",
+    reader="summary:read",
+    exports=(SEQUENCES.file, RESULTS.file, TRACE.file, TRAININGS.file, TRIALS.file, STATS),
+    may_change=MAY_CHANGE | {"surrogates"},
+)
+PROTOCOLS = (CLDYB,)

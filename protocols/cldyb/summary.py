@@ -22,7 +22,7 @@ from protocols.cldyb.screened import Screened, screened_of
 from protocols.cldyb.steps import Steps, steps_of
 from protocols.cldyb.surrogates import Surrogates, surrogates_of
 from protocols.running.at_chance import AtChance
-from protocols.running.protocol import resume_command
+from protocols.running.protocol import Exported, resume_command
 from protocols.running.provenance import (
     BASELINES,
     PLACEBO,
@@ -36,7 +36,7 @@ from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.gap import GapDifference
 from seqsearch.distribution.held_out import FEWEST, HeldOut
 from seqsearch.metrics import accuracy as metrics
-from seqsearch.results.run import FOUND, Matrix, RunResults
+from seqsearch.results.run import FOUND, Matrix, RunResults, read_results
 
 
 @dataclass(frozen=True)
@@ -143,6 +143,12 @@ class Summary:
     def overall(self) -> MethodSummary:
         """What the headline speaks of."""
         return self.mean or self.methods[0]
+
+
+def read(run: Path) -> Exported:
+    """See `protocols.running.protocol.Protocol.read`."""
+    results = read_results(run)
+    return Exported(results, summarise(run, results))
 
 
 def summarise(run: Path, data: RunResults) -> Summary:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from protocols.cli.completion import offered
 from protocols.cli.completion import runs as finished
 from protocols.cli.ending import last_words
 from seqsearch.core.errors import UserError
@@ -17,7 +15,7 @@ from seqsearch.core.text import shown
 
 
 @click.command()
-@click.argument("runs", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path), shell_complete=offered(finished))
+@click.argument("runs", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path), shell_complete=finished)
 @click.option(
     "--table", type=click.Path(path_type=Path), metavar="FILE.csv",
     help="Compare columns of a table of accuracies, methods in rows, instead of runs.",
@@ -90,7 +88,3 @@ def _print(what: Any) -> None:
     from protocols.report.text import show
 
     show(what)
-
-
-def commands() -> Sequence[click.Command]:
-    return (compare,)

@@ -1,51 +1,32 @@
-"""What a dry run says of time, workers and disk: in the same words for all protocols, and no zero for what is only little."""
+"""The costs of a study, on stdout."""
 
 from __future__ import annotations
 
-from protocols.report.text import count, duration
-from protocols.running.memory import Needed, gigabytes
-from protocols.running.runtime import Runtime
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from protocols.running.costs import Cost
+    from protocols.running.runtime import Runtime
 
 
-def time_of(seconds: float) -> str:
-    """
-    >>> time_of(0.2), time_of(41), time_of(0)
-    ('under 1 s', '41 s', '0 s')
-    """
-    return "under 1 s" if 0 < seconds < 1 else duration(seconds)
+def print_cost(cost: Cost, runtime: Runtime) -> None:
+    """All of it, as text or as JSON; no zero for what is only little."""
+    from protocols.report.text import count, duration
+    from protocols.running.memory import gigabytes
 
-
-def each(seconds: float) -> str:
-    """Seconds of one training, with two digits.
-
-    >>> each(0.0126), each(0.0002)
-    ('0.013 s', 'under 1 ms')
-    """
-    return "under 1 ms" if seconds < 0.001 else f"{seconds:.2g} s"
-
-
-def disk_of(size: float) -> str:
-    """``size`` in bytes.
-
-    >>> disk_of(800), disk_of(3.2e6)
-    ('under 1 MB', '3 MB')
-    """
-    return "under 1 MB" if size < 1e6 else f"{size / 1e6:,.0f} MB"
-
-
-def memory_of(need: Needed | None, workers: int) -> str:
-    """A line of its own, with the method that takes most; empty where nothing is estimated."""
-    if need is None:
-        return ""
-    together = f", {gigabytes(workers * need.bytes)} with {count(workers, 'worker')}" if workers > 1 else ""
-    return f"about {gigabytes(need.bytes)} of memory at most a training ({need.method}){together}\n"
-
-
-def memory_json(need: Needed | None) -> dict[str, int | None]:
-    """Bytes of a worker; None where nothing is estimated."""
-    return {"memory_bytes": need.bytes if need else None}
-
-
-def at_work(runtime: Runtime, number: int, noun: str = "worker", then: str = "") -> str:
-    """Who trains: this process, or ``number`` workers; ``then`` follows the number."""
-    return "in this process" if runtime.engine.workers == 0 else f"with {count(number, noun)}{then}"
+    if runtime.json:
+        click.echo(json.dumps(cost.to_json()))
+        return
+    seconds = 3600 * cost.hours
+    time = "under 1 s" if 0 < seconds < 1 else duration(seconds)
+    then = " at a time" if cost.worker != "worker" else ""
+    who = "in this process" if runtime.engine.workers == 0 else f"with {count(cost.workers, cost.worker)}{then}"
+    lines = [cost.trained, f"{time} {who}, {cost.timed}", *cost.notes]
+    if need := cost.memory:
+        several = cost.workers > 1
+        together = f", {gigabytes(cost.workers * need.bytes)} with {count(cost.workers, 'worker')}" if several else ""
+        lines.append(f"about {gigabytes(need.bytes)} of memory at most a training ({need.method}){together}")
+    click.echo("\n".join([*lines, "nothing was run"]))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Sequence
 from functools import cached_property
 
 import click
 
 from protocols.cli.grouped import Commands, RunCommand
 from protocols.cli.new import template
+from protocols.cli.run_commands import run_command
 
 NAMES = ("cldyb", "gtep", "online", "mcil")
 
@@ -36,7 +35,7 @@ class Demo(RunCommand):
 
 
 def _demo(name: str) -> click.Command:
-    of = next(c for c in importlib.import_module(f"protocols.cli.{name}").commands() if c.name == name)
+    of = run_command(name)
     about = template(name).read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
     example = f"seqsearch demo {name} --dry-run\nseqsearch demo {name} --out runs/{name}-demo"
     return Demo(
@@ -57,7 +56,3 @@ def demo() -> None:
     seqsearch demo gtep
     seqsearch new cldyb mine      # the settings of a demo as a file
     """
-
-
-def commands() -> Sequence[click.Command]:
-    return (demo,)

@@ -1,4 +1,4 @@
-"""The command line. Every module beside this one that has a function ``commands`` brings some; nothing is listed here."""
+"""The command line: a command is imported when it is used. Those that make runs come from the records of protocols."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import errno
 import importlib
 import re
 import sys
-from functools import cached_property
+from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import IO, Any
 
 import click
@@ -16,14 +15,34 @@ from click.exceptions import NoArgsIsHelpError
 
 from protocols.cli.ending import end, leave
 from protocols.cli.grouped import NOTED, Commands, as_methods, other_place
-from protocols.cli.shells import register
+from protocols.running.protocol import commands as run_commands
 from seqsearch.core import stop
 from seqsearch.core.errors import EngineDied, UserError, whole
 from seqsearch.core.text import as_clause, cut, shown, shown_lines
 from seqsearch.core.typed import brief
 
 _EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)")
-_BRINGS = re.compile(r"^def commands\(", re.MULTILINE)
+OTHERS = {
+    "check": "methods:check",
+    "compare": "compare:compare",
+    "demo": "demo:demo",
+    "export": "exchange:export",
+    "extend": "extend:extend",
+    "import": "exchange:bring",
+    "methods": "methods:methods",
+    "metrics": "metrics:metrics",
+    "new": "new:new",
+    "pool": "pool:pool",
+    "power": "power:power",
+    "reproduce": "reproduce:reproduce",
+    "sequences": "sequences:sequences",
+    "show": "runs:show",
+    "similarity": "similarity:similarity",
+    "split": "split:split",
+    "status": "runs:status",
+    "stream": "stream:stream",
+}
+"""Functions of modules beside this one, by the command that they are."""
 
 
 class Refused(click.UsageError):
@@ -94,21 +113,26 @@ class Main(Commands):
                 click.echo(shown_lines(whole(error)), err=True, nl=False)
             raise
 
-    @cached_property
-    def _found(self) -> dict[str, click.Command]:
-        files = [f for f in sorted(Path(__file__).parent.glob("*.py")) if _BRINGS.search(f.read_text())]
-        with stop.expendable():
-            made = [c for f in files for c in importlib.import_module(f"protocols.cli.{f.stem}").commands()]
-        return {c.name: c for c in made}
-
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(self._found)
+        return sorted([*run_commands(), *OTHERS])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return self._found.get(cmd_name)
+        with stop.expendable():
+            return _command(cmd_name)
 
 
-register()
+@cache
+def _command(name: str) -> click.Command | None:
+    """A command by its name, imported; None: there is none."""
+    if name in run_commands():
+        from protocols.cli.run_commands import run_command
+
+        return run_command(name)
+    if name not in OTHERS:
+        return None
+    module, _, function = OTHERS[name].partition(":")
+    command: click.Command = getattr(importlib.import_module(f"protocols.cli.{module}"), function)
+    return command
 
 
 @click.group(cls=Main, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from protocols.cli.completion import backbones, named, offered, to_check
+from protocols.cli.completion import learning, named
 from protocols.cli.grouped import TRACEBACK
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
@@ -33,7 +33,7 @@ FOLLOWS = {
 
 
 @click.command()
-@click.argument("name", required=False, shell_complete=offered(named("method")))
+@click.argument("name", required=False, shell_complete=named("method"))
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def methods(name: str | None, as_json: bool) -> None:
     """List the methods with their parameters, or tell all about the one NAMEd; from the code.
@@ -52,10 +52,10 @@ def methods(name: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("method", shell_complete=to_check)
+@click.argument("method", shell_complete=learning)
 @click.option(
     "--backbone",
-    shell_complete=offered(backbones),
+    shell_complete=named("backbone"),
     help="Backbone to check it on.  [default: glyph_vit, or glyph_flava for methods of image-text pairs]",
 )
 @click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model or flava.")
@@ -134,7 +134,3 @@ def _refuse_unknown(text: str, learner: bool, backbone: str | None) -> None:
         check_backbone(backbone)
     learns_streams = learner or (item.target in names("learner") and item.target not in names("method"))
     check_item("learner" if learns_streams else "method", item, backbone or "glyph_vit")
-
-
-def commands() -> Sequence[click.Command]:
-    return methods, check

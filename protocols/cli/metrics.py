@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import click
 
 
@@ -22,7 +20,3 @@ def metrics(name: str | None, markdown: bool) -> None:
 
     said = page() if markdown else text(every()) if name is None else answer(name)
     click.echo(said, nl=not markdown)
-
-
-def commands() -> Sequence[click.Command]:
-    return (metrics,)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import keyword
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,7 +100,3 @@ def _write(file: Path, text: str) -> None:
         raise UserError(f"{file} is there already, and stays as it is: choose another name") from None
     except OSError as error:
         raise UserError(f"{file} cannot be written into this folder: {error.strerror}") from None
-
-
-def commands() -> Sequence[click.Command]:
-    return (new,)

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from protocols.cli.completion import for_setting
+from protocols.cli.completion import OF_SETTINGS
 from protocols.cli.grouped import grouped_option, other_place
 from protocols.cli.types import Choice, Measured, Number, Whole, WholeOrText
 from seqsearch.core.bounds import wrong_text
@@ -45,7 +45,7 @@ def _option(f: dataclasses.Field[Any], kind: Any) -> Callable[[Command], Command
         grouped_option,
         group=f.metadata["group"],
         help=f.metadata["help"],
-        shell_complete=for_setting(f.metadata["names"]),
+        shell_complete=OF_SETTINGS[f.metadata["names"]],
     )
     if typing.get_origin(kind) is tuple:
         return option(flag(f.name), multiple=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from actors.options import DEVICES
-from protocols.cli.completion import backbones, offered, pools
+from protocols.cli.completion import named
 from protocols.cli.ending import last_words
 from protocols.cli.grouped import Commands
 from protocols.cli.pool_bar import Bar
@@ -243,11 +243,11 @@ def _written(record: dict[str, Any], out: Path, details: Path | None) -> Path | 
 
 
 @pool.command()
-@click.argument("name", metavar="POOL", shell_complete=offered(pools))
+@click.argument("name", metavar="POOL", shell_complete=named("pool"))
 @click.option("--sheet", type=click.Path(path_type=Path), metavar="FILE.png", help="Write a contact sheet.")
 @click.option("--groups", "all_groups", is_flag=True, help="List all groups, not the first 50.")
-@click.option("--against", metavar="POOL", shell_complete=offered(pools), help=AGAINST)
-@click.option("--look-alikes", metavar="BACKBONE", shell_complete=offered(backbones), help=LOOK_ALIKES)
+@click.option("--against", metavar="POOL", shell_complete=named("pool"), help=AGAINST)
+@click.option("--look-alikes", metavar="BACKBONE", shell_complete=named("backbone"), help=LOOK_ALIKES)
 @click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model.")
 @click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True, help="Where it computes.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
@@ -310,7 +310,3 @@ def _compared(pools: Union, against: str, look_alikes: str | None, weights: str 
         backbone = build_backbone(look_alikes, {look_alikes: weights} if weights else None)
         check_frozen(look_alikes, backbone)
     return compared(pools, Union([build_pool(text) for text in pool_texts(against)]), backbone, device)
-
-
-def commands() -> Sequence[click.Command]:
-    return (pool,)

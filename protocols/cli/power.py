@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from protocols.cli.completion import offered, runs
+from protocols.cli.completion import runs
 from protocols.cli.types import Number
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=offered(runs))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=runs)
 @click.option(
     "--difference",
     type=Number(0.0001, 0.9999),
@@ -41,7 +40,3 @@ def power(run: Path, difference: tuple[float, ...], as_json: bool) -> None:
         click.echo(json.dumps(to_json(run.name, found, asked)))
     else:
         show(render(run.name, found, asked))
-
-
-def commands() -> Sequence[click.Command]:
-    return (power,)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -158,7 +157,3 @@ def _print(what: Any, as_json: bool) -> None:
     from protocols.report.text import show
 
     show(what)
-
-
-def commands() -> Sequence[click.Command]:
-    return (reproduce,)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from protocols.cli.completion import offered, runs
+from protocols.cli.completion import runs
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=offered(runs))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=runs)
 @click.option("--sequence", is_flag=True, help="Print its task sequences, with names and groups of their classes.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def show(run: Path, sequence: bool, as_json: bool) -> None:
@@ -21,13 +20,13 @@ def show(run: Path, sequence: bool, as_json: bool) -> None:
     seqsearch show runs/mine
     seqsearch show runs/mine --sequence
     """
-    from protocols.cli.launch import print_sequences, print_summary
+    from protocols.cli.summaries import print_sequences, print_summary
 
     (print_sequences if sequence else print_summary)(run, as_json)
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=offered(runs))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=runs)
 @click.option("--watch", is_flag=True, help="Look again every two seconds until it ends.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON, one line a look.")
 def status(run: Path, watch: bool, as_json: bool) -> None:
@@ -39,7 +38,3 @@ def status(run: Path, watch: bool, as_json: bool) -> None:
     from protocols.report.status import show as show_status
 
     show_status(run, as_json=as_json, again=watch)
-
-
-def commands() -> Sequence[click.Command]:
-    return show, status

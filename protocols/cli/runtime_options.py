@@ -113,7 +113,7 @@ def runtime_options(command: Command) -> Command:
             engine = dataclasses.replace(engine, start_timeout=CLUSTER_START_SECONDS)
         deadline = Deadline() if time_budget is None else Deadline(time_budget, waits=True)
         runtime = Runtime(engine, quiet, as_json, deadline, traceback, progress)
-        with shown_by(None if runtime.silent else _to_stderr):
+        with shown_by(None if runtime.silent else _to_stderr, _to_stderr):
             return command(*args, runtime=runtime, **values)
 
     decorated: Command = with_runtime

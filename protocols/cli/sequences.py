@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
 import click
 
@@ -49,7 +48,3 @@ def show(name: str, as_json: bool) -> None:
 
     found = find_frozen(name)
     click.echo(json.dumps(record_with_tasks(found)) if as_json else shown_lines(text(found)))
-
-
-def commands() -> Sequence[click.Command]:
-    return (sequences,)

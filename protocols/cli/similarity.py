@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from actors.options import DEVICES
-from protocols.cli.completion import backbones, methods, offered, pools
+from protocols.cli.completion import named
 from protocols.cli.types import Choice, Whole
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_IMAGES
@@ -31,7 +31,7 @@ MOST_NAMES = 8 << 20
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Clustered heat map: .png, .svg or .pdf.")
 @click.option(
     "--pool",
-    shell_complete=offered(pools),
+    shell_complete=named("pool"),
     help="Pool with the classes.  [default: glyphs, or none if --names or a FILE has them]",
 )
 @click.option("--names", "names_file", type=click.Path(path_type=Path), metavar="FILE",
@@ -43,14 +43,14 @@ MOST_NAMES = 8 << 20
     "--backbone",
     default="glyph_vit",
     show_default=True,
-    shell_complete=offered(backbones),
+    shell_complete=named("backbone"),
     help="For `prototypes` and `confusion`.",
 )
 @click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model.")
 @click.option(
     "--method",
     default="",
-    shell_complete=offered(methods),
+    shell_complete=named("method"),
     help="A method trained on all classes at once, not the frozen backbone.",
 )
 @click.option(
@@ -250,7 +250,3 @@ def _lines(record: Mapping[str, Any]) -> list[str]:
     if record["plot"]:
         lines.append(f"plot: {record['plot']}")
     return [shown(line) for line in lines]
-
-
-def commands() -> Sequence[click.Command]:
-    return (similarity,)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -47,7 +46,3 @@ def split(run: Path | None, out: Path, pool: str | None, seed: int | None, force
     click.echo(f"{sum(parts.values()):,} images of {len(found.classes):,} classes in {copyable(out)}: {counts}")
     if found.too_small:
         click.echo(f"{len(found.too_small):,} classes that are too small to be split are left out")
-
-
-def commands() -> Sequence[click.Command]:
-    return (split,)

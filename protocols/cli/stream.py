@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from protocols.cli.completion import offered, streams
+from protocols.cli.completion import named
 from protocols.cli.ending import last_words
 from protocols.cli.grouped import Commands
 from seqsearch.core.errors import UserError
@@ -112,7 +111,7 @@ def _source(path: Path, images: Path | None, labels: Path | None, times: Path | 
 
 
 @stream.command()
-@click.argument("name", metavar="STREAM", shell_complete=offered(streams))
+@click.argument("name", metavar="STREAM", shell_complete=named("stream"))
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def show(name: str, as_json: bool) -> None:
     """Print what STREAM holds: samples, classes, times, parts, how labels depend on those before, bursts, drift of the prior.
@@ -127,7 +126,3 @@ def show(name: str, as_json: bool) -> None:
 
     record = described(build_stream(name))
     click.echo(json.dumps(record) if as_json else "\n".join(show_lines(record)))
-
-
-def commands() -> Sequence[click.Command]:
-    return (stream,)

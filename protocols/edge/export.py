@@ -11,15 +11,14 @@ from protocols.edge.plan import ExtremesPlan
 from protocols.edge.results import EdgeResults
 from protocols.edge.study import EdgeStudy
 from protocols.edge.summary import summarise
-from protocols.running.export import classes_of, rescored, run_info, write_costs
+from protocols.running.export import RunFiles, classes_of, rescored
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.core.types import Tasks
 from seqsearch.engine.journal import Journal
 from seqsearch.results.rows import JudgedRollout, SequenceKind, TaskSequence
 from seqsearch.results.run import assembled
-from seqsearch.results.schema import SIMILARITY
-from seqsearch.results.tables import write_estimates, write_results, write_sequences
+from seqsearch.results.schema import ESTIMATES, SIMILARITY
 from seqsearch.similarity.files import write
 from seqsearch.similarity.matrix import Similarity
 
@@ -50,24 +49,22 @@ def export(
     ``values`` are the objective of ``trained``. Of a run that was stopped, having ``reached`` so and so far, it is what is known
     so far, without estimates.
     """
-    folder, journal, file = session.folder.path, session.journal, session.folder.file
-    info = run_info(session.folder, classes_of(study.world))
+    folder, files = session.folder, RunFiles(session, classes_of(study.world))
     sequences = [
         TaskSequence(j.name, j.kind, j.methods, study.settings.seed, j.tasks, (value,) * len(j.tasks))
         for j, value in zip(trained, values, strict=True)
     ]
-    write_sequences(file("sequences.parquet"), info, sequences)
-    results = write_results(file("results.parquet"), info, _results(study, journal, trained))
+    files.sequences(sequences)
+    results = files.results(_results(study, session.journal, trained))
     if similarities:
-        write(file(SIMILARITY), similarities[0])
-    search = session.search(study.world)
-    stats = write_costs(session.folder, info, journal, search, session.busy_share, reached)
+        write(folder.file(SIMILARITY), similarities[0])
+    stats = files.costs(session.search(study.world), reached)
     found = EdgeResults(
-        assembled(folder, session.folder.saved(), stats, sequences, results), tuple(plans), fits, *similarities[:1]
+        assembled(folder.path, folder.saved(), stats, sequences, results), tuple(plans), fits, *similarities[:1]
     )
-    summary = summarise(folder, found)
+    summary = summarise(folder.path, found)
     if reached is None:
-        write_estimates(file("estimates.parquet"), info, estimates(summary.methods))
+        files.write(ESTIMATES, estimates(summary.methods))
     return Exported(found, summary)
 
 

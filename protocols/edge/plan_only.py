@@ -7,22 +7,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from protocols.edge.plan import Classes, ExtremesPlan, finder, plan, random_tasks, read_plans, score, write_plans
 from protocols.edge.plan_settings import EdgePlanSettings
-from protocols.running.protocol import Exported, Protocol, ProtocolRun
+from protocols.edge.sources import planned_on
+from protocols.running.export import run_info
+from protocols.running.protocol import Exported, ProtocolRun
+from protocols.running.runtime import Runtime
+from protocols.running.session import Session
+from protocols.running.snapshot import Expected
+from seqsearch.core.errors import UserError
+from seqsearch.core.types import ClassId, Task
+from seqsearch.extremes.find import warm_up
+from seqsearch.extremes.objective import task_sizes
+from seqsearch.pools.base import Pool
+from seqsearch.results.in_names import InNames, in_names, read_in_names
+from seqsearch.results.rows import TaskSequence
 from seqsearch.results.schema import PLANS, SEQUENCES
-from seqsearch.storage.inside import Inside
-
-if TYPE_CHECKING:
-    from protocols.edge.plan import Classes, ExtremesPlan
-    from protocols.running.runtime import Runtime
-    from protocols.running.session import Session
-    from protocols.running.snapshot import Expected
-    from seqsearch.core.types import ClassId
-    from seqsearch.pools.base import Pool
-    from seqsearch.results.in_names import InNames
-    from seqsearch.similarity.matrix import Similarity
+from seqsearch.results.tables import write_sequences
+from seqsearch.similarity.matrix import Similarity
 
 
 @dataclass(frozen=True)
@@ -71,9 +75,6 @@ class EdgePlanRun(ProtocolRun):
         self.seconds = self.compiling = 0.0
 
     def run(self) -> None:
-        from protocols.edge.plan import finder, plan
-        from seqsearch.extremes.find import warm_up
-
         t, s = self.study, self.session
         s.monitor.planning()
         planner = finder(t.sizes, t.settings)
@@ -85,11 +86,6 @@ class EdgePlanRun(ProtocolRun):
             self.seconds = time.perf_counter() - start
 
     def export(self, reached: str | None) -> Exported:
-        from protocols.edge.plan import random_tasks, score, write_plans
-        from protocols.running.export import run_info
-        from seqsearch.results.in_names import in_names
-        from seqsearch.results.tables import write_sequences
-
         if self.plan is None:
             return Exported(None, None)
         t, folder = self.study, self.session.folder
@@ -106,65 +102,39 @@ class EdgePlanRun(ProtocolRun):
         return Exported((self.plan,), PlanSummary(self.plan, values, self.seconds, tuple(written), self.compiling))
 
     def _sequence(self, named: tuple[str, Any, Classes, float | None]) -> Any:
-        from seqsearch.core.types import Task
-        from seqsearch.results.rows import TaskSequence
-
         name, kind, tasks, value = named
         ids = list(self.study.classes)
         made = tuple(Task(tuple(ids[c] for c in t), "") for t in tasks)
         return TaskSequence(name, kind, (), self.study.settings.seed, made, (value,) * len(tasks))
 
 
-class EdgePlan(Protocol[EdgePlanSettings, PlanStudy]):
-    """Plans alone."""
-
-    name = "edge-plan"
-    command = "edge"
-    settings = EdgePlanSettings
-    exports = (SEQUENCES.file, PLANS)
-    again = "planned again"
-    trains = False
-
-    def look(self, settings: EdgePlanSettings, directory: Path) -> None:
-        from protocols.edge.sources import planned_on
-
-        if settings.similarity != "names":
-            planned_on(settings, directory)
-
-    def prepare(self, settings: EdgePlanSettings, states: Path, device: str, directory: Path) -> PlanStudy:
-        from protocols.edge.sources import planned_on
-        from seqsearch.extremes.objective import task_sizes
-
-        similarity, classes = planned_on(settings, directory)
-        sizes = task_sizes(len(similarity), settings.tasks, settings.initial_classes)
-        return PlanStudy(settings, similarity, classes, sizes)
-
-    def expected(self, prepared: PlanStudy) -> Expected:
-        from protocols.running.snapshot import Expected
-
-        return Expected()
-
-    def begin(self, session: Session, prepared: PlanStudy) -> EdgePlanRun:
-        return EdgePlanRun(session, prepared)
-
-    def read(self, run: Path) -> Exported:
-        from protocols.edge.plan import read_plans
-        from seqsearch.core.errors import UserError
-        from seqsearch.results.in_names import read_in_names
-
-        plans = read_plans(run)
-        if not plans:
-            raise UserError(f"{run} holds no {PLANS}: plan again into another --out")
-        found = read_in_names(run / SEQUENCES.file)
-        random = tuple(s.sequence.values[0] for s in found if s.sequence.sequence_id.startswith("random-"))
-        return Exported(tuple(plans), PlanSummary(plans[0], random, sequences=tuple(found)))
-
-    def finished(self, run: Path) -> bool:
-        return all(map(Inside(run).has, self.exports))
+def look(settings: EdgePlanSettings, directory: Path) -> None:
+    """See `protocols.running.protocol.Protocol.look`."""
+    if settings.similarity != "names":
+        planned_on(settings, directory)
 
 
-def build() -> EdgePlan:
-    return EdgePlan()
+def prepare(settings: EdgePlanSettings, states: Path, device: str, directory: Path) -> PlanStudy:
+    """See `protocols.running.protocol.Protocol.prepare`."""
+    similarity, classes = planned_on(settings, directory)
+    return PlanStudy(
+        settings, similarity, classes, task_sizes(len(similarity), settings.tasks, settings.initial_classes)
+    )
+
+
+def expected(study: PlanStudy) -> Expected:
+    """Nothing is trained."""
+    return Expected()
+
+
+def read(run: Path) -> Exported:
+    """See `protocols.running.protocol.Protocol.read`."""
+    plans = read_plans(run)
+    if not plans:
+        raise UserError(f"{run} holds no {PLANS}: plan again into another --out")
+    found = read_in_names(run / SEQUENCES.file)
+    random = tuple(s.sequence.values[0] for s in found if s.sequence.sequence_id.startswith("random-"))
+    return Exported(tuple(plans), PlanSummary(plans[0], random, sequences=tuple(found)))
 
 
 @contextmanager

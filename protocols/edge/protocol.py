@@ -1,65 +1,53 @@
-"""The record of the EDGE protocol."""
+"""The records of EDGE: hard, easy and random class sequences, and the distribution of accuracies; or plans alone."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING
-
+from protocols.edge.plan_settings import EdgePlanSettings
 from protocols.edge.settings import EdgeSettings
-from protocols.running.protocol import Exported, Protocol
+from protocols.running.protocol import Flag, Protocol
 from seqsearch.results.schema import ESTIMATES, FITS, PLANS, RESULTS, SEQUENCES, SIMILARITY, STATS, TRAININGS
 
-if TYPE_CHECKING:
-    from protocols.edge.run import EdgeRun
-    from protocols.edge.study import EdgeStudy
-    from protocols.running.session import Session
-    from protocols.running.snapshot import Expected
+ABOUT = """\
+Train methods on the hard, the easy and random class sequences, and estimate the distribution of accuracies (EDGE).
 
-
-class Edge(Protocol[EdgeSettings, "EdgeStudy"]):
-    """Hard, easy and random class sequences, and the distribution of accuracies that they reveal."""
-
-    name = "edge"
-    command = "edge"
-    settings = EdgeSettings
-    exports = (
-        SEQUENCES.file, RESULTS.file, ESTIMATES.file, TRAININGS.file, SIMILARITY, PLANS, FITS, STATS,
-    )  # fmt: skip
-
-    def look(self, settings: EdgeSettings, directory: Path) -> None:
-        from protocols.edge.sources import look
-
-        look(settings, directory)
-
-    def prepare(self, settings: EdgeSettings, states: Path, device: str, directory: Path) -> EdgeStudy:
-        from protocols.edge.study import prepare
-
-        return prepare(settings, states, device, directory)
-
-    def announcement(self, prepared: EdgeStudy) -> str:
-        from protocols.edge.trained import of_every
-        from seqsearch.distribution.sampling import number_of_sequences
-
-        s = prepared.settings
-        return of_every(number_of_sequences(prepared.sizes), s.score_seeds, s.random_sequences) if s.enumerate else ""
-
-    def expected(self, prepared: EdgeStudy) -> Expected:
-        from protocols.edge.trained import expected
-
-        return expected(prepared)
-
-    def begin(self, session: Session, prepared: EdgeStudy) -> EdgeRun:
-        from protocols.edge.run import EdgeRun
-
-        return EdgeRun(session, prepared)
-
-    def read(self, run: Path) -> Exported:
-        from protocols.edge.results import read_edge_results
-        from protocols.edge.summary import summarise
-
-        results = read_edge_results(run)
-        return Exported(results, summarise(run, results))
-
-
-def build() -> Edge:
-    return Edge()
+\b
+seqsearch edge --methods simplecil --pool glyphs:classes=12 --tasks 3 --random-sequences 19
+seqsearch edge --methods ranpac,slca --pool photos/ --tasks 10
+seqsearch edge --methods slca --pool glyphs:classes=6 --tasks 3 --enumerate      # and the truth beside it
+seqsearch edge --methods slca --pool cifar100/ --tasks 10 --orders frozen:cifar100-hard-10
+seqsearch edge --similarity matrix.csv --tasks 10 --plan-only --out plans/mine   # no pool, no training
+seqsearch edge --resume runs/mine
+"""
+EDGE = Protocol(
+    EdgeSettings,
+    package="protocols.edge",
+    view="protocols.report.edge",
+    about=ABOUT,
+    settling="options:settle",
+    opening="sources:look",
+    study="study:prepare",
+    remarks="costs:remarks",
+    count="trained:expected",
+    pricing="costs:cost",
+    session="run:EdgeRun",
+    reader="summary:read",
+    exports=(SEQUENCES.file, RESULTS.file, ESTIMATES.file, TRAININGS.file, SIMILARITY, PLANS, FITS, STATS),
+)
+EDGE_PLAN = Protocol(
+    EdgePlanSettings,
+    package="protocols.edge",
+    view="protocols.report.edge_plan",
+    command="edge",
+    chosen_by=Flag(
+        "plan_only", "Find and write the sequences, train nothing; with a --similarity FILE no pool is needed."
+    ),
+    settling="options:settle",
+    opening="plan_only:look",
+    study="plan_only:prepare",
+    count="plan_only:expected",
+    session="plan_only:EdgePlanRun",
+    reader="plan_only:read",
+    exports=(SEQUENCES.file, PLANS),
+    again="planned again",
+    trains=False,
+    marks=(SEQUENCES.file, PLANS),
+)
+PROTOCOLS = (EDGE, EDGE_PLAN)

@@ -23,10 +23,10 @@ from protocols.edge.fit import Fit
 from protocols.edge.fitted import MethodFit, method_fit
 from protocols.edge.groups import Group, correlation, groups_of
 from protocols.edge.plan import ExtremesPlan
-from protocols.edge.results import EdgeResults
+from protocols.edge.results import EdgeResults, read_edge_results
 from protocols.edge.truth import Truth, truth_of
 from protocols.running.at_chance import AtChance, at_chance
-from protocols.running.protocol import resume_command
+from protocols.running.protocol import Exported, resume_command
 from protocols.running.provenance import Provenance, provenance
 from seqsearch.distribution.adaptive import parse_target, planned, wanted
 from seqsearch.distribution.correlation import SimilarityCorrelation
@@ -127,6 +127,12 @@ class EdgeSummary:
     def shared(self) -> bool:
         """Whether all methods have the same random sequences, so that their verdicts are adjusted together."""
         return shared([(m.test, m.groups) for m in self.methods])
+
+
+def read(run: Path) -> Exported:
+    """See `protocols.running.protocol.Protocol.read`."""
+    results = read_edge_results(run)
+    return Exported(results, summarise(run, results))
 
 
 def summarise(run: Path, results: EdgeResults) -> EdgeSummary:

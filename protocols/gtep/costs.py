@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from protocols.gtep import spaces
 from protocols.gtep.settings import judged_settings
-from protocols.gtep.spaces import drawn
 from protocols.gtep.study import GtepStudy
-from protocols.running.costs import unit_costs
-from protocols.running.memory import Needed
+from protocols.running.costs import Cost, each, unit_costs
+from seqsearch.core.text import counted
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Trainings: of all, to choose, to judge, for the conventional protocol and original settings, and first tasks that are
-    shared; seconds of one; memory of a worker."""
-
-    trainings: int
-    tuning: int
-    judging: int
-    conventional: int
-    shared: int
-    seconds: float
-    workers: int
-    hours: float
-    memory: Needed | None
-
-
-def counted(study: GtepStudy) -> tuple[int, int, int, int]:
+def trainings(study: GtepStudy) -> tuple[int, int, int, int]:
     """Trainings to choose, to judge, for the conventional protocol and original settings, and first tasks that settings share."""
     s, pools = study.gtep, len(study.judged_on)
     tuning = conventional = shared = 0
     for m in study.methods:
-        settings = drawn(study.world, m, s.most_trials, s) if s.most_trials else []
+        settings = spaces.drawn(study.world, m, s.most_trials, s) if s.most_trials else []
         firsts = {t.spec.first or t.spec.digest for t in settings}
         saved = (len(settings) - len(firsts)) * s.orders
         once = len(settings) * s.orders * s.tasks - saved
@@ -45,20 +28,34 @@ def counted(study: GtepStudy) -> tuple[int, int, int, int]:
     return tuning, judged * pools, conventional + judged * beside, shared
 
 
-def estimate(study: GtepStudy, workers: int) -> Cost:
-    """What it costs with so many trials at a time."""
-    tuning, judging, conventional, shared = counted(study)
+def cost(study: GtepStudy, workers: int, scratch: Path) -> Cost:
+    """See `protocols.running.protocol.Protocol.cost`."""
+    tuning, judging, conventional, shared = trainings(study)
     prefix = study.scenario.order(study.world, study.tuned_on, "tune", study.world.seed, 0)[:2]
-    unit = unit_costs(study, prefix, "reward", Path(study.world.states), study.gtep.tasks)
+    unit = unit_costs(study, prefix, "reward", scratch, study.gtep.tasks)
     whole = tuning + judging + conventional
+    beside = f", {conventional:,} for conventional and original settings" if conventional else ""
+    first = "first task of them is" if shared == 1 else "first tasks of them are"
     return Cost(
-        whole,
-        tuning,
-        judging,
-        conventional,
-        shared,
-        unit.seconds,
-        workers,
+        f"{counted(whole, 'training')} at most: {tuning:,} to choose, {judging:,} to judge{beside}; "
+        f"{shared:,} {first} shared by settings that differ in nothing that acts there",
         whole * unit.seconds / 3600 / workers,
-        unit.memory,
+        workers,
+        f"at {each(unit.seconds)} a training on this machine (two tasks with each method's defaults: settings with more epochs "
+        "take longer, and Ray takes some seconds to start)",
+        {
+            "trainings": whole,
+            "tuning": tuning,
+            "judging": judging,
+            "conventional": conventional,
+            "shared": shared,
+            "seconds": unit.seconds,
+        },
+        memory=unit.memory,
+        worker="trial",
     )
+
+
+def remarks(study: GtepStudy) -> str:
+    """See `protocols.gtep.spaces.remarks`."""
+    return spaces.remarks(study.gtep, study.methods)

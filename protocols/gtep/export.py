@@ -15,7 +15,7 @@ from protocols.gtep.scenario import Phase, sequence_id
 from protocols.gtep.spaces import SCHEMA
 from protocols.gtep.summary import summarise
 from protocols.gtep.sweep import Sweep, Tried, curves, passes
-from protocols.running.export import classes_of, run_info, write_costs
+from protocols.running.export import RunFiles, classes_of
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.core.outcomes import EdgeResult
@@ -23,9 +23,8 @@ from seqsearch.core.text import shortened
 from seqsearch.core.types import ClassId, Rollout
 from seqsearch.engine.search import outcome
 from seqsearch.engine.trials import LONGEST_MESSAGE
-from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, finite, result_rows
-from seqsearch.results.schema import CHOSEN, LOOK_ALIKES, RESULTS, TABLE, TRIALS
-from seqsearch.results.tables import write_rows, write_sequences
+from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, finite
+from seqsearch.results.schema import CHOSEN, LOOK_ALIKES, TABLE, TRIALS
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
 
@@ -35,18 +34,17 @@ def export(session: Session, run: Plans, reached: str | None) -> Exported:
 
     Of a run that was stopped, having ``reached`` so and so far, it is what is known so far.
     """
-    study, folder, journal = run.study, session.folder, session.journal
-    info = run_info(folder, classes_of(study.world))
-    sequences = write_sequences(folder.file("sequences.parquet"), info, list(_sequences(run)))
-    results = write_rows(folder.file(RESULTS.file), RESULTS, info, result_rows(_rollouts(run)))
-    trials = write_rows(folder.file(TRIALS.file), TRIALS, info, list(_trial_rows(run)))
+    folder, files = session.folder, RunFiles(session, classes_of(run.study.world))
+    sequences = files.sequences(list(_sequences(run)))
+    results = files.results(_rollouts(run))
+    trials = files.write(TRIALS, list(_trial_rows(run)))
     _write_chosen(run, folder.path)
-    alike = write_rows(folder.file(LOOK_ALIKES.file), LOOK_ALIKES, info, alike_rows(run)) if run.alike else []
-    stats = write_costs(folder, info, journal, run, session.busy_share, reached)
+    alike = files.write(LOOK_ALIKES, alike_rows(run)) if run.alike else []
+    stats = files.costs(run, reached)
     found = GtepResults(
         folder.saved(), stats, tuple(sequences), tuple(results), tuple(trials), look_alikes=tuple(alike)
     )
-    write_rows(folder.file(TABLE.file), TABLE, info, table_rows(cells(found)))
+    files.write(TABLE, table_rows(cells(found)))
     return Exported(found, summarise(found))
 
 

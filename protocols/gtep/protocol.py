@@ -1,65 +1,31 @@
-"""The record of the GTEP protocol."""
-
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING
+"""The record of GTEP: hyperparameters chosen on one pool, methods evaluated with them on another."""
 
 from protocols.gtep.settings import GtepSettings
-from protocols.running.protocol import Exported, Protocol
+from protocols.running.protocol import Protocol
 from seqsearch.results.schema import CHOSEN, LOOK_ALIKES, RESULTS, SEQUENCES, STATS, TABLE, TRAININGS, TRIALS
 
-if TYPE_CHECKING:
-    from protocols.gtep.run import GtepRun
-    from protocols.gtep.study import GtepStudy
-    from protocols.running.session import Session
-    from protocols.running.snapshot import Expected
+ABOUT = """\
+Choose hyperparameters on one pool, judge methods with them on others (GTEP), on Ray Tune.
 
-
-class Gtep(Protocol[GtepSettings, "GtepStudy"]):
-    """Hyperparameters chosen on one pool, methods judged with them on another."""
-
-    name = "gtep"
-    command = "gtep"
-    settings = GtepSettings
-    exports = (SEQUENCES.file, RESULTS.file, TRIALS.file, TABLE.file, LOOK_ALIKES.file, TRAININGS.file, CHOSEN, STATS)
-
-    def look(self, settings: GtepSettings, directory: Path) -> None:
-        from protocols.gtep.scenario import indices_of, sizes_of
-        from seqsearch.study.classes import world_of
-
-        texts = [settings.tune_pool, *settings.pool]
-        world = world_of(settings.in_one_world(), Path(), "cpu", directory)
-        whole, _ = indices_of(world, texts, directory)
-        sizes_of(settings, {text: len(w) for text, w in zip(texts, whole, strict=True)})
-
-    def prepare(self, settings: GtepSettings, states: Path, device: str, directory: Path) -> GtepStudy:
-        from protocols.gtep.study import prepare
-
-        return prepare(settings, states, device, directory)
-
-    def announcement(self, prepared: GtepStudy) -> str:
-        from protocols.gtep.spaces import remarks
-
-        return remarks(prepared.gtep, prepared.methods)
-
-    def expected(self, prepared: GtepStudy) -> Expected:
-        from protocols.gtep.run import expected
-
-        return expected(prepared)
-
-    def begin(self, session: Session, prepared: GtepStudy) -> GtepRun:
-        from protocols.gtep.run import GtepRun
-
-        return GtepRun(session, prepared)
-
-    def read(self, run: Path) -> Exported:
-        from protocols.gtep.reading import read_run
-        from protocols.gtep.summary import summarise
-
-        found = read_run(run)
-        return Exported(found, summarise(found))
-
-
-def build() -> Gtep:
-    return Gtep()
+\b
+seqsearch gtep --tune-pool glyphs:classes=20,half=1 --pool glyphs:classes=20,half=2 --methods ranpac --tasks 2 --trials 3
+seqsearch gtep --tune-pool photos/:half=1 --pool photos/:half=2 --methods wa,der --backbone scratch:resnet32
+seqsearch gtep --tune-pool a/ --pool b/ --pool c/ --methods wa,der,ranpac --tasks 10 --classes-per-task 10 --trials 30
+seqsearch gtep --tune-pool a/ --pool b/ --methods wa --params original      # no first phase
+seqsearch gtep --resume runs/mine
+"""
+GTEP = Protocol(
+    GtepSettings,
+    package="protocols.gtep",
+    view="protocols.report.gtep",
+    about=ABOUT,
+    opening="scenario:look",
+    study="study:prepare",
+    remarks="costs:remarks",
+    count="run:expected",
+    pricing="costs:cost",
+    session="run:GtepRun",
+    reader="summary:read",
+    exports=(SEQUENCES.file, RESULTS.file, TRIALS.file, TABLE.file, LOOK_ALIKES.file, TRAININGS.file, CHOSEN, STATS),
+)
+PROTOCOLS = (GTEP,)

@@ -18,12 +18,21 @@ from seqsearch.formats.lamda import shuffled
 from seqsearch.planners.replicates import FITTED, SCORING, TUNING
 from seqsearch.pools.open import located_pools, pool_texts
 from seqsearch.pools.union import Union
+from seqsearch.study.classes import world_of
 from seqsearch.training.world import World
 
 Phase = Literal["tune", "judge", "fresh"]
 """Orders to choose on; to judge on; and others of the pool that was tuned on, which nothing was chosen by."""
 FRESH_FROM = 10_000
 FIRST_SEED: dict[Phase, int] = {"tune": TUNING, "judge": SCORING, "fresh": FITTED}
+
+
+def look(settings: GtepSettings, directory: Path) -> None:
+    """See `protocols.running.protocol.Protocol.look`."""
+    texts = [settings.tune_pool, *settings.pool]
+    world = world_of(settings.in_one_world(), Path(), "cpu", directory)
+    whole, _ = indices_of(world, texts, directory)
+    sizes_of(settings, {text: len(w) for text, w in zip(texts, whole, strict=True)})
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.gtep.cells import FRESH, OF_TUNING, Cell, cells
-from protocols.gtep.reading import GtepResults
+from protocols.gtep.reading import GtepResults, read_run
 from protocols.gtep.searches import FEWEST, Search, searches, told
 from protocols.running.at_chance import AtChance, not_told
+from protocols.running.protocol import Exported
 from seqsearch.selection.agreement import Agreement, agreement
 from seqsearch.selection.harmonic import shares_of_orders
 from seqsearch.selection.regret import Difference, optimism, regret
@@ -61,6 +63,12 @@ class Summary:
     agreements: tuple[Rankings, ...]
     at_chance: Mapping[tuple[str, str], tuple[AtChance, ...]]
     """By pool and use: which methods are not told from chance."""
+
+
+def read(run: Path) -> Exported:
+    """See `protocols.running.protocol.Protocol.read`."""
+    results = read_run(run)
+    return Exported(results, summarise(results))
 
 
 def summarise(found: GtepResults) -> Summary:

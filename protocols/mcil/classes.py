@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from protocols.mcil.settings import McilSettings
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
-from seqsearch.study.classes import kept_classes
+from seqsearch.study.classes import check_images, kept_classes, world_of
 from seqsearch.training.world import World
+
+
+def look(settings: McilSettings, directory: Path) -> None:
+    """See `protocols.running.protocol.Protocol.look`."""
+    world = world_of(settings, Path(), "cpu", directory)
+    check_images(world, classes_in_play(world, settings))
 
 
 def classes_in_play(world: World, settings: McilSettings) -> list[int]:

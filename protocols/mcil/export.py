@@ -8,13 +8,11 @@ from protocols.mcil.counted import experience_rows, figure_rows
 from protocols.mcil.reading import McilResults
 from protocols.mcil.study import McilStudy
 from protocols.mcil.summary import summarise
-from protocols.running.export import classes_of, rescored, run_info, write_costs
+from protocols.running.export import RunFiles, classes_of, rescored
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.results.experience_schema import EXPERIENCES, RUN_FIGURES
 from seqsearch.results.rows import JudgedRollout, SequenceKind, TaskSequence
-from seqsearch.results.schema import RESULTS, SEQUENCES
-from seqsearch.results.tables import write_results, write_rows, write_sequences
 
 KIND: SequenceKind = "random"
 
@@ -24,23 +22,21 @@ def export(session: Session, study: McilStudy, reached: str | None) -> Exported:
 
     Of a run that was stopped, having ``reached`` so and so far, it is what is known so far.
     """
-    folder, journal = session.folder, session.journal
-    info = run_info(folder, classes_of(study.world))
+    files = RunFiles(session, classes_of(study.world))
     labels, length = tuple(m.label for m in study.methods), len(study.sizes)
     given = study.given()
     sequences = [(f"order-{k}", KIND, study.order(k), g.replicates) for k, g in enumerate(given)]
-    judged = list(rescored(study, journal, study.methods, sequences))
+    judged = list(rescored(study, session.journal, study.methods, sequences))
     of_orders = [
         TaskSequence(name, kind, labels, study.settings.seed, tasks, (None,) * length)
         for name, kind, tasks, _ in sequences
     ]
-    write_sequences(folder.file(SEQUENCES.file), info, of_orders)
-    write_results(folder.file(RESULTS.file), info, judged)
-    experiences = write_rows(folder.file(EXPERIENCES.file), EXPERIENCES, info, experience_rows(judged))
-    found = write_rows(folder.file(RUN_FIGURES.file), RUN_FIGURES, info, figure_rows(experiences, judged, length))
-    search = session.search(study.world)
-    stats = write_costs(folder, info, journal, search, session.busy_share, reached, _failures(judged))
-    results = McilResults(folder.saved(), stats, tuple(experiences), tuple(found))
+    files.sequences(of_orders)
+    files.results(judged)
+    experiences = files.write(EXPERIENCES, experience_rows(judged))
+    found = files.write(RUN_FIGURES, figure_rows(experiences, judged, length))
+    stats = files.costs(session.search(study.world), reached, _failures(judged))
+    results = McilResults(session.folder.saved(), stats, tuple(experiences), tuple(found))
     return Exported(results, summarise(results))
 
 

@@ -1,59 +1,32 @@
-"""The record of the MCIL protocol."""
-
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING
+"""The record of MCIL: methods on random class orders of image-text pairs, cut into experiences."""
 
 from protocols.mcil.settings import McilSettings
-from protocols.running.protocol import Exported, Protocol
+from protocols.running.protocol import Protocol
 from seqsearch.results.experience_schema import EXPERIENCES, RUN_FIGURES
 from seqsearch.results.schema import RESULTS, SEQUENCES, STATS, TRAININGS
 
-if TYPE_CHECKING:
-    from protocols.mcil.run import McilRun
-    from protocols.mcil.study import McilStudy
-    from protocols.running.session import Session
-    from protocols.running.snapshot import Expected
+ABOUT = """\
+Judge methods on random class orders of image-text pairs, or images (multimodal class-incremental learning).
 
-
-class Mcil(Protocol[McilSettings, "McilStudy"]):
-    """Methods on random class orders, cut into experiences; balanced and pooled accuracy over all classes seen."""
-
-    name = "mcil"
-    command = "mcil"
-    settings = McilSettings
-    exports = (SEQUENCES.file, RESULTS.file, EXPERIENCES.file, RUN_FIGURES.file, TRAININGS.file, STATS)
-
-    def look(self, settings: McilSettings, directory: Path) -> None:
-        from protocols.mcil.classes import classes_in_play
-        from seqsearch.study.classes import check_images, world_of
-
-        world = world_of(settings, Path(), "cpu", directory)
-        check_images(world, classes_in_play(world, settings))
-
-    def prepare(self, settings: McilSettings, states: Path, device: str, directory: Path) -> McilStudy:
-        from protocols.mcil.study import prepare
-
-        return prepare(settings, states, device, directory)
-
-    def expected(self, prepared: McilStudy) -> Expected:
-        from protocols.mcil.run import expected
-
-        return expected(prepared)
-
-    def begin(self, session: Session, prepared: McilStudy) -> McilRun:
-        from protocols.mcil.run import McilRun
-
-        return McilRun(session, prepared)
-
-    def read(self, run: Path) -> Exported:
-        from protocols.mcil.reading import read_run
-        from protocols.mcil.summary import summarise
-
-        found = read_run(run)
-        return Exported(found, summarise(found))
-
-
-def build() -> Mcil:
-    return Mcil()
+\b
+seqsearch mcil --pool glyphs:classes=20 --methods simplecil,ranpac --backbone glyph_vit --experiences 4
+seqsearch mcil --pool birds.parquet --methods mm_lb,mm_ub,mm_er:share=.1,mm_dp,mm_dpcf --backbone flava
+seqsearch mcil --pool glyphs --methods simplecil,finetune --backbone glyph_vit --seeds 5
+seqsearch mcil --pool birds.parquet --methods mm_dp --orders 10 --seeds 2     # noise of orders, and of seeds
+seqsearch mcil --pool birds.parquet --methods mm_ub --modalities              # what each modality is worth
+seqsearch mcil --resume runs/mine
+"""
+MCIL = Protocol(
+    McilSettings,
+    package="protocols.mcil",
+    view="protocols.report.mcil",
+    about=ABOUT,
+    opening="classes:look",
+    study="study:prepare",
+    count="run:expected",
+    pricing="costs:cost",
+    session="run:McilRun",
+    reader="summary:read",
+    exports=(SEQUENCES.file, RESULTS.file, EXPERIENCES.file, RUN_FIGURES.file, TRAININGS.file, STATS),
+)
+PROTOCOLS = (MCIL,)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from protocols.mcil.compared import Difference, Noise, Worth, noise_of, pairs_of, worth_of
 from protocols.mcil.judged import Judged, judged_of
-from protocols.mcil.reading import McilResults
+from protocols.mcil.reading import McilResults, read_run
 from protocols.running.at_chance import AtChance, Ended, not_told
+from protocols.running.protocol import Exported
 from seqsearch.core.outcomes import HEAD
 from seqsearch.results.rows import Row
 
@@ -50,6 +52,12 @@ class Summary:
     def unit(self) -> str:
         """What intervals are over."""
         return "class orders" if self.orders > 1 else "training seeds"
+
+
+def read(run: Path) -> Exported:
+    """See `protocols.running.protocol.Protocol.read`."""
+    results = read_run(run)
+    return Exported(results, summarise(results))
 
 
 def summarise(run: McilResults) -> Summary:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pathlib import Path
 
 from protocols.online.study import OnlineStudy
+from protocols.running.costs import Cost
 from seqsearch.core.errors import RemoteTraceback, UserError
 from seqsearch.core.notices import notice
+from seqsearch.core.text import counted
 from seqsearch.core.types import Edge, MethodSpec, Segment, StateKey
 from seqsearch.training.device import pin_threads
 from seqsearch.training.trainer import Trainer
@@ -15,23 +17,8 @@ STEPS, SECONDS = 10, 3.0
 """That are timed at most, and after how long no more are."""
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Runs of learners through the stream, steps of each, seconds of all steps on this machine, hours with so many workers."""
-
-    runs: int
-    steps: int
-    seconds: float
-    workers: int
-    hours: float
-
-
-def estimate(study: OnlineStudy, workers: int) -> Cost:
-    """Let each learner go one step, which pays for loading, and time some more.
-
-    Raises:
-        UserError: a learner fails on them.
-    """
+def cost(study: OnlineStudy, workers: int, scratch: Path) -> Cost:
+    """See `protocols.running.protocol.Protocol.cost`; the first step of a learner pays for loading and is not timed."""
     pin_threads()
     trainer, seconds, runs = Trainer(study.world), 0.0, 0
     for window in study.orders:
@@ -40,7 +27,17 @@ def estimate(study: OnlineStudy, workers: int) -> Cost:
             number = len(study.replicates(m))
             runs += number
             seconds += number * study.played.steps * _of_a_step(trainer, study, m, window)
-    return Cost(runs, study.played.steps, seconds, workers, seconds / 3600 / max(1, min(workers, runs)))
+    steps, s = study.played.steps, study.settings
+    return Cost(
+        f"{counted(runs, 'run')} of {counted(steps, 'step')} ({counted(len(study.methods), 'learner')}, "
+        f"{counted(s.seeds, 'seed')} of those that draw, {counted(len(study.orders), 'order')}); near-future accuracy "
+        f"{study.shift:,} samples ahead",
+        seconds / 3600 / max(1, min(workers, runs)),
+        workers,
+        "by the first steps of each learner on this machine (frozen features that are not there yet, and Ray's start, come on "
+        "top)",
+        {"runs": runs, "steps": steps, "seconds": seconds, "shift": study.shift},
+    )
 
 
 def _of_a_step(trainer: Trainer, study: OnlineStudy, method: MethodSpec, window: int) -> float:

@@ -15,7 +15,7 @@ from protocols.online.known import known_runs
 from protocols.online.reading import OnlineResults
 from protocols.online.study import OnlineStudy
 from protocols.online.summary import summarise
-from protocols.running.export import Searched, run_info, write_costs
+from protocols.running.export import RunFiles, Searched
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.core.outcomes import EdgeResult
@@ -23,7 +23,6 @@ from seqsearch.core.types import MethodSpec
 from seqsearch.engine.evaluator import Ledger
 from seqsearch.results.rows import Row
 from seqsearch.results.stream_schema import BLIND, CURVES, FIGURES, SHIFT
-from seqsearch.results.tables import write_rows
 from seqsearch.storage.files import write_json
 from seqsearch.streams.playing import Played
 
@@ -39,13 +38,11 @@ def export(session: Session, study: OnlineStudy, searched: Searched | None, reac
     Of a run that was stopped, having ``reached`` so and so far, it is what is known so far.
     """
     folder, journal = session.folder, session.journal
-    info = run_info(folder, {})
+    files = RunFiles(session, {})
     found = [*_of_learners(study, journal), *_of_the_baseline(study)]
-    rows = write_rows(folder.file(FIGURES.file), FIGURES, info, found)
-    curves = write_rows(
-        folder.file(CURVES.file), CURVES, info, [*_curves(rows, len(study.played.main)), *_traces(study, journal)]
-    )
-    blind = write_rows(folder.file(BLIND.file), BLIND, info, swept(study))
+    rows = files.write(FIGURES, found)
+    curves = files.write(CURVES, [*_curves(rows, len(study.played.main)), *_traces(study, journal)])
+    blind = files.write(BLIND, swept(study))
     by_rule = {"by_rule": described(study.by_rule)} if study.by_rule else {}
     said = {
         **(described(study.choice) if study.choice else by_rule),
@@ -53,7 +50,7 @@ def export(session: Session, study: OnlineStudy, searched: Searched | None, reac
         "named": study.choice is None,
     }
     write_json(folder.file(SHIFT), said)
-    stats = write_costs(folder, info, journal, searched, session.busy_share, reached)
+    stats = files.costs(searched, reached)
     results = OnlineResults(folder.saved(), stats, tuple(rows), tuple(curves), tuple(blind), said)
     return Exported(results, summarise(results))
 

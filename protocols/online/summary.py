@@ -6,12 +6,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from protocols.online.intervals import Blocks, Estimate, blocks_of, difference, mean
-from protocols.online.reading import BY_SAMPLE, OnlineResults
+from protocols.online.reading import BY_SAMPLE, OnlineResults, read_run
+from protocols.running.protocol import Exported
 from seqsearch.distribution.interval import Interval
 from seqsearch.results.rows import Row
 
@@ -133,6 +135,12 @@ class Summary:
 Key = tuple[int, int, int, str, int]
 """Learned window, judged window, shift, samples, window that they are unseen for."""
 ByKey = Mapping[Key, Sequence[Row]]
+
+
+def read(run: Path) -> Exported:
+    """See `protocols.running.protocol.Protocol.read`."""
+    results = read_run(run)
+    return Exported(results, summarise(results))
 
 
 def summarise(run: OnlineResults) -> Summary:

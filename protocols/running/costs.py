@@ -1,19 +1,86 @@
-"""What any study costs: what a session does at most, and what one training takes, measured."""
+"""What a study costs: at most so many trainings, and the time of one, measured."""
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from actors.options import EngineOptions
 from protocols.running.memory import Needed, needed, too_little
+from protocols.running.snapshot import Expected
 from seqsearch.core.errors import RemoteTraceback, UserError
-from seqsearch.core.notices import notice
-from seqsearch.core.text import shown
+from seqsearch.core.notices import notice, warn
+from seqsearch.core.text import counted
 from seqsearch.core.types import Edge, JudgedPart, Prefix, StateKey, reported
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.study.study import Study
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a study costs at most.
+
+    Attributes:
+        trained: its trainings, in words.
+        hours: of all of them, with so many ``workers`` at a time.
+        timed: how the hours were estimated, in words.
+        figures: more numbers by name, for programs.
+        notes: a line each, on what else the study takes or allows.
+        memory: of a worker; None where that is not estimated.
+        worker: a noun for who works, if it is no Ray worker.
+    """
+
+    trained: str
+    hours: float
+    workers: int
+    timed: str
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    memory: Needed | None = None
+    worker: str = "worker"
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures by name; ``memory_bytes`` is of a worker."""
+        memory = {"memory_bytes": self.memory.bytes if self.memory else None}
+        return {**self.figures, "hours": self.hours, "workers": self.workers, **memory}
+
+
+def of_trainings(
+    most: Expected,
+    unit: UnitCosts,
+    workers: int,
+    trained: str = "",
+    timed: str = "",
+    notes: tuple[str, ...] = (),
+    **figures: Any,
+) -> Cost:
+    """The cost of a study whose trainings all take as long.
+
+    Args:
+        trained: its trainings in words, if there is more to say of them than their number.
+        timed: follows the time of one training.
+    """
+    times = f"{counted(most.rollouts, 'time')} a method is trained on a sequence"
+    return Cost(
+        trained or f"{counted(most.trainings, 'training')} at most ({times})",
+        most.trainings * unit.seconds / 3600 / workers,
+        workers,
+        f"at {each(unit.seconds)} a training on this machine{timed}",
+        {"trainings": most.trainings, "rollouts": most.rollouts, "seconds_per_training": unit.seconds, **figures},
+        notes,
+        unit.memory,
+    )
+
+
+def each(seconds: float) -> str:
+    """Seconds of one training, with two digits.
+
+    >>> each(0.0126), each(0.0002)
+    ('0.013 s', 'under 1 ms')
+    """
+    return "under 1 ms" if seconds < 0.001 else f"{seconds:.2g} s"
 
 
 @dataclass(frozen=True)
@@ -44,7 +111,7 @@ def unit_costs(study: Study, prefix: Prefix, judged: JudgedPart, scratch: Path, 
     """
     memory = needed(study, own_files=True)
     if memory and (said := too_little(memory, EngineOptions(workers=0), study.world.device != "cpu")):
-        print(shown(said), file=sys.stderr)
+        warn(said)
     trainer, settings = InlineEvaluator(study.world).trainer, study.settings
     seconds, by_command, image_seconds = list[float](), list[float](), 0.0
     for method in study.methods:

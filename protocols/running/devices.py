@@ -19,7 +19,7 @@ CALLED = {"auto": "any device", "cpu": "the CPU", "cuda": "a GPU"}
 
 def on_device(
     runtime: Runtime,
-    protocol: Protocol[Any, Any],
+    protocol: Protocol,
     settings: Any,
     directory: Path,
     run: Path | None = None,

@@ -4,14 +4,14 @@ depends on it. (A session that stopped before it had a journal says there how ma
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import json_line, shown
+from seqsearch.core.notices import warn
+from seqsearch.core.text import json_line
 from seqsearch.storage.inside import Inside
 
 NAME = "log.jsonl"
@@ -52,8 +52,7 @@ class EventLog:
             self._begin = b""
         except OSError as error:
             if not self._broken:
-                said = f"seqsearch: cannot write {self._folder.path / NAME} ({error.strerror}); the run goes on"
-                print(shown(said), file=sys.stderr)
+                warn(f"cannot write {self._folder.path / NAME} ({error.strerror}); the run goes on")
             self._broken = True
 
     def _torn(self) -> bool:

@@ -14,16 +14,26 @@ from typing import Any
 
 from protocols.running.folder import CONFIG, RunFolder
 from protocols.running.protocol import MARK, Protocol
+from protocols.running.session import Session
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.outcomes import MOVED, EdgeResult, Outcome
 from seqsearch.core.types import ClassId, Edge, MethodSpec, Rollout, StateKey, Tasks, reported
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Counts, outcome
-from seqsearch.results.rows import JudgedRollout, RunInfo, SequenceKind, Training
-from seqsearch.results.schema import STATS, TRAININGS
+from seqsearch.results.rows import (
+    JudgedRollout,
+    Row,
+    RunInfo,
+    SequenceKind,
+    TaskSequence,
+    Training,
+    result_rows,
+    sequence_rows,
+)
+from seqsearch.results.schema import RESULTS, SEQUENCES, STATS, TRAININGS, Layout
 from seqsearch.results.stats import BUDGETED
-from seqsearch.results.tables import write_trainings
+from seqsearch.results.tables import write_rows, write_trainings
 from seqsearch.storage.files import write_json
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile
@@ -48,14 +58,45 @@ def classes_of(world: World, indices: Iterable[int] | None = None) -> dict[Class
     return {i: (classes[n].name, classes[n].group) for i, n in zip(world.class_ids(chosen), chosen, strict=True)}
 
 
-def copy_files(protocol: Protocol[Any, Any], folder: Path, target: str) -> None:
+class RunFiles:
+    """The files of a run that its export writes, and what every one of them says of the run.
+
+    Args:
+        classes: name and group of each class; see `classes_of`.
+    """
+
+    def __init__(self, session: Session, classes: Mapping[ClassId, tuple[str, str]]) -> None:
+        self._session = session
+        self.info = run_info(session.folder, classes)
+
+    def write(self, layout: Layout, rows: Iterable[Row]) -> list[Row]:
+        """Write a file; see `write_rows`."""
+        return write_rows(self._session.folder.file(layout.file), layout, self.info, rows)
+
+    def sequences(self, sequences: Iterable[TaskSequence]) -> list[Row]:
+        """Write ``sequences.parquet``."""
+        return self.write(SEQUENCES, sequence_rows(self.info, sequences))
+
+    def results(self, judged: Iterable[JudgedRollout]) -> list[Row]:
+        """Write ``results.parquet``."""
+        return self.write(RESULTS, result_rows(judged))
+
+    def costs(
+        self, searched: Searched | None, reached: str | None, failures: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """See `write_costs`."""
+        s = self._session
+        return write_costs(s.folder, self.info, s.journal, searched, s.busy_share, reached, failures)
+
+
+def copy_files(protocol: Protocol, folder: Path, target: str) -> None:
     """Copy the files of a run that are worth taking along to ``--export``, if it is given; journal, states and locks stay."""
     if target:
         names = (*protocol.exports, CONFIG, MARK)
         copied([folder / name for name in names if os.path.lexists(folder / name)], target, "--export")
 
 
-def torn(protocol: Protocol[Any, Any], run: Path) -> str:
+def torn(protocol: Protocol, run: Path) -> str:
     """What is wrong with the files of a finished run; empty if they can all be read."""
     here = Inside(run)
     try:

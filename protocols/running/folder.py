@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,8 +21,9 @@ from protocols.running.owner import NAME as LOCK
 from protocols.running.owner import Owner
 from protocols.running.unchanged import begun_with, check_identity, check_settings, device_of
 from seqsearch.core.errors import UserError
+from seqsearch.core.notices import warn
 from seqsearch.core.settings import Settings, flag
-from seqsearch.core.text import copyable, printable, shown
+from seqsearch.core.text import copyable, printable
 from seqsearch.core.typed import brief, fits
 from seqsearch.storage.files import sync_folder, write_json
 from seqsearch.storage.inside import Inside
@@ -50,6 +50,7 @@ class RunFolder:
         """Made by this process, not resumed."""
         self.config: dict[str, Any] = {}
         self._journalled: dict[str, Any] | None = None
+        self._closed = False
         refuse_links(path)
         self._owner = Owner(path)
         sweep_run(path)
@@ -114,7 +115,7 @@ class RunFolder:
                 raise
             self.config = self._journalled
             self.save()
-            print(shown(f"{self.path}/{CONFIG} was not there, or torn: restored from the journal"), file=sys.stderr)
+            warn(f"{self.path}/{CONFIG} was not there, or torn: restored from the journal")
 
     def _own_settings(self, kind: type[S], given: Mapping[str, Any]) -> S:
         file = self.path / CONFIG
@@ -214,8 +215,11 @@ class RunFolder:
             self.path.rmdir()
 
     def close(self) -> None:
-        sweep_run(self.path)
-        self._owner.close()
+        """Unlock it, once."""
+        if not self._closed:
+            self._closed = True
+            sweep_run(self.path)
+            self._owner.close()
 
 
 def _make(path: Path) -> None:

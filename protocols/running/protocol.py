@@ -1,35 +1,34 @@
-"""What a protocol is: a record of its settings, how it is prepared, computed and exported, and when it is finished.
+"""What a protocol is: a record of its settings, its files, and the functions that prepare, compute, read and show its runs.
 
-A new protocol is one folder beside this one, or in ``evaluate``, with a record in a module that has ``build``, and one file of
-its name each under ``report`` and ``cli``. Nothing else asks for a protocol by its name.
+A new protocol is one folder beside this one, or in ``evaluate``, with a module ``protocol`` that has ``PROTOCOLS``, and one file
+of its name under ``report``. Nothing else names a protocol.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
-import re
 import typing
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from seqsearch.core.settings import Settings
 from seqsearch.core.text import copyable
 from seqsearch.storage.inside import Inside
 
 if TYPE_CHECKING:
+    from protocols.running.costs import Cost
     from protocols.running.session import Session
     from protocols.running.snapshot import Expected
     from seqsearch.pools.base import Pool
 
-S = TypeVar("S", bound=Settings)
-P = TypeVar("P", bound="Prepared")
-
 MARK = "report.html"
 """What is written last into the folder of a finished run."""
-_BUILDS = re.compile(r"^def build\(\)", re.MULTILINE)
+MAY_CHANGE = frozenset({"methods", "python"})
 
 
 class Prepared(typing.Protocol):
@@ -61,7 +60,7 @@ class Exported:
 
 
 class ProtocolRun(ABC):
-    """What is done in one session, and how far it has come."""
+    """One session of a run: its computing and its export."""
 
     @abstractmethod
     def run(self) -> None:
@@ -79,81 +78,190 @@ class ProtocolRun(ABC):
         """
 
 
-class Protocol(ABC, Generic[S, P]):
-    """A protocol. Subclasses import what is heavy inside their methods: the command line lists them all."""
+@dataclass(frozen=True)
+class Flag:
+    """A flag of a command that is no setting. It is on or off, or one of some ``choices``."""
 
-    name: ClassVar[str]
-    """In ``config.json``; of the file under ``report``, too, with ``_`` for ``-``."""
-    command: ClassVar[str]
-    """What makes and resumes its runs: ``seqsearch COMMAND``."""
-    settings: type[S]
-    exports: ClassVar[tuple[str, ...]]
-    """Files, beside ``config.json`` and the report, that its runs may have when they are finished."""
-    again: ClassVar[str] = "written again, from the journal"
-    """What becomes of exports that are torn."""
-    trains: ClassVar[bool] = True
-    """Its runs compute on the device that is asked for."""
-    may_change: ClassVar[frozenset[str]] = frozenset({"methods", "python"})
-    """What of the identity may differ on resume. Methods may be mended: what they trained is trained again, the rest kept."""
+    name: str
+    help: str
+    choices: tuple[str, ...] = ()
 
-    def look(self, settings: S, directory: Path) -> None:
-        """Open the pools, streams and files that settings name, and refuse what can be told of them, without torch: a refusal
+
+@dataclass(frozen=True)
+class Protocol:
+    """A protocol. Its functions are named as ``module:function`` within its ``package``, and are imported when they are used.
+
+    Attributes:
+        settings: the record of its settings; its ``protocol`` is the protocol's name.
+        package: where its modules are.
+        view: the module that shows its summaries: ``render(summary)``, ``to_json(summary)`` and, if its runs have a report,
+            ``write_report(folder, exported, pools)``.
+        study: ``(settings, states, device, directory) -> Prepared``, see `prepare`.
+        count: ``(prepared) -> Expected``, see `expected`.
+        session: ``(session, prepared) -> ProtocolRun``, see `begin`.
+        reader: ``(run) -> Exported``, see `read`.
+        pricing: ``(prepared, workers, scratch) -> Cost``, see `cost`; empty where runs train nothing.
+        about: what ``--help`` says of its command: a sentence or more, and examples.
+        flags: of its command, beside its settings.
+        settling: ``(given, resumed) -> given``, see `settle`.
+        exports: files, beside ``config.json`` and the report, that its runs may have when they are finished.
+        opening: ``(settings, directory) -> None``, see `look`.
+        refusal: ``(prepared) -> None``, see `check`.
+        remarks: ``(prepared) -> str``, see `announcement`.
+        source: ``(settings, directory) -> Path | None``, see `takes_over`.
+        command: makes and resumes its runs: ``seqsearch COMMAND``. Empty: the protocol's name.
+        chosen_by: a flag of the command by which it is chosen among those that share the command; None: it needs none.
+        again: what becomes of exports that are torn.
+        trains: its runs compute on the device that is asked for.
+        may_change: what of the identity may differ on resume. Methods may be mended: what they trained is trained again, the rest
+            kept.
+        marks: files that a finished run has, the last of them written last.
+    """
+
+    settings: type[Settings]
+    package: str
+    view: str
+    study: str
+    count: str
+    session: str
+    reader: str
+    exports: tuple[str, ...]
+    about: str = ""
+    flags: tuple[Flag, ...] = ()
+    settling: str = ""
+    pricing: str = ""
+    opening: str = ""
+    refusal: str = ""
+    remarks: str = ""
+    source: str = ""
+    command: str = ""
+    chosen_by: Flag | None = None
+    again: str = "written again, from the journal"
+    trains: bool = True
+    may_change: frozenset[str] = MAY_CHANGE
+    marks: tuple[str, ...] = (MARK,)
+
+    @property
+    def name(self) -> str:
+        """In ``config.json``."""
+        return self.settings.protocol
+
+    @property
+    def made_by(self) -> str:
+        """The command that makes and resumes its runs."""
+        return self.command or self.name
+
+    def settle(self, given: dict[str, Any], resumed: bool) -> dict[str, Any]:
+        """From settings and flags by name, as a user gave them, to settings: flags that stand for settings are replaced, and
+        settings that another run has are filled in.
+
+        Args:
+            resumed: the run is there, and has settings of its own.
+
+        Raises:
+            UserError: a flag that has no effect, or contradicts another.
+        """
+        settled = self._function(self.settling)(given, resumed) if self.settling else given
+        fields = {f.name for f in dataclasses.fields(self.settings)}
+        return {name: value for name, value in settled.items() if name in fields}
+
+    def look(self, settings: Settings, directory: Path) -> None:
+        """Open the pools, streams and files that settings name, and refuse what can be seen in them, without torch: a refusal
         takes no seconds. What passes is opened and checked by `prepare`.
 
         Raises:
             UserError: bad input, which `prepare` would refuse in the same words.
         """
-        return
+        if self.opening:
+            self._function(self.opening)(settings, directory)
 
-    def takes_over(self, settings: S, directory: Path) -> Path | None:
+    def takes_over(self, settings: Settings, directory: Path) -> Path | None:
         """The run whose results stand beside those that are trained; None: there is none."""
-        return None
+        found: Path | None = self._function(self.source)(settings, directory) if self.source else None
+        return found
 
-    @abstractmethod
-    def prepare(self, settings: S, states: Path, device: str, directory: Path) -> P:
+    def prepare(self, settings: Settings, states: Path, device: str, directory: Path) -> Prepared:
         """Resolve and check all names; files are looked for in ``directory``.
 
         Raises:
             UserError: bad input, before anything is computed.
         """
+        prepared: Prepared = self._function(self.study)(settings, states, device, directory)
+        return prepared
 
-    def announcement(self, prepared: P) -> str:
-        """What is to be said before anything is run, e.g. of a cost that no other study has; empty: nothing."""
-        return ""
+    def check(self, prepared: Prepared) -> None:
+        """Refuse what costs too much to be run unasked, although its costs can be estimated.
 
-    @abstractmethod
-    def expected(self, prepared: P) -> Expected:
-        """What a session will do at most, for progress."""
+        Raises:
+            UserError: it does.
+        """
+        if self.refusal:
+            self._function(self.refusal)(prepared)
 
-    @abstractmethod
-    def begin(self, session: Session, prepared: P) -> ProtocolRun:
+    def announcement(self, prepared: Prepared) -> str:
+        """What the user should read before anything is run, e.g. a cost that no other study has; empty: nothing."""
+        return str(self._function(self.remarks)(prepared)) if self.remarks else ""
+
+    def expected(self, prepared: Prepared) -> Expected:
+        """What a session does at most, for progress."""
+        counted: Expected = self._function(self.count)(prepared)
+        return counted
+
+    def cost(self, prepared: Prepared, workers: int, scratch: Path) -> Cost:
+        """What a run costs at most with so many workers; some tasks are trained to be timed, in the folder ``scratch``.
+
+        Raises:
+            UserError: a method fails on them.
+        """
+        cost: Cost = self._function(self.pricing)(prepared, workers, scratch)
+        return cost
+
+    def begin(self, session: Session, prepared: Prepared) -> ProtocolRun:
         """What is done in a session."""
+        begun: ProtocolRun = self._function(self.session)(session, prepared)
+        return begun
 
-    @abstractmethod
     def read(self, run: Path) -> Exported:
         """The results and the summary of a run that was exported, from its files.
 
         Raises:
             UserError: not a run, or nothing of it was exported yet.
         """
+        exported: Exported = self._function(self.reader)(run)
+        return exported
 
     def finished(self, run: Path) -> bool:
-        """Whether everything is exported; the report is what is written last."""
-        return Inside(run).has(MARK)
+        """Whether everything is exported."""
+        return all(map(Inside(run).has, self.marks))
 
     def resume_command(self, run: Path) -> str:
         """What continues a run, to be copied into a shell."""
-        return f"seqsearch {self.command} --resume {copyable(run)}"
+        return f"seqsearch {self.made_by} --resume {copyable(run)}"
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        module, _, function = name.partition(":")
+        found: Callable[..., Any] = getattr(importlib.import_module(f"{self.package}.{module}"), function)
+        return found
+
+
+def commands() -> dict[str, str]:
+    """The modules with records, by the command that makes runs of these: the name of their folder."""
+    here = Path(__file__).parents[1]
+    files = [*here.glob("*/protocol.py"), *here.glob("evaluate/*/protocol.py")]
+    found = [f.parent for f in files if f != Path(__file__)]
+    return {f.name: ".".join((*f.relative_to(here.parent).parts, "protocol")) for f in sorted(found)}
+
+
+def of_command(command: str) -> tuple[Protocol, ...]:
+    """The protocols whose runs a command makes; the first one needs no flag."""
+    records: tuple[Protocol, ...] = importlib.import_module(commands()[command]).PROTOCOLS
+    return records
 
 
 @cache
-def protocols() -> dict[str, Protocol[Any, Any]]:
+def protocols() -> dict[str, Protocol]:
     """All there are, by name."""
-    here, others = Path(__file__).parents[1], ("cli", "report")
-    files = [f.relative_to(here.parent) for f in sorted(here.glob("*/**/*.py")) if _BUILDS.search(f.read_text())]
-    modules = [".".join(f.with_suffix("").parts) for f in files if f.parts[1] not in others]
-    found = [importlib.import_module(name).build() for name in modules]
-    return {p.name: p for p in found}
+    return {p.name: p for command in commands() for p in of_command(command)}
 
 
 def resume_command(run: Path, name: object) -> str:

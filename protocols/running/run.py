@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +19,7 @@ from protocols.running.snapshot import Display, NoDisplay
 from seqsearch.core import stop
 from seqsearch.core.deadline import TimeIsUp
 from seqsearch.core.errors import EngineDied, UserError
-from seqsearch.core.notices import notice
-from seqsearch.core.text import shown
+from seqsearch.core.notices import notice, warn
 from seqsearch.planners.step import AllFailed
 from seqsearch.storage.remote import export_target, open_remote, usable
 from seqsearch.study.study import Study
@@ -41,7 +39,7 @@ class Ended:
 
 
 def run(
-    folder: RunFolder, protocol: Protocol[Any, Any], prepared: Prepared, runtime: Runtime, *,
+    folder: RunFolder, protocol: Protocol, prepared: Prepared, runtime: Runtime, *,
     display: Display | None = None, write_report: WriteReport | None = None, beside: bool = False,
 ) -> Ended:  # fmt: skip
     """Compute and export. What is known already is replayed from the journal; a finished run is left as it is.
@@ -94,9 +92,9 @@ def run(
 
 def _say_what_is_done_again(damage: str, changed: Iterable[str]) -> None:
     if damage:
-        print(shown(damage), file=sys.stderr)
+        warn(damage)
     if names := ", ".join(changed):
-        print(f"changed since the last session, hence trained again: {shown(names)}", file=sys.stderr)
+        warn(f"changed since the last session, hence trained again: {names}")
 
 
 def _say_too_little_memory(prepared: Prepared, runtime: Runtime) -> None:
@@ -107,7 +105,7 @@ def _say_too_little_memory(prepared: Prepared, runtime: Runtime) -> None:
         need = needed(prepared)
         said = too_little(need, runtime.engine, prepared.world.device != "cpu") if need else ""
     if said:
-        print(shown(said), file=sys.stderr)
+        warn(said)
 
 
 def _check_storage(runtime: Runtime) -> None:
@@ -120,7 +118,7 @@ def _check_storage(runtime: Runtime) -> None:
         export_target(engine.export, "--export")
 
 
-def _to_its_end(doing: ProtocolRun, protocol: Protocol[Any, Any], folder: RunFolder, session: Session | None) -> bool:
+def _to_its_end(doing: ProtocolRun, protocol: Protocol, folder: RunFolder, session: Session | None) -> bool:
     """Whether it came to the end before its time was up.
 
     Raises:
@@ -137,7 +135,7 @@ def _to_its_end(doing: ProtocolRun, protocol: Protocol[Any, Any], folder: RunFol
 
 
 @contextlib.contextmanager
-def _say_what_failed(protocol: Protocol[Any, Any], path: Path) -> Iterator[None]:
+def _say_what_failed(protocol: Protocol, path: Path) -> Iterator[None]:
     try:
         yield
     except EngineDied as error:
@@ -150,6 +148,6 @@ def _say_what_failed(protocol: Protocol[Any, Any], path: Path) -> Iterator[None]
         raise UserError(f"{error}. Mend the method, then: {protocol.resume_command(path)}") from None
 
 
-def _go_on(protocol: Protocol[Any, Any], path: Path) -> str:
+def _go_on(protocol: Protocol, path: Path) -> str:
     """Said where Ray has died."""
     return f"nothing is lost. Continue with: {protocol.resume_command(path)}"

@@ -81,6 +81,11 @@ class Settings:
         return frozenset()
 
 
+def defaults(kind: type[Settings]) -> dict[str, Any]:
+    """The defaults of settings, by name."""
+    return {f.name: f.default for f in dataclasses.fields(kind)}
+
+
 def check_fields(record: Any) -> None:
     """Check each field of a record against its type and its bounds.
 

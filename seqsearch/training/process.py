@@ -101,6 +101,23 @@ def restore_environment(before: Mapping[Any, Any]) -> list[str]:
     return changed
 
 
+@contextmanager
+def left_as_found() -> Iterator[None]:
+    """A block after which the settings of the process, its environment and its global generators are as they were before."""
+    known, variables = [(setting, setting.read()) for setting in settings()], environment()
+    generators = random.getstate(), np.random.get_state(legacy=False), torch.get_rng_state()
+    try:
+        yield
+    finally:
+        for setting, value in known:
+            if setting.read() != value:
+                setting.write(value)
+        restore_environment(variables)
+        random.setstate(generators[0])
+        np.random.set_state(generators[1])
+        torch.set_rng_state(generators[2])
+
+
 def own_generators() -> tuple[Any, ...]:
     """Let the global generators of Python, numpy and torch be the job's for now; what `restore_generators` needs."""
     numpy = _RANDOM.get_bit_generator()

@@ -13,7 +13,7 @@ from actors.fleet import Fleet
 from actors.metrics import COUNTERS, GAUGES, Metrics
 from actors.options import EngineOptions
 from protocols.cldyb.planners import make_plans
-from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.study import prepare
 from protocols.running.monitor import Monitor
 from protocols.running.runtime import Runtime
@@ -42,7 +42,7 @@ def test_the_figures_of_a_run_reach_ray(tmp_path: Path) -> None:
     settings = small_settings(score_seeds=1, random_sequences=0)
     study = prepare(settings, tmp_path / "states", "cpu")
     fleet = Fleet(study.world, EngineOptions(workers=1))
-    expected = Cldyb().expected(study)
+    expected = CLDYB.expected(study)
     with Monitor(tmp_path, "my-run", Runtime(quiet=True), expected, NoDisplay()) as monitor:
         with monitor.watching(fleet):
             metrics = monitor._metrics

@@ -14,9 +14,9 @@ import pytest
 
 from actors.options import EngineOptions
 from actors.processes import family
-from protocols.cldyb.protocol import Cldyb
-from protocols.cli.launch import launch
+from protocols.cldyb.protocol import CLDYB
 from protocols.running.folder import RunFolder
+from protocols.running.launch import Launch
 from protocols.running.runtime import Runtime
 from seqsearch.core.errors import UserError
 from tests.ray.test_runs import ARGUMENTS, seqsearch, sequences
@@ -154,7 +154,7 @@ def test_workers_that_do_not_come_up_are_one_line_and_leave_no_run(
     settings = small_settings()
     folder = RunFolder.create(tmp_path / "run", settings)
     with pytest.raises(UserError) as refused:
-        launch(folder, Cldyb(), settings, Runtime(EngineOptions(workers=1, start_timeout=3.0), quiet=True))
+        Launch(CLDYB, settings, folder).run(Runtime(EngineOptions(workers=1, start_timeout=3.0), quiet=True))
     assert str(refused.value).startswith("no worker could start within 3 s: each needs 1 CPU")
     assert str(refused.value).endswith(", or run without Ray: --workers 0")
     assert not (tmp_path / "run").exists()
@@ -171,16 +171,16 @@ import sys
 from pathlib import Path
 
 from actors.options import EngineOptions
-from protocols.cldyb.protocol import Cldyb
-from protocols.cli.launch import launch
+from protocols.cldyb.protocol import CLDYB
 from protocols.running.folder import RunFolder
+from protocols.running.launch import Launch
 from protocols.running.runtime import Runtime
 from tests.studies import small_settings
 
 settings = small_settings()
 folder = RunFolder.create(Path(sys.argv[1]), settings)
 try:
-    launch(folder, Cldyb(), settings, Runtime(EngineOptions(workers=1, start_timeout=3.0), quiet=True))
+    Launch(CLDYB, settings, folder).run(Runtime(EngineOptions(workers=1, start_timeout=3.0), quiet=True))
 except Exception as error:
     print(error, file=sys.stderr)
     raise SystemExit(2)

@@ -9,15 +9,14 @@ from protocols.evaluate.duel.planners import Plans, worst_numbers
 from protocols.evaluate.duel.settings import SIDES
 from protocols.evaluate.duel.study import DuelStudy
 from protocols.evaluate.duel.summary import summarise
-from protocols.running.export import classes_of, rescored, run_info, write_costs
+from protocols.running.export import RunFiles, classes_of, rescored
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.engine.journal import Journal
 from seqsearch.planners.replicates import of_order, scoring
-from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, result_rows
+from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, result_rows, trace_rows
 from seqsearch.results.run import assembled
-from seqsearch.results.schema import RESULTS
-from seqsearch.results.tables import write_rows, write_sequences, write_trace
+from seqsearch.results.schema import RESULTS, TRACE
 
 
 def export(session: Session, study: DuelStudy, plans: Plans, reached: str | None) -> Exported:
@@ -25,17 +24,16 @@ def export(session: Session, study: DuelStudy, plans: Plans, reached: str | None
 
     Of a run that was stopped, having ``reached`` so and so far, it is what is known so far.
     """
-    folder, journal = session.folder, session.journal
-    info = run_info(folder, classes_of(study.world))
+    folder, files = session.folder, RunFiles(session, classes_of(study.world))
     asked = list(_asked(study, plans))
     sequences = [s for s, _ in asked]
-    write_sequences(folder.file("sequences.parquet"), info, sequences)
-    results = write_rows(folder.file(RESULTS.file), RESULTS, info, _rows(study, plans, asked, journal))
+    files.sequences(sequences)
+    results = files.write(RESULTS, _rows(study, plans, asked, session.journal))
     trace = []
     if plans.searches:
         searches = plans.searches.values()
-        trace = write_trace(folder.file("trace.parquet"), info, [row for p in searches for row in traced(p)])
-    stats = write_costs(folder, info, journal, session.search(study.world), session.busy_share, reached)
+        trace = files.write(TRACE, trace_rows(files.info, (row for p in searches for row in traced(p))))
+    stats = files.costs(session.search(study.world), reached)
     found = assembled(folder.path, folder.saved(), stats, sequences, results, trace)
     return Exported(found, summarise(folder.path, found))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from protocols.evaluate.duel.settings import DuelSettings
 from protocols.evaluate.parts.placed import placed, view_of_sequences
-from protocols.evaluate.parts.source import Source, read_source
+from protocols.evaluate.parts.source import Source, read_source, run_of
 from seqsearch.core.errors import UserError
 from seqsearch.results.frozen import source_path
 from seqsearch.study.classes import check_images, kept_classes, world_of
@@ -25,6 +25,11 @@ def look(settings: DuelSettings, directory: Path) -> None:
         view_of_sequences(world, placed(source, world))
     else:
         check_images(world, classes_in_play(world, settings))
+
+
+def taken_over(settings: DuelSettings, directory: Path) -> Path | None:
+    """See `protocols.running.protocol.Protocol.takes_over`."""
+    return run_of(settings.on, directory)
 
 
 def classes_in_play(world: World, settings: DuelSettings) -> list[int]:

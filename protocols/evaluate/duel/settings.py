@@ -28,7 +28,7 @@ class DuelSettings(SearchSettings, StudySettings):
 
     protocol: ClassVar[str] = "duel"
 
-    methods: str = field(default="", metadata={**_HIDDEN, "names": "methods"})
+    methods: str = field(default="", metadata={**_HIDDEN, "names": "methods", "argument": "[A] [B]"})
     """A and B, comma-separated: the two arguments of the command."""
     grow: tuple[str, ...] = field(default=(), metadata=_HIDDEN)
     """Of the run behind ``--on``."""

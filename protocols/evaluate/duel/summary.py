@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from protocols.evaluate.duel.pairs import Pairs, Table, pairs_of, table_of
-from protocols.running.protocol import resume_command
+from protocols.running.protocol import Exported, resume_command
 from protocols.running.provenance import SEPARATED, Provenance, biases, provenance
 from seqsearch.core.errors import UserError
 from seqsearch.distribution.always_valid import running_share
@@ -25,7 +25,7 @@ from seqsearch.distribution.paired import Paired, Side, paired
 from seqsearch.distribution.percentile import percentile
 from seqsearch.distribution.sample_size import Needed, needed_for_claims
 from seqsearch.results.rows import TaskSequence
-from seqsearch.results.run import RunResults
+from seqsearch.results.run import RunResults, read_results
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,12 @@ class DuelSummary:
     def on_most(self) -> Side:
         """The method that is shown to be above the other on most sequences."""
         return self.running.on_most if self.running else self.sample.on_most if self.sample else ""
+
+
+def read(run: Path) -> Exported:
+    """See `protocols.running.protocol.Protocol.read`."""
+    results = read_results(run)
+    return Exported(results, summarise(run, results))
 
 
 def summarise(run: Path, data: RunResults) -> DuelSummary:

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from protocols.evaluate.explain.study import ExplainStudy
-from protocols.running.costs import unit_costs
-from protocols.running.memory import Needed
+from protocols.running.costs import Cost, each, unit_costs
+from protocols.running.snapshot import Expected
 from seqsearch.core.text import counted
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Trainings of methods and of upper bounds, at most; seconds of one of each; hours with so many workers;
-    memory of a worker."""
-
-    methods: int
-    bounds: int
-    seconds: float
-    bound_seconds: float
-    workers: int
-    hours: float
-    memory: Needed | None
 
 
 def trainings(study: ExplainStudy) -> tuple[int, int]:
@@ -43,13 +29,21 @@ def in_words(study: ExplainStudy) -> str:
     return f"{said}: {methods} of methods on a task, {bounds} of upper bounds on all classes of a sequence ({kinds})"
 
 
-def estimate(study: ExplainStudy, scratch: Path, workers: int) -> Cost:
-    """Hours with so many workers.
+def remarks(study: ExplainStudy) -> str:
+    """See `protocols.running.protocol.Protocol.announcement`."""
+    return f"{in_words(study)}; --dry-run gives the hours"
+
+
+def expected(study: ExplainStudy) -> Expected:
+    """See `protocols.running.protocol.Protocol.expected`."""
+    judging = study.judging
+    return Expected(judging.rollouts, judging.trainings, len(study.found[0].tasks))
+
+
+def cost(study: ExplainStudy, workers: int, scratch: Path) -> Cost:
+    """See `protocols.running.protocol.Protocol.cost`.
 
     An upper bound is trained on the classes of two tasks; its time grows with the number of classes.
-
-    Raises:
-        UserError: a method fails on its first tasks.
     """
     methods, bounds = trainings(study)
     tasks = max(study.sequences, key=lambda s: len(s.tasks)).tasks
@@ -59,5 +53,19 @@ def estimate(study: ExplainStudy, scratch: Path, workers: int) -> Cost:
         jointly = replace(study, methods=tuple(study.bounds.values()))
         classes = [len(t.classes) for t in tasks]
         of_bound = unit_costs(jointly, tasks[:2], "test", scratch, 3).seconds * sum(classes) / sum(classes[:2])
-    hours = (methods * unit.seconds + bounds * of_bound) / 3600 / workers
-    return Cost(methods, bounds, unit.seconds, of_bound, workers, hours, unit.memory)
+    bound = f", {each(of_bound)} an upper bound" if bounds else ""
+    return Cost(
+        in_words(study),
+        (methods * unit.seconds + bounds * of_bound) / 3600 / workers,
+        workers,
+        f"at {each(unit.seconds)} a training{bound} on this machine",
+        {
+            "trainings": methods + bounds,
+            "rollouts": study.judging.rollouts,
+            "bound_trainings": bounds,
+            "seconds_per_training": unit.seconds,
+            "seconds_per_bound": of_bound,
+            "bound_kinds": dict(study.kinds),
+        },
+        memory=unit.memory,
+    )

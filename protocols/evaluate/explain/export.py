@@ -10,7 +10,7 @@ from typing import Any
 from protocols.evaluate.explain.common import Common
 from protocols.evaluate.explain.study import ExplainStudy
 from protocols.evaluate.explain.summary import Explained, MethodEffects, Summary, summarise
-from protocols.running.export import classes_of, run_info, write_costs
+from protocols.running.export import RunFiles, classes_of
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.core.errors import UserError
@@ -19,7 +19,6 @@ from seqsearch.distribution.contrast import Contrast
 from seqsearch.results.rows import Row, finite
 from seqsearch.results.run import assembled, read_results
 from seqsearch.results.schema import EFFECTS, RESULTS
-from seqsearch.results.tables import write_rows, write_sequences
 from seqsearch.storage.files import write_json
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import json_object
@@ -35,19 +34,18 @@ def export(session: Session, study: ExplainStudy, common: Common, reached: str |
 
     Of a run that was stopped, having ``reached`` so and so far, it is what is known so far, without effects.
     """
-    folder, journal, file = session.folder, session.journal, session.folder.file
-    info = run_info(folder, classes_of(study.world))
+    folder, files = session.folder, RunFiles(session, classes_of(study.world))
     sequences = [*study.sequences, *study.drawn, *study.at_once]
-    write_sequences(file("sequences.parquet"), info, sequences)
+    files.sequences(sequences)
     names = {s.sequence_id for s in sequences}
-    rows = [row for row in study.judging.rows(study, journal) if row["sequence_id"] in names]
-    results = write_rows(file("results.parquet"), RESULTS, info, rows)
-    write_json(file(COMMON), json.loads(json.dumps(asdict(common))))
-    stats = write_costs(folder, info, journal, session.search(study.world), session.busy_share, reached)
+    rows = [row for row in study.judging.rows(study, session.journal) if row["sequence_id"] in names]
+    results = files.write(RESULTS, rows)
+    write_json(folder.file(COMMON), json.loads(json.dumps(asdict(common))))
+    stats = files.costs(session.search(study.world), reached)
     found = Explained(assembled(folder.path, folder.saved(), stats, sequences, results), common)
     summary = summarise(folder.path, found)
     if reached is None:
-        write_rows(file(EFFECTS.file), EFFECTS, info, effect_rows(summary))
+        files.write(EFFECTS, effect_rows(summary))
     return Exported(found, summary)
 
 
@@ -92,3 +90,9 @@ def _of_contrast(c: Contrast) -> dict[str, Any]:
         "low_together": finite(c.together.low), "high_together": finite(c.together.high), "over": sorted(c.variances),
         "lacking": c.unavailable_because,
     }  # fmt: skip
+
+
+def read(run: Path) -> Exported:
+    """See `protocols.running.protocol.Protocol.read`."""
+    explained = read_explained(run)
+    return Exported(explained, summarise(run, explained))

@@ -1,68 +1,35 @@
-"""The record of the protocol that explains what a run found."""
-
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING
+"""The record of explaining: whether the classes, the grouping or the order of the tasks make found sequences hard."""
 
 from protocols.evaluate.explain.settings import ExplainSettings
-from protocols.running.protocol import Exported, Protocol
+from protocols.running.protocol import MAY_CHANGE, Protocol
 from seqsearch.results.schema import EFFECTS, RESULTS, SEQUENCES, STATS, TRAININGS
 
-if TYPE_CHECKING:
-    from protocols.evaluate.explain.run import ExplainRun
-    from protocols.evaluate.explain.study import ExplainStudy
-    from protocols.running.session import Session
-    from protocols.running.snapshot import Expected
+ABOUT = """\
+Tell why the sequences found in RUN are hard: by their classes, by how these are grouped, or by the order of the tasks.
 
+Methods are trained on the found classes regrouped at random, and on the found tasks in random order; what RUN has is not
+trained again.
 
-class Explain(Protocol[ExplainSettings, "ExplainStudy"]):
-    """Whether the classes, the grouping or the order of the tasks make found sequences hard."""
-
-    name = "explain"
-    command = "explain"
-    settings = ExplainSettings
-    exports = (SEQUENCES.file, RESULTS.file, EFFECTS.file, TRAININGS.file, "common.json", STATS)
-    may_change = Protocol.may_change | {"bounds"}
-
-    def look(self, settings: ExplainSettings, directory: Path) -> None:
-        from protocols.evaluate.parts.placed import look
-
-        look(settings, directory)
-
-    def takes_over(self, settings: ExplainSettings, directory: Path) -> Path | None:
-        from protocols.evaluate.parts.source import run_of
-
-        return run_of(settings.source, directory, settings.by_name)
-
-    def prepare(self, settings: ExplainSettings, states: Path, device: str, directory: Path) -> ExplainStudy:
-        from protocols.evaluate.explain.study import prepare
-
-        return prepare(settings, states, device, directory)
-
-    def announcement(self, prepared: ExplainStudy) -> str:
-        from protocols.evaluate.explain.costs import in_words
-
-        return f"{in_words(prepared)}; --dry-run gives the hours"
-
-    def expected(self, prepared: ExplainStudy) -> Expected:
-        from protocols.running.snapshot import Expected
-
-        judging = prepared.judging
-        return Expected(judging.rollouts, judging.trainings, len(prepared.found[0].tasks))
-
-    def begin(self, session: Session, prepared: ExplainStudy) -> ExplainRun:
-        from protocols.evaluate.explain.run import ExplainRun
-
-        return ExplainRun(session, prepared)
-
-    def read(self, run: Path) -> Exported:
-        from protocols.evaluate.explain.export import read_explained
-        from protocols.evaluate.explain.summary import summarise
-
-        explained = read_explained(run)
-        return Exported(explained, summarise(run, explained))
-
-
-def build() -> Explain:
-    return Explain()
+\b
+seqsearch explain runs/mine
+seqsearch explain runs/mine --methods ranpac --draws 20 --no-bound
+seqsearch explain --resume runs/explain-20260101-120000
+"""
+EXPLAIN = Protocol(
+    ExplainSettings,
+    package="protocols.evaluate",
+    view="protocols.report.explain",
+    about=ABOUT,
+    settling="explain.options:settle",
+    opening="parts.placed:look",
+    source="parts.source:taken_over",
+    study="explain.study:prepare",
+    remarks="explain.costs:remarks",
+    count="explain.costs:expected",
+    pricing="explain.costs:cost",
+    session="explain.run:ExplainRun",
+    reader="explain.export:read",
+    exports=(SEQUENCES.file, RESULTS.file, EFFECTS.file, TRAININGS.file, "common.json", STATS),
+    may_change=MAY_CHANGE | {"bounds"},
+)
+PROTOCOLS = (EXPLAIN,)

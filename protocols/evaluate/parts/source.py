@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from protocols.evaluate.parts.settings import EvaluateSettings
 from protocols.running.provenance import biases
 from protocols.running.status import check_not_running
 from seqsearch.core.digests import digest_of
@@ -16,7 +17,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located_text
-from seqsearch.core.settings import StudySettings, flag
+from seqsearch.core.settings import StudySettings, defaults, flag
 from seqsearch.core.text import counted, shown
 from seqsearch.core.typed import brief, fits
 from seqsearch.results.frozen import FrozenClass, is_frozen, pinned, several_frozen, source_path
@@ -27,6 +28,7 @@ from seqsearch.results.schema import SEQUENCES
 from seqsearch.results.tables import read_sequences
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile
+from seqsearch.study.named import check_named
 from seqsearch.study.run_settings import names_code, run_settings
 
 S = TypeVar("S", NamedSequence, TaskSequence)
@@ -132,6 +134,11 @@ def run_of(source: str, directory: Path, by_name: bool = False) -> Path | None:
     return path if source and not by_name and not is_frozen(source) and path.is_dir() else None
 
 
+def taken_over(settings: EvaluateSettings, directory: Path) -> Path | None:
+    """See `protocols.running.protocol.Protocol.takes_over`."""
+    return run_of(settings.source, directory, settings.by_name)
+
+
 def _of_frozen(path: Path, which: str) -> Source:
     """Raises UserError: there are no such orders, or none of the kind that is asked for."""
     orders, kinds = several_frozen(path), WHICH.get(which)
@@ -144,6 +151,27 @@ def _of_frozen(path: Path, which: str) -> Source:
 
 
 OfRun = Literal["never", "unless named", "beside named"]
+
+
+def of_source(
+    kind: type[EvaluateSettings], given: Mapping[str, Any], resumed: bool, *, methods: OfRun
+) -> dict[str, Any]:
+    """Settings with those of the source run that the user did not give.
+
+    Args:
+        methods: whether those of the run are evaluated, too.
+
+    Raises:
+        UserError: no source; a source beside ``--resume``; a run that does not say how it was made.
+    """
+    if resumed:
+        if "source" in given:
+            raise UserError("--resume continues a run with its own sequences: leave RUN out")
+        return dict(given)
+    if "source" not in given:
+        raise UserError("name a RUN, or a file of sequences (.parquet, .json, .csv)")
+    check_named(kind, given)
+    return filled(kind, {**defaults(kind), **given}, set(given), methods=methods)
 
 
 def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str], *, methods: OfRun) -> dict[str, Any]:

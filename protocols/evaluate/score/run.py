@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from protocols.evaluate.score.study import ScoreStudy
 from protocols.evaluate.score.summary import summarise
-from protocols.running.export import classes_of, run_info, write_costs
+from protocols.running.export import RunFiles, classes_of
 from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.session import Session
 from seqsearch.results.run import assembled
-from seqsearch.results.schema import RESULTS, SEQUENCES
-from seqsearch.results.tables import write_rows, write_sequences
+from seqsearch.results.schema import RESULTS
 
 
 class ScoreRun(ProtocolRun):
@@ -30,10 +29,9 @@ class ScoreRun(ProtocolRun):
     def export(self, reached: str | None) -> Exported:
         """Write ``sequences``, ``results`` and ``trainings.parquet``, and ``stats.json``."""
         s, study, folder = self.session, self.study, self.session.folder
-        info = run_info(folder, classes_of(study.world))
-        write_sequences(folder.file(SEQUENCES.file), info, study.sequences)
-        rows = write_rows(folder.file(RESULTS.file), RESULTS, info, self.judging.rows(study, s.journal))
-        search = s.search(study.world) if self.judging.planners else None
-        stats = write_costs(folder, info, s.journal, search, s.busy_share, reached)
+        files = RunFiles(s, classes_of(study.world))
+        files.sequences(study.sequences)
+        rows = files.write(RESULTS, self.judging.rows(study, s.journal))
+        stats = files.costs(s.search(study.world) if self.judging.planners else None, reached)
         found = assembled(folder.path, folder.saved(), stats, study.sequences, rows)
         return Exported(found, summarise(folder.path, found))

@@ -21,7 +21,7 @@ from protocols.evaluate.score.agreement import Agreement, agreements
 from protocols.evaluate.score.compared import Compared, compared_on_found, judged_on
 from protocols.evaluate.score.origin import Origin
 from protocols.running.at_chance import AtChance, at_chance
-from protocols.running.protocol import resume_command
+from protocols.running.protocol import Exported, resume_command
 from protocols.running.provenance import search_of
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.gap import GapDifference
@@ -29,7 +29,7 @@ from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.replicates import ORDERS, SCORING
 from seqsearch.results.joint import joint_rollout
 from seqsearch.results.rows import TaskSequence
-from seqsearch.results.run import FOUND, RunResults
+from seqsearch.results.run import FOUND, RunResults, read_results
 
 IN_WORDS = {"searched": "found", "heldout": "held-out"}
 """Kinds of sequences that have another name in words."""
@@ -116,6 +116,12 @@ class ScoreSummary:
     unseen_gap: Gap | None = None
     searched_best: tuple[str, ...] = ()
     unseen_best: tuple[str, ...] = ()
+
+
+def read(run: Path) -> Exported:
+    """See `protocols.running.protocol.Protocol.read`."""
+    results = read_results(run)
+    return Exported(results, summarise(run, results))
 
 
 def summarise(run: Path, data: RunResults) -> ScoreSummary:

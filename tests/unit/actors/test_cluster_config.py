@@ -118,9 +118,9 @@ def test_the_scripts_of_the_docs_are_valid_shell(script: str) -> None:
 
 
 def test_the_scripts_of_the_docs_name_flags_that_exist() -> None:
-    from protocols.cli.cldyb import cldyb
+    from protocols.cli.run_commands import run_command
 
-    known = {name for parameter in cldyb.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    known = {name for parameter in run_command("cldyb").params for name in (*parameter.opts, *parameter.secondary_opts)}
     called = re.findall(r"seqsearch cldyb ((?:[^\n]|(?<=\\)\n)*)", "\n".join(blocks("bash")))
     used = {flag for text in called for flag in re.findall(r"(?<=\s)--[a-z-]+", " " + text)}
     assert {"--address", "--workers", "--out", "--resume"} <= used

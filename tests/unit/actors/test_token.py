@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -24,7 +25,8 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_token_is_made_private_and_stays(token: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.filterwarnings("error")
+def test_a_token_is_made_private_and_stays(token: Path) -> None:
     before = os.umask(0)
     try:
         keep_private(create=False)
@@ -38,7 +40,6 @@ def test_a_token_is_made_private_and_stays(token: Path, capsys: pytest.CaptureFi
     keep_private(create=True)
     assert token.read_text() == made
     assert sorted(p.name for p in token.parent.iterdir()) == ["auth_token"]
-    assert capsys.readouterr().err == ""
 
 
 def test_ray_takes_it(token: Path) -> None:
@@ -55,23 +56,22 @@ def test_ray_takes_it(token: Path) -> None:
 
 
 @pytest.mark.parametrize("create", [True, False])
-def test_a_loose_one_is_mended_and_kept(token: Path, capsys: pytest.CaptureFixture[str], create: bool) -> None:
+def test_a_loose_one_is_mended_and_kept(token: Path, create: bool) -> None:
     token.parent.mkdir(mode=0o755)
     token.write_text("a" * 64)
     token.chmod(0o644)
-    keep_private(create)
+    said = re.escape(f"{token} was readable by others: made private; if others use this machine, replace it")
+    with pytest.warns(UserWarning, match=f"^{said}.*$"):  # one line
+        keep_private(create)
     assert (mode(token), token.read_text()) == (0o600, "a" * 64)
-    said = capsys.readouterr().err
-    assert said.startswith(f"{token} was readable by others: made private; if others use this machine, replace it")
-    assert said.count("\n") == 1
 
 
-def test_a_folder_that_others_write_to_is_mended(token: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_others_write_to_is_mended(token: Path) -> None:
     token.parent.mkdir()
     token.parent.chmod(0o777)
-    keep_private(create=True)
+    with pytest.warns(UserWarning, match="could be written by others: made private"):
+        keep_private(create=True)
     assert (mode(token.parent), mode(token)) == (0o700, 0o600)
-    assert "could be written by others: made private" in capsys.readouterr().err
 
 
 def test_an_empty_one_is_replaced(token: Path) -> None:
@@ -127,9 +127,7 @@ def test_what_ray_would_take_for_disabled_is_refused(token: Path, monkeypatch: p
     assert not token.exists()
 
 
-def test_without_a_token_a_line_says_who_may_come_in(
-    token: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_token_a_line_says_who_may_come_in(token: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
-    keep_private(create=True)
-    assert "whoever reaches the ports of this Ray can run code as you" in capsys.readouterr().err
+    with pytest.warns(UserWarning, match="whoever reaches the ports of this Ray can run code as you"):
+        keep_private(create=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from protocols.cldyb.cannot_differ import ONE_TASK, expected, measured
-from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.settings import CldybSettings
 from seqsearch.results.run import read_results
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
@@ -29,11 +29,11 @@ POOL = "glyphs:classes=6,train=2,reward=1,test=1"
 )
 def test_before_anything_is_trained(tmp_path: Path, methods: str, tasks: int, said: str) -> None:
     settings = CldybSettings(pool=POOL, methods=methods, tasks=tasks, classes_per_task=2)
-    study = Cldyb().prepare(settings, tmp_path, "cpu", tmp_path)
+    study = CLDYB.prepare(settings, tmp_path, "cpu", tmp_path)
     found = expected(study)
     assert said in found
     assert bool(found) == bool(said)
-    assert found in Cldyb().announcement(study)
+    assert found in CLDYB.announcement(study)
 
 
 @pytest.mark.parametrize(

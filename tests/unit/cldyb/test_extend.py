@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
 from protocols.report import cldyb_words as words
@@ -138,12 +138,12 @@ def test_killed_before_its_settings_are_written_it_is_the_run_it_was(
         raise KeyboardInterrupt
 
     folder, settings = RunFolder.resume(run, CldybSettings, {})
-    study = Cldyb().prepare(extending.longer(folder, Cldyb(), settings, 4), tmp_path, "cpu", Path.cwd())
+    study = CLDYB.prepare(settings.extended(4), tmp_path, "cpu", Path.cwd())
     with monkeypatch.context() as patch:
         patch.setattr(*((extending, "write_json") if killed_after == "report" else (RunFolder, "save")), killed)
         patch.setattr(RunFolder, "identify", lambda *_: [])
         with pytest.raises(KeyboardInterrupt):
-            extending.reopen(folder, Cldyb(), study)
+            extending.reopen(folder, study)
     folder.close()
     again = call("cldyb", "--resume", run, "--workers", 0, "--quiet")
     assert again.exit_code == 0, again.output

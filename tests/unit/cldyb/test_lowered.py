@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from protocols.cldyb.cannot_differ import ONE_TASK
 from protocols.cldyb.lowered import lowered
-from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
 
@@ -47,7 +47,7 @@ def test_what_is_lowered(settings: dict[str, Any], said: str) -> None:
 
 def test_a_run_says_it_before_it_trains(tmp_path: Path) -> None:
     settings = CldybSettings(methods="simplecil", pool=POOL, tasks=2, classes_per_task=2, lookahead=5)
-    assert lowered(settings) in Cldyb().announcement(Cldyb().prepare(settings, tmp_path, "cpu", tmp_path))
+    assert lowered(settings) in CLDYB.announcement(CLDYB.prepare(settings, tmp_path, "cpu", tmp_path))
 
 
 @pytest.mark.parametrize(

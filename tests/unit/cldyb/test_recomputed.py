@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
-from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.protocol import CLDYB
 from protocols.report.cldyb import render, to_json
 from seqsearch.core.errors import UserError
 from tests.studies import finished_run
@@ -87,14 +87,14 @@ def test_the_drop_and_its_interval(run, images):
         (seeds, R - 1), (max(0.0, image), len(held) - len({c for c, _ in held})),
     ]  # fmt: skip
     reach = math.sqrt(sum(v * stats.t.ppf(0.975, d) ** 2 for v, d in parts))
-    said = json.loads(json.dumps(to_json(Cldyb().read(run).summary)))["mean"]["drop"]
+    said = json.loads(json.dumps(to_json(CLDYB.read(run).summary)))["mean"]["drop"]
     relative = 1 - found.mean() / random.mean()
     assert said["relative"]["value"] == pytest.approx(relative, abs=1e-9)
     assert (said["relative"]["low"], said["relative"]["high"]) == pytest.approx(
         (relative - reach, relative + reach), abs=1e-6
     )
     console = Console(file=io.StringIO(), width=200)
-    console.print(render(Cldyb().read(run).summary))
+    console.print(render(CLDYB.read(run).summary))
     bounds = f"[{100 * (relative - reach):.1f}, {100 * (relative + reach):.1f}]"
     assert f"{100 * relative:.1f} {bounds}".replace("-0.0", "0.0") in console.file.getvalue()
     assert f"{100 * (relative + reach):.1f}" in (run / "report.html").read_text()
@@ -116,4 +116,4 @@ def test_images_that_do_not_fit_the_counts_are_refused(run, tmp_path, change):
     next(r for r in rows if r["right"] and r["role"] == "rescore" and r["correct"]).update(change)
     pq.write_table(table.from_pylist(rows, schema=table.schema), tmp_path / "results.parquet")
     with pytest.raises(UserError, match="that were right are not those counted: restore the file"):
-        Cldyb().read(tmp_path)
+        CLDYB.read(tmp_path)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
 
-from protocols.cli.cost_words import at_work
+from actors.options import EngineOptions
+from protocols.cli.cost_words import print_cost
 from protocols.cli.main import main
+from protocols.running.costs import Cost
+from protocols.running.runtime import Runtime
 
 POOL = "glyphs:classes=12,train=8,reward=4,test=4"
 TASKS = "--tasks 2 --classes-per-task 2"
@@ -46,10 +47,17 @@ def test_a_dry_run_in_this_process_says_so(command: str, says: str) -> None:
     assert not re.search(r"\(s\)|\b0 s\b|\b0 MB|worker|\b1 (?!class )\w+s\b", ended.output), ended.output
 
 
-def test_workers_are_counted() -> None:
-    def said(workers: int | None, number: int, *words: str) -> str:
-        return at_work(cast(Any, SimpleNamespace(engine=SimpleNamespace(workers=workers))), number, *words)
-
-    assert [said(0, 1), said(1, 1), said(None, 2)] == ["in this process", "with 1 worker", "with 2 workers"]
-    trials = "trial", " at a time"
-    assert [said(0, 1, *trials), said(2, 2, *trials)] == ["in this process", "with 2 trials at a time"]
+@pytest.mark.parametrize(
+    ("workers", "worker", "says"),
+    [
+        (0, "worker", "1 h 0 min in this process, as timed"),
+        (1, "worker", "1 h 0 min with 1 worker, as timed"),
+        (None, "worker", "1 h 0 min with 2 workers, as timed"),
+        (0, "trial", "1 h 0 min in this process, as timed"),
+        (2, "trial", "1 h 0 min with 2 trials at a time, as timed"),
+    ],
+)
+def test_workers_are_counted(workers: int | None, worker: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    cost = Cost("3 trainings", 1.0, 2 if workers is None else max(1, workers), "as timed", worker=worker)
+    print_cost(cost, Runtime(EngineOptions(workers=workers)))
+    assert capsys.readouterr().out == f"3 trainings\n{says}\nnothing was run\n"

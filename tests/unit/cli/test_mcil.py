@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
-from protocols.mcil.protocol import Mcil
+from protocols.mcil.protocol import MCIL
 from protocols.report import mcil as report
 from seqsearch.backbones.open import build_backbone
 from seqsearch.results.experience_schema import EXPERIENCE_LAYOUTS
@@ -84,7 +84,7 @@ def test_figures_of_a_run_are_those_of_its_experiences(run: Path) -> None:
 
 def test_what_is_said_is_said_again_and_what_failed_is_compared_with_none(run: Path) -> None:
     said = json.loads((run.parent / "said.json").read_text())
-    assert said == report.to_json(Mcil().read(run).summary)
+    assert said == report.to_json(MCIL.read(run).summary)
     by = {m["label"].rpartition(":")[2]: m for m in said["methods"]}
     assert by["Fails"]["status"] == "failed"
     assert [label.rpartition(":")[2] for label in said["ranking"]].count("Fails") == 0

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli import new
-from protocols.cli.completion import MOST
 from protocols.cli.demo import NAMES
 from protocols.cli.main import main
+from seqsearch.core.settings import Settings
 
 
 @pytest.fixture
@@ -88,16 +88,13 @@ def test_what_is_written_passes_the_check_that_is_named(kind: str, here: Path) -
 @pytest.mark.parametrize("name", NAMES)
 def test_a_demo_is_its_command_with_its_settings(name: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As ``--config`` with the file that ``new`` writes; flags win."""
-    import protocols.cli.command as command
-
-    looked: list[tuple[object, object]] = []
-    monkeypatch.setattr(command, "look", lambda _, settings, directory: looked.append((settings, directory)))
-    monkeypatch.setattr("protocols.cli.launch.launch", lambda *_, **__: None)
+    ran: list[Settings] = []
+    monkeypatch.setattr("protocols.cli.run_commands.run", lambda launch, *_: ran.append(launch.settings))
     assert run("new", name, "study").exit_code == 0
     for words in ((name, "--config", "study.yaml"), ("demo", name), ("demo", name, "--seed", "3")):
-        said = run(*words, "--out", f"run-{len(looked)}")
+        said = run(*words, "--out", f"run-{len(ran)}")
         assert said.exit_code == 0, said.output
-    written, demo, other = (settings for settings, _ in looked)
+    written, demo, other = ran
     assert written == demo
     assert demo != other
 
@@ -107,7 +104,7 @@ def test_demos_and_kinds_are_completed(here: Path) -> None:
         words = line.split(" ")
         environment = {"_MAIN_COMPLETE": "zsh_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
         said = CliRunner().invoke(main, env=environment, prog_name="main")
-        return said.stdout.split("\n")[1::3][:MOST]
+        return said.stdout.split("\n")[1::3]
 
     assert offered("main demo ") == list(NAMES)
     assert offered("main new me") == ["method"]

@@ -12,9 +12,9 @@ import pytest
 
 import actors.cluster
 from actors.options import EngineOptions
-from protocols.cli.command import as_before
 from protocols.running.event_log import EventLog
 from protocols.running.found import journalled_workers
+from protocols.running.launch import as_many_workers
 from protocols.running.runtime import Runtime
 from seqsearch.engine.journal import Journal
 from tests.unit.running.baits import call
@@ -56,7 +56,7 @@ def test_it_is_the_last_number_unless_another_is_given(
     tmp_path: Path, before: list[Any], now: dict[str, Any], expected: int | None
 ) -> None:
     runtime = Runtime(EngineOptions(**now), quiet=True)
-    found = as_before(runtime, begun(tmp_path / "run", *before))
+    found = as_many_workers(runtime, begun(tmp_path / "run", *before))
     assert found == Runtime(EngineOptions(**{**now, "workers": expected}), quiet=True, deadline=runtime.deadline)
 
 
@@ -101,7 +101,7 @@ def test_a_session_that_stopped_before_its_journal_says_it_in_the_log(
         EventLog(tmp_path).write("other", workers=1)
     with open(tmp_path / "log.jsonl", "a") as log:
         log.write("[" * 100_000 + '\n[]\n{"event": "session-be')
-    assert as_before(Runtime(EngineOptions(), quiet=True), tmp_path).engine.workers == expected
+    assert as_many_workers(Runtime(EngineOptions(), quiet=True), tmp_path).engine.workers == expected
 
 
 def test_the_journal_is_asked_before_the_log_and_no_link_is_followed(tmp_path: Path) -> None:

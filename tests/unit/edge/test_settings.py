@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from protocols.cli.edge import edge
+from protocols.cli.run_commands import run_command
 from protocols.edge.plan_settings import EdgePlanSettings
 from protocols.edge.settings import EdgeSettings
 from protocols.edge.sources import classes_in_play
@@ -104,5 +104,5 @@ def test_the_first_classes_are_those_of_the_pool_that_are_not_left_out(tmp_path:
 
 @pytest.mark.parametrize(("said", "kept"), [("6", 6), ("first:6", "first:6")])
 def test_the_flag_takes_a_number_or_the_first_ones(said: str, kept: int | str) -> None:
-    option = next(p for p in edge.params if p.name == "classes")
+    option = next(p for p in run_command("edge").params if p.name == "classes")
     assert option.type.convert(said, option, None) == kept

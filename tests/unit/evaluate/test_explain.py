@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
-from protocols.evaluate.explain.protocol import Explain
+from protocols.evaluate.explain.protocol import EXPLAIN
 from protocols.evaluate.explain.settings import ExplainSettings
 from protocols.evaluate.explain.study import ExplainStudy
 from protocols.evaluate.parts.source import filled
@@ -286,7 +286,7 @@ def test_the_bound_is_of_the_kind_of_the_methods(
 
 def prepared(run: Path, scratch: Path, **given: Any) -> ExplainStudy:
     settings = filled(ExplainSettings, {"source": str(run), **given}, set(given), methods="unless named")
-    return Explain().prepare(ExplainSettings(**settings), scratch / "states", "cpu", Path.cwd())
+    return EXPLAIN.prepare(ExplainSettings(**settings), scratch / "states", "cpu", Path.cwd())
 
 
 def test_a_network_from_scratch_has_no_frozen_bound(run: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from scipy import stats
 
 from protocols.cli.main import main
-from protocols.cli.online import online
+from protocols.cli.run_commands import run_command
 from protocols.evaluate.published import where
 from protocols.evaluate.published.figures import Figure, derived, found, from_answers, number, share
 from protocols.evaluate.published.ledger import check_ledger, read_ledger
@@ -72,7 +72,7 @@ def test_learners_are_called_in_their_runs_what_their_figures_are_read_by() -> N
         for i, words in enumerate(entry.words(), 1):
             if words[1] != "online":
                 continue
-            given = online.make_context("online", PLACES.put(words)[2:]).params
+            given = run_command("online").make_context("online", PLACES.put(words)[2:]).params
             settings = OnlineSettings(**{k: v for k, v in given.items() if k in names_of})
             called = {v.text for v in variants(settings, Path.cwd())}
             read = {k for r in entry.read if r.command == i and "label={row}" in r.value for _, k in r.rows}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from protocols.gtep.alike import check_alike
-from protocols.gtep.protocol import build
+from protocols.gtep.protocol import GTEP
 from protocols.gtep.study import prepare
 from protocols.report import gtep, gtep_words
 from seqsearch.core.errors import UserError
@@ -36,7 +36,7 @@ def test_pairs_are_named_and_nothing_else_changes(run: Path, tmp_path: Path) -> 
 
 
 def test_they_are_shown(run: Path, tmp_path: Path) -> None:
-    exported = build().read(run)
+    exported = GTEP.read(run)
     s = exported.summary
     first = rows(run, "look_alikes")[0]
     pair = f"closest: {first['tuned_class']} [{first['tuned_row']}] and {first['judged_class']} [{first['judged_row']}]"

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protocols.gtep.costs import counted
-from protocols.gtep.protocol import Gtep
+from protocols.gtep.costs import trainings
+from protocols.gtep.protocol import GTEP
 from protocols.gtep.run import expected
 from protocols.gtep.settings import judged_settings
 from protocols.gtep.study import prepare
@@ -160,7 +160,7 @@ def test_original_settings_beside_what_was_chosen(method: str, tmp_path: Path, w
     both = finished(tmp_path / "both", f"{method},simplecil", originals=True, conventional=True)
     kept = [r for r in rows(both, "table") if r["use"] != "conventional"]
     assert kept == table
-    s = Gtep().read(run).summary
+    s = GTEP.read(run).summary
     [of_tuning] = [c for c in s.compared if (c.pool, c.method) == (tuned_on, label(method))]
     gain = by["fresh"]["harmonic_mean"] - by["fresh original"]["harmonic_mean"]
     assert of_tuning.gain_over_original.value.value == pytest.approx(gain, abs=0.01), "H of means, and mean of H"
@@ -185,7 +185,7 @@ def test_what_is_judged_is_counted(method: str, tmp_path: Path, beside: dict[str
     study = prepare(asked, tmp_path / "states", "cpu", tmp_path)
     tried = int(asked.trials) * asked.orders * (1 + asked.conventional)
     assert expected(study).rollouts == tried + len(judged)
-    tuning, judging, more, shared = counted(study)
+    tuning, judging, more, shared = trainings(study)
     assert tuning + judging + more + shared == expected(study).trainings
 
 

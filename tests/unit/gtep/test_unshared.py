@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from protocols.gtep.protocol import build
+from protocols.gtep.protocol import GTEP
 from protocols.gtep.summary import Summary
 from protocols.gtep.unshared import Marks, Unshared, unshared
 from protocols.report import gtep, gtep_beside, gtep_words
@@ -85,7 +85,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def summary(run: Path) -> Summary:
-    found: Summary = build().read(run).summary
+    found: Summary = GTEP.read(run).summary
     return found
 
 
@@ -108,7 +108,7 @@ def test_a_run_with_shared_classes_has_both_figures(run: Path, tmp_path: Path) -
     assert f"{len(shared)} of 12 classes in play " in said
     titles = [t.title for t in gtep_words.tables(s) if "shared classes" in t.title]
     assert len(titles) == 1, "only of the pool that shares some"
-    page = gtep.write_report(tmp_path, build().read(run), []).read_text()
+    page = gtep.write_report(tmp_path, GTEP.read(run), []).read_text()
     assert "with and without the shared classes" in page
     found = next(c for c in gtep.to_json(s)["table"] if c["pool"] == WHOLE)
     last = [curve[-1] for curve in found["unshared"]["curve"]]

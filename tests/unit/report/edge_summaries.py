@@ -10,7 +10,7 @@ import numpy as np
 
 from protocols.edge.plan import plan, write_plans
 from protocols.edge.plan_settings import EdgePlanSettings
-from protocols.edge.protocol import Edge
+from protocols.edge.protocol import EDGE
 from protocols.edge.summary import EdgeSummary
 from seqsearch.core.outcomes import Outcome
 from seqsearch.planners.replicates import of_given, of_order, scoring
@@ -49,7 +49,7 @@ def summary(
     x = np.random.default_rng(0).normal(size=(6, 3))
     similarity = checked(x @ x.T, [f"c{i}" for i in range(6)], "x", "made up")
     write_plans(run / PLANS, [plan("names", similarity, (2, 2, 2), EdgePlanSettings(planner="exact", **settings))])
-    return Edge().read(run).summary
+    return EDGE.read(run).summary
 
 
 def spread(L: int) -> Values:

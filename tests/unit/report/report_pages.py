@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.protocol import CLDYB
 from protocols.edge.fitted import MethodFit
 from protocols.edge.plan import plan, write_plans
 from protocols.edge.plan_settings import EdgePlanSettings
-from protocols.edge.protocol import Edge
+from protocols.edge.protocol import EDGE
 from protocols.edge.results import EdgeResults
 from protocols.evaluate.compare.comparison import compare as compared
-from protocols.evaluate.duel.protocol import Duel
-from protocols.evaluate.explain.protocol import Explain
-from protocols.evaluate.score.protocol import Score
+from protocols.evaluate.duel.protocol import DUEL
+from protocols.evaluate.explain.protocol import EXPLAIN
+from protocols.evaluate.score.protocol import SCORE
 from protocols.gtep.summary import summarise as summarise_gtep
 from protocols.report import cldyb, compare, duel, edge, explain, gtep, mcil, online, score
 from protocols.running.protocol import Exported
@@ -74,7 +74,7 @@ def said_to_be(run: Path, protocol: str, **settings: Any) -> Path:
 def of_cldyb(folder: Path, pool: Pool) -> Path:
     made = some(pool, [("search-0", "searched", METHODS)])
     run = write_run(folder / "run", pool, made, [j for s in made for j in judged(s, METHODS)], METHODS)
-    return cldyb.write_report(run, Cldyb().read(run), [pool])
+    return cldyb.write_report(run, CLDYB.read(run), [pool])
 
 
 def of_score(folder: Path, pool: Pool) -> Path:
@@ -85,7 +85,7 @@ def of_score(folder: Path, pool: Pool) -> Path:
     methods = {m: {"backbone": "b", "digest": m, "params": {}} for m in METHODS}
     said["identity"] |= {"methods": methods, "taken_over": {}, "references": {}, "known": {}, "remarks": []}
     (run / "config.json").write_text(json.dumps(said))
-    return score.write_report(run, Score().read(run), [pool])
+    return score.write_report(run, SCORE.read(run), [pool])
 
 
 def of_explain(folder: Path, pool: Pool) -> Path:
@@ -94,7 +94,7 @@ def of_explain(folder: Path, pool: Pool) -> Path:
         made += [sequence(pool, f"search-0/{kind}-{i}", kind, METHODS, TASKS) for i in range(4)]
     run = write_run(folder / "run", pool, made, [j for s in made for j in judged(s, METHODS)], METHODS)
     said_to_be(run, "explain")
-    return explain.write_report(run, Explain().read(run), [pool])
+    return explain.write_report(run, EXPLAIN.read(run), [pool])
 
 
 def of_duel(folder: Path, pool: Pool) -> Path:
@@ -104,7 +104,7 @@ def of_duel(folder: Path, pool: Pool) -> Path:
     rows += [j for i, s in enumerate(made[2:5]) for j in judged(s, METHODS, [of_order(i)])]
     run = write_run(folder / "run", pool, made, rows, METHODS)
     said_to_be(run, "duel", find="both", sequences=3, score_seeds=2)
-    return duel.write_report(run, Duel().read(run), [pool])
+    return duel.write_report(run, DUEL.read(run), [pool])
 
 
 def of_edge(folder: Path, pool: Pool) -> Path:
@@ -130,7 +130,7 @@ def _edge(folder: Path, pool: Pool, more: Sequence[TaskSequence]) -> tuple[Path,
     similarity = checked(x @ x.T, [f"c{i}" for i in range(len(x))], "x", "made up")
     small = checked(similarity.values[:6, :6], similarity.names[:6], "x", "made up")
     write_plans(run / PLANS, [plan("names", small, (2, 2, 2), EdgePlanSettings(planner="exact"))])
-    read = Edge().read(run)
+    read = EDGE.read(run)
     [m] = read.summary.methods
     [fit] = fits(er=planted(0.05))
     points = dict.fromkeys(("random", "hard", "easy"), ((0.5, 0.6), (0.6, 0.5)))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.protocol import CLDYB
 from protocols.report.charts import Line, bounds, line_chart, strip
 from protocols.report.cldyb import PAPER, write_report
 from seqsearch.core.errors import UserError
@@ -83,7 +83,7 @@ def make_run(folder, pool=POOL, methods=("er", "slca"), random=3):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     run = make_run(tmp_path_factory.mktemp("runs") / "my-run")
-    path = write_report(run, Cldyb().read(run), [POOL])
+    path = write_report(run, CLDYB.read(run), [POOL])
     assert path == run / "report.html"
     return path.read_text("utf-8")
 
@@ -159,7 +159,7 @@ def test_random_sequences_do_not_make_the_page_large(tmp_path):
     drawn = [sequence(pool, f"random-{i}", "random", ("er",), tasks) for i in range(4)]
     judged = [rescored(s, "er", 1000, outcome([[0.9] * (t + 1) for t in range(10)])) for s in drawn]
     run = write_run(tmp_path / "run", pool, drawn, judged, ("er",))
-    pictured = write_report(run, Cldyb().read(run), [pool])
+    pictured = write_report(run, CLDYB.read(run), [pool])
     page = Page(pictured.read_text())
     assert len(page.images) == 120
     assert "the first 120 have one" in page.text
@@ -170,7 +170,7 @@ def test_random_sequences_do_not_make_the_page_large(tmp_path):
 def test_hostile_names_stay_text(tmp_path):
     pool = RenamedPool(POOL, HOSTILE, HOSTILE + '"')
     run = make_run(tmp_path / "run", pool, methods=("er", HOSTILE))
-    page = Page(write_report(run, Cldyb().read(run), [pool]).read_text())
+    page = Page(write_report(run, CLDYB.read(run), [pool]).read_text())
     assert HOSTILE in page.text
     assert not page.all("script")
     assert all("onerror" not in attrs for _, attrs in page.tags)
@@ -187,13 +187,13 @@ def test_images_of_large_pools_are_small(tmp_path):
             self.images = lambda rows, view: asked.append(view.size) or POOL.images(rows, view)
 
     run = make_run(tmp_path / "run")
-    write_report(run, Cldyb().read(run), [Large()])
+    write_report(run, CLDYB.read(run), [Large()])
     assert asked == [64, 32, 32]
 
 
 def test_classes_of_another_pool_are_named_by_number(tmp_path):
     run = make_run(tmp_path / "run")
-    page = Page(write_report(run, Cldyb().read(run), [glyphs(30)]).read_text())
+    page = Page(write_report(run, CLDYB.read(run), [glyphs(30)]).read_text())
     assert not page.all("img")
     assert "class 5 of another pool" in page.text
 
@@ -201,7 +201,7 @@ def test_classes_of_another_pool_are_named_by_number(tmp_path):
 def test_a_run_without_comparison_or_trace_still_has_a_report(tmp_path):
     run = make_run(tmp_path / "run", random=0)
     (run / "trace.parquet").unlink()
-    page = Page(write_report(run, Cldyb().read(run), [POOL]).read_text())
+    page = Page(write_report(run, CLDYB.read(run), [POOL]).read_text())
     assert "cannot be compared" in page.text
     assert "No random sequences" in page.text
     assert "Candidates judged" not in page.text
@@ -210,7 +210,7 @@ def test_a_run_without_comparison_or_trace_still_has_a_report(tmp_path):
 
 def test_no_report_of_what_is_no_run(tmp_path):
     with pytest.raises(UserError, match="no run folder"):
-        write_report(tmp_path, Cldyb().read(tmp_path), [POOL])
+        write_report(tmp_path, CLDYB.read(tmp_path), [POOL])
     assert list(tmp_path.iterdir()) == []
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from protocols.edge.by_method import adjusted_tests
-from protocols.edge.protocol import Edge
+from protocols.edge.protocol import EDGE
 from protocols.edge.summary import Facts, MethodEdge, mean_over
 from protocols.report import edge_words as words
 from protocols.report.edge import to_json
@@ -247,7 +247,7 @@ def test_failed_sequences_are_left_out_and_said(tmp_path: Path) -> None:
     judged += [rescored(s, "er", r, final(0.6)) for s in made[1:3] for r in scoring(2)]
     judged[0] = rescored(made[0], "er", of_order(0), outcome([[0.9]], status="diverged", steps=1))
     judged[-1] = rescored(made[2], "er", scoring(2)[1], outcome([[0.9]], status="diverged", steps=1))
-    s = Edge().read(write_run(tmp_path / "run", pool, made, judged, ["er"])).summary
+    s = EDGE.read(write_run(tmp_path / "run", pool, made, judged, ["er"])).summary
     assert s.methods[0].groups["random"].names == ("random-1", "random-2", "random-3")
     assert s.methods[0].groups["crossed"].names == ("random-1",)
     said = words.notes(s)
@@ -257,7 +257,7 @@ def test_failed_sequences_are_left_out_and_said(tmp_path: Path) -> None:
     )
     assert "hard and easy sequences were not both judged" in " ".join(words.findings(s))
     assert words.no_estimate(s) == ""
-    alone = Edge().read(write_run(tmp_path / "one", pool, made[:2], judged[:2], ["er"])).summary
+    alone = EDGE.read(write_run(tmp_path / "one", pool, made[:2], judged[:2], ["er"])).summary
     assert words.no_estimate(alone) == "A method with fewer than two complete random sequences has no estimate."
 
 
@@ -270,7 +270,7 @@ def test_after_until_mean_tails_ranks_and_places_are_of_the_planned_sequences(tm
     asked = {"until": "mean:0.05", "random_sequences": 10, "max_sequences": 100}
     whole = json.loads(config.read_text())
     config.write_text(json.dumps({**whole, "settings": {**whole["settings"], **asked}}))
-    s = Edge().read(tmp_path / "run").summary
+    s = EDGE.read(tmp_path / "run").summary
     [m] = s.methods
     assert m.estimate is not None
     assert m.estimate.tails is not None

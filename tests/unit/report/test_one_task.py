@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from protocols.cldyb.cannot_differ import ONE_TASK, SHARED
-from protocols.cldyb.protocol import Cldyb
-from protocols.evaluate.score.protocol import Score
+from protocols.cldyb.protocol import CLDYB
+from protocols.evaluate.score.protocol import SCORE
 from protocols.evaluate.score.summary import ScoreSummary
 from protocols.report import cldyb, score, score_words
 from tests.unit.report.report_pages import said_to_be
@@ -51,8 +51,8 @@ def in_terminal(shown: object) -> str:
 @pytest.mark.parametrize("random", [0, 5])
 def test_nothing_is_said_of_a_search_or_of_sequences_that_are_not_there(tmp_path: Path, random: int) -> None:
     run = one_task(tmp_path, random, separate=True)
-    page = cldyb.write_report(run, Cldyb().read(run), [POOL]).read_text()
-    said = in_terminal(cldyb.render(Cldyb().read(run).summary))
+    page = cldyb.write_report(run, CLDYB.read(run), [POOL]).read_text()
+    said = in_terminal(cldyb.render(CLDYB.read(run).summary))
     assert f"; {ONE_TASK}." in said
     assert f"; {ONE_TASK}</h1>" in page
     assert "trained on 9, all but the 3 tested." in said
@@ -69,7 +69,7 @@ def test_score_says_why_and_explains_no_column_that_is_not_there(tmp_path: Path)
     methods = {m: {"backbone": "b", "digest": m, "params": {}} for m in METHODS}
     said["identity"] |= {"methods": methods, "taken_over": {}, "references": {}, "known": {}, "remarks": []}
     (run / "config.json").write_text(json.dumps(said))
-    exported = Score().read(run)
+    exported = SCORE.read(run)
     text, page = in_terminal(score.render(exported.summary)), score.write_report(run, exported, [POOL]).read_text()
     for told in (text, page):
         assert f"on each; {SHARED}." in told

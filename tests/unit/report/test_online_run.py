@@ -8,7 +8,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from protocols.cli.main import main
-from protocols.online.protocol import Online
+from protocols.online.protocol import ONLINE
 from protocols.report import online
 from protocols.report.online_cells import baseline
 from seqsearch.results.stream_schema import STREAM_LAYOUTS
@@ -24,7 +24,7 @@ def test_a_run_ends_in_figures_a_page_and_the_same_summary_again(tmp_path: Path)
     assert ended.exit_code == 0, ended.output
     found = json.loads(ended.stdout)
     by = {x["label"]: x for x in found["learners"]}
-    label = baseline(Online().read(run).summary)
+    label = baseline(ONLINE.read(run).summary)
     assert set(by) == {"ncm", label}
     rows = {(r["method_id"], r["shift"], r["samples"], r["learned_window"], r["judged_window"]): r for r in _rows(run)}
     assert by["ncm"]["online"]["value"] == rows["ncm", 0, "common", 0, 0]["accuracy"]
@@ -39,10 +39,10 @@ def test_a_run_ends_in_figures_a_page_and_the_same_summary_again(tmp_path: Path)
     for title in ("Accuracy over the stream", "Retention", "What labels alone give away", "In order and shuffled"):
         assert f"<h2>{title}</h2>" in page
     assert "Of the models on the way" in page
-    assert found == online.to_json(Online().read(run).summary)
+    assert found == online.to_json(ONLINE.read(run).summary)
     for layout in STREAM_LAYOUTS:
         assert read_rows(run / layout.file, layout)
 
 
 def _rows(run: Path) -> list[dict[str, object]]:
-    return list(Online().read(run).results.figures)
+    return list(ONLINE.read(run).results.figures)

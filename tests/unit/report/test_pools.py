@@ -9,10 +9,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
-from protocols.mcil.protocol import Mcil
+from protocols.mcil.protocol import MCIL
 from protocols.mcil.settings import McilSettings
 from protocols.report.page import identity
 from protocols.report.pools import recommended
@@ -40,7 +40,7 @@ def settings_of(words: list[str]) -> dict[str, object]:
 def test_the_recommended_search_is_accepted(tmp_path: Path, classes: int) -> None:
     named = settings_of(words_of(f"glyphs:classes={classes},train=2,reward=1,test=1,size=32", classes))
     settings = CldybSettings(**named)
-    study = Cldyb().prepare(settings, tmp_path, "cpu", tmp_path)
+    study = CLDYB.prepare(settings, tmp_path, "cpu", tmp_path)
     assert settings.tasks * settings.classes_per_task <= classes
     assert settings.tasks >= 2
     assert study is not None
@@ -50,7 +50,7 @@ def test_the_recommended_search_is_accepted(tmp_path: Path, classes: int) -> Non
 def test_the_recommended_experiences_are_accepted(tmp_path: Path, classes: int) -> None:
     pool = f"glyphs:classes={classes},train=2,reward=1,test=1,size=32,captions=first"
     settings = McilSettings(**settings_of(words_of(pool, classes, captioned=True)))
-    assert Mcil().prepare(settings, tmp_path, "cpu", tmp_path) is not None
+    assert MCIL.prepare(settings, tmp_path, "cpu", tmp_path) is not None
     assert 2 * settings.experiences <= classes
 
 

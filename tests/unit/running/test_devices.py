@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from actors.options import EngineOptions
-from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.settings import CldybSettings
-from protocols.evaluate.score.protocol import Score
+from protocols.evaluate.score.protocol import SCORE
 from protocols.evaluate.score.settings import ScoreSettings
 from protocols.running.devices import on_device
 from protocols.running.folder import RunFolder
@@ -142,7 +142,7 @@ def test_sequences_alone_are_trained_on_whatever_there_is(finished: Path, monkey
 
     def device(source: Path, by_name: bool = False) -> str:
         settings = ScoreSettings(source=str(source), methods="simplecil", by_name=by_name)
-        return on_device(auto, Score(), settings, Path.cwd()).engine.device
+        return on_device(auto, SCORE, settings, Path.cwd()).engine.device
 
     assert device(finished) == "cpu"
     assert device(finished / "sequences.parquet") == device(finished, by_name=True) == "cuda"
@@ -151,7 +151,7 @@ def test_sequences_alone_are_trained_on_whatever_there_is(finished: Path, monkey
 def test_a_new_run_takes_the_gpu_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, 2)
     auto = Runtime(EngineOptions())
-    assert on_device(auto, Cldyb(), small_settings(), Path.cwd()).engine.device == "cuda"
+    assert on_device(auto, CLDYB, small_settings(), Path.cwd()).engine.device == "cuda"
 
 
 def test_a_plan_trains_nothing_and_takes_no_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

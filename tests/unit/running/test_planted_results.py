@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from protocols.edge.plan_only import EdgePlan
-from protocols.edge.protocol import Edge
+from protocols.edge.protocol import EDGE, EDGE_PLAN
 from protocols.edge.settings import EdgeSettings
 from protocols.running.folder import RunFolder
 from seqsearch.similarity.files import write
@@ -43,7 +42,7 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", Edge.exports)
+@pytest.mark.parametrize("name", EDGE.exports)
 def test_an_edge_run_shows_and_resumes_nothing_through_a_link(edge: Path, tmp_path: Path, name: str) -> None:
     nothing_through_a_link(edge, tmp_path, name)
 
@@ -70,7 +69,7 @@ def nothing_through_a_link(made: Path, tmp_path: Path, name: str) -> None:
 def test_a_mark_that_is_a_link_finishes_nothing(planned: Path, tmp_path: Path) -> None:
     run = Path(shutil.copytree(planned, tmp_path / "run"))
     (run / "report.html").write_text("</html>")
-    for protocol, names in ((EdgePlan(), PLAN), (Edge(), ("report.html",))):
+    for protocol, names in ((EDGE_PLAN, PLAN), (EDGE, ("report.html",))):
         for name in names:
             assert protocol.finished(run)
             (run / name).rename(tmp_path / name)

@@ -6,6 +6,7 @@ import dataclasses
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,9 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from actors.options import EngineOptions
+from protocols.report.view import report_of
 from protocols.running import session as sessions
+from protocols.running.costs import Cost, of_trainings, unit_costs
 from protocols.running.export import classes_of, rescored, run_info, write_costs
 from protocols.running.folder import RunFolder
+from protocols.running.launch import Launch
 from protocols.running.protocol import Exported, Protocol, ProtocolRun, protocols
 from protocols.running.run import Ended, run
 from protocols.running.runtime import Runtime
@@ -97,32 +101,41 @@ def summarise(data: RunResults) -> PairsSummary:
     return PairsSummary(data.config["run_id"], mean("tune"), mean("evaluate"))
 
 
-class Pairs(Protocol[PairsSettings, Study]):
-    name = "pairs"
-    command = "pairs"
-    settings = PairsSettings
-    exports = ("sequences.parquet", "results.parquet", "trainings.parquet", "stats.json")
+def prepare(settings: PairsSettings, states: Path, device: str, directory: Path) -> Study:
+    world, methods, tags = resolved(settings, states, device, directory, settings.pairs)
+    by_pool: dict[int, list[int]] = {}
+    for i in kept_classes(world, settings):
+        by_pool.setdefault(world.images.part_of_class(i)[0], []).append(i)
+    views = {TUNE: view_of(world, by_pool[0]), EVALUATE: view_of(world, by_pool[1]), HELD_OUT: view_of(world, [])}
+    return Study(settings, world, views, methods, tags, reads_frozen(methods))
 
-    def prepare(self, settings: PairsSettings, states: Path, device: str, directory: Path) -> Study:
-        world, methods, tags = resolved(settings, states, device, directory, settings.pairs)
-        by_pool: dict[int, list[int]] = {}
-        for i in kept_classes(world, settings):
-            by_pool.setdefault(world.images.part_of_class(i)[0], []).append(i)
-        views = {TUNE: view_of(world, by_pool[0]), EVALUATE: view_of(world, by_pool[1]), HELD_OUT: view_of(world, [])}
-        return Study(settings, world, views, methods, tags, reads_frozen(methods))
 
-    def expected(self, prepared: Study) -> Expected:
-        return Expected(3, 3 * prepared.settings.pairs)
+def expected(study: Study) -> Expected:
+    return Expected(3, 3 * study.settings.pairs)
 
-    def begin(self, session: Session, prepared: Study) -> PairsRun:
-        return PairsRun(session, prepared)
 
-    def read(self, run: Path) -> Exported:
-        results = read_results(run)
-        return Exported(results, summarise(results))
+def cost(study: Study, workers: int, scratch: Path) -> Cost:
+    tasks = tuple(study.view.task(study.view.class_ids[2 * i : 2 * i + 2]) for i in range(2))
+    return of_trainings(expected(study), unit_costs(study, tasks, "test", scratch, study.settings.pairs), workers)
 
-    def finished(self, run: Path) -> bool:
-        return (run / MARK).exists()
+
+def read(run: Path) -> Exported:
+    results = read_results(run)
+    return Exported(results, summarise(results))
+
+
+PAIRS = Protocol(
+    PairsSettings,
+    package="tests.unit.running",
+    view=__name__,
+    study="test_protocol:prepare",
+    count="test_protocol:expected",
+    pricing="test_protocol:cost",
+    session="test_protocol:PairsRun",
+    reader="test_protocol:read",
+    exports=("sequences.parquet", "results.parquet", "trainings.parquet", "stats.json"),
+    marks=(MARK,),
+)
 
 
 POOLS = "glyphs:classes=6,train=6,reward=3,test=6,glyphs:classes=8,train=6,reward=3,test=6,seed=1"
@@ -137,9 +150,9 @@ def begin(path: Path, results: float = float("inf"), export: str = "", pool: str
         settings = PairsSettings(methods="simplecil", pool=pool)
         folder = RunFolder.create(path, settings)
     try:
-        study = Pairs().prepare(settings, path / "states", "cpu", Path.cwd())
+        study = PAIRS.prepare(settings, path / "states", "cpu", Path.cwd())
         deadline = Deadline(results, results_in(path))
-        return run(folder, Pairs(), study, Runtime(EngineOptions(workers=0, export=export), True, deadline=deadline))
+        return run(folder, PAIRS, study, Runtime(EngineOptions(workers=0, export=export), True, deadline=deadline))
     finally:
         folder.close()
 
@@ -167,7 +180,7 @@ def test_it_runs_stops_resumes_and_is_exported(tmp_path: Path) -> None:
 def test_what_is_read_again_is_what_was_exported(tmp_path: Path) -> None:
     """The one summary: nothing is read back while a run exports, and the files say the same."""
     exported = begin(tmp_path / "run").exported
-    again = Pairs().read(tmp_path / "run")
+    again = PAIRS.read(tmp_path / "run")
     assert exported is not None
     assert again.summary == exported.summary
     assert exported.summary.evaluated > 0.5
@@ -212,7 +225,7 @@ def test_nothing_is_opened_that_is_not_asked_for(tmp_path: Path, monkeypatch: py
     def refuse(*_: Any) -> Any:
         raise AssertionError("nobody asked for this")
 
-    monkeypatch.setattr(Pairs, "begin", lambda self, session, study: Idle(session, study))
+    monkeypatch.setitem(globals(), "PairsRun", Idle)
     for name in ("open_evaluator", "connected", "Journal"):
         monkeypatch.setattr(sessions, name, refuse)
     assert begin(tmp_path / "run").finished
@@ -220,16 +233,30 @@ def test_nothing_is_opened_that_is_not_asked_for(tmp_path: Path, monkeypatch: py
     assert not (tmp_path / "run" / "states").exists()
 
 
-def test_every_protocol_has_a_record_of_its_own_and_a_file_that_shows_it() -> None:
-    from protocols.cli.launch import presentation
+FUNCTIONS = ("study", "count", "session", "reader", "pricing", "opening", "refusal", "remarks", "source", "settling")
 
+
+def test_every_name_in_a_record_is_a_function_of_its_package() -> None:
     found = protocols()
-    assert {"cldyb", "edge", "edge-plan"} <= set(found)
+    assert {"cldyb", "edge", "edge-plan", "gtep", "online", "mcil", "score", "explain", "duel"} == set(found)
     for name, protocol in found.items():
         assert protocol.name == protocol.settings.protocol == name
-        shows: dict[str, Callable[..., Any]] = vars(presentation(protocol))
+        for part in FUNCTIONS:
+            if named := getattr(protocol, part):
+                module, _, function = named.partition(":")
+                assert callable(getattr(import_module(f"{protocol.package}.{module}"), function)), (name, part)
+        assert bool(protocol.pricing) is protocol.trains
+        shows: dict[str, Callable[..., Any]] = vars(report_of(protocol))
         assert {"render", "to_json"} <= set(shows)
-        assert protocol.resume_command(Path("runs/x")) == f"seqsearch {protocol.command} --resume runs/x"
-        assert protocol.command == name.partition("-")[0], (
+        assert protocol.resume_command(Path("runs/x")) == f"seqsearch {protocol.made_by} --resume runs/x"
+        assert protocol.made_by == name.partition("-")[0], (
             "what reads runs without protocols names it by that (results.run)"
         )
+
+
+def test_its_cost_is_estimated_like_any_other(tmp_path: Path) -> None:
+    settings = PairsSettings(methods="simplecil", pool=POOLS)
+    cost = Launch(PAIRS, settings).cost(Runtime(EngineOptions(workers=0), quiet=True))
+    assert cost.to_json()["trainings"] == 6
+    assert cost.hours > 0
+    assert cost.trained == "6 trainings at most (3 times a method is trained on a sequence)"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from protocols.cldyb.protocol import Cldyb
+from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.settings import CldybSettings
 from protocols.running.export import torn
 from protocols.running.folder import RunFolder
@@ -64,7 +64,7 @@ def test_files_of_others_in_a_finished_run_are_neither_looked_at_nor_exported(
 
 def test_a_sparse_report_takes_no_memory(run: Path) -> None:
     os.truncate(run / "report.html", 40 << 30)
-    assert torn(Cldyb(), run) == f"{run}/report.html is torn"
+    assert torn(CLDYB, run) == f"{run}/report.html is torn"
 
 
 @pytest.mark.parametrize("left", [None, "", '{"protocol": "cl'])

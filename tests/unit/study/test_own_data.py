@@ -163,12 +163,13 @@ def test_an_empty_file_is_found_before_any_compute(tmp_path: Path) -> None:
         prepare(small_settings(pool=str(tmp_path / "digits")), tmp_path, "cpu")
 
 
-def test_an_image_that_turns_out_corrupt_stops_the_run_and_loses_nothing(tmp_path: Path) -> None:
+def test_an_image_that_turns_out_corrupt_stops_the_run(tmp_path: Path) -> None:
+    """Here before its first result, so that no folder is left."""
     write_digits(tmp_path / "digits", 12)
     (tmp_path / "digits" / "digit 3" / "0005.png").write_bytes(b"x")
     with pytest.raises(UserError, match=r"digit 3/0005.png is unusable: not an image"):
         finish(tmp_path / "run", pool=str(tmp_path / "digits"), **DIGITS)
-    assert (tmp_path / "run" / "config.json").exists()
+    assert not (tmp_path / "run").exists()
 
 
 # ------------------------------------------------------------------------------------------------ backbones

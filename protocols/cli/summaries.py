@@ -1,0 +1,125 @@
+"""Summaries and sequences of runs, on stdout."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from seqsearch.core.errors import UserError
+from seqsearch.core.text import copyable, shown
+from seqsearch.results.schema import SEQUENCES, STATS
+from seqsearch.storage.inside import Inside
+
+if TYPE_CHECKING:
+    from protocols.running.protocol import Protocol
+
+
+def print_summary(run: Path, as_json: bool) -> None:
+    """The summary of a run on stdout, as its protocol has it, and the hyperparameters of its methods; the status of one that was
+    stopped before anything was exported.
+
+    Raises:
+        UserError: no run, or it is running, and nothing of it was exported yet.
+    """
+    from protocols.report.status import show
+    from protocols.report.view import report_of
+    from protocols.running.status import status
+    from seqsearch.results.run import read_config
+
+    protocol = _protocol_of(run)
+    _warn_if_running(run, exported := Inside(run).has(STATS))
+    if not exported and status(run).state != "finished":
+        show(run, as_json=as_json, again=False)
+        return
+    config = read_config(run)
+    print_exported(report_of(protocol), protocol.read(run).summary, as_json, config, settings=True)
+
+
+def print_sequences(run: Path, as_json: bool) -> None:
+    """The task sequences of a run on stdout, with names and groups of their classes.
+
+    Raises:
+        UserError: no run, one whose protocol has none, or nothing of it was exported yet.
+    """
+    from protocols.report.sequences import render, to_json
+    from seqsearch.results.in_names import read_in_names
+
+    protocol = _protocol_of(run)
+    if SEQUENCES.file not in protocol.exports:
+        raise UserError(
+            f"run {run} is of seqsearch {protocol.command}, which has no task sequences: leave --sequence out"
+        )
+    _warn_if_running(run, Inside(run).has(SEQUENCES.file))
+    if not Inside(run).has(SEQUENCES.file):
+        again = protocol.resume_command(run)
+        raise UserError(f"run {run} is not finished (no {SEQUENCES.file} yet): finish it with {again}")
+    found = read_in_names(run / SEQUENCES.file)
+    if as_json:
+        click.echo(json.dumps({"run": run.name, "sequences": to_json(found)}))
+    else:
+        _print(render(f"run {run.name}", found, f": seqsearch show {copyable(run)} --sequence --json has all"))
+
+
+def _warn_if_running(run: Path, exported: bool) -> None:
+    """On stderr that a run is running, where what an earlier session ``exported`` is shown.
+
+    Raises:
+        UserError: it is running, and nothing was exported yet.
+    """
+    from protocols.running.status import is_running
+
+    if not exported and (said := is_running(run, "nothing of it can be shown yet")):
+        raise UserError(said)
+    if exported and (said := is_running(run, "what follows is what it had before")):
+        click.echo(said, err=True)
+
+
+def _protocol_of(run: Path) -> Protocol:
+    """What ``config.json`` says that a run is of.
+
+    Raises:
+        UserError: no run, or none of the protocols there are.
+    """
+    from protocols.running.protocol import protocols
+    from seqsearch.results.run import read_config
+
+    name = read_config(run).get("protocol")
+    protocol = protocols().get(name) if isinstance(name, str) else None
+    if protocol is None:
+        raise UserError(
+            f"{run}/config.json: protocol is {shown(json.dumps(name)[:60])}, none of {', '.join(protocols())}"
+        )
+    return protocol
+
+
+def print_exported(
+    report: Any, summary: Any, as_json: bool, config: Mapping[str, Any], *, settings: bool = False
+) -> None:
+    """A summary on stdout; of a run on stand-in data, as its ``config`` says, it begins with that.
+
+    With ``settings`` the hyperparameters of each method follow.
+    """
+    from protocols.report.hyperparameters import hyperparameters, render
+    from protocols.running.provenance import STAND_IN, stand_in
+
+    warned = {"stand_in": STAND_IN} if stand_in(config) else {}
+    if as_json:
+        trained_with = {"hyperparameters": hyperparameters(config)} if settings else {}
+        click.echo(json.dumps({**warned, **report.to_json(summary), **trained_with}))
+        return
+    for text in warned.values():
+        click.echo(text)
+    _print(report.render(summary))
+    if settings:
+        _print(render(config))
+
+
+def _print(said: Any) -> None:
+    """On stdout."""
+    from protocols.report.text import show
+
+    show(said)

@@ -1,0 +1,13 @@
+"""Settings of ``seqsearch explain`` that the explained run has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from protocols.evaluate.explain.settings import ExplainSettings
+from protocols.evaluate.parts.source import of_source
+
+
+def settle(given: dict[str, Any], resumed: bool) -> dict[str, Any]:
+    """See `protocols.running.protocol.Protocol.settle`."""
+    return of_source(ExplainSettings, given, resumed, methods="unless named")
