@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.tools import seqsearch, write_result
+from protocols.cldyb.planners import make_plans
 from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import CldybStudy, prepare
 from seqsearch.core.types import Tasks
@@ -37,7 +39,7 @@ from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.given import GivenPlanner, random_sequences, with_replicates
 from seqsearch.planners.replicates import SCORING, scoring
 from seqsearch.results.schema import TRAININGS
-from seqsearch.results.tables import read_rows, read_sequences
+from seqsearch.results.tables import read_rows
 from seqsearch.training.device import pin_threads
 
 FULL = "full search"
@@ -59,6 +61,8 @@ BEST = "best of random, equal trainings"
 BEST_GREEDY = "best of greedy, equal trainings"
 RANDOM = "random sequences"
 TASKS, CLASSES, SEEDS = 5, 10, 2
+SEARCH = {"simulations": 16, "condensed": 8, "lookahead": 1}
+"""Of the full search."""
 Row = dict[str, Any]
 
 
@@ -69,11 +73,9 @@ def settings_of(a: argparse.Namespace) -> dict[str, list[str]]:
 
 def flags(a: argparse.Namespace) -> list[str]:
     """What all settings share."""
-    return [
-        "--methods", a.methods, "--pool", a.pool, "--tasks", str(TASKS), "--classes-per-task", str(CLASSES),
-        "--simulations", "16", "--condensed", "8", "--lookahead", "1", "--score-seeds", str(SEEDS), "--searches", str(a.searches),
-        "--no-joint",
-    ]  # fmt: skip
+    shared = {"methods": a.methods, "pool": a.pool, "tasks": TASKS, "classes-per-task": CLASSES, "searches": a.searches}
+    given = {**shared, **SEARCH, "score-seeds": SEEDS}
+    return ["--no-joint", *(word for name, value in given.items() for word in (f"--{name}", str(value)))]
 
 
 def searched(a: argparse.Namespace, seed: int, name: str, scratch: Path) -> list[Row]:
@@ -94,13 +96,13 @@ def _row(seed: int, name: str, side: Row, trainings: float) -> Row:
 def best_of(a: argparse.Namespace, seed: int, name: str, trainings: float, scratch: Path) -> Row:
     """As many independent picks as there are searches, each from its own random sequences or sequences of greedy candidates."""
     settings = CldybSettings(
-        methods=a.methods, pool=a.pool, tasks=TASKS, classes_per_task=CLASSES, score_seeds=SEEDS, seed=seed
+        methods=a.methods, pool=a.pool, tasks=TASKS, classes_per_task=CLASSES, score_seeds=SEEDS, seed=seed, **SEARCH
     )
     folder = scratch / f"{seed}-{name}"
     study = prepare(settings, folder / "states", "cpu")
     each = max(1, round(trainings / (len(study.methods) * (settings.tasks - 1))))
-    drawn = (_random if name == BEST else _greedy)(a, study, each * a.searches, folder / "greedy")
     engine = Search(InlineEvaluator(study.world), Journal(folder))
+    drawn = (_random if name == BEST else _greedy)(study, each * a.searches, engine)
     values_n = [_accuracy(engine, study, [s], [i // each], "reward") for i, s in enumerate(drawn)]
     picks = [drawn[i * each + int(np.argmin(values_n[i * each : (i + 1) * each]))] for i in range(a.searches)]
     accuracy = _accuracy(engine, study, picks, scoring(SEEDS), "test")
@@ -108,18 +110,17 @@ def best_of(a: argparse.Namespace, seed: int, name: str, trainings: float, scrat
     return {"seed": seed, "setting": name, "trainings": used, "acc": accuracy, "ala": None, "ar": None, "drawn": each}
 
 
-def _random(a: argparse.Namespace, study: CldybStudy, number: int, out: Path) -> Sequence[Tasks]:
+def _random(study: CldybStudy, number: int, _: Search) -> Sequence[Tasks]:
     s = study.settings
     return random_sequences(study.first, study.view, s.tasks, s.classes_per_task, number, 1_000 + s.seed)
 
 
-def _greedy(a: argparse.Namespace, study: CldybStudy, number: int, out: Path) -> Sequence[Tasks]:
+def _greedy(study: CldybStudy, number: int, engine: Search) -> Sequence[Tasks]:
     """What searches find that choose among their candidates at random."""
-    more = ["--searches", str(number), "--selector", "random", "--random-sequences", "0", "--score-seeds", "1"]
-    seqsearch(
-        "cldyb", *flags(a), *more, "--seed", str(study.settings.seed), "--workers", "0", "--out", str(out), "--quiet"
-    )
-    return [s.tasks for s in read_sequences(out / "sequences.parquet")]
+    chance = replace(study, settings=replace(study.settings, searches=number, selector="random", random_sequences=0))
+    searches = make_plans(chance).searches
+    engine.run(searches, more=True)
+    return [tuple(p.sequence) for p in searches]
 
 
 def _accuracy(engine: Search, study: CldybStudy, sequences: Sequence[Tasks], seeds: Any, part: Any) -> float:
