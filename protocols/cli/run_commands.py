@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def run_command(name: str) -> click.Command:
-    """The command that makes and resumes the runs of a protocol, or of several that a flag tells apart."""
-    protocols = of_command(name)
+def run_command(name: str, protocols: tuple[Protocol, ...] = ()) -> click.Command:
+    """The command that makes and resumes the runs of protocols, of which flags choose one; by default those of this name."""
+    protocols = protocols or of_command(name)
     first = protocols[0]
     flags = [*first.flags, *(p.chosen_by for p in protocols if p.chosen_by)]
 
@@ -143,7 +143,7 @@ def run(launch: Launch, runtime: Runtime, out: Path | None = None) -> None:
     go_on = launch.resume_command
     last_words(shown(f"stopped; nothing is lost. Continue with: {go_on}"))
     with stop.expendable():
-        from protocols.report.progress import Progress
+        from protocols.cli.progress import Progress
         from protocols.report.view import report_of
 
         view = report_of(launch.protocol)

@@ -12,8 +12,10 @@ from typing import Any, ClassVar
 
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 from actors.options import EngineOptions
+from protocols.cli.run_commands import run_command
 from protocols.report.view import report_of
 from protocols.running import session as sessions
 from protocols.running.costs import Cost, of_trainings, unit_costs
@@ -260,3 +262,19 @@ def test_its_cost_is_estimated_like_any_other(tmp_path: Path) -> None:
     assert cost.to_json()["trainings"] == 6
     assert cost.hours > 0
     assert cost.trained == "6 trainings at most (3 times a method is trained on a sequence)"
+
+
+def test_its_command_follows_from_its_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "render", lambda summary: f"evaluated {summary.evaluated:.1f}")
+    monkeypatch.setitem(globals(), "to_json", dataclasses.asdict)
+    command = run_command("pairs", (PAIRS,))
+    words = ["--methods", "simplecil", "--pool", POOLS, "--pairs", "2", "--workers", "0", "--quiet"]
+    cost = CliRunner().invoke(command, [*words, "--dry-run", "--json"], catch_exceptions=False)
+    assert json.loads(cost.stdout)["trainings"] == 6
+    made = CliRunner().invoke(command, [*words, "--out", str(tmp_path / "run")], catch_exceptions=False)
+    assert made.stdout.startswith("evaluated ")
+    assert (tmp_path / "run" / MARK).exists()
+    again = CliRunner().invoke(command, ["--resume", str(tmp_path / "run"), "--json"], catch_exceptions=False)
+    assert json.loads(again.stdout)["run"] == "run"
+    with pytest.raises(UserError, match="--pairs 3 differs from 2 of run"):
+        CliRunner().invoke(command, ["--resume", str(tmp_path / "run"), "--pairs", "3"], catch_exceptions=False)
