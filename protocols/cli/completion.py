@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -26,12 +25,12 @@ FILE = "file"
 """The type of an item for which a shell offers its own files and folders."""
 
 
-def named(*kinds: ItemKind) -> Complete:
-    """Names of ours behind the last comma of a list; where none begins so, files."""
+def named(kind: ItemKind, *left_out: str) -> Complete:
+    """Names of ours behind the last comma of a list, but for those ``left_out``; where none begins so, files."""
 
     def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
         before, comma, last = begun.rpartition(",")
-        found = sorted(n for kind in kinds for n in names_of(kind) if n.startswith(last))
+        found = [n for n in names_of(kind) if n.startswith(last) and n not in left_out]
         return [CompletionItem(before + comma + n) for n in found] or [CompletionItem(begun, type=FILE)]
 
     return complete
@@ -61,14 +60,16 @@ def learning(context: click.Context, parameter: click.Parameter, begun: str) -> 
     return named("learner" if context.params.get("learner") else "method")(context, parameter, begun)
 
 
-OF_SETTINGS: dict[Names, Any] = {
+POOLS = named("pool", "folder", "parquet")
+"""A folder or file is named by its path."""
+OF_SETTINGS: dict[Names, Complete | None] = {
     "": None,
     "methods": named("method"),
     "learners": named("learner"),
-    "backbone": named("backbone"),
-    "pools": named("pool"),
+    "backbone": named("backbone", "given"),
+    "pools": POOLS,
     "grown": None,
-    "stream": named("stream"),
+    "stream": named("stream", "pool", "parquet"),
     "run": runs,
 }
 """By what a setting names; None: click knows what there is to choose from."""

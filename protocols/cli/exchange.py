@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from protocols.cli.completion import named
+from protocols.cli.completion import POOLS, named
 from protocols.cli.completion import runs as found_in
 from protocols.cli.types import Whole
 from seqsearch.core.errors import UserError
@@ -16,7 +16,7 @@ from seqsearch.core.errors import UserError
 
 @click.command()
 @click.argument("source", metavar="RUN", shell_complete=found_in)
-@click.option("--to", required=True, metavar="TOOLBOX", shell_complete=named("format"),
+@click.option("--to", required=True, metavar="TOOLBOX", shell_complete=named("format", "lae"),
               help="avalanche, pilot, pycil, mammoth, json or csv.")  # fmt: skip
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder to make.")
 @click.option("--sequence", "sequences", multiple=True, metavar="ID", help="A sequence by its id; repeatable.")
@@ -27,7 +27,7 @@ from seqsearch.core.errors import UserError
     type=click.Choice(["copy", "paths", "none"]),
     help="copy: into DIR; paths: the pool's own files; none: orders only.  [default: copy; json, csv: none]",
 )
-@click.option("--pool", shell_complete=named("pool"), help="Pool of the images.  [default: that of the RUN]")
+@click.option("--pool", shell_complete=POOLS, help="Pool of the images.  [default: that of the RUN]")
 @click.option("--seed", type=Whole(0, 2**63 - 1), help="Seed of the split.  [default: that of the RUN, or 0]")
 @click.option(
     "--by-name", is_flag=True, help="Take classes by their names: images may be others than those of the RUN."
@@ -76,7 +76,7 @@ def export(
     help="avalanche, pilot, pycil, mammoth, lae, json or csv.",
 )
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The .json file to write.")
-@click.option("--pool", shell_complete=named("pool"), help="Pool whose classes the numbers count.")
+@click.option("--pool", shell_complete=POOLS, help="Pool whose classes the numbers count.")
 @click.option("--names", "names_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Class names, one a line, that the numbers count.")  # fmt: skip
 @click.option("--task-sizes", default="", metavar="N,N,...",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from actors.options import DEVICES
-from protocols.cli.completion import named
+from protocols.cli.completion import POOLS, named
 from protocols.cli.ending import last_words
 from protocols.cli.grouped import Commands
 from protocols.cli.pool_bar import Bar
@@ -243,10 +243,10 @@ def _written(record: dict[str, Any], out: Path, details: Path | None) -> Path | 
 
 
 @pool.command()
-@click.argument("name", metavar="POOL", shell_complete=named("pool"))
+@click.argument("name", metavar="POOL", shell_complete=POOLS)
 @click.option("--sheet", type=click.Path(path_type=Path), metavar="FILE.png", help="Write a contact sheet.")
 @click.option("--groups", "all_groups", is_flag=True, help="List all groups, not the first 50.")
-@click.option("--against", metavar="POOL", shell_complete=named("pool"), help=AGAINST)
+@click.option("--against", metavar="POOL", shell_complete=POOLS, help=AGAINST)
 @click.option("--look-alikes", metavar="BACKBONE", shell_complete=named("backbone"), help=LOOK_ALIKES)
 @click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model.")
 @click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True, help="Where it computes.")

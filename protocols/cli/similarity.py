@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from actors.options import DEVICES
-from protocols.cli.completion import named
+from protocols.cli.completion import POOLS, named
 from protocols.cli.types import Choice, Whole
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_IMAGES
@@ -31,7 +31,7 @@ MOST_NAMES = 8 << 20
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Clustered heat map: .png, .svg or .pdf.")
 @click.option(
     "--pool",
-    shell_complete=named("pool"),
+    shell_complete=POOLS,
     help="Pool with the classes.  [default: glyphs, or none if --names or a FILE has them]",
 )
 @click.option("--names", "names_file", type=click.Path(path_type=Path), metavar="FILE",
