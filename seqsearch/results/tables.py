@@ -17,18 +17,14 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.core.types import ClassId, Task
 from seqsearch.results.rows import (
-    JudgedRollout,
     Row,
     RunInfo,
     TaskSequence,
-    TraceRow,
     Training,
     finite,
-    result_rows,
     sequence_rows,
-    trace_rows,
 )
-from seqsearch.results.schema import ESTIMATES, RESULTS, SEQUENCES, TRACE, TRAININGS, TRIALS, VERSION, Layout
+from seqsearch.results.schema import SEQUENCES, TRAININGS, VERSION, Layout
 from seqsearch.storage.files import atomic_path
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import ROOM, BadParquet, ParquetFile, judged
@@ -40,38 +36,18 @@ CELL, CELLS_PER_BYTE = 60, 8
 
 
 def write_sequences(path: Path, info: RunInfo, sequences: Iterable[TaskSequence]) -> list[Row]:
-    """See `sequence_rows`; each of these writers returns what reading the file again would give.
+    """See `sequence_rows`; each writer returns what reading the file again would give.
 
     Raises:
         ValueError: two sequences of one name.
-        UserError: the disk is full (so do the other writers).
+        UserError: the disk is full .
     """
     return write_rows(path, SEQUENCES, info, sequence_rows(info, sequences))
-
-
-def write_results(path: Path, info: RunInfo, judged: Iterable[JudgedRollout]) -> list[Row]:
-    """See `result_rows`."""
-    return write_rows(path, RESULTS, info, result_rows(judged))
-
-
-def write_trace(path: Path, info: RunInfo, rows: Iterable[TraceRow]) -> list[Row]:
-    """See `trace_rows`."""
-    return write_rows(path, TRACE, info, trace_rows(info, rows))
 
 
 def write_trainings(path: Path, info: RunInfo, trainings: Iterable[Training]) -> list[Row]:
     """One row per training done, in order of arrival: proof that no edge was trained twice."""
     return write_rows(path, TRAININGS, info, ({"training": i, **vars(t)} for i, t in enumerate(trainings)))
-
-
-def write_trials(path: Path, info: RunInfo, rows: Iterable[Row]) -> list[Row]:
-    """One row per (method, setting tried)."""
-    return write_rows(path, TRIALS, info, rows)
-
-
-def write_estimates(path: Path, info: RunInfo, rows: Iterable[Row]) -> list[Row]:
-    """One row per (method, what it speaks of, figure)."""
-    return write_rows(path, ESTIMATES, info, rows)
 
 
 def write_rows(path: Path, layout: Layout, info: RunInfo, rows: Iterable[Row]) -> list[Row]:

@@ -15,17 +15,17 @@ from seqsearch.core.types import ClassId, Task
 from seqsearch.planners.step import Judgement
 from seqsearch.pools.base import ClassInfo, Pool
 from seqsearch.pools.glyphs import build
-from seqsearch.results.rows import JudgedRollout, RunInfo, TaskSequence, TraceRow, Training
-from seqsearch.results.schema import ACCURACIES, EFFECTS, LOOK_ALIKES, TABLE
-from seqsearch.results.tables import (
-    write_estimates,
-    write_results,
-    write_rows,
-    write_sequences,
-    write_trace,
-    write_trainings,
-    write_trials,
+from seqsearch.results.rows import (
+    JudgedRollout,
+    RunInfo,
+    TaskSequence,
+    TraceRow,
+    Training,
+    result_rows,
+    trace_rows,
 )
+from seqsearch.results.schema import ACCURACIES, EFFECTS, ESTIMATES, LOOK_ALIKES, RESULTS, TABLE, TRACE, TRIALS
+from seqsearch.results.tables import write_rows, write_sequences, write_trainings
 
 SPLIT = "a-split"
 STATS = {"trained": 40, "naive": 100, "replayed": 3, "wall_seconds": 125.0, "busy_share": 0.9, "sessions": 2}
@@ -117,8 +117,9 @@ def write_run(
         (path / "stats.json").write_text(json.dumps(stats))
     info = run_info(path, pool)
     write_sequences(path / "sequences.parquet", info, sequences)
-    write_results(path / "results.parquet", info, judged)
-    write_trace(path / "trace.parquet", info, [r for s in sequences if s.kind == "searched" for r in traced(s)])
+    write_rows(path / "results.parquet", RESULTS, info, result_rows(judged))
+    judgements = [r for s in sequences if s.kind == "searched" for r in traced(s)]
+    write_rows(path / "trace.parquet", TRACE, info, trace_rows(info, judgements))
     write_trainings(path / "trainings.parquet", info, [Training("state", "er", 0, 1, 2.0, 10**9, "{}", "w0", 1)])
     trial = {
         "config_digest": "d",
@@ -129,10 +130,10 @@ def write_run(
         "trainings": 3,
     }
     trials = [{"method_id": "er", "trial": i, **trial, "chosen": i == 0} for i in range(2)]
-    write_trials(path / "trials.parquet", info, trials)
+    write_rows(path / "trials.parquet", TRIALS, info, trials)
     figure = {"method_id": "er", "about": "random", "low": 0.4, "high": None}
     estimates = [{**figure, "figure": name, "value": 0.5} for name in ("mean", "sd")]
-    write_estimates(path / "estimates.parquet", info, estimates)
+    write_rows(path / "estimates.parquet", ESTIMATES, info, estimates)
     effect = {"method_id": "er", "measure": "accuracy", "value": 0.5, "over": ["training seeds"], "lacking": ""}
     effects = [{**effect, "figure": name, "found_sequences": 1, "seeds": 3} for name in ("content", "order")]
     write_rows(path / "effects.parquet", EFFECTS, info, effects)

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import ClassId, Task
 from seqsearch.results.experience_schema import EXPERIENCE_LAYOUTS
-from seqsearch.results.rows import RunInfo, TaskSequence, model_bytes, stored_bytes
+from seqsearch.results.rows import RunInfo, TaskSequence, model_bytes, result_rows, stored_bytes, trace_rows
 from seqsearch.results.schema import LAYOUTS, RESULTS, SEQUENCES, TRACE, VERSION, Column
 from seqsearch.results.split_schema import SPLIT
 from seqsearch.results.stream_schema import STREAM_LAYOUTS
-from seqsearch.results.tables import read_rows, read_sequences, write_results, write_sequences, write_trace
+from seqsearch.results.tables import read_rows, read_sequences, write_rows, write_sequences
 from tests.unit.run_folders import glyphs, outcome, rescored, run_info, sequence, traced, write_run
 
 DOCS = Path(__file__).parents[3] / "docs/schema.md"
@@ -138,7 +138,7 @@ def test_a_repeated_key_is_not_written(tmp_path):
 def test_results_hold_the_lower_triangle(tmp_path):
     s = sequence(glyphs(), "a", "searched", ["er"], [[1], [2]])
     result = outcome([[0.5], [0.25, 0.75]], [[0.5], [0.5, 1.0]], n=8, footprint=(5, 10, 20, 30))
-    write_results(tmp_path / "r", INFO, [rescored(s, "er", 1000, result)])
+    write_rows(tmp_path / "r", RESULTS, INFO, result_rows([rescored(s, "er", 1000, result)]))
     rows = read_rows(tmp_path / "r", RESULTS)
     names = ("trained_step", "evaluated_step", "n", "correct", "accuracy", "masked_accuracy")
     got = [tuple(r[name] for name in names) for r in rows]
@@ -155,7 +155,7 @@ def test_results_hold_the_lower_triangle(tmp_path):
 def test_a_failed_rollout_leaves_what_was_judged_and_one_row_that_says_so(tmp_path, judged):
     s = sequence(glyphs(), "a", "searched", ["er"], [[1], [2], [3]])
     result = outcome([[0.5], [0.25, 0.75]][:judged], status="diverged", steps=3, footprint=None)
-    write_results(tmp_path / "r", INFO, [rescored(s, "er", 0, result)])
+    write_rows(tmp_path / "r", RESULTS, INFO, result_rows([rescored(s, "er", 0, result)]))
     rows = read_rows(tmp_path / "r", RESULTS)
     assert len(rows) == judged * (judged + 1) // 2 + 1
     assert {r["status"] for r in rows} == {"diverged"}
@@ -167,7 +167,7 @@ def test_a_failed_rollout_leaves_what_was_judged_and_one_row_that_says_so(tmp_pa
 
 def test_a_candidate_without_a_value_has_none(tmp_path):
     s = sequence(glyphs(), "a", "searched", ["er"], [[1], [2]])
-    write_trace(tmp_path / "t", INFO, traced(s))
+    write_rows(tmp_path / "t", TRACE, INFO, trace_rows(INFO, traced(s)))
     rows = read_rows(tmp_path / "t", TRACE)
     assert [(r["candidate"], r["chosen"], r["visits"]) for r in rows] == [(0, True, 4), (1, False, 3), (2, False, 2)]
     assert (rows[2]["value"], rows[2]["reward"], rows[2]["status"]) == (None, None, "method 'er' diverged: loss")

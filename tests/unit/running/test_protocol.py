@@ -19,7 +19,7 @@ from protocols.cli.run_commands import run_command
 from protocols.report.view import report_of
 from protocols.running import session as sessions
 from protocols.running.costs import Cost, of_trainings, unit_costs
-from protocols.running.export import classes_of, rescored, run_info, write_costs
+from protocols.running.export import RunFiles, classes_of, rescored
 from protocols.running.folder import RunFolder
 from protocols.running.launch import Launch
 from protocols.running.protocol import Exported, Protocol, ProtocolRun, protocols
@@ -35,7 +35,6 @@ from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.given import GivenPlanner, GivenSequence
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults, assembled, read_results
-from seqsearch.results.tables import write_results, write_sequences
 from seqsearch.storage.files import write_json
 from seqsearch.study.classes import EVALUATE, HELD_OUT, TUNE, kept_classes, view_of
 from seqsearch.study.study import Study, reads_frozen, resolved
@@ -79,15 +78,15 @@ class PairsRun(ProtocolRun):
 
     def export(self, reached: str | None) -> Exported:
         s, study, labels = self.session, self.study, tuple(m.label for m in self.study.methods)
-        folder, info = s.folder.path, run_info(s.folder, classes_of(study.world))
+        folder, files = s.folder.path, RunFiles(s, classes_of(study.world))
         sequences = [
             TaskSequence(name, "given", labels, study.settings.seed, g.prefix, (None,) * len(g.prefix))
             for name, g in self.given.items()
         ]
-        write_sequences(folder / "sequences.parquet", info, sequences)
+        files.sequences(sequences)
         named = [(name, "given", g.prefix, g.replicates) for name, g in self.given.items()]
-        rows = write_results(folder / "results.parquet", info, rescored(study, s.journal, study.methods, named))
-        stats = write_costs(s.folder, info, s.journal, s.search(study.world), s.busy_share, reached)
+        rows = files.results(rescored(study, s.journal, study.methods, named))
+        stats = files.costs(s.search(study.world), reached)
         results = assembled(folder, s.folder.saved(), stats, sequences, rows)
         summary = summarise(results)
         if reached is None:
