@@ -8,7 +8,7 @@ import random
 import signal
 import subprocess
 import sys
-import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,13 +64,20 @@ def of_the_process() -> dict[str, Any]:
             torch.is_grad_enabled(),
         ),
         "random": (random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist()),
-        "warnings": list(warnings.filters),
     }
 
 
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("two_threads")
 def test_the_process_is_as_before_after_each_of_two_runs(tmp_path: Path) -> None:
     _, given = commands(tmp_path)["cldyb"]
-    torch.set_num_threads(2)
     for number in range(2):
         random.seed(number)
         np.random.seed(number)
@@ -82,9 +89,8 @@ def test_the_process_is_as_before_after_each_of_two_runs(tmp_path: Path) -> None
         with launching(protocols()["cldyb"], given) as launch:
             assert launch.cost(QUIET).hours > 0
         after = of_the_process()
-        shared = {
-            "threads": {name: after["threads"].get(name) for name in before["threads"]}
-        }  # libraries may have been loaded
+        # libraries may have been loaded meanwhile
+        shared = {"threads": {name: after["threads"].get(name) for name in before["threads"]}}
         for name, value in before.items():
             assert {**after, **shared}[name] == value, name
 
