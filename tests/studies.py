@@ -90,12 +90,12 @@ def run_small(folder: Path, evaluator: Callable[[World], Evaluator] = InlineEval
     return Finished(study, plans, search, journal)
 
 
-def finished_run(path: Path, **settings: Any) -> Path:
+def finished_run(path: Path, runtime: Runtime = QUIET, **settings: Any) -> Path:
     """The folder of a small CLDyB run, made here and now, with its report."""
     made = CldybSettings(**{**SMALL, **settings})
     folder = RunFolder.create(path, made)
     try:
-        assert execute(folder, made)
+        assert execute(folder, made, runtime)
     finally:
         folder.close()
     return path

@@ -101,9 +101,17 @@ def restore_environment(before: Mapping[Any, Any]) -> list[str]:
     return changed
 
 
+KEPT = b"RAY_AUTH_MODE"
+"""Ray sets this variable when it first starts in a process, and keeps to it until the process ends: without the variable, another
+Ray that the process starts would ask for no token, while the process asks for one."""
+
+
 @contextmanager
 def left_as_found() -> Iterator[None]:
-    """A block after which the settings of the process, its environment and its global generators are as they were before."""
+    """A block after which the settings of the process, its environment and its global generators are as they were before.
+
+    `KEPT` stays as Ray set it.
+    """
     known, variables = [(setting, setting.read()) for setting in settings()], environment()
     generators = random.getstate(), np.random.get_state(legacy=False), torch.get_rng_state()
     try:
@@ -112,7 +120,7 @@ def left_as_found() -> Iterator[None]:
         for setting, value in known:
             if setting.read() != value:
                 setting.write(value)
-        restore_environment(variables)
+        restore_environment({**variables, **{name: value for name, value in environment().items() if name == KEPT}})
         random.setstate(generators[0])
         np.random.set_state(generators[1])
         torch.set_rng_state(generators[2])

@@ -17,10 +17,19 @@ import ray
 from ray.exceptions import ObjectStoreFullError, OutOfDiskError
 
 from actors.options import EngineOptions
+from protocols.running.runtime import Runtime
 from tests.ray.watched import HOLD, Nodes, Watched, node_with_own_disk, origins, run, same_results
 from tests.studies import Finished, finished_run, run_small
 
 pytestmark = pytest.mark.long
+
+
+def test_a_cluster_can_be_started_and_joined_after_a_run_on_its_own_ray(inline: Finished, tmp_path: Path) -> None:
+    """Ray decides once in a process whether it asks for a token: a cluster that is started later must ask for one too."""
+    finished_run(tmp_path / "local", Runtime(EngineOptions(workers=1), quiet=True), random_sequences=0)
+    with Nodes(1):
+        found, _ = run(tmp_path / "joined", EngineOptions(workers=1))
+        same_results(found, inline)
 
 
 def test_a_killed_node_and_one_that_joins(inline: Finished, tmp_path: Path) -> None:
