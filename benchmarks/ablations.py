@@ -1,6 +1,7 @@
 """What each part of the search buys per training: the ablations of CLDyB's Fig. 6 and others, by real training.
 
-    python -m benchmarks.ablations [--methods simplecil,er] [--first-tasks 5] [--searches 5] [--greedy] [--more] [--write [NAME]]
+    python -m benchmarks.ablations [--methods simplecil,er] [--first-tasks 5] [--searches 5] [--greedy] [--more]
+        [--without SETTING] [--write [NAME]]
 
 Every setting is the same study with one thing changed, for several study seeds, hence first tasks and splits. Found sequences are
 scored with fresh seeds on test images. "Best of random" draws as many random sequences as cost the full search's trainings,
@@ -68,7 +69,7 @@ Row = dict[str, Any]
 
 def settings_of(a: argparse.Namespace) -> dict[str, list[str]]:
     """The flags of each setting."""
-    return SETTINGS | (MORE if a.more else {})
+    return {name: flags for name, flags in (SETTINGS | (MORE if a.more else {})).items() if name not in a.without}
 
 
 def flags(a: argparse.Namespace) -> list[str]:
@@ -176,6 +177,7 @@ def main() -> None:
     parser.add_argument("--at-a-time", type=int, default=2)
     parser.add_argument("--greedy", action="store_true")
     parser.add_argument("--more", action="store_true")
+    parser.add_argument("--without", action="append", default=[], metavar="SETTING", choices=[*SETTINGS, *MORE][1:])
     parser.add_argument("--write", nargs="?", const="ablations", metavar="NAME", help="file in benchmarks/results")
     a = parser.parse_args()
     pin_threads()
