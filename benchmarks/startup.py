@@ -1,10 +1,12 @@
-"""How long the command line takes to answer, a run to its first result, and how large a worker is then.
+"""What the command line takes to answer, a run to its first result, the driver for a rollout, and how large a worker is.
 
     python -m benchmarks.startup [--before PYTHON] [--repeats 7] [--write]
 
-``PYTHON``: the interpreter of an environment into which another version is installed. Both are measured in turn; seconds and MB
-of each are printed, medians, and their ratio. The run is a small one with one Ray worker, its features cached; its first
-result is the first line of its journal that holds an edge. Memory: the resident set of Ray's largest worker then.
+``PYTHON``: the interpreter of an environment into which another version is installed. Both are measured in turn; medians of each
+are printed, and their ratios. ``help``, ``misspelt`` (the name of a method, which is refused) and ``show`` are CPU seconds of the
+command. The run is a small one with one Ray worker, its features cached; its first result is the first line of its journal that
+holds an edge. Memory: the resident set of Ray's largest worker then. ``driver_ms``: of a rollout, as `benchmarks.orchestration`
+measures it on a tree of results that are made up.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -36,20 +39,29 @@ class Version:
         self.python, self.folder, self.runs = python, folder, 0
         self.environment = {**os.environ, "SEQSEARCH_CACHE": str(folder / "cache")}
         self.finished = folder / "finished"
-        self.seconds(*RUN.split(), "--out", str(self.finished))
+        self.answer(*RUN.split(), "--out", str(self.finished))
+
+    def answer(self, *arguments: str, code: int = 0) -> float:
+        """CPU seconds of a command that ends with this exit code."""
+        _, status, used = os.wait4(self.start(*arguments).pid, 0)
+        if os.waitstatus_to_exitcode(status) != code:
+            raise SystemExit(f"{self.python}: seqsearch {' '.join(arguments)} did not end with {code}")
+        return used.ru_utime + used.ru_stime
+
+    def driver_ms(self) -> float:
+        """Milliseconds of the driver for a rollout, without training."""
+        command = "from benchmarks.orchestration import tree; print(tree(2000)['last_tenth_ms'])"
+        done = subprocess.run(
+            [self.python, "-c", command], cwd=self.folder, capture_output=True, text=True, check=True,
+            env={**self.environment, "PYTHONPATH": str(self.folder.parent)},
+        )  # fmt: skip
+        return float(done.stdout)
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [self.python, "-m", "protocols.cli", *arguments], env=self.environment, cwd=self.folder,
-            stdout=subprocess.DEVNULL, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
-
-    def seconds(self, *arguments: str) -> float:
-        """Of a command, from its start to its end."""
-        begin = time.perf_counter()
-        if self.start(*arguments).wait():
-            raise SystemExit(f"{self.python}: seqsearch {' '.join(arguments)} failed")
-        return time.perf_counter() - begin
 
     def first_result(self) -> tuple[float, float]:
         """Seconds from the start of a run to its first result, and MB of its largest worker then."""
@@ -70,8 +82,10 @@ class Version:
     def measure(self) -> dict[str, float]:
         seconds, megabytes = self.first_result()
         return {
-            "help_seconds": self.seconds("--help"),
-            "show_seconds": self.seconds("show", str(self.finished)),
+            "help_cpu_seconds": self.answer("--help"),
+            "misspelt_cpu_seconds": self.answer("cldyb", "--methods", "simplecl", code=2),
+            "show_cpu_seconds": self.answer("show", str(self.finished)),
+            "driver_ms": self.driver_ms(),
             "first_result_seconds": seconds,
             "worker_mb": megabytes,
         }
@@ -102,6 +116,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
+        shutil.copytree(Path(__file__).parent, Path(scratch) / "benchmarks")  # seqsearch is that of each environment
         pythons = {"now": sys.executable} | ({"before": given.before} if given.before else {})
         versions = {name: Version(python, Path(scratch) / name) for name, python in pythons.items()}
         measured: dict[str, list[dict[str, float]]] = {name: [] for name in versions}
