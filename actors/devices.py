@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
+from actors.cluster import fitting
 from actors.options import EngineOptions
 from seqsearch.core.text import counted
 from seqsearch.training.device import device_here, gpus_here, names_of_gpus
@@ -42,8 +43,6 @@ def decided(engine: EngineOptions, here: bool = False) -> EngineOptions:
 
 def workers_of(engine: EngineOptions) -> int:
     """How many workers an engine has that is `decided`; without ``--workers``, as many as fit on this machine."""
-    from actors.cluster import fitting
-
     gpus = gpus_here() if engine.device == "cuda" else 0
     return fitting({"CPU": os.cpu_count() or 1, "GPU": gpus}, engine.gpus) if engine.workers is None else engine.workers
 

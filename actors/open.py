@@ -10,11 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from actors import health
+from actors.cluster import check_gpus, connect, disconnect, leave_dead
 from actors.options import EngineOptions
 from seqsearch.core.notices import notice
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.trials import InlineTrials, TrialRunner
+from seqsearch.states.cache import StateCache
+from seqsearch.states.shared import StateStore
 from seqsearch.storage.remote import local
+from seqsearch.training.room import room
+from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
 if TYPE_CHECKING:
@@ -40,9 +46,6 @@ def connected(engine: EngineOptions, announced: str = "", go_on: str = "") -> It
     if engine.workers == 0:
         yield
         return
-    from actors import health
-    from actors.cluster import check_gpus, connect, disconnect, leave_dead
-
     joining = "starting Ray ..." if engine.address is None else f"joining the Ray cluster at {engine.address} ..."
     notice(announced or joining)
     with contextlib.redirect_stdout(_Nowhere()):  # Ray prints there what becomes of its workers; the log says it, too
@@ -119,11 +122,6 @@ def _stored(world: World, engine: EngineOptions) -> tuple[World, bool]:
 
 @contextmanager
 def _inline(world: World, engine: EngineOptions, keeps: bool, check: Callable[[], None]) -> Iterator[InlineEvaluator]:
-    from seqsearch.states.cache import StateCache
-    from seqsearch.states.shared import StateStore
-    from seqsearch.training.room import room
-    from seqsearch.training.trainer import Trainer
-
     store = StateStore(engine.state_store) if engine.remote_store else None
     caches = room()
     cache = StateCache(Path(world.states), caches.states, clears=not keeps, check=check)

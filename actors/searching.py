@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -36,8 +37,6 @@ def suggested(
 
     The first ``draws`` are random. Fewer where it proposes none that is valid and new.
     """
-    import logging
-
     import optuna
     from ray import tune
     from ray.tune.search.optuna import OptunaSearch

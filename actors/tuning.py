@@ -23,6 +23,7 @@ from ray.tune.error import TuneError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors import health
+from actors.cluster import alive_nodes, fitting_workers
 from actors.faults import MAX_DEATHS, MAX_RETRIES, Starts, given_up
 from actors.options import EngineOptions
 from actors.quiet import quiet
@@ -58,8 +59,6 @@ class TunedTrials:
         self, world: World, engine: EngineOptions, *, keeps: bool,
         events: Callable[[str, dict[str, Any]], None], check: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
-        from actors.cluster import alive_nodes, fitting_workers
-
         if len(alive_nodes()) > 1 and not engine.state_store:
             raise UserError(
                 "trials on several nodes share what they have learned through --state-store: name a folder that all of them "

@@ -16,12 +16,11 @@ from actors.options import EngineOptions
 from seqsearch.core.installation import check_together
 from seqsearch.core.types import Edge, Probe
 from seqsearch.states.packs import Files
-from seqsearch.states.transfer import Offer
+from seqsearch.states.transfer import Offer, StateSource
 from seqsearch.training.world import World
 
 if TYPE_CHECKING:
     from seqsearch.features.store import Shard
-    from seqsearch.states.transfer import StateSource
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

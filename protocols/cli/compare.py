@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
 from protocols.cli.completion import runs as finished
 from protocols.cli.ending import last_words
+from protocols.evaluate.compare.agreement import agreement
+from protocols.evaluate.compare.table import read_table
+from protocols.report.rank_words import of_table
+from protocols.report.text import show
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
 
@@ -59,21 +62,18 @@ def compare(runs: tuple[Path, ...], table: Path | None, reference: str, out: Pat
     if as_json:
         click.echo(json.dumps(to_json(found)))
     else:
-        _print(render(tables(found), headline(found), notes(found)))
+        show(render(tables(found), headline(found), notes(found)))
 
 
 def _table(path: Path, reference: str, as_json: bool) -> None:
-    from protocols.evaluate.compare.agreement import agreement
-    from protocols.evaluate.compare.table import read_table
     from protocols.report.compare import render, table_json
-    from protocols.report.rank_words import of_table
 
     table = read_table(path)
     ranks = agreement(table, reference)
     if as_json:
         click.echo(json.dumps(table_json(table, ranks)))
     else:
-        _print(render(of_table(table, ranks)))
+        show(render(of_table(table, ranks)))
 
 
 def _check_out(out: Path) -> None:
@@ -82,9 +82,3 @@ def _check_out(out: Path) -> None:
         raise UserError(f"--out {out}: is there already; name another folder")
     if not out.parent.is_dir():
         raise UserError(f"--out {out}: folder {out.parent} does not exist: make it first")
-
-
-def _print(what: Any) -> None:
-    from protocols.report.text import show
-
-    show(what)

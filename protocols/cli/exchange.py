@@ -10,8 +10,10 @@ import click
 
 from protocols.cli.completion import POOLS, named
 from protocols.cli.completion import runs as found_in
+from protocols.cli.similarity import read_names
 from protocols.cli.types import Whole
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import copyable, shown
 
 
 @click.command()
@@ -48,10 +50,8 @@ def export(
     seqsearch export runs/mine --to pilot --out for-pilot --images paths --sequence sequence-3
     seqsearch export orders.json --to mammoth --out for-mammoth --pool photos/
     """
-    from protocols.cli.similarity import read_names
     from protocols.evaluate.exchange.export import export as write
     from protocols.evaluate.exchange.selection import Wanted
-    from seqsearch.core.text import copyable, shown
 
     names = None if names_file is None else (names_file.name, read_names(names_file))
     wanted = Wanted(source, sequences, which, pool, seed, by_name, names)
@@ -95,9 +95,7 @@ def bring(
     seqsearch import exps/simplecil.json --from pilot --names cifar100.txt --out orders.json
     seqsearch import order.txt --from mammoth --pool photos/ --task-sizes 10 --out orders.json
     """
-    from protocols.cli.similarity import read_names
     from protocols.evaluate.exchange.brought_in import bring_in, pool_names
-    from seqsearch.core.text import copyable
 
     if (pool is None) == (names_file is None):
         raise UserError("name the classes that the numbers count: --pool POOL, or --names FILE (one of them)")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from protocols.cldyb.extend import extending
 from protocols.cli.completion import runs
 from protocols.cli.grouped import RunCommand, grouped_option
 from protocols.cli.run_commands import run
@@ -28,7 +29,5 @@ def extend(path: Path, tasks: int, runtime: Runtime) -> None:
     seqsearch extend runs/mine --tasks 4
     seqsearch cldyb --resume runs/mine      # should it be interrupted
     """
-    from protocols.cldyb.extend import extending
-
     with extending(path, tasks) as launch:
         run(launch, runtime)

@@ -12,10 +12,12 @@ from typing import IO, Any
 
 import click
 from click.exceptions import NoArgsIsHelpError
+from click.shell_completion import CompletionItem
 
 from protocols.cli.ending import end, leave
 from protocols.cli.grouped import NOTED, Commands, as_methods, other_place
 from protocols.running.protocol import commands as run_commands
+from protocols.running.protocol import of_command
 from seqsearch.core import stop
 from seqsearch.core.errors import EngineDied, UserError, whole
 from seqsearch.core.text import as_clause, cut, shown, shown_lines
@@ -23,26 +25,26 @@ from seqsearch.core.typed import brief
 
 _EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)")
 OTHERS = {
-    "check": "methods:check",
-    "compare": "compare:compare",
-    "demo": "demo:demo",
-    "export": "exchange:export",
-    "extend": "extend:extend",
-    "import": "exchange:bring",
-    "methods": "methods:methods",
-    "metrics": "metrics:metrics",
-    "new": "new:new",
-    "pool": "pool:pool",
-    "power": "power:power",
-    "reproduce": "reproduce:reproduce",
-    "sequences": "sequences:sequences",
-    "show": "runs:show",
-    "similarity": "similarity:similarity",
-    "split": "split:split",
-    "status": "runs:status",
-    "stream": "stream:stream",
+    "check": ("methods:check", "Train a method on two small tasks, and name the contracts that it breaks."),
+    "compare": ("compare:compare", "Put finished runs, or a table of accuracies, beside each other."),
+    "demo": ("demo:demo", "Run a study that needs no data and takes minutes."),
+    "export": ("exchange:export", "Write sequences for PILOT, PyCIL, Mammoth, Avalanche and others."),
+    "extend": ("extend:extend", "Continue a finished run of cldyb with more tasks."),
+    "import": ("exchange:bring", "Read a class order or configuration of another toolbox."),
+    "methods": ("methods:methods", "List the methods with their parameters, or describe one."),
+    "metrics": ("metrics:metrics", "Explain the columns of the tables, with formula, unit and source."),
+    "new": ("new:new", "Write a file to begin with: a method, learner, pool, stream, command."),
+    "pool": ("pool:pool", "Make a pool of your own images, or look at one."),
+    "power": ("power:power", "How many sequences, searches, seeds or orders a study needs."),
+    "reproduce": ("reproduce:reproduce", "List published results with what came of them here, or run one again."),
+    "sequences": ("sequences:sequences", "Frozen class orders of usual data sets: hard, easy and random."),
+    "show": ("runs:show", "Print the summary of a run, or its sequences."),
+    "similarity": ("similarity:similarity", "Compare classes, and write how similar they are."),
+    "split": ("split:split", "List the images of a run or pool by part."),
+    "status": ("runs:status", "How a run is doing: running, stopped, killed or finished."),
+    "stream": ("stream:stream", "Make a stream of your own samples, or look at one."),
 }
-"""Functions of modules beside this one, by the command that they are."""
+"""Of other commands: the function, in a module beside this one, and what the list of commands says."""
 
 
 class Refused(click.UsageError):
@@ -120,6 +122,22 @@ class Main(Commands):
         with stop.expendable():
             return _command(cmd_name)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As click does, without importing the commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _in_short(name)) for name in self.list_commands(ctx)])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return [CompletionItem(n, help=_in_short(n)) for n in self.list_commands(ctx) if n.startswith(incomplete)]
+
+
+def _in_short(name: str) -> str:
+    """What the list of commands says of one."""
+    about = of_command(name)[0].about if name in run_commands() else OTHERS[name][1]
+    return about.partition("\n\n")[0].replace("\n", " ")
+
 
 @cache
 def _command(name: str) -> click.Command | None:
@@ -130,7 +148,7 @@ def _command(name: str) -> click.Command | None:
         return run_command(name)
     if name not in OTHERS:
         return None
-    module, _, function = OTHERS[name].partition(":")
+    module, _, function = OTHERS[name][0].partition(":")
     command: click.Command = getattr(importlib.import_module(f"protocols.cli.{module}"), function)
     return command
 

@@ -9,8 +9,14 @@ import click
 
 from protocols.cli.completion import learning, named
 from protocols.cli.grouped import TRACEBACK
+from protocols.report.methods import describe, method_table, method_text, methods_json
+from protocols.report.text import duration
 from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import parse_item
+from seqsearch.core.kinds import spelled
+from seqsearch.core.registry import names
 from seqsearch.core.text import shown
+from seqsearch.study.named import check_backbone, check_item
 
 NOT_TESTED = (
     "GPUs and other machines, where rounding may differ; other backbones and other values of parameters",
@@ -41,9 +47,6 @@ def methods(name: str | None, as_json: bool) -> None:
     \b
     seqsearch methods ranpac
     """
-    from protocols.report.methods import describe, method_table, method_text, methods_json
-    from seqsearch.core.kinds import spelled
-
     name = spelled("method", name.strip()) if name else None
     if as_json:
         click.echo(json.dumps(describe(name) if name else methods_json()))
@@ -101,8 +104,6 @@ def check(method: str, backbone: str | None, weights: str | None, learner: bool)
 
 def _tell_time(seconds: float, more: range) -> None:
     """How long a check may take, on stderr, once its second training is done: the first warms up."""
-    from protocols.report.text import duration
-
     most = more.stop - 1
     number = f"{more.start} to {most}" if more.start < most else str(most)
     click.echo(
@@ -125,10 +126,6 @@ def _refuse_unknown(text: str, learner: bool, backbone: str | None) -> None:
     Raises:
         UserError: there is no such method, learner, parameter, value or backbone.
     """
-    from seqsearch.core.grammar import parse_item
-    from seqsearch.core.registry import names
-    from seqsearch.study.named import check_backbone, check_item
-
     item = parse_item(text, "method")
     if backbone:
         check_backbone(backbone)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from protocols.report.metric_table import answer, every, page, text
+
 
 @click.command()
 @click.argument("name", required=False)
@@ -16,7 +18,5 @@ def metrics(name: str | None, markdown: bool) -> None:
     \b
     seqsearch metrics AR
     """
-    from protocols.report.metric_table import answer, every, page, text
-
     said = page() if markdown else text(every()) if name is None else answer(name)
     click.echo(said, nl=not markdown)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import yaml
 
 from protocols.cli.completion import OF_SETTINGS
 from protocols.cli.grouped import grouped_option, other_place
@@ -78,8 +79,6 @@ def read_yaml(context: click.Context, parameter: click.Parameter, value: Path | 
     """
     if value is None:
         return None
-    import yaml
-
     try:
         content = read_plain(value, LARGEST, DEEPEST)
     except (OSError, yaml.YAMLError, ValueError) as error:  # ValueError: no UTF-8, no such date, too many digits

@@ -17,15 +17,24 @@ from protocols.cli.ending import last_words
 from protocols.cli.grouped import Commands
 from protocols.cli.pool_bar import Bar
 from protocols.cli.pool_captions import asked_captions, caption_flags, captioned_sources
+from protocols.cli.recipe import found_sources, recipe_lines, recipe_of, recipe_record
 from protocols.cli.types import Choice, Whole
+from protocols.report.contact_sheet import check_sheet, write_sheet
+from protocols.report.contamination import compared_lines
+from seqsearch.backbones.open import build_backbone
+from seqsearch.building.aliases import by_looks
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable, shown
+from seqsearch.pools import parquet
+from seqsearch.pools.open import build_pool, pool_item, pool_texts
+from seqsearch.pools.union import Union
+from seqsearch.storage.files import atomic_path
+from seqsearch.study.look_alikes import check_frozen
 
 if TYPE_CHECKING:
     from seqsearch.building.pool import Report
     from seqsearch.building.recipe import Recipe
     from seqsearch.pools.base import Pool
-    from seqsearch.pools.union import Union
     from seqsearch.study.compared import Compared
 
 AGAINST = (
@@ -90,12 +99,8 @@ def build(
     last_words("stopped; nothing half-made is left")
     _check_given(sources, out, recipe is not None or folder is not None)
     check_out(out, force, details)
-    from protocols.cli.recipe import recipe_lines, recipe_of, recipe_record
     from protocols.report.pools import build_lines
-    from seqsearch.backbones.open import build_backbone
-    from seqsearch.building.aliases import by_looks
     from seqsearch.building.pool import Options, build_parquet
-    from seqsearch.pools import parquet
 
     looks = build_backbone(backbone) if backbone else None
     computes_on = _device(device, backbone, "--aliases-with")
@@ -142,8 +147,6 @@ def _sources(
     Raises:
         UserError: neither sources nor a recipe with its folder, or both, or sources of the recipe are missing.
     """
-    from protocols.cli.recipe import found_sources
-
     if recipe is not None and folder is not None and not given:
         return [(name, str(place)) for name, place in found_sources(recipe, folder, partial)]
     if recipe is not None or folder is not None or partial:
@@ -194,8 +197,6 @@ def _opened(sources: Sequence[tuple[str, str]], out: Path) -> list[tuple[str, Po
     Raises:
         UserError: a source cannot be opened, or comes twice, or two have one name, or ``out`` would lie in one.
     """
-    from seqsearch.pools.open import build_pool, pool_item
-
     found: list[tuple[str, Pool]] = []
     for name, source in sources:
         opened = build_pool(source)
@@ -212,8 +213,6 @@ def _opened(sources: Sequence[tuple[str, str]], out: Path) -> list[tuple[str, Po
 
 
 def _record(report: Report, out: Path) -> dict[str, Any]:
-    from seqsearch.pools.open import build_pool
-
     digest = build_pool(str(out)).digest
     return {
         "pool": str(out),
@@ -226,8 +225,6 @@ def _record(report: Report, out: Path) -> dict[str, Any]:
 
 def _written(record: dict[str, Any], out: Path, details: Path | None) -> Path | None:
     """The file that lists everything, if one was asked for or there is something to list."""
-    from seqsearch.storage.files import atomic_path
-
     path = details or out.with_name(out.name + ".report.json")
     if details or any(
         record[k] for k in ("skipped", "duplicates", "dropped", "aliases", "merged", "ignored", "captions")
@@ -267,11 +264,7 @@ def show(
     seqsearch pool show glyphs
     seqsearch pool show photos/ --against imagenet-train/ --look-alikes resnet18
     """
-    from protocols.report.contact_sheet import check_sheet, write_sheet
-    from protocols.report.contamination import compared_lines
     from protocols.report.pools import described, show_lines
-    from seqsearch.pools.open import build_pool, pool_texts
-    from seqsearch.pools.union import Union
 
     if look_alikes and not against:
         raise UserError("--look-alikes compares with the pool of --against: name one")
@@ -299,11 +292,7 @@ def _compared(pools: Union, against: str, look_alikes: str | None, weights: str 
     Raises:
         UserError: that cannot be opened, or the backbone cannot be had or begins from scratch.
     """
-    from seqsearch.backbones.open import build_backbone
-    from seqsearch.pools.open import build_pool, pool_texts
-    from seqsearch.pools.union import Union
     from seqsearch.study.compared import compared
-    from seqsearch.study.look_alikes import check_frozen
 
     backbone = None
     if look_alikes:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
 TITLES = {"copying": "copying images", "checking": "images", "classes": "comparing classes"}
 """What the progress bar says of each thing that is done."""
 
@@ -12,9 +15,6 @@ class Bar:
     """Progress on stderr."""
 
     def __init__(self, quiet: bool) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
         console = Console(stderr=True)
         self._bars = Progress(
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),

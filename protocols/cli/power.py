@@ -9,6 +9,7 @@ import click
 
 from protocols.cli.completion import runs
 from protocols.cli.types import Number
+from protocols.report.text import show
 
 
 @click.command()
@@ -33,7 +34,6 @@ def power(run: Path, difference: tuple[float, ...], as_json: bool) -> None:
     """
     from protocols.evaluate.power.spread import spreads
     from protocols.report.power import render, to_json
-    from protocols.report.text import show
 
     found, asked = spreads(run), sorted(set(difference))
     if as_json:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from protocols.evaluate.published.where import RECIPES, located
+from seqsearch.building.recipe import Recipe, counted, read_recipe, there
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
 
 if TYPE_CHECKING:
     from seqsearch.building.pool import Report
-    from seqsearch.building.recipe import Recipe
 
 
 def recipe_of(name: str) -> Recipe:
@@ -22,9 +23,6 @@ def recipe_of(name: str) -> Recipe:
     Raises:
         UserError: there is none, or it is not as a recipe should be.
     """
-    from protocols.evaluate.published.where import RECIPES, located
-    from seqsearch.building.recipe import read_recipe
-
     if name.endswith((".yaml", ".yml")):
         return read_recipe(Path(name))
     if not name.isidentifier():
@@ -41,8 +39,6 @@ def found_sources(recipe: Recipe, folder: Path, partial: bool) -> list[tuple[str
     Raises:
         UserError: no folder, or sources are missing and ``partial`` does not allow it.
     """
-    from seqsearch.building.recipe import there
-
     if not folder.is_dir():
         raise UserError(f"--from {folder} is no folder: name the one that the sources of {recipe.name} lie in")
     found, missing = there(recipe, folder)
@@ -60,8 +56,6 @@ def found_sources(recipe: Recipe, folder: Path, partial: bool) -> list[tuple[str
 
 def recipe_record(recipe: Recipe, names: list[str], report: Report) -> dict[str, Any]:
     """What became of the recipe, in plain values."""
-    from seqsearch.building.recipe import counted
-
     lines = counted(recipe, names, report.classes)
     return {
         "name": recipe.name,

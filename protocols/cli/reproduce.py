@@ -12,6 +12,24 @@ from typing import Any
 import click
 
 from protocols.cli.ending import last_words
+from protocols.evaluate.published.answers import Failed
+from protocols.evaluate.published.ledger import read_ledger
+from protocols.evaluate.published.lying import lying
+from protocols.evaluate.published.miniature import miniature, write_data
+from protocols.evaluate.published.results import joined, read_results
+from protocols.evaluate.published.running import Places, check, costs, kept, key, missing, run, unlike
+from protocols.evaluate.published.where import LEDGER, RESULTS, located
+from protocols.report.published import (
+    figure_json,
+    in_miniature,
+    listing,
+    miniature_json,
+    miniature_outcome,
+    needs,
+    outcome,
+    to_json,
+)
+from protocols.report.text import duration, show
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
 
@@ -41,10 +59,6 @@ def reproduce(
     seqsearch reproduce gtep-table-14 --miniature
     seqsearch reproduce gtep-table-14 --data ~/data --dry-run
     """
-    from protocols.evaluate.published.ledger import read_ledger
-    from protocols.evaluate.published.results import joined, read_results
-    from protocols.evaluate.published.where import LEDGER, RESULTS, located
-
     last_words("stopped; run the same again to go on")
     if miniature and data is not None:
         raise UserError(f"--miniature makes its own stand-in data: leave --data {data} out")
@@ -62,18 +76,12 @@ def reproduce(
         return
     if data or out or dry_run or miniature:
         raise UserError("--data, --miniature, --out and --dry-run are of one result: seqsearch reproduce NAME")
-    from protocols.report.published import listing, to_json
-
     pairs = joined(ledger, read_results(located(RESULTS)))
     _print([to_json(ledger, *pair) for pair in pairs] if as_json else listing(ledger, pairs), as_json)
 
 
 def _miniature(ledger: Any, entry: Any, out: Path | None, dry_run: bool, as_json: bool) -> None:
     """An entry made small, on stand-in data below the folder of results."""
-    from protocols.evaluate.published.miniature import miniature, write_data
-    from protocols.evaluate.published.running import Places, key
-    from protocols.report.published import in_miniature, miniature_json, miniature_outcome
-
     with ExitStack() as stack:
         small = miniature(entry)
         out = (out or Path("runs") / f"miniature-{entry.name}") / key(small, None, {})
@@ -87,10 +95,6 @@ def _miniature(ledger: Any, entry: Any, out: Path | None, dry_run: bool, as_json
 
 
 def _one(ledger: Any, entry: Any, data: Path | None, out: Path | None, dry_run: bool, as_json: bool) -> None:
-    from protocols.evaluate.published.lying import lying
-    from protocols.evaluate.published.running import Places, check, kept, key, missing, unlike
-    from protocols.report.published import figure_json, needs, outcome
-
     name = entry.name
     if out is not None and not kept(entry):
         raise UserError(f"{name} leaves no runs behind: leave --out {out} out")
@@ -118,9 +122,6 @@ def _one(ledger: Any, entry: Any, data: Path | None, out: Path | None, dry_run: 
 
 def _run(entry: Any, places: Any, meant: Any, dry_run: bool, as_json: bool) -> Any:
     """The figures that its commands give; None if only costs were asked for, which are printed with the places ``meant``."""
-    from protocols.evaluate.published.answers import Failed
-    from protocols.evaluate.published.running import run
-
     try:
         if dry_run:
             _costs(entry, places, meant, as_json)
@@ -133,9 +134,6 @@ def _run(entry: Any, places: Any, meant: Any, dry_run: bool, as_json: bool) -> A
 
 
 def _costs(entry: Any, places: Any, meant: Any, as_json: bool) -> None:
-    from protocols.evaluate.published.running import costs
-    from protocols.report.text import duration
-
     found = costs(entry, places, meant)
     if as_json:
         click.echo(json.dumps([{"command": typed, "costs": answer} for typed, answer in found]))
@@ -154,6 +152,4 @@ def _print(what: Any, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(what))
         return
-    from protocols.report.text import show
-
     show(what)

@@ -15,7 +15,6 @@ from protocols.cli.ending import last_words
 from protocols.cli.grouped import RunCommand, grouped_option
 from protocols.cli.options import given, read_yaml, settings_options
 from protocols.cli.runtime_options import runtime_options
-from protocols.cli.summaries import print_exported
 from protocols.cli.types import Choice
 from protocols.running.protocol import Flag, Protocol, of_command
 from seqsearch.core import stop
@@ -144,6 +143,7 @@ def run(launch: Launch, runtime: Runtime, out: Path | None = None) -> None:
     last_words(shown(f"stopped; nothing is lost. Continue with: {go_on}"))
     with stop.expendable():
         from protocols.cli.progress import Progress
+        from protocols.cli.summaries import print_exported
         from protocols.report.view import report_of
 
         view = report_of(launch.protocol)

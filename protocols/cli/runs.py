@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from protocols.cli.completion import runs
+from protocols.cli.summaries import print_sequences, print_summary
+from protocols.report.status import show as show_status
 
 
 @click.command()
@@ -20,8 +22,6 @@ def show(run: Path, sequence: bool, as_json: bool) -> None:
     seqsearch show runs/mine
     seqsearch show runs/mine --sequence
     """
-    from protocols.cli.summaries import print_sequences, print_summary
-
     (print_sequences if sequence else print_summary)(run, as_json)
 
 
@@ -35,6 +35,4 @@ def status(run: Path, watch: bool, as_json: bool) -> None:
     \b
     seqsearch status runs/mine
     """
-    from protocols.report.status import show as show_status
-
     show_status(run, as_json=as_json, again=watch)

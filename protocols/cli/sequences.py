@@ -7,7 +7,9 @@ import json
 import click
 
 from protocols.cli.grouped import Commands
+from protocols.report.frozen import record, record_with_tasks, table, text
 from seqsearch.core.text import shown_lines
+from seqsearch.results.frozen import find_frozen, frozen_orders
 
 
 @click.group(cls=Commands)
@@ -27,9 +29,6 @@ def list_(as_json: bool) -> None:
     \b
     seqsearch sequences list
     """
-    from protocols.report.frozen import record, table
-    from seqsearch.results.frozen import frozen_orders
-
     found = frozen_orders()
     click.echo(json.dumps([record(f) for f in found]) if as_json else shown_lines(table(found)))
 
@@ -43,8 +42,5 @@ def show(name: str, as_json: bool) -> None:
     \b
     seqsearch sequences show cifar100-hard-10
     """
-    from protocols.report.frozen import record_with_tasks, text
-    from seqsearch.results.frozen import find_frozen
-
     found = find_frozen(name)
     click.echo(json.dumps(record_with_tasks(found)) if as_json else shown_lines(text(found)))

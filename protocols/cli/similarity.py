@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
 from actors.options import DEVICES
 from protocols.cli.completion import POOLS, named
+from protocols.cli.options import given
 from protocols.cli.types import Choice, Whole
+from protocols.report.heatmap import ENDINGS, write_heatmap
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_IMAGES
-
-if TYPE_CHECKING:
-    from seqsearch.similarity.matrix import Similarity
+from seqsearch.core.text import shown
+from seqsearch.pools.union import class_names
+from seqsearch.similarity.files import check_target, read, read_confusion, write
+from seqsearch.similarity.matrix import Similarity, positions
+from seqsearch.similarity.names import from_names
+from seqsearch.storage.reading import content
 
 LOOKS: dict[str, Literal["prototypes", "confusion"]] = {"prototypes": "prototypes", "confusion": "confusion"}
 """Sources that a model is asked for."""
@@ -88,28 +93,24 @@ def similarity(
     seqsearch similarity confusion --method ranpac --out confusion.parquet
     seqsearch similarity counts.csv --counts --out confusion.parquet
     """
-    from protocols.report.heatmap import ENDINGS, write_heatmap
-    from seqsearch.similarity.files import check_target, write
-
     _fitting(click.get_current_context(), source)
     check_target(out, "the matrix", (".parquet", ".csv", ".npy"))
     if plot is not None:
         check_target(plot, "a plot", ENDINGS)
     names = None if names_file is None else read_names(names_file)
     if source == "names":
-        from seqsearch.similarity.names import from_names
-
         device = _device(device) if encoder else "cpu"
         found = from_names(_pool_names(pool, names) if pool or names is None else names, encoder, device, template)
     elif kind := LOOKS.get(source):
         files = {backbone: weights} if weights else None
         found = _to_model(kind, pool or "glyphs", names, method, backbone, files, images, seed, _device(device))
     else:
-        found = _of_file(Path(source), _pool_names(pool, names) if pool else names, counts)
+        own = _pool_names(pool, names) if pool else names
+        found = (read_confusion if counts else read)(Path(source), own)
     write(out, found)
     if plot is not None:
         write_heatmap(found, plot)
-    record = {"file": str(out), "plot": None if plot is None else str(plot), **figures(found)}
+    record = {"file": str(out), "plot": None if plot is None else str(plot), **found.summary()}
     click.echo(json.dumps(record) if as_json else "\n".join(_lines(record)))
 
 
@@ -129,8 +130,6 @@ OPTIONS = {
 
 def _fitting(context: click.Context, source: str) -> None:
     """Raises UserError: an unknown source, or an option that would have no effect."""
-    from protocols.cli.options import given
-
     kind = source if source in ("names", "prototypes", "confusion") else "FILE"
     if kind == "FILE" and not Path(source).suffix:
         raise UserError(f"unknown source {source!r}: names, prototypes, confusion, or a .npy, .csv or .parquet file")
@@ -152,8 +151,6 @@ def read_names(path: Path) -> tuple[str, ...]:
     Raises:
         UserError: it cannot be read.
     """
-    from seqsearch.storage.reading import content
-
     try:
         lines = content(path, MOST_NAMES).decode("utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
@@ -164,8 +161,6 @@ def read_names(path: Path) -> tuple[str, ...]:
 
 def _pool_names(pool: str | None, names: Sequence[str] | None) -> tuple[str, ...]:
     """Names of a pool's classes; of those that were asked for."""
-    from seqsearch.pools.union import class_names
-    from seqsearch.similarity.matrix import positions
     from seqsearch.study.class_similarity import open_pools
 
     found = class_names(open_pools(pool or "glyphs"))
@@ -179,8 +174,6 @@ def _to_model(
     kind: Literal["prototypes", "confusion"], pool: str, names: Sequence[str] | None, method: str, backbone: str,
     weights: Mapping[str, str] | None, images: int, seed: int, device: str,
 ) -> Similarity:  # fmt: skip
-    from seqsearch.pools.union import class_names
-    from seqsearch.similarity.matrix import positions
     from seqsearch.study.class_similarity import FROZEN, learned_similarity, open_pools
 
     classes = None
@@ -199,47 +192,7 @@ def _to_model(
     )
 
 
-def _of_file(path: Path, names: Sequence[str] | None, counts: bool) -> Similarity:
-    from seqsearch.similarity import files
-    from seqsearch.similarity.features import from_confusion
-
-    if not counts:
-        return files.read(path, names)
-    table = files.read_table(path)
-    if table.names is not None:
-        found = from_confusion(table.values, table.names, f"confusion in {path.name}")
-        return found if names is None else found.restricted(names)
-    return from_confusion(table.values, names or tuple(map(str, range(len(table.values)))), f"confusion in {path.name}")
-
-
-def figures(found: Similarity) -> dict[str, Any]:
-    """What is said of a similarity: mean and standard deviation (ddof 0) over pairs of two classes, and the extreme pairs."""
-    import numpy as np
-
-    pairs, values = found.pairs(), found.values.copy()
-
-    def end(diagonal: float, at: Callable[[Any], Any]) -> tuple[float, list[str]]:
-        np.fill_diagonal(values, diagonal)
-        i, j = divmod(int(at(values)), len(found))
-        return float(values[i, j]), [found.names[i], found.names[j]]
-
-    (low, low_pair), (high, high_pair) = end(np.inf, np.argmin), end(-np.inf, np.argmax)
-    return {
-        "classes": len(found),
-        "source": found.source,
-        "digest": found.digest,
-        "mean": float(pairs.mean()),
-        "sd": float(pairs.std()),
-        "min": low,
-        "min_pair": low_pair,
-        "max": high,
-        "max_pair": high_pair,
-    }
-
-
 def _lines(record: Mapping[str, Any]) -> list[str]:
-    from seqsearch.core.text import shown
-
     lines = [
         f"{record['file']}: {record['classes']} classes, digest {record['digest'][:12]}; {record['source']}",
         f"mean {record['mean']:.4f}, sd {record['sd']:.4f} over {record['classes'] * (record['classes'] - 1) // 2} pair(s)",

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 
+from protocols.cli.pool import check_out
 from protocols.cli.types import Whole
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import copyable
 
 
 @click.command()
@@ -26,8 +28,6 @@ def split(run: Path | None, out: Path, pool: str | None, seed: int | None, force
     seqsearch split runs/mine --out split.parquet
     seqsearch split --pool photos/ --seed 3 --out split.parquet
     """
-    from protocols.cli.pool import check_out
-    from seqsearch.core.text import copyable
     from seqsearch.study.run_images import images_of_pool, images_of_run
     from seqsearch.study.split_list import write_split
 

@@ -11,7 +11,13 @@ import click
 from protocols.cli.completion import named
 from protocols.cli.ending import last_words
 from protocols.cli.grouped import Commands
+from protocols.cli.pool import check_out
+from protocols.report.streams import build_lines, show_lines
+from seqsearch.building import stream_lists as lists
+from seqsearch.building import stream_sources as kinds
+from seqsearch.building.stream_parquet import of_parquet
 from seqsearch.core.errors import UserError
+from seqsearch.streams.open import build_stream
 
 if TYPE_CHECKING:
     from seqsearch.building.stream_sources import Source
@@ -58,10 +64,7 @@ def build(
     seqsearch pool build glyphs:classes=20 letters.parquet && seqsearch stream build letters.parquet stream.parquet
     seqsearch stream build cloc_train.txt cloc.parquet --images photos/ --search cloc_pretrain.txt --holdout cloc_test.txt
     """
-    from protocols.cli.pool import check_out
-    from protocols.report.streams import build_lines
     from seqsearch.building.stream import build_stream_file
-    from seqsearch.streams.open import build_stream
 
     last_words("stopped; nothing half-made is left")
     check_out(out, force, None)
@@ -86,10 +89,6 @@ def _source(path: Path, images: Path | None, labels: Path | None, times: Path | 
     Raises:
         UserError: it is not there, or of no known kind.
     """
-    from seqsearch.building import stream_lists as lists
-    from seqsearch.building import stream_sources as kinds
-    from seqsearch.building.stream_parquet import of_parquet
-
     if images is not None and not images.is_dir():
         raise UserError(f"--images {images} is no folder")
     root = (images or path.parent).absolute()
@@ -120,9 +119,7 @@ def show(name: str, as_json: bool) -> None:
     STREAM is glyphs, a .parquet file (seqsearch stream build), pool:POOL, or FILE.py:OBJECT.
     seqsearch stream show glyphs
     """
-    from protocols.report.streams import show_lines
     from seqsearch.streams.described import described
-    from seqsearch.streams.open import build_stream
 
     record = described(build_stream(name))
     click.echo(json.dumps(record) if as_json else "\n".join(show_lines(record)))

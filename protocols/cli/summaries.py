@@ -5,17 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from protocols.report import hyperparameters, sequences
+from protocols.report.status import show as show_status
+from protocols.report.text import show
+from protocols.report.view import report_of
+from protocols.running.protocol import Protocol, protocols
+from protocols.running.provenance import STAND_IN, stand_in
+from protocols.running.status import is_running, status
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable, shown
+from seqsearch.results.in_names import read_in_names
+from seqsearch.results.run import read_config
 from seqsearch.results.schema import SEQUENCES, STATS
 from seqsearch.storage.inside import Inside
-
-if TYPE_CHECKING:
-    from protocols.running.protocol import Protocol
 
 
 def print_summary(run: Path, as_json: bool) -> None:
@@ -25,15 +31,10 @@ def print_summary(run: Path, as_json: bool) -> None:
     Raises:
         UserError: no run, or it is running, and nothing of it was exported yet.
     """
-    from protocols.report.status import show
-    from protocols.report.view import report_of
-    from protocols.running.status import status
-    from seqsearch.results.run import read_config
-
     protocol = _protocol_of(run)
     _warn_if_running(run, exported := Inside(run).has(STATS))
     if not exported and status(run).state != "finished":
-        show(run, as_json=as_json, again=False)
+        show_status(run, as_json=as_json, again=False)
         return
     config = read_config(run)
     print_exported(report_of(protocol), protocol.read(run).summary, as_json, config, settings=True)
@@ -45,9 +46,6 @@ def print_sequences(run: Path, as_json: bool) -> None:
     Raises:
         UserError: no run, one whose protocol has none, or nothing of it was exported yet.
     """
-    from protocols.report.sequences import render, to_json
-    from seqsearch.results.in_names import read_in_names
-
     protocol = _protocol_of(run)
     if SEQUENCES.file not in protocol.exports:
         raise UserError(
@@ -59,9 +57,10 @@ def print_sequences(run: Path, as_json: bool) -> None:
         raise UserError(f"run {run} is not finished (no {SEQUENCES.file} yet): finish it with {again}")
     found = read_in_names(run / SEQUENCES.file)
     if as_json:
-        click.echo(json.dumps({"run": run.name, "sequences": to_json(found)}))
+        click.echo(json.dumps({"run": run.name, "sequences": sequences.to_json(found)}))
     else:
-        _print(render(f"run {run.name}", found, f": seqsearch show {copyable(run)} --sequence --json has all"))
+        more = f": seqsearch show {copyable(run)} --sequence --json has all"
+        show(sequences.render(f"run {run.name}", found, more))
 
 
 def _warn_if_running(run: Path, exported: bool) -> None:
@@ -70,8 +69,6 @@ def _warn_if_running(run: Path, exported: bool) -> None:
     Raises:
         UserError: it is running, and nothing was exported yet.
     """
-    from protocols.running.status import is_running
-
     if not exported and (said := is_running(run, "nothing of it can be shown yet")):
         raise UserError(said)
     if exported and (said := is_running(run, "what follows is what it had before")):
@@ -84,9 +81,6 @@ def _protocol_of(run: Path) -> Protocol:
     Raises:
         UserError: no run, or none of the protocols there are.
     """
-    from protocols.running.protocol import protocols
-    from seqsearch.results.run import read_config
-
     name = read_config(run).get("protocol")
     protocol = protocols().get(name) if isinstance(name, str) else None
     if protocol is None:
@@ -103,23 +97,13 @@ def print_exported(
 
     With ``settings`` the hyperparameters of each method follow.
     """
-    from protocols.report.hyperparameters import hyperparameters, render
-    from protocols.running.provenance import STAND_IN, stand_in
-
     warned = {"stand_in": STAND_IN} if stand_in(config) else {}
     if as_json:
-        trained_with = {"hyperparameters": hyperparameters(config)} if settings else {}
+        trained_with = {"hyperparameters": hyperparameters.hyperparameters(config)} if settings else {}
         click.echo(json.dumps({**warned, **report.to_json(summary), **trained_with}))
         return
     for text in warned.values():
         click.echo(text)
-    _print(report.render(summary))
+    show(report.render(summary))
     if settings:
-        _print(render(config))
-
-
-def _print(said: Any) -> None:
-    """On stdout."""
-    from protocols.report.text import show
-
-    show(said)
+        show(hyperparameters.render(config))

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from protocols.edge.plan import Classes
 from protocols.edge.settings import EdgeSettings
@@ -90,8 +91,6 @@ def fitted(
     similarity: Similarity, sizes: Sequence[int], random: Sequence[Classes], known: Mapping[str, Known], s: EdgeSettings
 ) -> list[Fit]:
     """A fit for each method, by its accuracies on ``random``."""
-    from threadpoolctl import threadpool_limits
-
     labels = [labels_of(tasks) for tasks in random]
     there = features(similarity.values, sizes)
     with threadpool_limits(1):  # last bits depend on the number of threads

@@ -8,6 +8,7 @@ from typing import Any
 from protocols.edge.settings import EdgeSettings
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import defaults, flag
+from seqsearch.results.frozen import pinned
 
 
 def settle(given: dict[str, Any], resumed: bool) -> dict[str, Any]:
@@ -21,8 +22,6 @@ def settle(given: dict[str, Any], resumed: bool) -> dict[str, Any]:
     _check_effect({**defaults(EdgeSettings), **given}, set(given), given.get("plan_only", False))
     if not given.get("orders"):
         return given
-    from seqsearch.results.frozen import pinned
-
     return {**given, "orders": pinned(given["orders"])}
 
 

@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from protocols.edge.plan_settings import ExtremesSettings
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
@@ -90,8 +92,6 @@ def plan(
     Raises:
         UserError: too many sequences for ``--planner exact``.
     """
-    from threadpoolctl import threadpool_limits
-
     objective = objective_of(s)
     problem = Problem(similarity.values, sizes, objective)
     with threadpool_limits(1):  # as in workers: the last bits of a bound depend on the number of threads

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from actors.open import connected
 from protocols.edge.plan import Classes, ExtremesPlan, finder, plan, random_tasks, read_plans, score, write_plans
 from protocols.edge.plan_settings import EdgePlanSettings
 from protocols.edge.sources import planned_on
@@ -21,6 +22,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.types import ClassId, Task
 from seqsearch.extremes.find import warm_up
 from seqsearch.extremes.objective import task_sizes
+from seqsearch.extremes.restarts import anneal_start
 from seqsearch.pools.base import Pool
 from seqsearch.results.in_names import InNames, in_names, read_in_names
 from seqsearch.results.rows import TaskSequence
@@ -144,8 +146,6 @@ def _restarts(runtime: Runtime | None) -> Iterator[Callable[..., Any] | None]:
         yield None
         return
     from actors.calls import on_ray
-    from actors.open import connected
-    from seqsearch.extremes.restarts import anneal_start
 
     with connected(runtime.engine):
         yield lambda starts: on_ray(anneal_start, starts)

@@ -17,6 +17,7 @@ from seqsearch.core.settings import (
     check_trainings,
     setting,
 )
+from seqsearch.distribution.adaptive import parse_target
 
 FEWEST_FITTED, FEWEST_SEEDS = 10, 5
 """Random sequences that a fit takes, and fresh seeds that an interval takes (`distribution.ridge`, `shared_seeds`)."""
@@ -111,8 +112,6 @@ class EdgeSettings(ExtremesSettings, StudySettings):
                 "--score-seeds 1 cannot tell what training noise is: ask for 2 or more (1 with --enumerate)"
             )
         if self.until:
-            from seqsearch.distribution.adaptive import parse_target
-
             parse_target(self.until)
         if self.until and self.enumerate:
             raise UserError("--enumerate runs every sequence: leave --until out")

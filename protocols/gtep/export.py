@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from protocols.gtep.alike import alike_rows
 from protocols.gtep.cells import cells, table_rows
 from protocols.gtep.plans import Plans
@@ -132,8 +134,6 @@ def _why(tried: Tried, known: Sequence[Sequence[EdgeResult]]) -> str | None:
 
 def _write_chosen(run: Plans, folder: Path) -> None:
     """Parameters that were chosen, as ``--params`` reads them."""
-    import yaml
-
     params: dict[str, Mapping[str, Any]] = {
         label: {**dict(chosen.setting.method.params), **chosen.setting.added}
         for (label, side), chosen in run.chosen.items()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from protocols.gtep.paper.sets import instead_of
+from protocols.gtep.paper.settings import left_out, outside_sets, printed_settings
 from protocols.gtep.settings import ORIGINAL, PRINTED, TUNED, GtepSettings
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Value, parse_item
@@ -88,8 +89,6 @@ def given_params(settings: GtepSettings, methods: Sequence[MethodSpec], director
     if settings.params == ORIGINAL:
         return {m.label: {} for m in methods}
     if settings.params.startswith(PRINTED):
-        from protocols.gtep.paper.settings import printed_settings
-
         found, name = printed_settings(_list_of(settings.params)), {m.label: m.target for m in methods}
     else:
         found = _read(directory / at_home(settings.params))
@@ -108,8 +107,6 @@ def remarks(settings: GtepSettings, methods: Sequence[MethodSpec]) -> str:
     """What is to be said of a list of the paper: values outside its own sets, and those that are no parameters here."""
     if not settings.params.startswith(PRINTED):
         return ""
-    from protocols.gtep.paper.settings import left_out, outside_sets
-
     called, used = _list_of(settings.params), {m.target for m in methods}
     outside = [f"{o.method} {o.key}={o.value}" for o in outside_sets(called) if o.method in used]
     lacking = [f"{each.method} {each.key}" for each in left_out(called) if each.method in used]

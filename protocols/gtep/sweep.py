@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from actors.searching import suggested
 from protocols.gtep.scenario import Scenario, Side, sequence_id
 from protocols.gtep.settings import AUTO, OPTUNA_DRAWS, TOGETHER, GtepSettings
 from protocols.gtep.spaces import Setting, drawn, setting_of, space_of_study
@@ -182,8 +183,6 @@ class Sweep:
 
     def _suggested(self) -> Generator[list[Tried], None, None]:
         """Optuna, told of each five in the order of their numbers."""
-        from actors.searching import suggested
-
         while (n := len(self.tried)) < self.s.most_trials:
             told = [(dict(t.setting.added), self.score(t)) for t in self.tried.values()]
             count = min(SUGGESTED, self.s.most_trials - n)

@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from protocols.online.choice import by_rule, chosen_shift
 from protocols.online.settings import OnlineSettings
 from seqsearch.core.errors import UserError
@@ -87,8 +89,6 @@ class OnlineStudy:
 
     def missing_features(self, backbone: str) -> list[tuple[int, Shard]]:
         """Shards of frozen features, each with its pool's number, that nobody has computed yet."""
-        import torch
-
         if not self.played.stream.has_images:
             return []
         features = UnionFeatures(

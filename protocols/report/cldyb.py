@@ -7,7 +7,11 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
 
 from protocols.cldyb.summary import MethodSummary, Side, Summary
 from protocols.report import cldyb_joint as joint
@@ -26,9 +30,6 @@ from protocols.running.protocol import Exported
 from protocols.running.provenance import Provenance
 from seqsearch.pools.base import Pool
 from seqsearch.results.rows import Row
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 FIGURES = (
     "Acc: mean accuracy over all tasks at the end. AR: retention, the change of earlier tasks since they were learned. ALA: "
@@ -82,10 +83,6 @@ def to_json(summary: Summary) -> dict[str, Any]:
 
 def render(summary: Summary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file (about 100 columns wide)."""
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table
-
     notes = [line(f"- {note}") for note in words.notes(summary)]
     if summary.unfinished:
         return Group(line(words.headline(summary), "bold"), *notes)

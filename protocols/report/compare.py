@@ -8,7 +8,9 @@ import math
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Group, RenderableType
 
 from protocols.evaluate.compare.agreement import Agreement
 from protocols.evaluate.compare.comparison import Comparison
@@ -26,9 +28,6 @@ from seqsearch.results.schema import ACCURACIES
 from seqsearch.results.tables import write_rows
 from seqsearch.storage.files import atomic_path
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 COLOURS = ("found", "random", "easy", "given", "paper", "truth")
 """Of curves that stand for runs or methods; no more are drawn in one chart."""
 SIDES = {f"line dot {side}": side for side in ("found", "random", "easy", "given")}
@@ -39,8 +38,6 @@ PAGE, TABLE, FIGURES = "compare.html", "accuracy.csv", "compare.json"
 
 def render(tables: Sequence[Cells], headline: str = "", notes: Sequence[str] = ()) -> RenderableType:
     """For a terminal, or as plain text for a file."""
-    from rich.console import Group
-
     parts: list[RenderableType] = [line(headline, "bold")] if headline else []
     for table in tables:
         parts += [line(""), line(table.title, "bold"), grid(table), *([line(table.lead, "dim")] if table.lead else [])]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from protocols.gtep.alike import alike_line
 from seqsearch.core.text import counted, shown
 from seqsearch.pools.base import ClassInfo, Pool
 from seqsearch.study.contamination import SYNSETS, named_like, pretrained_on
@@ -37,8 +38,6 @@ def _examples(own: Mapping[str, str]) -> str:
 
 def compared_lines(found: Compared, pool: str, others: str) -> list[str]:
     """What a pool shares with ``others``, as text."""
-    from protocols.gtep.alike import alike_line
-
     same, images = len(found.named), found.images
     lines = [
         f"{counted(same, 'class')} {'has' if same == 1 else 'have'} a name that {others} has, too{_examples(found.named)}",

@@ -6,7 +6,9 @@ import dataclasses
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Group, RenderableType
 
 from protocols.evaluate.duel.summary import Again, DuelSummary
 from protocols.report import duel_words as words
@@ -24,9 +26,6 @@ from protocols.report.text import line, percent
 from protocols.running.protocol import Exported
 from seqsearch.distribution.paired import Paired
 from seqsearch.pools.base import Pool
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 CSS = {"a": "hard", "b": "easy", "": "given"}
 """Colours of sequences that are worst for A, for B, and of given ones."""
@@ -66,8 +65,6 @@ def to_json(s: DuelSummary) -> dict[str, Any]:
 
 def render(s: DuelSummary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    from rich.console import Group
-
     parts: list[RenderableType] = [line(words.headline(s))]
     for cells in () if s.unfinished else tables(s):
         parts += [line(""), line(cells.title, style="bold"), grid(cells), line(cells.lead, style="dim")]

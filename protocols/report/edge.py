@@ -7,7 +7,9 @@ import math
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Group, RenderableType
 
 from protocols.edge.estimates import estimates
 from protocols.edge.summary import EdgeSummary
@@ -24,9 +26,6 @@ from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.distribution.order_test import ExtremesTest
 from seqsearch.pools.base import Pool
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 PAPER = "The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?"
 
@@ -66,8 +65,6 @@ def _ends(t: ExtremesTest) -> dict[str, float | None]:
 
 def render(s: EdgeSummary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    from rich.console import Group
-
     parts: list[RenderableType] = [line(words.headline(s))]
     tables = (
         [] if s.unfinished else [cells.distribution(s), cells.bounds(s), cells.luck(s), *truth(s), *edge_fit.tables(s)]

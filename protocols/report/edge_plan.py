@@ -7,6 +7,9 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Group, RenderableType
+from rich.table import Table
+
 from protocols.edge.plan import ExtremesPlan
 from protocols.report.sequences import FOUND
 from protocols.report.sequences import render as render_sequences
@@ -16,15 +19,11 @@ from protocols.report.text import count, line
 from seqsearch.extremes.find import Extreme
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from protocols.edge.plan_only import PlanSummary
 
 
 def render(s: PlanSummary) -> RenderableType:
     """What was found, and a random sequence beside it, with the classes of each task."""
-    from rich.console import Group
-
     found = Group(table(s.plan, s.random[:1]), *_sequences(s))
     if s.seconds is None:
         return found
@@ -52,9 +51,6 @@ def to_json(s: PlanSummary) -> dict[str, Any]:
 
 def table(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
     """A table: each extreme, its bound and how near to it, and what it took."""
-    from rich.console import Group
-    from rich.table import Table
-
     grid = Table(box=None, pad_edge=False, header_style="")
     headings = ("sequence", "S", "bound", "of the way to it", "beyond random", "planner", "moves", "seconds")
     for heading in headings:

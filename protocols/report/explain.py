@@ -7,7 +7,9 @@ import math
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Group, RenderableType
 
 from protocols.evaluate.explain.summary import Summary
 from protocols.report import explain_words as words
@@ -21,9 +23,6 @@ from protocols.report.tables import columns_of, grid
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
@@ -50,8 +49,6 @@ def to_json(s: Summary) -> dict[str, Any]:
 
 def render(s: Summary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    from rich.console import Group
-
     parts: list[RenderableType] = [line(words.headline(s), "bold")]
     for table in () if s.unfinished else tables(s):
         parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]

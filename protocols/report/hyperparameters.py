@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Group, RenderableType
 
 from protocols.report.text import line
 from seqsearch.core.text import cut, shown
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 MOST = 50
 """Methods that are listed."""
@@ -28,8 +27,6 @@ def hyperparameters(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def render(config: Mapping[str, Any]) -> RenderableType:
     """For a terminal."""
-    from rich.console import Group
-
     found = hyperparameters(config)
     title = "Hyperparameters" if "hyperparameters" in config else "Hyperparameters given (defaults were not recorded)"
     lines = [

@@ -12,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import RenderableType
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
 
 from protocols.evaluate.published.figures import Figure, number
 from protocols.evaluate.published.ledger import read_ledger
@@ -73,10 +75,6 @@ def summary(pairs: Sequence[Pair]) -> str:
 
 def listing(ledger: Ledger, pairs: Sequence[Pair]) -> RenderableType:
     """The ledger for a terminal."""
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table
-
     grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
     for i, heading in enumerate(HEADINGS):
         grid.add_column(heading, no_wrap=i == 0, overflow="fold")
@@ -112,10 +110,6 @@ def needs(
 
 def outcome(entry: Entry, figures: Sequence[Figure]) -> RenderableType:
     """Printed figures and ours."""
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table
-
     grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
     headings = ("row", "column", "published", "ours", "95 % interval", "difference", "")
     for heading in headings:
@@ -144,10 +138,6 @@ def in_miniature(ledger: Ledger, entry: Entry, small: Entry, places: Places) -> 
 
 def miniature_outcome(small: Entry, figures: Sequence[Figure]) -> RenderableType:
     """The figures of a miniature, without the published ones."""
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table
-
     grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
     headings = ("row", "column", "on stand-in data")
     for heading in headings:

@@ -6,7 +6,9 @@ import dataclasses
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Group, RenderableType
 
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report import score_words as words
@@ -18,9 +20,6 @@ from protocols.report.tables import columns_of, grid
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 COLOURS = {
     "searched": "found",
@@ -68,8 +67,6 @@ def to_json(s: ScoreSummary) -> dict[str, Any]:
 
 def render(s: ScoreSummary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    from rich.console import Group
-
     parts: list[RenderableType] = [line(words.headline(s), "bold")]
     for table in () if s.reached else words.tables(s):
         parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]

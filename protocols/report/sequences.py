@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
 
 from protocols.report.text import count, line
 from seqsearch.results.in_names import InNames, NamedClass
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 KINDS = {
     "searched": "found by search",
@@ -36,8 +36,6 @@ MOST = 10
 
 def render(title: str, sequences: Sequence[InNames], rest: str = "") -> RenderableType:
     """All found sequences and the first `MOST` of every other sort, task by task; ``rest``: where the others are to be had."""
-    from rich.console import Group
-
     shown, left = chosen(sequences)
     times = Counter(s.sequence.kind for s in sequences)
     said = "; ".join(f"{n:,} {KINDS.get(kind, kind)}" for kind, n in times.items())
@@ -88,8 +86,6 @@ def _plain(c: NamedClass) -> dict[str, Any]:
 
 def _sequence(s: InNames, with_groups: bool) -> Iterator[RenderableType]:
     """A line on the sequence, and a line or more for each task."""
-    from rich.table import Table
-
     own, searched = s.sequence, s.sequence.kind == "searched"
     score = next((v for v in own.values if v is not None), None)
     of_methods = f", for {', '.join(own.method_ids)}" if searched and own.method_ids else ""

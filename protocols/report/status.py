@@ -7,6 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from rich.live import Live
+from rich.text import Text
+
 from protocols.report.text import console, count, duration, percent
 from protocols.running.protocol import MARK, resume_command
 from protocols.running.status import Status, age, status, watch
@@ -20,9 +23,6 @@ def show(run: Path, *, as_json: bool, again: bool) -> None:
     Raises:
         UserError: it is no run.
     """
-    from rich.live import Live
-    from rich.text import Text
-
     out = console()
     looks = watch(run) if again else iter([status(run)])
     with contextlib.suppress(KeyboardInterrupt):  # how one leaves --watch

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.table import Table
 
 from protocols.report.text import cell, line
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-    from rich.table import Table
 
 
 @dataclass(frozen=True)
@@ -82,8 +80,6 @@ class Grid:
         return next((k for k in range(1, len(self.cells.headings)) if len({r[:k] for r in rows}) == len(rows)), 1)
 
     def _table(self, least: dict[int, int], columns: Sequence[int]) -> Table:
-        from rich.table import Table
-
         table = Table(box=None, pad_edge=False, header_style="")
         for i in columns:
             heading = line(self.cells.headings[i])
@@ -110,8 +106,6 @@ def columns_of(section: str) -> RenderableType:
 
 def told(protocol: str, headline: str, lead: str, tables: Iterable[Cells], said: Iterable[str]) -> RenderableType:
     """A summary for a terminal: its headline, what is to be known before the tables (may be empty), tables, and sentences."""
-    from rich.console import Group
-
     parts: list[RenderableType] = [line(headline, "bold"), *([line(lead)] if lead else [])]
     for table in tables:
         parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]

@@ -7,14 +7,13 @@ import os
 import sys
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.text import Text
 
 from seqsearch.core.text import counted, shown
 from seqsearch.distribution.interval import shows
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.text import Text
 
 COLUMNS, FEWEST = 120, 40
 """Columns of what is printed where there is no terminal and no ``COLUMNS``; fewer than 40 are not asked for."""
@@ -27,8 +26,6 @@ def show(what: RenderableType) -> None:
 
 def console() -> Console:
     """For stdout: as wide as its terminal; elsewhere as ``COLUMNS`` says, or 120 columns."""
-    from rich.console import Console
-
     said = os.environ.get("COLUMNS", "")
     if sys.stdout.isatty():
         return Console()
@@ -47,8 +44,6 @@ def cell(text: str) -> str:
 
 def line(text: str, style: str = "") -> Text:
     """A line, or a cell, for a terminal: every character shows, none is markup. A command to be copied stays in one line."""
-    from rich.text import Text
-
     style = style or "bold" * isinstance(text, Bold)
     copied = text.startswith("Go on with: ")
     return Text(shown(text), style=style, no_wrap=copied or None, overflow="ignore" if copied else None)

@@ -12,6 +12,7 @@ from protocols.running.runtime import Runtime
 from protocols.running.unchanged import device_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable
+from seqsearch.results.run import read_config
 
 CALLED = {"auto": "any device", "cpu": "the CPU", "cuda": "a GPU"}
 """Devices in words."""
@@ -68,6 +69,4 @@ def _kept(engine: EngineOptions, device: DeviceName, why: str, other: str) -> En
 
 
 def _device_of(run: Path) -> DeviceName | None:
-    from seqsearch.results.run import read_config
-
     return device_of(read_config(run).get("identity"))

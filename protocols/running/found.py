@@ -11,6 +11,8 @@ from typing import Any
 from protocols.running.event_log import BEGINS
 from protocols.running.event_log import NAME as LOG
 from seqsearch.core.errors import UserError
+from seqsearch.engine.journal import NAME
+from seqsearch.engine.journal_lines import LONGEST, understood
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import parsed
 from seqsearch.storage.unfinished import sweep
@@ -68,9 +70,6 @@ def journalled_workers(run: Path) -> int | None:
 
 def has_results(run: Path) -> bool:
     """Whether its journal holds more than what it says of sessions; one that cannot be read may."""
-    from seqsearch.engine.journal import NAME
-    from seqsearch.engine.journal_lines import LONGEST
-
     here = Inside(run)
     try:
         if here.stat(NAME) is None:
@@ -97,9 +96,6 @@ def _last_session(run: Path) -> dict[str, Any]:
 
     Results are not looked at: there may be many, and they are checked when the journal is opened.
     """
-    from seqsearch.engine.journal import NAME
-    from seqsearch.engine.journal_lines import LONGEST, understood
-
     found: dict[str, Any] = {}
     try:
         with Inside(run).reader(NAME) as file:

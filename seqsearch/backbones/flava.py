@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.backbones.parts.flava_model import flava_network
 from seqsearch.backbones.parts.hub import snapshot
 from seqsearch.backbones.parts.pair_text import Tokeniser, WordPieces, check_cut
 from seqsearch.backbones.parts.state_dict import tensors
@@ -154,8 +155,6 @@ def _version(where: str, file: Path) -> tuple[int, ...]:
 def _loaded(where: str, file: str, attention: str, version: tuple[int, ...]) -> FlavaNetwork:
     """``version``: see `_version`."""
     import torch
-
-    from seqsearch.backbones.parts.flava_model import flava_network
 
     config = Path(file).with_name("config.json")
     sizes = json_object(config, links=True) if config.is_file() else {}

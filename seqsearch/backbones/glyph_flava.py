@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqsearch.backbones.parts.embedded import Embedded
+from seqsearch.backbones.parts.flava_model import flava_network
 from seqsearch.backbones.parts.pair_text import HashedWords, Tokeniser, check_cut
 from seqsearch.core.installation import shipped
 
@@ -81,6 +82,4 @@ def assemble() -> FlavaNetwork:
     Raises:
         UserError: transformers is missing or too old.
     """
-    from seqsearch.backbones.parts.flava_model import flava_network
-
     return flava_network(ARCHITECTURE, "backbone 'glyph_flava'")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import difflib
 import hashlib
 import logging
+import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -146,8 +148,6 @@ def _from_file(name: str, file: str, size: int, modified: int) -> TimmModel:
 
 
 def _check_name(name: str) -> None:
-    import difflib
-
     import timm
 
     architecture, dot, _ = name.partition(".")
@@ -172,8 +172,6 @@ def _load(where: str, model: nn.Module, weights: dict[str, Tensor]) -> None:
     Raises:
         UserError: the weights are of another architecture, or not finite.
     """
-    import sys
-
     import torch
 
     own = model.state_dict()

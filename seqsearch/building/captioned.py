@@ -17,6 +17,7 @@ from seqsearch.building.leaks import Leaks, without_leaks
 from seqsearch.building.matching import matched, paths_of
 from seqsearch.building.synonyms import read_synonyms
 from seqsearch.building.told import NUL, Told
+from seqsearch.building.writing import strings
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
 from seqsearch.pools.base import Pool, Rows, row_offsets
@@ -154,8 +155,6 @@ def _tell(told: Told, record: NDArray[np.int64], pool: Pool, options: CaptionOpt
 
 
 def _numbers(values: Sequence[str | None]) -> NDArray[np.int64]:
-    from seqsearch.building.writing import strings
-
     found = numbers_of(strings(values))
     return np.full(len(values), -1, dtype=np.int64) if found is None else found
 

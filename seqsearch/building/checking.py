@@ -25,6 +25,7 @@ from PIL.JpegImagePlugin import JpegImageFile
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.pools.base import Pool, Rows, View
+from seqsearch.pools.open import build_pool
 from seqsearch.pools.parts.decode import BadImage, check_size, picture
 from seqsearch.pools.parts.half import Half
 
@@ -133,8 +134,6 @@ _min_side = 0
 
 
 def _start(pools: list[Any], min_side: int) -> None:
-    from seqsearch.pools.open import build_pool
-
     global _pools, _min_side
     _pools, _min_side = [build_pool(p) if isinstance(p, str) else p for p in pools], min_side
     warnings.simplefilter("ignore")  # Pillow's, of odd metadata

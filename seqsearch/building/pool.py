@@ -23,11 +23,14 @@ from seqsearch.building.captioned import Captioned, Found
 from seqsearch.building.carried import Carried
 from seqsearch.building.checking import CHUNK_IMAGES, Checked, Checker
 from seqsearch.building.planned import Planned, plan
+from seqsearch.building.spool import Spooled
 from seqsearch.building.writing import Image as _Image
 from seqsearch.building.writing import Writer as _Writer
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import counted, printable
 from seqsearch.pools.base import Pool
+from seqsearch.pools.parquet import ParquetPool
+from seqsearch.pools.parts.half import Half
 from seqsearch.storage.files import atomic_path
 
 Observe = Callable[[str, int, int, int], None]
@@ -174,10 +177,6 @@ def _write(
 
 def _readable(pool: Pool, out: Path, stack: contextlib.ExitStack, observe: Observe) -> Any:
     """The pool, or what stands for it where its images cannot be read one by one."""
-    from seqsearch.building.spool import Spooled
-    from seqsearch.pools.parquet import ParquetPool
-    from seqsearch.pools.parts.half import Half
-
     if isinstance(pool, Captioned):
         return _readable(pool.base, out, stack, observe)
     if isinstance(pool, Half):

@@ -9,6 +9,8 @@ import typing
 from pathlib import Path
 from typing import Any, TypeVar
 
+import yaml
+
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief, built, fits, in_words
 
@@ -41,8 +43,6 @@ def plain(text: str, deepest: int) -> Any:
         ValueError: it has an alias or a key twice, is nested too deeply, or a value is not of the kind that its tag names.
         yaml.YAMLError: it is no YAML.
     """
-    import yaml
-
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same, and faster
     depth = 0
     for event in yaml.parse(text, loader):
@@ -77,8 +77,6 @@ def read_mapping(path: Path, largest: int, deepest: int, schema: str) -> dict[st
     Raises:
         UserError: it cannot be read, or is of another schema.
     """
-    import yaml
-
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise OSError(errno.EINVAL, "it is no plain file")
@@ -125,8 +123,6 @@ def _wanted(kind: Any) -> str:
 
 def _check_keys(node: Any) -> None:
     """Raises ValueError: a mapping in a YAML file has a key twice, of which YAML readers keep the last in silence."""
-    import yaml
-
     if isinstance(node, yaml.MappingNode):
         seen: dict[str, int] = {}
         for key, _ in node.value:

@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from seqsearch.backbones.base import ReadsTexts
+from seqsearch.backbones.base import Backbone, ReadsTexts
 from seqsearch.core.errors import UserError
-from seqsearch.pools.base import is_captioned
+from seqsearch.pools.base import Captioned, Pool, Rows, is_captioned
 
 if TYPE_CHECKING:
     import torch
-
-    from seqsearch.backbones.base import Backbone
-    from seqsearch.pools.base import Captioned, Pool, Rows
 
     Inputs = torch.Tensor | dict[str, torch.Tensor]
 

@@ -21,13 +21,13 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from seqsearch.backbones.base import ReadsTexts
+from seqsearch.backbones.base import Backbone, ReadsTexts
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.identity import versions
 from seqsearch.features.extraction import Network
 from seqsearch.features.shard import mapped_shard, write_shard
-from seqsearch.pools.base import row_offsets
+from seqsearch.pools.base import Pool, Rows, row_offsets
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.locks import lock_in
@@ -36,8 +36,6 @@ from seqsearch.storage.unfinished import sweep
 if TYPE_CHECKING:
     import torch
 
-    from seqsearch.backbones.base import Backbone
-    from seqsearch.pools.base import Pool, Rows
     from seqsearch.pools.union import Union
 
 SLABS = (0, 64, 256, 1024, 4096)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.registry import names
+from seqsearch.core.registry import load, names
 from seqsearch.core.text import nearest
 from seqsearch.core.typed import brief
 
@@ -153,7 +153,5 @@ def _is_sequence(said: Any) -> bool:
 
 
 def _build(name: str) -> Toolbox:
-    from seqsearch.core.registry import load
-
     found: Toolbox = load("format", name)()
     return found

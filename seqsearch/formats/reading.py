@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
 from seqsearch.core.typed import brief
@@ -65,8 +67,6 @@ def _rows(text: str) -> list[dict[str, str]]:
 
 
 def _yaml(text: str) -> Any:
-    import yaml
-
     try:
         return plain(text, DEEPEST)
     except yaml.YAMLError as error:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
+from seqsearch.backbones.open import own_presets
 from seqsearch.core.bounds import out_of_bounds
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
@@ -133,8 +134,6 @@ def _presets(backbone: str) -> tuple[str, ...]:
         return ("tiny", "scratch") if backbone.startswith(TINY) else ("scratch",)
     if ":" not in backbone:
         return ()
-    from seqsearch.backbones.open import own_presets
-
     return own_presets(backbone)
 
 

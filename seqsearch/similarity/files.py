@@ -14,6 +14,7 @@ import numpy as np
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import as_cell, from_cell, shows
+from seqsearch.similarity.features import from_confusion
 from seqsearch.similarity.matrix import MOST_CLASSES, Float64, Similarity, checked, quoted
 from seqsearch.storage.files import atomic_path
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
@@ -60,6 +61,22 @@ def read(path: Path | str, names: Sequence[str] | None = None) -> Similarity:
         return checked(table.values, own, str(path), table.source)
     found = checked(table.values, table.names, str(path), table.source)
     return found if names is None else found.restricted(names)
+
+
+def read_confusion(path: Path, names: Sequence[str] | None = None) -> Similarity:
+    """The similarity (`from_confusion`) of the counts or rates in a file, rows true, columns predicted.
+
+    Args:
+        names: see `read`.
+
+    Raises:
+        UserError: it cannot be read, or holds no counts.
+    """
+    table, source = read_table(path), f"confusion in {path.name}"
+    if table.names is not None:
+        found = from_confusion(table.values, table.names, source)
+        return found if names is None else found.restricted(names)
+    return from_confusion(table.values, names or tuple(map(str, range(len(table.values)))), source)
 
 
 def read_table(path: Path | str) -> Table:

@@ -59,6 +59,25 @@ class Similarity:
         found: Float64 = self.values[np.triu(np.ones(self.values.shape, dtype=bool), 1)]
         return found
 
+    def summary(self) -> dict[str, Any]:
+        """Mean and standard deviation (ddof 0) over pairs of two classes, and the extreme pairs."""
+        pairs, values = self.pairs(), self.values.copy()
+        np.fill_diagonal(values, np.inf)
+        low = divmod(int(values.argmin()), len(self))
+        np.fill_diagonal(values, -np.inf)
+        high = divmod(int(values.argmax()), len(self))
+        return {
+            "classes": len(self),
+            "source": self.source,
+            "digest": self.digest,
+            "mean": float(pairs.mean()),
+            "sd": float(pairs.std()),
+            "min": float(self.values[low]),
+            "min_pair": [self.names[i] for i in low],
+            "max": float(self.values[high]),
+            "max_pair": [self.names[i] for i in high],
+        }
+
     def restricted(self, names: Sequence[str]) -> Similarity:
         """The classes of these names, in this order.
 

@@ -7,16 +7,14 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+import torch
 from cachetools import LRUCache
 
 from seqsearch.core.errors import UserError
 from seqsearch.states.blocks import FROZEN, Manifest, State, tensors_and_scalars
 from seqsearch.states.folder import StateFolder
-
-if TYPE_CHECKING:
-    import torch
 
 
 @dataclass(frozen=True)
@@ -137,12 +135,8 @@ def _versions(state: State) -> dict[str, int]:
 
 
 def _copy(tensor: torch.Tensor) -> torch.Tensor:
-    import torch
-
     return torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor.detach())
 
 
 def _bytes(known: _Known) -> int:
-    import torch
-
     return sum(v.numel() * v.element_size() if isinstance(v, torch.Tensor) else 64 for v in known.state.values())

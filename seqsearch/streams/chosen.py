@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of
-from seqsearch.pools.base import Rows, SplitSizes, View, checked_rows, is_captioned
+from seqsearch.pools.base import Pool, Rows, SplitSizes, View, checked_rows, is_captioned
 from seqsearch.streams.base import Labels
 from seqsearch.streams.rows import by_class, counted, rows_of
 
 if TYPE_CHECKING:
-    from seqsearch.pools.base import Pool
     from seqsearch.pools.union import Union
 
 BY_ROWS = ("texts", "drawn_texts")

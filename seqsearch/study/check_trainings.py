@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from seqsearch.methods.base import FitReport
+from seqsearch.methods.base import Caps, FitReport
 
 if TYPE_CHECKING:
-    from seqsearch.methods.base import Caps
     from seqsearch.methods.config import Config
 
 RATE = 1e30

@@ -9,24 +9,24 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located, located_text
+from seqsearch.engine.inline import InlineEvaluator
+from seqsearch.engine.journal import Journal
+from seqsearch.engine.search import Search
 from seqsearch.methods.command import refuse
 from seqsearch.planners.all_classes import IMAGES, AllClassesPlanner
 from seqsearch.planners.step import PoolView
 from seqsearch.pools.open import located_pools
-from seqsearch.pools.union import class_names
+from seqsearch.pools.union import Union, class_names
 from seqsearch.similarity.features import from_confusion, from_prototypes
 from seqsearch.similarity.matrix import Similarity
 from seqsearch.storage.files import cache_root
 from seqsearch.training.world import World
-
-if TYPE_CHECKING:
-    from seqsearch.pools.union import Union
 
 FROZEN = "simplecil"
 """Nearest class means of frozen features: the method that adds nothing to a backbone."""
@@ -52,10 +52,6 @@ def learned_similarity(
         UserError: an unknown pool, method, parameter, backbone or class; fewer than two classes, one too small to split; a
             training that fails or diverges.
     """
-    from seqsearch.engine.inline import InlineEvaluator
-    from seqsearch.engine.journal import Journal
-    from seqsearch.engine.search import Search
-
     if images < 0:
         raise UserError(f"{images} images per class: give a number of images, or 0 for all")
     files = {b: str(at_home(f).absolute()) for b, f in (weights or {}).items()}

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
-from seqsearch.backbones.base import ReadsTexts
+from seqsearch.backbones.base import Backbone, ReadsTexts
 from seqsearch.core.errors import UserError
-from seqsearch.pools.base import is_captioned, row_offsets
+from seqsearch.pools.base import Captioned, Pool, Rows, is_captioned, row_offsets
 from seqsearch.pools.parts.captions import image_at
-
-if TYPE_CHECKING:
-    from seqsearch.backbones.base import Backbone
-    from seqsearch.pools.base import Captioned, Pool, Rows
 
 CHUNK = 1 << 14
 """Images whose texts are read at a time."""

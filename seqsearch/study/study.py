@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from seqsearch.core import command_line
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item, parse_items
@@ -62,8 +64,6 @@ class Study:
 
     def features_of(self, backbone: str) -> UnionFeatures:
         """Frozen features of the world's images, where workers look for them."""
-        import torch
-
         device = torch.device(self.world.device)
         return UnionFeatures(Path(self.world.cache), self.world.images, self.world.backbone(backbone), device)
 

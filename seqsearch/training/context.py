@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,12 +18,9 @@ from seqsearch.core.types import Experience, Task
 from seqsearch.features.store import UnionFeatures
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.pools.base import PARTS, Part
+from seqsearch.pools.base import PARTS, Part, Rows
 from seqsearch.training.room import MOST, Room
 from seqsearch.training.world import World
-
-if TYPE_CHECKING:
-    from seqsearch.pools.base import Rows
 
 UNIT_ENDS = (8, 32, 128, *range(384, 1 << 20, 256))
 """Where the units of a part of a class end: few images where probes look, many at a time where training does."""

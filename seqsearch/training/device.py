@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import torch
+from threadpoolctl import threadpool_limits
 
 from seqsearch.core.errors import UserError
 from seqsearch.training.modes import ATTENTION, set_attention
@@ -89,8 +90,6 @@ def pin_threads() -> None:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"  # for libraries that are loaded later
     import faiss
-    import torch
-    from threadpoolctl import threadpool_limits
 
     torch.set_num_threads(1)
     faiss.omp_set_num_threads(1)

@@ -24,7 +24,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from seqsearch.core.deadline import ends_session
 from seqsearch.core.registry import load
-from seqsearch.core.types import MethodSpec, StateKey
+from seqsearch.core.types import ClassId, MethodSpec, StateKey
 from seqsearch.methods.config import build_config
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.spec import build_of, capabilities_of
@@ -34,7 +34,6 @@ from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
 if TYPE_CHECKING:
-    from seqsearch.core.types import ClassId
     from seqsearch.pools.base import Rows
 
 IMAGES = 2

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from threadpoolctl import ThreadpoolController
 
 from seqsearch.backbones.parts.code import Code
 from seqsearch.core import stop
@@ -42,7 +43,6 @@ class Setting:
 def settings() -> tuple[Setting, ...]:
     """All that is compared after a job, and put back."""
     import faiss
-    from threadpoolctl import ThreadpoolController
 
     pools = ThreadpoolController().lib_controllers
     functions = Code([torch.nn.functional, torch.Tensor])

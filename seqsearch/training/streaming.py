@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.digests import depth_seed, seed_of
 from seqsearch.core.errors import AccessError
-from seqsearch.learners.base import Learner
+from seqsearch.learners.base import Learner, LearnerContext
 from seqsearch.methods.base import Caps, FitReport, Footprint, Method
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.streams.playing import Played
@@ -26,7 +26,6 @@ from seqsearch.training.failures import WrongAnswer
 from seqsearch.training.scenario import array_of
 
 if TYPE_CHECKING:
-    from seqsearch.learners.base import LearnerContext
     from seqsearch.training.context import PoolSource
 
 OWN = "learner."

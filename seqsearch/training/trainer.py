@@ -31,6 +31,7 @@ from seqsearch.training.context import PoolSource, WorkerContext
 from seqsearch.training.device import Device
 from seqsearch.training.failures import line_of, status_of, traceback_of
 from seqsearch.training.guard import Guard
+from seqsearch.training.probes import Features, StateView, answer
 from seqsearch.training.process import seed_generators
 from seqsearch.training.room import Room, room
 from seqsearch.training.scenario import COST, Notes, Scenario, cost_of, learned, sizes_of
@@ -39,7 +40,6 @@ from seqsearch.training.world import World
 if TYPE_CHECKING:
     from seqsearch.methods.data import TaskData
     from seqsearch.states.shared import StateStore
-    from seqsearch.training.probes import Features
 
 
 class Trainer:
@@ -133,8 +133,6 @@ class Trainer:
 
     def probe(self, probe: Probe) -> ProbeResult:
         """Answer one question about a state."""
-        from seqsearch.training.probes import StateView, answer
-
         start, trained, self.states.earlier = time.perf_counter(), list[str](), ()
         source, seed = self.source(probe.key.method.backbone), partial(seed_generators, probe.key, "probe")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import shlex
 from dataclasses import dataclass
 from typing import Literal
@@ -198,8 +199,6 @@ class Ledger:
         Raises:
             UserError: there is none of this name; the nearest ones are named.
         """
-        import difflib
-
         for e in self.entries:
             if e.name == name:
                 return e

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from seqsearch.backbones.base import FromScratch, ReadsTexts
+from seqsearch.backbones.base import Backbone, FromScratch, ReadsTexts
 from seqsearch.core.digests import digest_of
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
     from numpy.typing import NDArray
-
-    from seqsearch.backbones.base import Backbone
 
 
 class Bf16:

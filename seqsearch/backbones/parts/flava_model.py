@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +38,6 @@ def flava_network(
     Raises:
         UserError: transformers is missing or too old, sizes that no network has.
     """
-    import contextlib
-
     import torch
 
     from seqsearch.backbones.parts.flava_network import FlavaNetwork

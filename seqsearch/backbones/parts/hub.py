@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import urllib.error
+import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
 
 def reachable() -> bool:
     """Whether the hub answers at all: its client would find out in three quarters of a minute."""
-    import urllib.error
-    import urllib.request
-
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE:

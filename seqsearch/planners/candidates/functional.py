@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 _GRAIN = 1e-6
 """Candidates whose features differ by less than this (in standard deviations; raw: in nats) count as the same point."""
@@ -60,7 +61,6 @@ def _standardise(x_nM: NDArray[np.float64]) -> NDArray[np.float64]:
 def _cluster(x_nM: NDArray[np.float64], clusters: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Cluster labels ``[n]``; never more clusters than distinct points."""
     from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
 
     seed = int(rng.integers(2**31))
     points, point_of_n = np.unique(np.round(x_nM / _GRAIN) * _GRAIN, axis=0, return_inverse=True)

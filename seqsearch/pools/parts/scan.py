@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
+from seqsearch.pools.parts.decode import FORMATS
 
 IGNORED_SHOWN = 100
 """Names of ignored files that are kept to be shown."""
@@ -152,7 +153,5 @@ def _looked_at(root: Path, entry: os.DirEntry[str] | Path) -> os.stat_result:
 def extensions() -> frozenset[str]:
     """Of the formats that are read, e.g. ``.jpg``."""
     from PIL import Image
-
-    from seqsearch.pools.parts.decode import FORMATS
 
     return frozenset(e for e, kind in Image.registered_extensions().items() if kind in FORMATS)
