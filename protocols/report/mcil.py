@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from protocols.mcil.judged import Judged
 from protocols.mcil.summary import Summary
 from protocols.report import mcil_words as words
-from protocols.report.mcil_cells import as_interval, tables, verdict
 from protocols.report.mcil_plots import charts
+from protocols.report.mcil_tables import tables, verdict
 from protocols.report.page import plain, write_summary
 from protocols.report.tables import told
 from protocols.running.protocol import Exported
@@ -26,7 +27,7 @@ PAPER = "A Multimodal Class-Incremental Learning Benchmark for Classification Ta
 
 def render(s: Summary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    return told("mcil", words.headline(s), "", tables(s), (*words.findings(s), *words.notes(s)))
+    return told("mcil", words.headline(s), "", [t.cells for t in tables(s)], (*words.findings(s), *words.notes(s)))
 
 
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
@@ -63,8 +64,8 @@ def to_json(s: Summary) -> dict[str, Any]:
             "methods": [_judged(h) for h in s.heads], "without_figures": s.absent, "classifiers": [_judged(o) for o in s.others],
             "ranking": [h.label for h in s.whole],
             "pairs": [
-                {"first": d.first, "second": d.second, **as_interval(d.pair.over.interval), "lacking": d.pair.over.lacking,
-                 "together": as_interval(d.pair.together), "p": d.pair.p, "told": d.pair.told, "order": verdict(d)}
+                {"first": d.first, "second": d.second, **dataclasses.asdict(d.pair.over.interval), "lacking": d.pair.over.lacking,
+                 "together": dataclasses.asdict(d.pair.together), "p": d.pair.p, "told": d.pair.told, "order": verdict(d)}
                 for d in s.pairs
             ],
             "modalities": [
@@ -91,4 +92,4 @@ def _judged(j: Judged) -> dict[str, Any]:
 
 
 def _over(o: OverRuns) -> dict[str, Any]:
-    return {**as_interval(o.interval), "runs": o.runs, "lacking": o.lacking}
+    return {**dataclasses.asdict(o.interval), "runs": o.runs, "lacking": o.lacking}

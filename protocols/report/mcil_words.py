@@ -7,7 +7,7 @@ import math
 from protocols.mcil.compared import Difference
 from protocols.mcil.summary import Summary
 from protocols.report.chance_words import at_chance
-from protocols.report.mcil_cells import told_first
+from protocols.report.mcil_tables import beyond_noise_first
 from protocols.report.mean_words import assumption
 from protocols.report.text import cost, count, enumerated, highest, percent
 from seqsearch.core.text import shown
@@ -30,7 +30,7 @@ def headline(s: Summary) -> str:
     if len(there) == 1:
         return f"{there[0].label}: Avg {percent(averages[0][1])} %; no other method is compared with it."
     first = highest(averages, "Avg")
-    differ = [d for d in told_first(s) if d.pair.told]
+    differ = [d for d in beyond_noise_first(s) if d.pair.told]
     if not differ:
         return f"{first}; {_why_none(s)}"
     named = [f"{a} above {b}" for a, b in (_ordered(d) for d in differ[:NAMED])]

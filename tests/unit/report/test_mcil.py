@@ -13,7 +13,7 @@ from rich.console import Console
 from protocols.mcil.summary import summarise
 from protocols.report import mcil
 from protocols.report import mcil_words as words
-from protocols.report.mcil_cells import noise, overview, pairs, tables, worth
+from protocols.report.mcil_tables import noise, overview, pairs, tables, worth
 from tests.unit.report.mcil_rows import results, summary
 
 
@@ -41,7 +41,7 @@ def test_where_nothing_is_told_that_is_said():
 def test_of_one_or_two_runs_there_is_no_interval(n):
     s = summary({"a": runs(0.2, n), "b": runs(0.9, n)})
     assert f"cannot be said: {n} of 3 runs that an interval needs" in words.headline(s)
-    assert "[" not in overview(s).rows[0][1]
+    assert "[" not in overview(s).texts[0][1]
     assert any("no interval" in note for note in words.notes(s))
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from protocols.cli.main import main
 from protocols.report.explain_tables import NAMES as MEANS
 from protocols.report.explain_words import MEASURED
-from protocols.report.metric_table import answer, every, matching, page, sections
+from protocols.report.metric_table import LAID_OUT, answer, every, matching, page, sections
 from protocols.report.tables import told
 from seqsearch.core.errors import UserError
 from tests.unit.report.table_headings import FILLED, NAMES, Heading, Source, all_headings, makers, makes_rows, mentions
@@ -38,14 +38,16 @@ def explained(heading: Heading, in_section: str) -> bool:
 
 def test_every_heading_of_every_table_is_explained() -> None:
     there = [(name, h) for h in HEADINGS for name in sections_of(h)]
-    assert {name for name, _ in there} == set(sections())
-    assert len(HEADINGS) > 250
+    assert {name for name, _ in there} == set(sections()) - set(LAID_OUT)
+    assert len(HEADINGS) > 200
     assert [(name, h.file.name, h.table, h.text) for name, h in there if not explained(h, name)] == []
 
 
 def test_every_column_that_is_explained_is_one_of_a_table() -> None:
     made = {(name, h.table, h.text) for h in HEADINGS for name in sections_of(h)}
     for name, section in sections().items():
+        if name in LAID_OUT:
+            continue
         own = {(table, text) for of, table, text in made if of == name}
         for c in section.columns:
             stands = {h for h in c.headings if any(text == h and table.startswith(c.table) for table, text in own)}

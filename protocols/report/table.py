@@ -1,0 +1,246 @@
+"""Tables: columns that say what they are, and rows of values.
+
+A column is described here and nowhere else: a table writes itself for a terminal, a page, JSON, CSV, Markdown, LaTeX and pandas,
+and docs/metrics.md is made of the same columns.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from protocols.report.tables import Cells
+from protocols.report.text import megabytes, percent, points
+from seqsearch.core.text import shown
+from seqsearch.distribution.interval import Interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CLDYB = "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models"
+EDGE = "The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?"
+GTEP = "Hyperparameters in Continual Learning: A Reality Check"
+MCIL = "A Multimodal Class-Incremental Learning Benchmark for Classification Tasks"
+NEAR_FUTURE = "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?"
+OURS = "this program"
+UP, DOWN, NEITHER = "higher is better", "lower is better", "neither is better"
+"""Directions: which way a figure is better for a method."""
+NONE = "-"
+"""What a table shows where there is no value."""
+Value = str | float | Interval | None
+
+
+def p_value(p: float) -> str:
+    """Two digits; a very small one as a bound."""
+    return "< 0.0001" if p < 0.0001 else f"{p:.2g}"
+
+
+def seconds(value: float) -> str:
+    """Three digits."""
+    return f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+class Scale(NamedTuple):
+    """What values of a column are.
+
+    Attributes:
+        unit, bounds: of what is shown; from where to where it goes.
+        text: a value as it is shown.
+    """
+
+    unit: str
+    bounds: str
+    text: Callable[[Any], str]
+
+
+NAME = Scale("", "", str)
+"""Of columns that name a row, or say in words how it ended."""
+PERCENT = Scale("%", "0 to 100", percent)
+POINTS = Scale("points", "-100 to 100", percent)
+DIFFERENCE = Scale("points", "-100 to 100", points)
+"""Of points with a sign."""
+SPREAD = Scale("points", "from 0", percent)
+COUNT = Scale("count", "from 0", lambda n: f"{n:,}")
+MEGABYTES = Scale("MB", "from 0", megabytes)
+SECONDS = Scale("s", "from 0", seconds)
+P_VALUE = Scale("1", "0 to 1", p_value)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        key: what JSON, CSV and data frames call it.
+        heading: what a reader sees; ``...`` stands for what a run says, as a method or a pool (`filled`).
+        about: what it is.
+        scale: unit and range, and how a value is shown.
+        direction: `UP`, `DOWN`, `NEITHER`, or what a higher value says where it is of sequences and not of a method.
+        source: title and equation, table or section of a paper; where it is ours, the page of the docs.
+        formula: how it is computed, in the letters of docs/metrics.md; empty where ``about`` says it, as of counts and times.
+        over: what its interval is over; empty where it has none.
+    """
+
+    key: str
+    heading: str
+    about: str = ""
+    scale: Scale = NAME
+    direction: str = NEITHER
+    source: str = ""
+    formula: str = ""
+    over: str = ""
+
+    def filled(self, name: str) -> Column:
+        """With ``name`` in the place of ``...``, in heading and key."""
+        return replace(self, heading=self.heading.replace("...", name), key=self.key.replace("...", name))
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Of the value, and of the bounds of its interval."""
+        return (self.key, f"{self.key}_low", f"{self.key}_high") if self.over else (self.key,)
+
+    def text(self, value: Value) -> str:
+        """As it is shown: ``81.2 [79.0, 83.1]`` with an interval."""
+        if isinstance(value, Interval):
+            bounds = [value.low, value.high]
+            there = self.text(value.value)
+            return there if math.isnan(value.low) else f"{there} [{', '.join(map(self.scale.text, bounds))}]"
+        if isinstance(value, str):
+            return value
+        return NONE if value is None or not math.isfinite(value) else self.scale.text(value)
+
+    def plain(self, value: Value) -> tuple[str | float | None, ...]:
+        """A value for each of `keys`; what is no finite number is None."""
+        found: list[str | float | None] = (
+            [value.value, value.low, value.high] if isinstance(value, Interval) else [value]
+        )
+        found = [None if isinstance(v, float) and not math.isfinite(v) else v for v in found]
+        return tuple([*found, None, None][: len(self.keys)])
+
+
+def stored(key: str, heading: str) -> Column:
+    """What every protocol says of the size of what a method keeps."""
+    return Column(
+        key, heading,
+        "what a method keeps beyond the backbone at the end: parameters, statistics, and stored images with their texts "
+        "(exemplars)",
+        MEGABYTES, DOWN, f"{CLDYB}, appendix B.3", f"bytes / 10^6, {_MEAN}; 32-bit floats, 8-bit images",
+    )  # fmt: skip
+
+
+def size(key: str, heading: str) -> Column:
+    """What every protocol says of the size of the model."""
+    return Column(
+        key, heading, "all parameters of the model at the end, backbone included, trained or not", MEGABYTES, DOWN,
+        f"{GTEP}, section 4.1, Fig. 6(b)", f"4 bytes x parameters / 10^6, {_MEAN}",
+    )  # fmt: skip
+
+
+_MEAN = "mean over trainings at the end (gtep: the largest)"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a table is, whatever a run fills it with.
+
+    Attributes:
+        name: what JSON and files call it.
+        title: its heading.
+        columns: all that it may have.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a run: values in the order of ``columns``, figures as fractions, bytes / 10^6 and seconds."""
+
+    name: str
+    title: str
+    lead: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    @property
+    def texts(self) -> list[tuple[str, ...]]:
+        """The cells as they are shown."""
+        return [tuple(c.text(v) for c, v in zip(self.columns, row, strict=True)) for row in self.rows]
+
+    @property
+    def cells(self) -> Cells:
+        """For a terminal and for a page."""
+        return Cells(self.title, self.lead, tuple(c.heading for c in self.columns), tuple(self.texts))
+
+    def html(self) -> str:
+        """With its title as heading."""
+        return self.cells.html()
+
+    def records(self) -> list[dict[str, str | float | None]]:
+        """A dictionary a row, for JSON: what is not a finite number is None."""
+        return [
+            {
+                k: v
+                for c, value in zip(self.columns, row, strict=True)
+                for k, v in zip(c.keys, c.plain(value), strict=True)
+            }
+            for row in self.rows
+        ]
+
+    def csv(self) -> str:
+        """Keys as the first line; a cell without a value is empty."""
+        out = io.StringIO()
+        writer = csv.DictWriter(out, [k for c in self.columns for k in c.keys], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.records())
+        return out.getvalue()
+
+    def frame(self) -> pd.DataFrame:
+        """A data frame, with a column for each key."""
+        import pandas as pd
+
+        return pd.DataFrame(self.records(), columns=[k for c in self.columns for k in c.keys])
+
+    def markdown(self) -> str:
+        """A pipe table."""
+        return "\n".join(
+            _pipes([tuple(c.heading for c in self.columns), *self.texts], [c.scale is NAME for c in self.columns])
+        )
+
+    def latex(self) -> str:
+        """A ``tabular`` for the package booktabs, names left, figures right."""
+        ways = "".join("l" if c.scale is NAME else "r" for c in self.columns)
+        head, *rows = (" & ".join(map(tex, row)) for row in [tuple(c.heading for c in self.columns), *self.texts])
+        lines = [rf"\begin{{tabular}}{{{ways}}}", r"\toprule", rf"{head} \\", r"\midrule"]
+        lines += [*(rf"{row} \\" for row in rows), r"\bottomrule", r"\end{tabular}", ""]
+        return "\n".join(lines)
+
+
+def table(
+    layout: Layout, lead: str, rows: Sequence[Sequence[Value]], columns: Sequence[Column] = (), title: str = ""
+) -> Table:
+    """A layout filled in; other ``columns`` or another ``title`` where the run decides."""
+    return Table(layout.name, title or layout.title, lead, tuple(columns) or layout.columns, tuple(map(tuple, rows)))
+
+
+def _pipes(rows: Sequence[Sequence[str]], left: Sequence[bool]) -> Iterator[str]:
+    head, *body = ([shown(text).replace("\\", "\\\\").replace("|", "\\|") for text in row] for row in rows)
+    for row in (head, ["---" if it else "---:" for it in left], *body):
+        yield f"| {' | '.join(row)} |"
+
+
+_TEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+}  # fmt: skip
+
+
+def tex(text: str) -> str:
+    """Text as LaTeX sets it, no character of which is a command."""
+    return "".join(_TEX.get(c, c) for c in shown(text))

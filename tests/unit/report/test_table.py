@@ -1,0 +1,121 @@
+"""A table writes itself in every form, from the same columns and values."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import io
+import json
+import math
+
+import pytest
+
+from protocols.report.metric_table import LAID_OUT
+from protocols.report.table import (
+    COUNT,
+    DIFFERENCE,
+    DOWN,
+    NAME,
+    OURS,
+    PERCENT,
+    SECONDS,
+    UP,
+    Column,
+    Layout,
+    Table,
+    Value,
+    p_value,
+    table,
+    tex,
+)
+from seqsearch.distribution.interval import Interval
+from tests.unit.report.mcil_rows import summary
+
+METHOD = Column("method", "Method")
+ACC = Column("acc", "Acc [95 %]", "final accuracy", PERCENT, UP, OURS, over="runs")
+GAIN = Column("gain", "gain", "what is gained", DIFFERENCE, UP, OURS)
+TIME = Column("seconds", "time, s", "of a run", SECONDS, DOWN, OURS)
+N = Column("of_...", "of ...", "how many", COUNT, UP, OURS)
+LAYOUT = Layout("figures", "Figures", (METHOD, ACC, GAIN, TIME, N))
+ROWS: list[tuple[Value, ...]] = [
+    ("er", Interval(0.8123, 0.79, 0.831), 0.0151, 1234.5, 1024),
+    ("a|b_<c>$%\\", Interval(0.5), None, math.nan, "none of 3"),
+]
+
+
+@pytest.fixture
+def made() -> Table:
+    return table(LAYOUT, "Percent.", ROWS, (*LAYOUT.columns[:-1], N.filled("glyphs")))
+
+
+def test_values_are_shown_by_their_scale(made: Table) -> None:
+    assert made.texts == [
+        ("er", "81.2 [79.0, 83.1]", "+1.5", "1,234", "1,024"),
+        ("a|b_<c>$%\\", "50.0", "-", "-", "none of 3"),
+    ]
+    assert [c.heading for c in made.columns][-1] == "of glyphs"
+    assert (p_value(0.00001), p_value(0.0234)) == ("< 0.0001", "0.023")
+
+
+def test_records_csv_and_frame_have_the_same_plain_values(made: Table) -> None:
+    records = made.records()
+    assert records[0] == {
+        "method": "er", "acc": 0.8123, "acc_low": 0.79, "acc_high": 0.831, "gain": 0.0151, "seconds": 1234.5, "of_glyphs": 1024,
+    }  # fmt: skip
+    assert json.loads(json.dumps(records, allow_nan=False)) == records
+    assert records[1]["acc_low"] is None
+    read = list(csv.DictReader(io.StringIO(made.csv())))
+    assert [list(row) for row in read] == [list(r) for r in records]
+    assert [row["method"] for row in read] == ["er", "a|b_<c>$%\\"]
+    assert (float(read[0]["acc_high"]), read[1]["seconds"]) == (0.831, "")
+    frame = made.frame()
+    assert list(frame.columns) == list(records[0])
+    assert frame["acc"].tolist() == [0.8123, 0.5]
+    assert table(LAYOUT, "", []).frame().columns.tolist()[:2] == ["method", "acc"]
+
+
+def test_markdown_and_latex_show_names_that_mean_something_there(made: Table) -> None:
+    head, rule, *rows = made.markdown().splitlines()
+    assert head == "| Method | Acc [95 %] | gain | time, s | of glyphs |"
+    assert rule == "| --- | ---: | ---: | ---: | ---: |"
+    assert rows[1] == "| a\\|b_<c>$%\\\\ | 50.0 | - | - | none of 3 |"
+    latex = made.latex().splitlines()
+    assert latex[0] == r"\begin{tabular}{lrrrr}"
+    assert latex[2] == r"Method & Acc [95 \%] & gain & time, s & of glyphs \\"
+    assert latex[5].startswith(r"a\textbar{}b\_\textless{}c\textgreater{}\$\%\textbackslash{} & 50.0 & ")
+    assert latex[-1] == r"\end{tabular}"
+    assert tex("a\x1b[2J") == r"a\textbackslash{}x1b[2J"
+
+
+def test_a_page_shows_names_and_runs_none() -> None:
+    text = table(Layout("t", "<b>", (METHOD,)), "<i>", [("<script>alert(1)</script>",)]).html()
+    assert "<script>" not in text
+    assert "&lt;script&gt;" in text
+    assert "<b>" not in text
+    assert "<i>" not in text
+
+
+@pytest.mark.parametrize("section", LAID_OUT)
+def test_columns_say_all_and_keys_are_of_one_column(section: str) -> None:
+    layouts: tuple[Layout, ...] = importlib.import_module(LAID_OUT[section]).LAYOUTS
+    assert len({layout.name for layout in layouts}) == len(layouts)
+    for layout in layouts:
+        keys = [k for c in layout.columns for k in c.keys]
+        assert len(set(keys)) == len(keys), layout.name
+        for c in layout.columns:
+            if c.scale is not NAME:
+                assert all((c.heading, c.about, c.direction, c.source)), (layout.name, c.key)
+            assert not c.heading.endswith("95 %]") or c.over, (layout.name, c.key)
+
+
+def test_the_tables_of_a_run_have_the_columns_of_their_layouts() -> None:
+    mcil = importlib.import_module(LAID_OUT["mcil"])
+    layouts = {layout.name: layout for layout in mcil.LAYOUTS}
+    noisy = [[0.3 + 0.01 * s + 0.05 * k for s in range(3)] for k in range(6)]
+    s = summary({"low": noisy, "high": [[a + 0.3 for a in of] for of in noisy], ("high", "image only"): noisy})
+    tables: list[Table] = mcil.tables(s)
+    assert [t.name for t in tables] == list(layouts)
+    for t in tables:
+        known = {c.about for c in layouts[t.name].columns}
+        assert all(c.about in known for c in t.columns), t.name
+        assert all(len(row) == len(t.columns) for row in t.rows)
