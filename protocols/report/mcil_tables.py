@@ -208,7 +208,7 @@ def experiences(s: Summary) -> Table:
     T = max((len(c.mean) for _, c in there), default=0)
     rows = [(label, *c.mean, *[None] * (T - len(c.mean))) for label, c in there] if T <= MOST_EXPERIENCES else []
     lead = "A_t, percent, means over the runs that came to their end."
-    return table(EXPERIENCES, lead, rows, (METHOD, *(EXPERIENCE.filled(str(t)) for t in range(1, T + 1))))
+    return table(EXPERIENCES, lead, rows, (METHOD, *(EXPERIENCE.named(str(t)) for t in range(1, T + 1))))
 
 
 # ------------------------------------------------------------------------------------------------ differences

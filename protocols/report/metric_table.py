@@ -9,12 +9,14 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from protocols.report import columns
 from protocols.report.column import Column, Scale, Section
 from protocols.report.table import NAME, Layout
+from protocols.report.table import Column as Laid
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import did_you_mean
 from seqsearch.core.typed import brief
@@ -23,7 +25,7 @@ LETTERS = (
     "a_ti is the accuracy on task (experience) i after task t was learned, T the last one, and Acc_t the accuracy after task t; "
     "O is one of L class sequences. `...` stands for what a run says, as a method or a pool."
 )
-LAID_OUT = {"mcil": "protocols.report.mcil_tables"}
+LAID_OUT = {"mcil": "protocols.report.mcil_tables", "online": "protocols.report.online_tables"}
 """Modules whose ``LAYOUTS`` have the columns of a section."""
 UNLIKE = (
     "Papers mean several things by one name, and one thing by several: the source says whose definition a column has, and "
@@ -36,34 +38,27 @@ def sections() -> Mapping[str, Section]:
     """By name: the command's, but for ``frozen`` (sequences list) and ``published`` (reproduce)."""
     listed = {m.name: f"{columns.__name__}.{m.name}" for m in pkgutil.iter_modules(columns.__path__)}
     found = {name: importlib.import_module(module).SECTION for name, module in listed.items()}
-    found |= {name: _section(importlib.import_module(module).LAYOUTS) for name, module in LAID_OUT.items()}
+    found |= {name: _section(importlib.import_module(module)) for name, module in LAID_OUT.items()}
     return dict(sorted(found.items()))
 
 
-def _section(layouts: Iterable[Layout]) -> Section:
-    """The columns of several tables; those that are called alike and mean different things name their table."""
+def _section(module: Any) -> Section:
+    """The columns of all tables of a command; those that are called alike and mean different things name their table."""
+    layouts: Sequence[Layout] = module.LAYOUTS
     there = [(layout.title, c) for layout in layouts for c in layout.columns if c.heading]
     meant: dict[str, set[str]] = {}
     for _, c in there:
         meant.setdefault(c.heading, set()).add(c.about)
     rows = tuple(dict.fromkeys(c.heading for _, c in there if c.scale is NAME))
     figures = dict.fromkeys((c, title * (len(meant[c.heading]) > 1)) for title, c in there if c.scale is not NAME)
-    return Section(
-        rows,
-        tuple(
-            Column(
-                (c.heading,),
-                c.about,
-                c.formula,
-                Scale(c.scale.unit, c.scale.bounds),
-                c.direction,
-                c.source,
-                c.over,
-                title,
-            )
-            for c, title in figures
-        ),
-    )
+    found = [_column(c, table=title) for c, title in figures]
+    found += [_column(m.column, told_in=m.where) for m in getattr(module, "MENTIONED", ())]
+    return Section(rows, tuple(found))
+
+
+def _column(c: Laid, table: str = "", told_in: str = "") -> Column:
+    scale = Scale(c.scale.unit, c.scale.bounds)
+    return Column((c.heading,), c.about, c.formula, scale, c.direction, c.source, c.over, table, told_in)
 
 
 def every() -> list[tuple[str, Column]]:

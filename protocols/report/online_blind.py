@@ -11,8 +11,8 @@ from typing import Any, TypeGuard
 
 from protocols.online.summary import Summary
 from protocols.report.legend import keys, section
-from protocols.report.online_cells import ahead, baseline
 from protocols.report.online_charts import Series, heat_map, series_chart, with_keys
+from protocols.report.online_tables import ahead, baseline
 from protocols.report.text import enumerated, percent
 from seqsearch.core.typed import fits
 from seqsearch.results.rows import Row

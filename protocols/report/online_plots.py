@@ -14,8 +14,8 @@ from protocols.online.summary import HELD_OUT, Learned, Summary
 from protocols.report import online_blind as blind
 from protocols.report.gtep_plots import named_dots
 from protocols.report.legend import section, titled
-from protocols.report.online_cells import ahead, baseline, checked, learners, points, whole
 from protocols.report.online_charts import Series, Slope, series_chart, slope_chart, two_by_two, with_keys
+from protocols.report.online_tables import ahead, baseline, checked, learners, points, whole
 from protocols.report.text import percent
 from seqsearch.results.rows import Row
 

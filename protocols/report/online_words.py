@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from protocols.online.intervals import Estimate
 from protocols.online.summary import Pair, Summary
 from protocols.report import online_blind as blind
-from protocols.report.online_cells import (
+from protocols.report.online_shift import how_chosen
+from protocols.report.online_tables import (
     OVER_SEEDS,
     absent,
     ahead,
@@ -21,7 +22,6 @@ from protocols.report.online_cells import (
     status,
     whole,
 )
-from protocols.report.online_shift import how_chosen
 from protocols.report.text import cost, count, enumerated
 from seqsearch.core.text import shown
 from seqsearch.distribution.contrast import FEWEST_OVER

@@ -76,7 +76,7 @@ class Column:
 
     Attributes:
         key: what JSON, CSV and data frames call it.
-        heading: what a reader sees; ``...`` stands for what a run says, as a method or a pool (`filled`).
+        heading: what a reader sees; ``...`` stands for what a run says, as a method or a pool (`named`).
         about: what it is.
         scale: unit and range, and how a value is shown.
         direction: `UP`, `DOWN`, `NEITHER`, or what a higher value says where it is of sequences and not of a method.
@@ -94,9 +94,9 @@ class Column:
     formula: str = ""
     over: str = ""
 
-    def filled(self, name: str) -> Column:
-        """With ``name`` in the place of ``...``, in heading and key."""
-        return replace(self, heading=self.heading.replace("...", name), key=self.key.replace("...", name))
+    def named(self, name: str, key: str = "") -> Column:
+        """With ``name`` in the place of ``...`` in the heading, and ``key`` (by default the name) in the key."""
+        return replace(self, heading=self.heading.replace("...", name), key=self.key.replace("...", key or name))
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -156,6 +156,13 @@ class Layout:
     name: str
     title: str
     columns: tuple[Column, ...]
+
+
+class Mentioned(NamedTuple):
+    """A figure that is in no table, and where it is instead."""
+
+    where: str
+    column: Column
 
 
 @dataclass(frozen=True)

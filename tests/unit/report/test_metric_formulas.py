@@ -197,7 +197,7 @@ def test_shares_beyond_and_kappa_are_their_formulas(L: int, a: float, e: float) 
 def test_near_future_accuracy_is_of_the_batch_that_begins_s_samples_after_the_last_one_learned(
     batch: int, batches: int, step: int
 ) -> None:
-    assert "the same, x of the batch that begins at t + 1 + S" in formula("online", "near future (S = 0)")
+    assert "the same, x of the batch that begins at t + 1 + S" in formula("online", "S = ... [95 %]")
     S = batch * batches
     played = Played(Playing("glyphs:samples=400,classes=5,burst=6", batch, (0, S) if S else (0,)))
     t, n = step * batch, len(played.main)  # samples learned, so that the last one is sample t of 1 ... n

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from protocols.online.summary import Pair, Summary
 from protocols.report import online, online_blind, online_words
-from protocols.report.online_cells import baseline, over_seeds, overview, pairs, shuffled
+from protocols.report.online_tables import baseline, over_seeds, overview, pairs, shuffled
 from protocols.running.protocol import Exported
 from tests.unit.report.online_rows import BLIND, Made, pair, told
 
@@ -139,7 +139,7 @@ def test_without_shift_there_is_nothing_to_flip() -> None:
     s = made.summary()
     assert online_words.headline(s) == "S = 0: near-future accuracy is online accuracy here, and no ranking can flip."
     assert not pairs(s).rows
-    assert "near future (S = 0)" in text(s)
+    assert "S = 0 [95 %]" in text(s)
 
 
 def test_one_learner_alone_has_no_ranking() -> None:
@@ -164,7 +164,7 @@ def test_a_run_of_which_only_the_baseline_is_left_claims_nothing() -> None:
 def test_figures_are_those_of_the_rows_in_the_order_of_near_future_accuracy() -> None:
     made = two()
     s = made.summary()
-    rows = {row[0]: row for row in overview(s).rows}
+    rows = {row[0]: row for row in overview(s).texts}
     assert list(rows) == ["uniform", "fifo", BLIND]
     assert rows["fifo"][1].startswith("79.7")  # 51 of each 64
     assert rows["fifo"][2].startswith("29.7")
@@ -295,7 +295,7 @@ def test_the_two_by_two_has_all_cells_and_says_what_is_told(tmp_path: Path) -> N
     made = two()
     made.window("fifo", 512, (0.75, 0.5, 0.25, 0.625))
     s = made.summary()
-    row = shuffled(s).rows[0]
+    row = shuffled(s).texts[0]
     assert row[:4] == ("fifo", "512", "75.0", "50.0")
     assert row[5:7] == ("25.0", "62.5")
     (found,) = s.shuffled

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from protocols.cli.main import main
 from protocols.online.protocol import ONLINE
 from protocols.report import online
-from protocols.report.online_cells import baseline
+from protocols.report.online_tables import baseline
 from seqsearch.results.stream_schema import STREAM_LAYOUTS
 from seqsearch.results.tables import read_rows
 

@@ -45,7 +45,7 @@ ROWS: list[tuple[Value, ...]] = [
 
 @pytest.fixture
 def made() -> Table:
-    return table(LAYOUT, "Percent.", ROWS, (*LAYOUT.columns[:-1], N.filled("glyphs")))
+    return table(LAYOUT, "Percent.", ROWS, (*LAYOUT.columns[:-1], N.named("glyphs")))
 
 
 def test_values_are_shown_by_their_scale(made: Table) -> None:

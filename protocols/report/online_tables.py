@@ -1,14 +1,29 @@
-"""The tables of an online summary as cells, for the terminal and the report alike; which learners are compared; the stream."""
+"""The tables of an online summary; which learners are compared; the stream."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 from protocols.online.intervals import Estimate
 from protocols.online.summary import Figure, Learned, Pair, Shuffled, Summary
-from protocols.report.edge_cells import interval, signed
-from protocols.report.tables import Cells
+from protocols.report.table import (
+    DIFFERENCE,
+    DOWN,
+    NEAR_FUTURE,
+    NEITHER,
+    OURS,
+    PERCENT,
+    UP,
+    Column,
+    Layout,
+    Mentioned,
+    Scale,
+    Table,
+    Value,
+    table,
+)
 from protocols.report.text import count, percent
 from seqsearch.distribution.interval import Interval
 
@@ -17,6 +32,109 @@ OVER_SEEDS = "Over training seeds"
 MOST_PAIRS = 30
 """Rows of the table of pairs: those that flip first."""
 SAID = {"flips": "flips", "same": "same order", "not told": "undecided"}
+
+BLOCKS = "blocks of the stream and seeds"
+OWN = f"{OURS}, docs/online.md"
+SHIFT = f"{OURS}, docs/shift.md"
+LEARNER = Column("learner", "Learner")
+ORDER = Column("order", "order")
+ONLINE = Column(
+    "online", "online [95 %]", "accuracy on each batch before it is learned", PERCENT, UP,
+    f"{NEAR_FUTURE}, section 3.1 (no equation number)",
+    "1/n sum over samples judged of [f_t(x) = y], x of the batch after the last one learned, t", BLOCKS,
+)  # fmt: skip
+FUTURE = Column(
+    "near_future", "S = ... [95 %]", "near-future accuracy: on the batch that begins S samples after the last one learned",
+    PERCENT, UP, f"{NEAR_FUTURE}, section 3.5 (no equation number)", "the same, x of the batch that begins at t + 1 + S", BLOCKS,
+)  # fmt: skip
+DROP = Column(
+    "drop", "drop [95 %]", "what is lost from the next batch to S samples ahead, on the same samples", DIFFERENCE, DOWN, OWN,
+    "online - near-future accuracy", BLOCKS,
+)  # fmt: skip
+RETENTION = Column(
+    "retention", "retention [95 %]", "accuracy of the final model on the holdout", PERCENT, UP,
+    f"{NEAR_FUTURE}, section 3.1: information retention, there backward transfer at the last step on a test stream",
+    "right / judged of the holdout", BLOCKS,
+)  # fmt: skip
+PER_STEP = Scale("count", "from 0", lambda value: f"{value:.3g}")
+LEARNERS = Layout(
+    "learners",
+    "Learners",
+    (
+        LEARNER,
+        ONLINE,
+        FUTURE,
+        DROP,
+        RETENTION,
+        Column("updates", "updates", "updates of a learner, a step", PER_STEP, NEITHER, OWN),
+        Column("ms", "ms", "time of learning, a step", PER_STEP._replace(unit="ms"), DOWN, OWN),
+        Column("status", "status"),
+    ),
+)
+AT_SHIFT = replace(FUTURE, key="at_...", heading="S = ...")
+BY_SHIFT = Layout("shifts", "Accuracy by shift", (LEARNER, AT_SHIFT))
+OF_TWO = Column(
+    "online", "online", "difference of two learners on the same samples, online", DIFFERENCE, "higher: the first is better", OWN,
+    "accuracy of the first - that of the second", "blocks of the stream and seeds, all pairs together",
+)  # fmt: skip
+PAIRS = Layout(
+    "pairs",
+    "Rankings, pair by pair",
+    (
+        Column("pair", "Pair"),
+        OF_TWO,
+        replace(OF_TWO, key="near_future", heading="S = ...", about="the same, S samples ahead"),
+        ORDER,
+    ),
+)
+SEEDS = Layout("over_seeds", OVER_SEEDS, (Column("of", "Learner, or pair"), ONLINE, FUTURE, DROP, RETENTION, ORDER))
+JUDGED = "online accuracy judged {} of a learner trained {}"
+GAINED = Column(
+    "difference_in_order", "difference", "what training in order gains, judged in order", DIFFERENCE, NEITHER, OWN, "o - s",
+    "blocks of the stream and seeds, both of a row together",
+)  # fmt: skip
+SHUFFLED = Layout(
+    "shuffled",
+    "Trained and judged, in order and shuffled",
+    (
+        LEARNER,
+        Column("window", "window"),
+        *(
+            Column(key, heading, JUDGED.format(judged, trained), PERCENT, UP, OWN, "right / judged")
+            for key, heading, judged, trained in (
+                ("in_order_o", "in order: o", "in order of time", "in order"),
+                ("in_order_s", "s", "in order of time", "on the shuffled stream"),
+            )
+        ),
+        GAINED,
+        *(
+            Column(
+                key, heading, JUDGED.format("shuffled within the window", trained), PERCENT, UP, OWN, "right / judged"
+            )
+            for key, heading, trained in (
+                ("shuffled_o", "shuffled: o", "in order"),
+                ("shuffled_s", "s", "on the shuffled stream"),
+            )
+        ),
+        replace(GAINED, key="difference_shuffled", about="what training in order gains, judged shuffled"),
+    ),
+)
+LAYOUTS = (LEARNERS, BY_SHIFT, PAIRS, SEEDS, SHUFFLED)
+"""Of all tables that a run may have."""
+IN_NO_TABLE = "sentences, map and curve of the report, JSON"
+MENTIONED = (
+    Mentioned(IN_NO_TABLE, Column(
+        "accuracy", "accuracy of the blind classifier",
+        "of what predicts the most frequent of the last k labels, S samples ahead", PERCENT, NEITHER,
+        f"{NEAR_FUTURE}, sections 3.2 and 3.5", "a(k, S) = share of samples with prediction = y")),
+    Mentioned(IN_NO_TABLE, Column(
+        "chance", "chance", "what it would get of independent labels", PERCENT, NEITHER, SHIFT,
+        "e(k, S) = sum over classes c of P(predicted c) P(y = c)")),
+    Mentioned(IN_NO_TABLE, Column(
+        "kappa", "kappa", "its agreement beyond chance; S is where this is gone", Scale("1", "at most 1", str),
+        "higher: labels are more correlated", SHIFT, "(a - e) / (1 - e)")),
+)  # fmt: skip
+"""Figures that stand in sentences, charts and JSON alone."""
 
 
 def baseline(s: Summary) -> str | None:
@@ -52,14 +170,14 @@ def ahead(shift: int) -> str:
     return f"{shift:,} samples ahead" if shift else "online"
 
 
-def figure(f: Figure | None) -> str:
-    """An accuracy in percent, with its interval."""
-    return "-" if f is None else interval(f.estimate.interval)
+def figure(f: Figure | None) -> Interval | None:
+    """An accuracy with its interval."""
+    return None if f is None else f.estimate.interval
 
 
-def points(t: Estimate | None, seeds: bool = False) -> str:
-    """A difference in points, with its interval; ``seeds``: that for other training seeds as well."""
-    return "-" if t is None or not math.isfinite(t.interval.value) else signed(t.over_seeds if seeds else t.interval)
+def points(t: Estimate | None) -> str:
+    """A difference in points, with its interval, as it is shown."""
+    return DROP.text(None if t is None else t.interval)
 
 
 def has_bounds(interval: Interval) -> bool:
@@ -67,12 +185,12 @@ def has_bounds(interval: Interval) -> bool:
     return math.isfinite(interval.low)
 
 
-def per_step(value: float | None, scale: float = 1.0) -> str:
-    """Something a step, three digits."""
-    return "-" if value is None or not (math.isfinite(value) and value >= 0) else f"{scale * value:.3g}"
+def per_step(value: float | None, scale: float = 1.0) -> float | None:
+    """Something a step; None where it was not measured."""
+    return None if value is None or not (math.isfinite(value) and value >= 0) else scale * value
 
 
-def tables(s: Summary) -> list[Cells]:
+def tables(s: Summary) -> list[Table]:
     """All that have rows."""
     return [t for t in (overview(s), by_shift(s), pairs(s), over_seeds(s), shuffled(s)) if t.rows]
 
@@ -80,13 +198,12 @@ def tables(s: Summary) -> list[Cells]:
 # ------------------------------------------------------------------------------------------------ learners
 
 
-def overview(s: Summary) -> Cells:
+def overview(s: Summary) -> Table:
     """Every learner and the blind baseline."""
     rows = [_row(s, x) for x in (*learners(s), *([s.by_sample] if s.by_sample else []))]
     lost = "nothing kept yet" if not s.run.finished else "failed before its first checkpoint"
-    rows += [(label, *("-",) * 6, lost) for label in absent(s)]
-    future = f"S = {s.shift:,} [95 %]" if s.shift else "near future (S = 0)"
-    headings = ("Learner", "online [95 %]", future, "drop [95 %]", "retention", "updates", "ms", "status")
+    rows += [(label, *[None] * 6, lost) for label in absent(s)]
+    columns = [c.named(f"{s.shift:,}") for c in LEARNERS.columns]
     lead = (
         "Percent, means over training seeds; intervals are conditional on these seeds. Online: each batch before it is learned. "
         f"S = {s.shift:,}: the batch that begins so many samples after the last one learned (near-future accuracy). Both on the "
@@ -100,14 +217,13 @@ def overview(s: Summary) -> Cells:
         )
     if any(x.status != "ok" for x in s.learners):
         lead += " A learner that did not come to its end was judged on fewer samples, and is compared with none."
-    return Cells("Learners" if s.run.finished else "Learners, so far", lead, headings, tuple(rows))
+    return table(LEARNERS, lead, rows, columns, "" if s.run.finished else "Learners, so far")
 
 
-def _row(s: Summary, x: Learned) -> tuple[str, ...]:
-    return (
-        x.label, figure(x.at.get(0)), figure(x.at.get(s.shift)), points(x.drop), figure(x.retention), per_step(x.updates),
-        per_step(x.seconds, 1000), status(s, x),
-    )  # fmt: skip
+def _row(s: Summary, x: Learned) -> tuple[Value, ...]:
+    drop = None if x.drop is None else x.drop.interval
+    accuracies = (figure(x.at.get(0)), figure(x.at.get(s.shift)), drop, figure(x.retention))
+    return (x.label, *accuracies, per_step(x.updates), per_step(x.seconds, 1000), status(s, x))
 
 
 def status(s: Summary, x: Learned) -> str:
@@ -119,13 +235,12 @@ def status(s: Summary, x: Learned) -> str:
     return f"{x.status} after {steps:,}" + (f" of {of:,} steps" if isinstance(of, int) else " steps")
 
 
-def by_shift(s: Summary) -> Cells:
+def by_shift(s: Summary) -> Table:
     """Accuracy at every shift, where there is more than one beside 0."""
     shifts = sorted({shift for x in s.learners for shift in x.at})
     rows = [(x.label, *(figure(x.at.get(shift)) for shift in shifts)) for x in learners(s)] if len(shifts) > 2 else []
     lead = "Percent, on the samples that are judged at every shift. On all samples judged at each shift: --json, as_published."
-    headings = ("Learner", *(f"S = {shift:,}" for shift in shifts))
-    return Cells("Accuracy by shift", lead, headings, tuple(rows))
+    return table(BY_SHIFT, lead, rows, (LEARNER, *(AT_SHIFT.named(f"{shift:,}", str(shift)) for shift in shifts)))
 
 
 # ------------------------------------------------------------------------------------------------ pairs
@@ -141,53 +256,51 @@ def order(p: Pair) -> str:
     return "no interval" if p.online.unavailable_because or p.future.unavailable_because else SAID[p.flips]
 
 
-def pairs(s: Summary) -> Cells:
+def pairs(s: Summary) -> Table:
     """Of an unfinished run, none."""
     there = told_first(s.pairs) if s.run.finished and s.shift else []
-    rows = [(f"{p.first} - {p.second}", points(p.online), points(p.future), order(p)) for p in there[:MOST_PAIRS]]
+    rows = [(f"{p.first} - {p.second}", p.online.interval, p.future.interval, order(p)) for p in there[:MOST_PAIRS]]
     left = f" {count(len(there) - MOST_PAIRS, 'further pair')}: --json." if len(there) > MOST_PAIRS else ""
     lead = (
         "First minus second, points, on the same samples, conditional on these training seeds. The intervals of all pairs hold "
         "together (95 %). A trend that both learners share cancels. Flips: both differ "
         f"from 0, with opposite signs. Undecided: one of them may be 0.{left}"
     )
-    return Cells("Rankings, pair by pair", lead, ("Pair", "online", f"S = {s.shift:,}", "order"), tuple(rows))
+    return table(PAIRS, lead, rows, [c.named(f"{s.shift:,}") for c in PAIRS.columns])
 
 
-def over_seeds(s: Summary) -> Cells:
+def over_seeds(s: Summary) -> Table:
     """Intervals for other training seeds as well, of learners and pairs with three seeds or more; of an unfinished run, none."""
-    rows = []
+    rows: list[list[Value]] = []
     for x in whole(s) if s.run.finished else []:
         found = [x.at[shift].estimate.over_seeds for shift in dict.fromkeys((0, s.shift))]
         if any(map(has_bounds, found)):
-            kept = interval(x.retention.estimate.over_seeds) if x.retention else "-"
-            rows.append((x.label, *map(interval, found), points(x.drop, seeds=True), kept, "-"))
+            others = (x.drop, None if x.retention is None else x.retention.estimate)
+            rows.append([x.label, *found, *(None if t is None else t.over_seeds for t in others), None])
     for p in told_first(s.pairs)[:MOST_PAIRS] if s.run.finished and s.shift else []:
-        if any(has_bounds(t.over_seeds) for t in (p.online, p.future)):
-            both = (points(t, seeds=True) for t in (p.online, p.future))
-            rows.append((f"{p.first} - {p.second}", *both, "-", "-", SAID[p.flips_over_seeds]))
+        both = [t.over_seeds for t in (p.online, p.future)]
+        if any(map(has_bounds, both)):
+            rows.append([f"{p.first} - {p.second}", *both, None, None, SAID[p.flips_over_seeds]])
     lead = (
         "As above, with intervals that hold for other training seeds as well, drawn independently for each learner. They assume "
         "that accuracies of different seeds are about normal."
     )
-    headings = ["Learner, or pair", "online [95 %]", "drop [95 %]", "retention [95 %]", "order"]
-    if s.shift:
-        headings.insert(2, f"S = {s.shift:,} [95 %]")
-    return Cells(OVER_SEEDS, lead, tuple(headings), tuple(rows))
+    columns = [c.named(f"{s.shift:,}") for c in SEEDS.columns if s.shift or c is not FUTURE]
+    return table(SEEDS, lead, rows, columns)
 
 
 # ------------------------------------------------------------------------------------------------ shuffled
 
 
-def shuffled(s: Summary) -> Cells:
+def shuffled(s: Summary) -> Table:
     """The two by two of each learner and window."""
     orders = ("ordered", "shuffled")
-    rows = [
+    rows: list[tuple[Value, ...]] = [
         (
             x.label,
             f"{x.window:,}",
-            *(percent(x.cells[t, "ordered"]) for t in orders), points(x.ordered),
-            *(percent(x.cells[t, "shuffled"]) for t in orders), points(x.shuffled),
+            *(x.cells[t, "ordered"] for t in orders), x.ordered.interval,
+            *(x.cells[t, "shuffled"] for t in orders), x.shuffled.interval,
         )
         for x in checked(s)
     ]  # fmt: skip
@@ -197,8 +310,7 @@ def shuffled(s: Summary) -> Cells:
         "row hold together (95 %). Needs no S: what comes of having learned the very last samples shows judged in order, not "
         "judged shuffled, where s has seen more of the window."
     )
-    headings = ("Learner", "window", "in order: o", "s", "difference", "shuffled: o", "s", "difference")
-    return Cells("Trained and judged, in order and shuffled", lead, headings, tuple(rows))
+    return table(SHUFFLED, lead, rows)
 
 
 def played(s: Summary) -> str:
