@@ -10,21 +10,18 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 
-from protocols.evaluate.duel.summary import Again, DuelSummary
+from protocols.evaluate.duel.summary import DuelSummary
 from protocols.report import duel_words as words
-from protocols.report.duel_needed import of
 from protocols.report.duel_plots import against, gaps
-from protocols.report.edge_cells import interval, signed
-from protocols.report.edge_truth import p_text
+from protocols.report.duel_tables import tables
 from protocols.report.gallery import drawn, gallery
 from protocols.report.legend import keys, section, titled
 from protocols.report.page import identity, plain, write_page
 from protocols.report.plots import Dots
 from protocols.report.provenance import sentences
-from protocols.report.tables import Cells, columns_of, grid
-from protocols.report.text import line, percent
+from protocols.report.tables import columns_of, grid
+from protocols.report.text import line
 from protocols.running.protocol import Exported
-from seqsearch.distribution.paired import Paired
 from seqsearch.pools.base import Pool
 
 CSS = {"a": "hard", "b": "easy", "": "given"}
@@ -66,51 +63,13 @@ def to_json(s: DuelSummary) -> dict[str, Any]:
 def render(s: DuelSummary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
     parts: list[RenderableType] = [line(words.headline(s))]
-    for cells in () if s.unfinished else tables(s):
+    for cells in () if s.unfinished else [t.cells for t in tables(s)]:
         parts += [line(""), line(cells.title, style="bold"), grid(cells), line(cells.lead, style="dim")]
     parts.append(line(""))
     if not s.unfinished:
         parts += [line(finding) for finding in words.findings(s)]
     parts += [line(note) for note in words.notes(s)]
     return Group(*parts, columns_of("duel"))
-
-
-def tables(s: DuelSummary) -> list[Cells]:
-    """The comparison over random sequences, and sequences that were trained with fresh seeds."""
-    again = [*s.worst, *s.found, *s.given]
-    return [*([_over_random(s, s.sample)] if s.sample else []), *([_trained_again(s, again)] if again else [])]
-
-
-def _over_random(s: DuelSummary, p: Paired) -> Cells:
-    a, b = s.methods
-    headings = (
-        "random sequences", f"{a} above", f"{b} above", "alike", "sign test p", "mean gap [95 %]", "median [95 %]",
-    )  # fmt: skip
-    row = (
-        str(p.L), interval(p.above), interval(p.below), interval(p.ties), p_text(p.sign_p), signed(p.mean), signed(p.median),
-    )  # fmt: skip
-    lead = (
-        f"Percent of sequences and points. {words.CONDITIONS}. Gap: {a} minus {b}, one training each. Intervals: over class "
-        "sequences and training seeds."
-    )
-    return Cells(f"{a} against {b}", lead, headings, (row,))
-
-
-def _trained_again(s: DuelSummary, again: Sequence[Again]) -> Cells:
-    a, b = s.methods
-    headings = ("sequence", "worst for", a, b, "when picked", "gap on fresh seeds [95 %]", "lower at random")
-    lead = (
-        f"Percent and points; gap: {a} minus {b}. When picked: of a random sequence that was chosen for it, which is biased. "
-        "Fresh seeds: for this sequence alone; the interval is of training noise. Lower at random: share of random sequences."
-    )
-    return Cells("Sequences trained again", lead, headings, tuple(_row(s, w) for w in again))
-
-
-def _row(s: DuelSummary, w: Again) -> tuple[str, ...]:
-    return (
-        w.sequence, of(s, w.side) if w.side else "", percent(w.a), percent(w.b),
-        "" if w.seen is None else f"{100 * w.seen:+.1f}", signed(w.gap), interval(w.place) if w.place else "",
-    )  # fmt: skip
 
 
 def _charts(s: DuelSummary) -> str:

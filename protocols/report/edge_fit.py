@@ -8,11 +8,10 @@ from protocols.edge.fit import Fit
 from protocols.edge.fitted import MethodFit, Side
 from protocols.edge.summary import EdgeSummary, MethodEdge
 from protocols.report.edge_cells import CONDITIONS, interval, signed
-from protocols.report.edge_truth import p_text
 from protocols.report.legend import titled
 from protocols.report.plots import Dots, scatter
 from protocols.report.tables import Cells
-from protocols.report.text import count, percent
+from protocols.report.text import count, p_text, percent
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.ridge import PERMUTATIONS
 

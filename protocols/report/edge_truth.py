@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from protocols.edge.summary import EdgeSummary
 from protocols.edge.truth import Against, Truth
 from protocols.report.tables import Cells
-from protocols.report.text import percent
+from protocols.report.text import p_text, percent
 from seqsearch.distribution.correlation import Coefficient
 from seqsearch.distribution.normality import Normality
 
@@ -92,8 +92,3 @@ def coefficient(c: Coefficient) -> str:
     if math.isnan(v.value):
         return "n/a"
     return f"{v.value:+.2f}" if math.isnan(v.low) else f"{v.value:+.2f} [{v.low:+.2f}, {v.high:+.2f}]"
-
-
-def p_text(p: float) -> str:
-    """A p-value."""
-    return "n/a" if math.isnan(p) else "<.001" if p < 0.001 else f"{p:.3f}"

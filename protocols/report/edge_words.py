@@ -10,10 +10,10 @@ from protocols.edge.trained import of_every
 from protocols.report import edge_fit
 from protocols.report.chance_words import at_chance
 from protocols.report.edge_cells import interval, signed
-from protocols.report.edge_truth import coefficient, p_text
+from protocols.report.edge_truth import coefficient
 from protocols.report.mean_words import LOOKING, assumption
 from protocols.report.provenance import caveats
-from protocols.report.text import cost, count, enumerated, percent
+from protocols.report.text import cost, count, enumerated, p_text, percent
 from seqsearch.core.text import shown
 from seqsearch.distribution.correlation import FEWEST
 from seqsearch.distribution.mean import needed_for_mean

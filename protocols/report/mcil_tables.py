@@ -41,6 +41,7 @@ MOST_EXPERIENCES = 10
 RUNS = "runs: class orders, or training seeds of a single one"
 PAIRED = "runs, paired"
 OWN = f"{OURS}, docs/mcil.md"
+TWO_DIGITS = P_VALUE._replace(text=lambda p: "< 0.0001" if p < 0.0001 else f"{p:.2g}")
 METHOD = Column("method", "Method")
 SAID = Column("said", "")
 
@@ -113,7 +114,7 @@ PAIRS = Layout(
             "difference", "difference [95 %]", "of two methods over the same runs", DIFFERENCE,
             "higher: the first is better", OWN, "Avg of the first - Avg of the second", PAIRED,
         ),
-        Column("p", "p", "p-value of the difference being 0, Holm's over the table", P_VALUE, NEITHER, OWN),
+        Column("p", "p", "p-value of the difference being 0, Holm's over the table", TWO_DIGITS, NEITHER, OWN),
         Column("order", "order"),
     ),
 )  # fmt: skip
@@ -131,7 +132,7 @@ WORTH = Layout(
             "lost", "lost [95 %]", "what the same states lose when they are judged otherwise", DIFFERENCE, NEITHER, OWN,
             "Avg of pairs as they are - Avg", PAIRED,
         ),
-        Column("p", "p", "p-value of nothing being lost, Holm's over the table", P_VALUE, NEITHER, OWN),
+        Column("p", "p", "p-value of nothing being lost, Holm's over the table", TWO_DIGITS, NEITHER, OWN),
         SAID,
     ),
 )  # fmt: skip
@@ -145,7 +146,7 @@ NOISE = Layout(
                COMPONENTS),
         Column("seed_sd", "seeds", "standard deviation of Avg: of trainings of a given order", SPREAD, DOWN, OWN, COMPONENTS),
         Column("p", "p", "p-value of orders that differ by no more than seeds explain (permutations of the runs), Holm's over "
-               "methods", P_VALUE, NEITHER, OWN),
+               "methods", TWO_DIGITS, NEITHER, OWN),
         SAID,
     ),
 )  # fmt: skip

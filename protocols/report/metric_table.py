@@ -25,7 +25,12 @@ LETTERS = (
     "a_ti is the accuracy on task (experience) i after task t was learned, T the last one, and Acc_t the accuracy after task t; "
     "O is one of L class sequences. `...` stands for what a run says, as a method or a pool."
 )
-LAID_OUT = {"mcil": "protocols.report.mcil_tables", "online": "protocols.report.online_tables"}
+LAID_OUT = {
+    "duel": "protocols.report.duel_tables",
+    "mcil": "protocols.report.mcil_tables",
+    "online": "protocols.report.online_tables",
+    "power": "protocols.report.power",
+}
 """Modules whose ``LAYOUTS`` have the columns of a section."""
 UNLIKE = (
     "Papers mean several things by one name, and one thing by several: the source says whose definition a column has, and "

@@ -11,7 +11,8 @@ from rich.console import Group, RenderableType
 
 from protocols.evaluate.power.spread import FoundSpread, PairSpread
 from protocols.report.page import plain
-from protocols.report.tables import Cells, Grid, columns_of
+from protocols.report.table import COUNT, NEITHER, OURS, SPREAD, WORDS, Column, Layout, Scale, Table, table
+from protocols.report.tables import Grid, columns_of
 from protocols.report.text import count, line, percent
 from seqsearch.distribution.contrast import FEWEST_OVER
 from seqsearch.distribution.power import half_width_of_drop, power_of_found, power_of_mean, sd_at_most
@@ -22,6 +23,34 @@ SEEDS = (1, 3, 5, 10)
 DRAWS = (3, 5, 8, 10, 15, 20, 30, 50)
 WANTED = 0.8
 """Power that a study is planned for."""
+OWN = f"{OURS}, docs/power.md"
+TRAININGS = Column("trainings", "trainings", "trainings of a study of this size, at most", COUNT, NEITHER, OWN)
+HALF = Column(
+    "half_width", "half-width, pp", "mean half-width of the 95 % interval: of the drop, or of the difference of two methods",
+    SPREAD, NEITHER, OWN,
+)  # fmt: skip
+POWER = Column(
+    "power_...", "power at ... pp", "share of simulated studies with a significant difference, for a true one of that size",
+    Scale("%", "0 to 100", lambda share: f"{100 * share:.0f} %"), NEITHER, OWN, "significant studies / 1,000",
+)  # fmt: skip
+OF_FOUND = Layout(
+    "found", "", (Column("searches", "searches"), Column("random_sequences", "random sequences"), TRAININGS, POWER)
+)
+OF_SEEDS = Layout(
+    "seeds",
+    "",
+    (
+        Column("training_seeds", "training seeds"),
+        TRAININGS,
+        HALF,
+        Column(
+            "over", "holds for", "what the interval is over: with fewer than 3 training seeds it is conditional on these", WORDS,
+            NEITHER, OWN,
+        ),
+    ),
+)  # fmt: skip
+OF_ORDERS = Layout("orders", "", (Column("orders", "orders"), TRAININGS, HALF, POWER))
+LAYOUTS = (OF_FOUND, OF_SEEDS, OF_ORDERS)
 
 
 @dataclass(frozen=True)
@@ -76,12 +105,12 @@ def render(run: str, found: Sequence[FoundSpread | PairSpread], differences: Seq
     for spread in found:
         made = sizes(spread, differences)
         of_found = isinstance(spread, FoundSpread)
-        table = _of_found(made, differences) if of_found else _of_orders(made, differences)
-        parts += [line(_title(run, spread), "bold"), line(_measured(spread)), line(""), Grid(table), line("")]
+        made_of = _of_found(made, differences) if of_found else _of_orders(made, differences)
+        parts += [line(_title(run, spread), "bold"), line(_measured(spread)), line(""), Grid(made_of.cells), line("")]
         parts += [*(line(f"- {said}") for said in _sentences(made, differences)), line("")]
         if isinstance(spread, FoundSpread):
             title = f"Interval of the drop, {count(spread.searches, 'search')}, {spread.random} random sequences"
-            parts += [line(title, "bold"), line(""), Grid(_of_seeds(of_seeds(spread))), line("")]
+            parts += [line(title, "bold"), line(""), Grid(_of_seeds(of_seeds(spread)).cells), line("")]
     notes = (*NOTES, HALF_WIDTH) if any(isinstance(s, FoundSpread) for s in found) else NOTES
     parts += [line(f"- {said}") for said in notes]
     return Group(*parts, columns_of("power"))
@@ -140,29 +169,25 @@ def _sd(sd: float, n: int) -> str:
     return f"{percent(sd)} pp (with 80 % confidence at most {percent(sd_at_most(sd, n))} pp)"
 
 
-def _of_found(made: Sequence[Size], differences: Sequence[float]) -> Cells:
-    headings = ("searches", "random sequences", "trainings", *(f"power at {100 * d:g} pp" for d in differences))
-    return Cells("", "", headings, tuple((*_counts(s), *_powers(s)) for s in made))
+def _of_found(made: Sequence[Size], differences: Sequence[float]) -> Table:
+    return table(OF_FOUND, "", [(*_counts(s), *s.power) for s in made], _powers(OF_FOUND, differences))
 
 
-def _of_seeds(made: Sequence[Size]) -> Cells:
-    headings = ("training seeds", "trainings", "half-width, pp", "holds for")
+def _of_seeds(made: Sequence[Size]) -> Table:
     over = ["other training seeds" if s.of["training seeds"] >= FEWEST_OVER else "these trainings alone" for s in made]
-    rows = tuple((*_counts(s), percent(s.half_width), o) for s, o in zip(made, over, strict=True))
-    return Cells("", "", headings, rows)
+    return table(OF_SEEDS, "", [(*_counts(s), s.half_width, o) for s, o in zip(made, over, strict=True)])
 
 
-def _of_orders(made: Sequence[Size], differences: Sequence[float]) -> Cells:
-    headings = ("orders", "trainings", "half-width, pp", *(f"power at {100 * d:g} pp" for d in differences))
-    return Cells("", "", headings, tuple((*_counts(s), percent(s.half_width), *_powers(s)) for s in made))
+def _of_orders(made: Sequence[Size], differences: Sequence[float]) -> Table:
+    return table(OF_ORDERS, "", [(*_counts(s), s.half_width, *s.power) for s in made], _powers(OF_ORDERS, differences))
 
 
-def _counts(size: Size) -> tuple[str, ...]:
-    return (*map(str, size.of.values()), f"{size.trainings:,}")
+def _powers(layout: Layout, differences: Sequence[float]) -> list[Column]:
+    return [*layout.columns[:-1], *(POWER.named(f"{100 * d:g}") for d in differences)]
 
 
-def _powers(size: Size) -> tuple[str, ...]:
-    return tuple(f"{100 * p:.0f} %" for p in size.power)
+def _counts(size: Size) -> tuple[int, ...]:
+    return (*size.of.values(), size.trainings)
 
 
 def _name(plural: str, n: int) -> str:

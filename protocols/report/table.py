@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from protocols.report.tables import Cells
-from protocols.report.text import megabytes, percent, points
+from protocols.report.text import megabytes, p_text, percent, points
 from seqsearch.core.text import shown
 from seqsearch.distribution.interval import Interval
 
@@ -32,11 +32,6 @@ UP, DOWN, NEITHER = "higher is better", "lower is better", "neither is better"
 NONE = "-"
 """What a table shows where there is no value."""
 Value = str | float | Interval | None
-
-
-def p_value(p: float) -> str:
-    """Two digits; a very small one as a bound."""
-    return "< 0.0001" if p < 0.0001 else f"{p:.2g}"
 
 
 def seconds(value: float) -> str:
@@ -59,6 +54,8 @@ class Scale(NamedTuple):
 
 NAME = Scale("", "", str)
 """Of columns that name a row, or say in words how it ended."""
+WORDS = Scale("-", "-", str)
+"""Of columns that say something in words that a reader may look up."""
 PERCENT = Scale("%", "0 to 100", percent)
 POINTS = Scale("points", "-100 to 100", percent)
 DIFFERENCE = Scale("points", "-100 to 100", points)
@@ -67,7 +64,7 @@ SPREAD = Scale("points", "from 0", percent)
 COUNT = Scale("count", "from 0", lambda n: f"{n:,}")
 MEGABYTES = Scale("MB", "from 0", megabytes)
 SECONDS = Scale("s", "from 0", seconds)
-P_VALUE = Scale("1", "0 to 1", p_value)
+P_VALUE = Scale("1", "0 to 1", p_text)
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,11 @@ def points(difference: float) -> str:
     return f"{100 * difference:+.1f}" if shows(difference) else percent(abs(difference))
 
 
+def p_text(p: float) -> str:
+    """A p-value."""
+    return "n/a" if math.isnan(p) else "<.001" if p < 0.001 else f"{p:.3f}"
+
+
 def megabytes(mb: float) -> str:
     return f"{mb:.2f}" if mb < 100 else f"{mb:,.0f}"
 
